@@ -1,8 +1,10 @@
 """Builds the answers of the demo model. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+
+from demo.scenes import TIME_TOOL, find_scene
 
 NAME = "demo"
 READING_SPEED = 60.0
@@ -48,24 +50,44 @@ or reload the page while I write.
 
 @dataclass(frozen=True)
 class DemoAnswer:
-    """Pieces of text to stream and their rate; a rate of 0 means as fast as possible."""
+    """Pieces of text to stream and their rate; a rate of 0 means as fast as possible.
+
+    reasoning: pieces that come before.  tool: the name of one that is called instead, without arguments.
+    """
 
     pieces: tuple[str, ...]
     pieces_per_s: float
+    reasoning: tuple[str, ...] = ()
+    tool: str = ""
 
     @property
     def text(self) -> str:
         return "".join(self.pieces)
 
 
-def build_answer(model: str, question: str) -> DemoAnswer:
-    """Return N pieces at R per second for the model `mock-<N>x<R>`, otherwise the guide to connecting a model."""
+def build_answer(
+    model: str, question: str, tools: Collection[str] = (), result: str | None = None
+) -> DemoAnswer:
+    """Return N pieces at R per second for the model `mock-<N>x<R>`, otherwise a scene or the guide to connecting a model.
+
+    tools: the names of those offered.  result: of the call before, if the request ends with one.
+    """
     mock = MOCK.fullmatch(model)
     if mock:
         count, per_s = (int(number) for number in mock.groups())
         return DemoAnswer(tuple(create_pieces(count)), float(per_s))
+    if result is not None:
+        return DemoAnswer(split_words(f"The tool says: **{result.strip()}**\n"), READING_SPEED)
+    if scene := find_scene(question):
+        if scene.calls_time and TIME_TOOL in tools:
+            return DemoAnswer((), READING_SPEED, tool=TIME_TOOL)
+        return DemoAnswer(split_words(scene.text), READING_SPEED, split_words(scene.reasoning))
     quote = f"You wrote:\n\n> {quote_question(question)}\n\n" if question.strip() else ""
-    return DemoAnswer(tuple(re.findall(r"\S*\s*", GUIDE.format(quote=quote))[:-1]), READING_SPEED)
+    return DemoAnswer(split_words(GUIDE.format(quote=quote)), READING_SPEED)
+
+
+def split_words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\S*\s*", text)[:-1])
 
 
 def create_pieces(count: int) -> Iterator[str]:
@@ -88,3 +110,16 @@ def find_latest_question(messages: list[dict[str, object]]) -> str:
             parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
             return " ".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
     return ""
+
+
+def find_result(messages: list[dict[str, object]]) -> str | None:
+    """Return what the newest message says if it is the result of a call."""
+    last = messages[-1] if messages else {}
+    return str(last.get("content") or "") if last.get("role") == "tool" else None
+
+
+def names_of_tools(tools: object) -> list[str]:
+    """Return the names of the tools of a request."""
+    listed = tools if isinstance(tools, list) else []
+    functions = (each.get("function") for each in listed if isinstance(each, dict))
+    return [str(each.get("name")) for each in functions if isinstance(each, dict)]

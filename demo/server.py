@@ -7,7 +7,14 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from demo.answers import NAME, DemoAnswer, build_answer, find_latest_question
+from demo.answers import (
+    NAME,
+    DemoAnswer,
+    build_answer,
+    find_latest_question,
+    find_result,
+    names_of_tools,
+)
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -41,19 +48,21 @@ async def handle_completion(receive: Receive, send: Send) -> None:
     try:
         request = json.loads(await read_body(receive))
         model, messages = str(request["model"]), list(request["messages"])
-        question = find_latest_question(messages)
+        question, result = find_latest_question(messages), find_result(messages)
     except (ValueError, TypeError, KeyError, AttributeError):
         await send_json(send, 400, build_error("A chat completion needs model and messages."))
         return
-    answer = build_answer(model, question)
+    answer = build_answer(model, question, names_of_tools(request.get("tools")), result)
     # An estimate of four characters per token is good enough for a demo.
-    usage = build_usage(len(json.dumps(messages)) // 4, len(answer.pieces))
+    usage = build_usage(len(json.dumps(messages)) // 4, len(answer.reasoning) + len(answer.pieces))
     if request.get("stream"):
         with_usage = bool((request.get("stream_options") or {}).get("include_usage"))
         await send_events(receive, send, build_events(model, answer, usage if with_usage else None))
     else:
-        message = {"role": "assistant", "content": answer.text}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        message: dict[str, Any] = {"role": "assistant", "content": answer.text}
+        if answer.tool:
+            message["tool_calls"] = [build_call(answer.tool)]
+        choice = {"index": 0, "message": message, "finish_reason": finish_of(answer)}
         await send_json(
             send, 200, build_envelope(model, "chat.completion") | {"choices": [choice], "usage": usage}
         )
@@ -63,20 +72,34 @@ def build_events(model: str, answer: DemoAnswer, usage: dict[str, int] | None) -
     """Return the SSE events to send, each with its time in seconds from the start."""
     head = build_envelope(model, "chat.completion.chunk")
 
-    def encode_chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
+    def encode_chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         return encode_event(head | {"choices": [choice]} | ({} if usage is None else {"usage": None}))
 
     gap_s = 1 / answer.pieces_per_s if answer.pieces_per_s else 0.0
     events = [(0.0, encode_chunk({"role": "assistant", "content": ""}))]
-    events += [
-        (number * gap_s, encode_chunk({"content": piece})) for number, piece in enumerate(answer.pieces)
-    ]
+    deltas: list[dict[str, Any]] = [{"reasoning_content": piece} for piece in answer.reasoning]
+    deltas += [{"content": piece} for piece in answer.pieces]
+    if answer.tool:
+        deltas.append({"tool_calls": [{"index": 0, **build_call(answer.tool)}]})
+    events += [(number * gap_s, encode_chunk(delta)) for number, delta in enumerate(deltas)]
     end_s = events[-1][0]
-    events.append((end_s, encode_chunk({}, "stop")))
+    events.append((end_s, encode_chunk({}, finish_of(answer))))
     if usage is not None:
         events.append((end_s, encode_event(head | {"choices": [], "usage": usage})))
     return [*events, (end_s, b"data: [DONE]\n\n")]
+
+
+def build_call(tool: str) -> dict[str, Any]:
+    return {
+        "id": f"call_{uuid.uuid4().hex[:12]}",
+        "type": "function",
+        "function": {"name": tool, "arguments": "{}"},
+    }
+
+
+def finish_of(answer: DemoAnswer) -> str:
+    return "tool_calls" if answer.tool else "stop"
 
 
 async def send_events(receive: Receive, send: Send, events: list[tuple[float, bytes]]) -> None:

@@ -1,15 +1,20 @@
 """The demo model as the vendor SDK sees it."""
 
+import re
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import openai
 import pytest
 import uvicorn
+from django.utils import translation
 
 from config.embedded import find_suitable_port
 from demo.answers import NAME, build_answer, quote_question
+from demo.scenes import find_scene
 from demo.server import application
+from tests.instance import ROOT
 
 HELLO = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is *this* <b>a test</b>?"}]
 
@@ -80,3 +85,46 @@ def test_a_long_question_is_cut_before_it_is_escaped() -> None:
 @pytest.mark.pure
 def test_the_date_that_a_worker_adds_is_not_quoted() -> None:
     assert quote_question("Hello\n\n<sent_at>2026-01-01 00:00 UTC</sent_at>") == "Hello"
+
+
+TIME = [{"type": "function", "function": {"name": "current_time", "parameters": {"type": "object"}}}]
+CALL = {"id": "call_1", "type": "function", "function": {"name": "current_time", "arguments": "{}"}}
+
+
+def ask(client: openai.OpenAI, *messages: dict[str, object], **options: object) -> list[Any]:
+    """The deltas of an answer, and why it ended."""
+    stream = client.chat.completions.create(model=NAME, messages=list(messages), stream=True, **options)  # type: ignore[call-overload]
+    choices = [choice for chunk in stream for choice in chunk.choices]
+    return [*(choice.delta for choice in choices), choices[-1].finish_reason]
+
+
+def test_the_question_about_rectangles_shows_reasoning_before_the_answer(client: openai.OpenAI) -> None:
+    *deltas, finish = ask(client, {"role": "user", "content": "How many rectangles are in a grid?"})
+    thought = "".join(getattr(delta, "reasoning_content", None) or "" for delta in deltas)
+    answer = "".join(delta.content or "" for delta in deltas)
+    assert "four vertical lines" in thought
+    assert "36 rectangles" in answer
+    assert finish == "stop"
+
+
+def test_the_time_is_asked_by_the_tool_and_told(client: openai.OpenAI) -> None:
+    question = {"role": "user", "content": "What time is it?"}
+    *deltas, finish = ask(client, question, tools=TIME)
+    [called] = [call.function for delta in deltas for call in delta.tool_calls or ()]
+    assert (called.name, called.arguments, finish) == ("current_time", "{}", "tool_calls")
+    result = {"role": "tool", "tool_call_id": "call_1", "content": "Thursday, 12:00"}
+    *deltas, finish = ask(client, question, {"role": "assistant", "tool_calls": [CALL]}, result, tools=TIME)
+    assert "Thursday, 12:00" in "".join(delta.content or "" for delta in deltas)
+    assert "Date and time" in build_answer(NAME, "What time is it?").text
+
+
+@pytest.mark.pure
+def test_each_suggestion_of_the_empty_page_is_recognised_in_each_language() -> None:
+    template = (ROOT / "web/templates/web/page.html").read_text(encoding="utf-8")
+    suggested = re.findall(r'data-suggestion>{% translate "([^"]+)" %}', template)
+    assert len(suggested) == 4
+    for language in ("en", "de", "es", "fr", "zh-hans"):
+        with translation.override(language):
+            scenes = [find_scene(translation.gettext(text)) for text in suggested]
+        assert None not in scenes
+        assert len(set(scenes)) == 4, language

@@ -1,0 +1,92 @@
+"""What the demo model answers to the questions that an empty page suggests, so that a newcomer sees the parts of an answer. Pure.
+
+A question is recognised by a word of any language of the page.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+TIME_TOOL: Final = "current_time"
+
+
+class Scene(NamedTuple):
+    """reasoning: shown as the model's thinking.  calls_time: asks for the time by the tool, if it is offered."""
+
+    text: str
+    reasoning: str = ""
+    calls_time: bool = False
+
+
+_THOUGHT: Final = """\
+A rectangle in the grid is fixed by two of its four vertical lines and two of its four horizontal lines. \
+There are 6 ways to choose two of four lines: 4 · 3 / 2. So there are 6 · 6 rectangles. \
+Check with a 1 by 1 grid: two lines each way, one choice each, one rectangle. Right. \
+And a 2 by 2 grid: 3 · 3 = 9, which is four small ones, four of two squares, and the whole. Right.
+"""
+_RECTANGLES: Final = """\
+There are **36 rectangles** in a 3 by 3 grid, squares among them.
+
+Each is fixed by two of the four vertical lines and two of the four horizontal ones:
+
+$$\\binom{4}{2} \\cdot \\binom{4}{2} = 6 \\cdot 6 = 36$$
+
+What I "thought" stands folded above this answer. It was written beforehand, as all I say: I am a demo.
+"""
+_PARTS: Final = """\
+A function, with its language and a button that copies it:
+
+```python
+def tide(hours: float) -> float:
+    \"\"\"Height of the water in metres, twice a day high and low.\"\"\"
+    return 1.5 * math.cos(2 * math.pi * hours / 12.42)
+```
+
+A table of rough numbers, which scrolls by itself where it is too wide:
+
+| place | high water | low water | range |
+|:--|--:|--:|--:|
+| Husum | 3.5 m | 0.2 m | 3.3 m |
+| Brest | 6.1 m | 1.4 m | 4.7 m |
+| Saint John | 8.2 m | 0.6 m | 7.6 m |
+
+And a formula, as text that is drawn here without any server:
+
+$$h(t) = \\sum_{i=1}^{n} A_i \\cos\\left(\\frac{2 \\pi t}{T_i} + \\varphi_i\\right)$$
+"""
+_SENTENCES: Final = (
+    "The keeper climbed the stairs, as on every evening, and counted them although he knew how many there were.",
+    "Below, the water came in without a sound and took the path across the flats, stone by stone.",
+    "He wrote the hour into the book, then the wind, then what he had seen, which was little.",
+    "A ship went by far out; its lights said that it was in no hurry.",
+    "In the kitchen the radio spoke of weather that would arrive on the following day, or perhaps not.",
+    "He turned the lamp by hand for a while, because the motor had stopped, and because he liked to.",
+)
+_CHAPTERS: Final = 24
+
+
+def _story() -> str:
+    chapters = []
+    for number in range(1, _CHAPTERS + 1):
+        sentences = (_SENTENCES[(number * step) % len(_SENTENCES)] for step in (1, 5, 2, 4))
+        chapters.append(f"**Night {number}.** {' '.join(dict.fromkeys(sentences))}")
+    advice = "_Stop me at any time, or reload the page: what was written stays, and the answer goes on where it is._"
+    return "\n\n".join([advice, *chapters, "And then it was morning."]) + "\n"
+
+
+_WITHOUT_TOOL: Final = """\
+I would ask the tool `current_time`, but it is not switched on in this chat. Open the options beside the model's name, \
+check **Date and time**, and ask me again: you will see the call, its arguments and what came back.
+"""
+_SCENES: Final = (
+    (re.compile(r"rectangle|rechteck|rectángulo|矩形", re.IGNORECASE), Scene(_RECTANGLES, _THOUGHT)),
+    (re.compile(r"\bformula|\bformel|\bfórmula|\bformule|公式", re.IGNORECASE), Scene(_PARTS)),
+    (re.compile(r"lighthouse|leuchtturm|\bfaro\b|\bphare\b|灯塔", re.IGNORECASE), Scene(_story())),
+    (
+        re.compile(r"what time|spät|qué hora|quelle heure|几点", re.IGNORECASE),
+        Scene(_WITHOUT_TOOL, calls_time=True),
+    ),
+)
+
+
+def find_scene(question: str) -> Scene | None:
+    return next((scene for pattern, scene in _SCENES if pattern.search(question)), None)
