@@ -20,13 +20,15 @@ class TurnwireAdminConfig(AdminConfig):
         migration_locks.install(self)
         import web.accounts.oidc.checks
         import web.page.checks  # noqa: F401  registers them
-        from ingest import ocr
 
         role = role_of(sys.argv)
         if role:
             refused_services.check()
-        if role == "ingest" and (problem := ocr.find_problem()):
-            env.fail("OCR", problem)
+        if role == "ingest":
+            from ingest import ocr
+
+            if problem := ocr.find_problem():
+                env.fail("OCR", problem)
 
 
 class StaticFilesConfig(staticfiles.StaticFilesConfig):
