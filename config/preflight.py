@@ -102,9 +102,11 @@ def check_postgres(url: str, statement_timeout_s: int) -> None:
     import psycopg
 
     from config.database_timeouts import WEB, startup_options
+    from config.refused_services import refuse_old_postgres
 
     try:
-        psycopg.connect(url, connect_timeout=5).close()
+        with psycopg.connect(url, connect_timeout=5) as connection:
+            refuse_old_postgres(connection.info.server_version)
     except psycopg.Error as error:
         env.fail("DATABASE_URL", f"cannot connect: {_first_line(error)}")
     # As the processes do.

@@ -5,6 +5,7 @@ A service that is away is no reason: the processes wait for it.
 
 from typing import Any, Final
 
+import psycopg
 from django.conf import settings
 from redis import Redis, RedisError
 
@@ -16,11 +17,33 @@ NO_CLUSTER: Final = (
 )
 
 
+# Of libpq's server_version. A constraint has NULLS NOT DISTINCT.
+OLDEST_POSTGRES: Final = 150_000
+
+
 def check() -> None:
+    _refuse_old_postgres()
     _refuse_cluster("REDIS_URL", settings.REDIS_URL)
     broker = settings.CELERY_BROKER_URL
     if broker.startswith("redis") and broker != settings.REDIS_URL:
         _refuse_cluster("CELERY_BROKER_URL", broker)
+
+
+def _refuse_old_postgres() -> None:
+    try:
+        with psycopg.connect(settings.DATABASE_URL, connect_timeout=int(TIMEOUT_S)) as connection:
+            refuse_old_postgres(connection.info.server_version)
+    except psycopg.Error:  # away
+        return
+
+
+def refuse_old_postgres(version: int) -> None:
+    """version: as libpq counts it."""
+    if version < OLDEST_POSTGRES:
+        env.fail(
+            "DATABASE_URL",
+            f"is Postgres {version // 10_000}; the oldest supported is {OLDEST_POSTGRES // 10_000}",
+        )
 
 
 def is_cluster_node(client: Redis) -> bool:

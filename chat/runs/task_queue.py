@@ -30,8 +30,8 @@ REACHABLE_TIMEOUT_S: Final = 0.4
 BROKER_TIMEOUT_S: Final = 1
 # What ping() writes.
 _WRITTEN: Final = "turnwire:writable"
-# The exceptions of an unreachable broker.
-UNREACHABLE: Final = (OperationalError, RedisError, OSError)
+# The exceptions of a broker that is unreachable, or refuses a queue (ChannelError, of RabbitMQ).
+UNREACHABLE: Final = (OperationalError, ChannelError, RedisError, OSError)
 # One retry at once: check_reachable has just succeeded.
 PUBLISH_RETRY: Final = {"max_retries": 1, "interval_start": 0.1, "interval_step": 0, "interval_max": 0.1}
 # The same for every message: Celery neither retries nor chains these tasks.
@@ -50,9 +50,11 @@ _HEADERS: Final = {
 }
 
 
-def unreachable_service(error: Exception) -> str:
-    """What does not answer, for one of UNREACHABLE, which may be Redis and the broker at once."""
-    return "Redis" if isinstance(error, RedisError) else "The broker of task messages"
+def describe_outage(error: Exception) -> str:
+    """What has happened, for one of UNREACHABLE. Redis may be the broker, too."""
+    if isinstance(error, ChannelError):
+        return "The broker refuses task messages (docs/operations.md: rights and kinds of queues)"
+    return f"{'Redis' if isinstance(error, RedisError) else 'The broker of task messages'} is unreachable"
 
 
 def check_reachable() -> None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
+from kombu.exceptions import ChannelError
 
 from chat.events import session_events
 from chat.infrastructure import log_context
@@ -83,9 +84,7 @@ def sweep(*, trust_locks: bool) -> SweepReport:
         report.compressions += swept_compressions.enqueue_lost()
         report.files += swept_files.enqueue_lost() + swept_files.enqueue_vectors()
     except task_queue.UNREACHABLE as error:
-        logger.warning(
-            "%s is unreachable, the next sweep continues: %s", task_queue.unreachable_service(error), error
-        )
+        logger.warning("%s; the next sweep continues: %s", task_queue.describe_outage(error), error)
     repairs = asdict(report)
     counters.swept(takeovers=repairs.pop("taken_over"), repairs=repairs)
     return report
@@ -132,12 +131,19 @@ def _enqueue_lost(unclaimed: Iterable[Run]) -> int:
 
 
 def _enqueue(runs: Iterable[Run]) -> None:
+    """A queue that the broker refuses holds up no other."""
+    refused: set[str] = set()
     for run in runs:
         try:
-            task_queue.enqueue(str(run.pk), run.queue)
+            if run.queue not in refused:
+                task_queue.enqueue(str(run.pk), run.queue)
         except task_queue.UNREACHABLE as error:
-            logger.warning("run %s: not enqueued yet: %s", run.pk, error)
-            return
+            logger.warning(
+                "run %s: not enqueued yet. %s: %s", run.pk, task_queue.describe_outage(error), error
+            )
+            if not isinstance(error, ChannelError):
+                return
+            refused.add(run.queue)
 
 
 def _push_events() -> int:

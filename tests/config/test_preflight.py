@@ -79,7 +79,9 @@ def test_a_pooler_that_refuses_startup_options_is_one_line_with_what_to_do(
     def connect(_url: str, *, options: str = "", **_: object) -> mock.Mock:
         if options:
             raise psycopg.OperationalError("FATAL:  unsupported startup parameter: options")
-        return mock.Mock()
+        connection = mock.MagicMock()
+        connection.__enter__().info.server_version = 150_000
+        return connection
 
     monkeypatch.setattr(psycopg, "connect", connect)
     with pytest.raises(SystemExit) if is_refused else nullcontext():

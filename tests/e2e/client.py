@@ -7,6 +7,7 @@ out: a gap in seq or n, a packet after `stop`, a second `stop`, a packet where i
 import asyncio
 import contextlib
 import json
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -193,28 +194,33 @@ class Socket:
 
 @dataclass
 class Client:
-    """One user of one server."""
+    """One user of one server.  tls: of a server with https."""
 
     base_url: str
     token: str
     http: httpx2.AsyncClient
+    tls: ssl.SSLContext | None = None
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def login(cls, base_url: str, username: str, password: str) -> AsyncIterator["Client"]:
-        async with httpx2.AsyncClient(base_url=base_url, timeout=30, trust_env=False) as http:
+    async def login(
+        cls, base_url: str, username: str, password: str, tls: ssl.SSLContext | None = None
+    ) -> AsyncIterator["Client"]:
+        async with httpx2.AsyncClient(
+            base_url=base_url, timeout=30, trust_env=False, verify=tls or True
+        ) as http:
             answer = await http.post("/api/auth/token/", json={"username": username, "password": password})
             answer.raise_for_status()
             token = answer.json()["token"]
             http.headers["Authorization"] = f"Token {token}"
-            yield cls(base_url, token, http)
+            yield cls(base_url, token, http, tls)
 
     @contextlib.asynccontextmanager
     async def socket(self) -> AsyncIterator[Socket]:
         url = self.base_url.replace("http", "ws", 1) + "/ws/"
         headers = {"Authorization": f"Token {self.token}"}
         async with connect(
-            url, additional_headers=headers, max_size=None, proxy=None, compression=None
+            url, additional_headers=headers, max_size=None, proxy=None, compression=None, ssl=self.tls
         ) as connection:
             socket = Socket(connection)
             try:

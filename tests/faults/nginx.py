@@ -1,19 +1,22 @@
-"""Runs nginx with the configuration of docs/operations.md, at a loopback port and in front of one web process."""
+"""Runs nginx with docs/proxies/nginx.conf, over TLS at a loopback port and in front of one web process."""
 
 import os
 import re
 import shutil
 import socket
+import ssl
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.instance import ROOT, free_port
 from tests.process_reaper import end_with_this_process
+from tests.tls_front import make_certificates
 
 PATIENCE_S = 30.0
 # What belongs to the machine and not to the documented part; Debian installs it where only root looks.
@@ -29,10 +32,12 @@ http {{
 """
 
 
-def documented_configuration() -> str:
-    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```nginx\n(.*?)```", page, re.DOTALL)
-    return str(block)
+class Front(NamedTuple):
+    """url: with https.  redirecting_url: the one without TLS.  tls: trusts the certificate."""
+
+    url: str
+    redirecting_url: str
+    tls: ssl.SSLContext
 
 
 def find_nginx() -> str:
@@ -45,20 +50,27 @@ def find_nginx() -> str:
 
 
 @contextmanager
-def documented_proxy(folder: Path, web_port: int) -> Iterator[str]:
-    """Yield the base URL of nginx, without TLS: certificates are the machine's own."""
-    port = free_port()
-    documented = re.sub(r"\blisten [^;]*;", f"listen 127.0.0.1:{port};", documented_configuration())
-    documented = re.sub(
-        r"(upstream \w+ \{[^}]*?)(server [^;]*;\s*)+", rf"\1server 127.0.0.1:{web_port};", documented
-    )
+def documented_proxy(folder: Path, web_port: int) -> Iterator[Front]:
+    port, plain_port = free_port(), free_port()
+    certificates = make_certificates(folder, "127.0.0.1")
+    documented = (ROOT / "docs" / "proxies" / "nginx.conf").read_text(encoding="utf-8")
+    own = {
+        r"listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
+        r"listen 80;": f"listen 127.0.0.1:{plain_port};",
+        r"(ssl_certificate(?:_key)?) [^;]*;": rf"\1 {certificates.server};",
+        r"(upstream \w+ \{[^}]*?)(server [^;]*;\s*)+": rf"\1server 127.0.0.1:{web_port};",
+    }
+    for pattern, replacement in own.items():
+        documented, count = re.subn(pattern, replacement, documented)
+        assert count, f"the documented configuration has no {pattern}"
     path = folder / "nginx.conf"
     path.write_text(MAIN.format(folder=folder, documented=documented), encoding="utf-8")
     process = subprocess.Popen([find_nginx(), "-c", str(path), "-e", str(folder / "error.log")])
     end_with_this_process(process)
     try:
         _wait_for(port, process, folder)
-        yield f"http://127.0.0.1:{port}"
+        tls = ssl.create_default_context(cafile=str(certificates.ca))
+        yield Front(f"https://127.0.0.1:{port}", f"http://127.0.0.1:{plain_port}", tls)
     finally:
         process.terminate()
         process.wait(PATIENCE_S)

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from web.rest.request_bodies import ANONYMOUS_BYTES, RequestBodies
 JSON, MULTIPART, BINARY = "application/json", "multipart/form-data", "application/octet-stream"
 MEBIBYTE = 1024 * 1024
 CHUNK = b" " * 64 * 1024
+NGINX = (ROOT / "docs" / "proxies" / "nginx.conf").read_text(encoding="utf-8")
 SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 
 
@@ -153,6 +156,31 @@ def test_a_route_of_several_types_has_the_limit_of_each(content_type: str, limit
     """A type that nothing accepts is refused once it is read."""
     headers = {b"authorization": b"Token x", b"content-type": content_type.encode()}
     assert request_bodies.limit_of("/api/sessions/import/", headers).max_bytes == limit
+
+
+def mebibytes_of_the_documented_proxy(path: str) -> int:
+    """As nginx chooses a location: the exact path, a regular expression, the longest prefix; else the limit of the server."""
+    matches: dict[str, Callable[[str], bool]] = {
+        "=": path.__eq__, "~": lambda given: bool(re.search(given, path)), "": path.startswith
+    }  # fmt: skip
+    locations = re.findall(r"location (?:([=~]) )?(\S+) \{ (.*) \}", NGINX)
+    chosen = [(kind, len(given), block) for kind, given, block in locations if matches[kind](given)]
+    block = max(chosen, key=lambda one: ("~=".find(one[0]) if one[0] else -1, one[1]))[2]
+    found = re.search(r"client_max_body_size (\d+)m", block) or re.search(
+        r"client_max_body_size (\d+)m", NGINX
+    )
+    assert found
+    return int(found[1])
+
+
+@pytest.mark.parametrize("operation", each_operation(with_body=False))
+def test_the_documented_proxy_lets_pass_what_a_route_takes(operation: Operation) -> None:
+    """Without more room than it needs, but for rounding up."""
+    limit = max(int(getattr(one, "max_bytes", 0)) for one in operation.view.parser_classes)
+    if operation.path.startswith("/api/sessions/import/"):
+        limit = settings.MAX_IMPORT_BYTES
+    needed = max(8, -(-limit // MEBIBYTE))
+    assert mebibytes_of_the_documented_proxy(plain(operation.path)) == needed
 
 
 def test_the_limits_are_documented() -> None:

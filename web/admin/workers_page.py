@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.decorators import permission_required
 from django.db.models import Count, Min, Q, QuerySet, Value
@@ -62,7 +61,6 @@ def show_workers(request: HttpRequest) -> HttpResponse:
             "now": timezone.now(),
             "queues": _load_queues(),
             "workers": list_workers(),
-            "slots": settings.LLM_CONCURRENCY,
             "processes": processes,
             "counts": counts,
             "taken_over": Run.objects.filter(failures__gt=0)

@@ -4,8 +4,10 @@ import time
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
+from unittest import mock
 
 import pytest
+from amqp.exceptions import AccessRefused
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import connection, transaction
@@ -22,6 +24,7 @@ from chat.protocol import wire
 from chat.protocol.states import Status
 from chat.runs import task_queue
 from chat.runs.completion import commit_end
+from chat.sweeper import runs as sweeper_runs
 from chat.sweeper.runs import sweep
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -148,6 +151,20 @@ def test_a_lost_message_is_sent_again_when_its_queue_is_empty(run: Run) -> None:
     assert sweep(trust_locks=True).woken == 1
     assert task_queue.queue_length("llm") == 1
     assert sweep(trust_locks=True).woken == 0, "workers are merely busy"
+
+
+def test_a_queue_that_the_broker_refuses_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def enqueue(run: str, queue: str) -> None:
+        tried.append((run, queue))
+        if queue == "slow":
+            raise AccessRefused("(403) ACCESS_REFUSED")
+
+    monkeypatch.setattr(task_queue, "enqueue", enqueue)
+    lost: Any = [mock.Mock(pk=pk, queue=queue) for pk, queue in ((1, "slow"), (2, "slow"), (3, "llm"))]
+    sweeper_runs._enqueue(lost)
+    assert tried == [("1", "slow"), ("3", "llm")]
 
 
 def test_a_turn_that_waits_for_another_is_not_woken(run: Run) -> None:

@@ -1,5 +1,6 @@
 """The admin's overview pages: usage by day, queues and workers."""
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
+from django.test.utils import CaptureQueriesContext, override_settings
 from django.urls import reverse
 from django.utils import timezone
 
@@ -140,6 +141,15 @@ def test_a_worker_is_shown_with_its_runs_whether_it_lives_or_not(run: Run) -> No
     finally:
         living.release()
         idle.release()
+
+
+@override_settings(LLM_CONCURRENCY=7_777)
+def test_the_page_says_nothing_of_workers_that_only_they_know(run: Run) -> None:
+    """The setting of web is not that of the workers."""
+    assert Run.objects.claim(run.pk, 7)
+    shown = page(factories.staff_client("view_run"), "workers")
+    assert reverse("admin:chat_run_change", args=[run.pk]) in shown
+    assert re.findall("7[^0-9]?777", shown) == []
 
 
 def test_takeovers_are_listed_and_counted(run: Run) -> None:

@@ -161,3 +161,13 @@ test("the first file that a model cannot read whole is named with the model", ()
   assert.deepEqual(firstUnfit(entries, ["alpha", "beta"]), { name: "b", model: "beta" });
   assert.equal(firstUnfit(entries, ["alpha"]), null);
 });
+
+test("what a proxy refuses with a page of its own is too large for the proxy, and is not tried again", async () => {
+  const { list, end } = uploads();
+  list.add([file()]);
+  sent[0].answer(413, null); // HTML, where JSON is asked for
+  await turn();
+  const [{ error, canRetry }] = list.entries;
+  assert.deepEqual([error.code, canRetry], ["proxy_too_large", false]);
+  end();
+});

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.documents]
 
 PAGE = Path(ROOT) / "web/static/chat"
 # Codes that the page itself creates.
-ITS_OWN = {"unreachable", "unreadable", "upload_interrupted"}
+ITS_OWN = {"unreachable", "unreadable", "proxy_too_large", "upload_interrupted"}
 
 
 def texts_of(module: str, table: str) -> dict[str, str]:

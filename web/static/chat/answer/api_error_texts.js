@@ -128,5 +128,6 @@ export const API_ERRORS = {
   // Codes of the page: no response arrived, or one that is not of the API.
   upload_interrupted: () => t("The upload was interrupted. Remove this file and attach it again."),
   unreachable: () => t("The server cannot be reached. Check your connection and try again."),
+  proxy_too_large: () => t("This is larger than a proxy in front of this server lets through. Send less, or ask whoever runs this server."),
   unreadable: () => t("The server sent something unexpected. Try again in a moment."),
 };

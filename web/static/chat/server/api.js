@@ -101,7 +101,8 @@ export async function call(method, path, body) {
 
 /** @param {{status: number, statusText: string}} response @param {any} answer its body; null: it is not JSON @param {string} requestId */
 export function refusal({ status, statusText }, answer, requestId) {
-  return new ApiError(status, answer?.code ?? "unreadable", answer?.message ?? statusText, { requestId: answer?.request_id ?? requestId, field: answer?.field, max: answer?.max ?? answer?.limit, resetsAt: answer?.resets_at });
+  const unexplained = status === 413 ? "proxy_too_large" : "unreadable";
+  return new ApiError(status, answer?.code ?? unexplained, answer?.message ?? statusText, { requestId: answer?.request_id ?? requestId, field: answer?.field, max: answer?.max ?? answer?.limit, resetsAt: answer?.resets_at });
 }
 
 /** Names the request in the logs of all processes. Not randomUUID, which browsers offer over HTTPS alone. */
