@@ -67,16 +67,9 @@ def test_words_are_marked_in_whichever_spelling(reader: Reader) -> None:
     written = "Zu\u0308rich, the of\ufb01ce: \u4fee\u6539youer\u670d\u52a1"
     reader.send(written)
     reader.expect_echo(written)
-    asked = {
-        "Z\u00fcrich": "Zu\u0308rich",
-        "office": "of\ufb01ce",
-        "youer": "youer",
-        "\uff39OUER\u670d": "youer\u670d",
-    }
-    for text, marked in asked.items():
-        find(reader.page, text)
-        expect(reader.page.locator(".message.found")).to_have_count(1)
-        wait_for_script(reader.page, f"(text) => ({MARKED})().join() === text", arg=marked)
+    find(reader.page, "Z\u00fcrich OFFICE \uff59ouer")
+    marked = "Zu\u0308rich,of\ufb01ce,youer"
+    wait_for_script(reader.page, f"(text) => ({MARKED})().join() === text", arg=marked)
     expect(reader.questions.locator(".question-text")).to_have_text(written)
 
 
