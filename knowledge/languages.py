@@ -1,6 +1,7 @@
 """The language of a text, as far as full text search treats it differently: by its most frequent words. Pure."""
 
 import re
+import unicodedata
 from enum import StrEnum
 from typing import Final
 
@@ -28,7 +29,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def detect_language(text: str) -> Language:
-    words = [word.lower() for word in _WORD.findall(text)]
+    words = [word.lower() for word in _WORD.findall(unicodedata.normalize("NFC", text))]
     counts = {language: sum(map(frequent.__contains__, words)) for language, frequent in _FREQUENT.items()}
     best = max(counts, key=lambda language: counts[language])
     return best if words and counts[best] >= _LEAST_SHARE * len(words) else Language.OTHER

@@ -3,10 +3,12 @@
 from typing import Any, Final
 
 from django.contrib.postgres.operations import AddIndexConcurrently
-from django.db.migrations import RunSQL
+from django.db.migrations import RunPython, RunSQL
 
 # How long `migrate` waits for a lock; everybody who needs the table waits behind it.
 LOCK_TIMEOUT: Final = "5s"
+# Rows that one statement of FillInBatches locks.
+FILLED_AT_ONCE: Final = 500
 _IS_VALID: Final = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
 
 
@@ -30,3 +32,48 @@ class AddMissingIndex(AddIndexConcurrently):
         if is_valid != (True,):
             schema_editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
             super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
+class FillInBatches(RunPython):
+    """Sets a nullable column to the value of an SQL expression where it has none yet. Reversing does nothing.
+
+    Whoever holds some of its rows and waits for others never waits for a batch: it takes the rows that are free, and then
+    the others one at a time.
+    """
+
+    def __init__(self, table: str, column: str, value: str) -> None:
+        self._table, self._column, self._value = table, column, value
+        super().__init__(self._fill, RunPython.noop)
+
+    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
+        return type(self).__name__, [self._table, self._column, self._value], {}
+
+    def _fill(self, _apps: Any, schema_editor: Any) -> None:
+        with schema_editor.connection.cursor() as cursor:
+            rows = self._rows_after(cursor, None)
+            while rows:
+                self._fill_rows(cursor, [pk for pk, is_missing in rows if is_missing])
+                rows = self._rows_after(cursor, rows[-1][0])
+
+    def _rows_after(self, cursor: Any, pk: Any) -> list[tuple[Any, bool]]:
+        """The next ones by their ids, and whether they lack the value."""
+        cursor.execute(
+            f"SELECT id, {self._column} IS NULL AND {self._value} IS NOT NULL FROM {self._table} "  # noqa: S608
+            "WHERE %(pk)s IS NULL OR id > %(pk)s ORDER BY id LIMIT %(limit)s",
+            {"pk": pk, "limit": FILLED_AT_ONCE},
+        )
+        return list(cursor.fetchall())
+
+    def _fill_rows(self, cursor: Any, missing: list[Any]) -> None:
+        filled = self._set(cursor, missing, "SKIP LOCKED")
+        for pk in missing:
+            if pk not in filled:
+                self._set(cursor, [pk], "")
+
+    def _set(self, cursor: Any, ids: list[Any], locked: str) -> set[Any]:
+        cursor.execute(
+            f"UPDATE {self._table} SET {self._column} = {self._value} WHERE id IN ("  # noqa: S608
+            f"SELECT id FROM {self._table} WHERE id = ANY(%s) FOR NO KEY UPDATE {locked}) RETURNING id",
+            [ids],
+        )
+        return {pk for (pk,) in cursor.fetchall()}

@@ -63,6 +63,16 @@ def test_a_hit_in_history_that_is_not_loaded_comes_into_sight(reader: Reader, st
     wait_for_script(reader.page, IN_SIGHT, arg="giraffes")
 
 
+def test_words_are_marked_in_whichever_spelling(reader: Reader) -> None:
+    written = "Zu\u0308rich, the of\ufb01ce: \u4fee\u6539youer\u670d\u52a1"
+    reader.send(written)
+    reader.expect_echo(written)
+    find(reader.page, "Z\u00fcrich OFFICE \uff59ouer")
+    marked = "Zu\u0308rich,of\ufb01ce,youer"
+    wait_for_script(reader.page, f"(text) => ({MARKED})().join() === text", arg=marked)
+    expect(reader.questions.locator(".question-text")).to_have_text(written)
+
+
 def test_marks_go_with_the_next_chat(reader: Reader) -> None:
     reader.send("The tapir question")
     reader.expect_echo("The tapir question")

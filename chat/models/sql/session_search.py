@@ -1,7 +1,8 @@
-"""Finding a user's sessions by the words of their titles and messages.
+"""Finding a user's sessions by the words of their titles and messages, in whichever spelling (decision 0173).
 
 Every word that is looked for must be there, or a word that begins with it, in one message or in the title; by indexes
-that migration 0015 makes. Scripts that put no spaces between words are looked for as they stand, message by message.
+that migrations 0015 and 0075 make. A text with a script that puts no spaces between words is looked for as it stands, in
+messages that have all its pairs of characters.
 """
 
 import re
@@ -12,29 +13,31 @@ from uuid import UUID
 from django.db.models.expressions import RawSQL
 
 from chat.models.sql.statements import Statement
+from chat.transcript.excerpts import excerpt_of
 from chat.transcript.passages import readable_text
+from knowledge.normal_form import is_unspaced, normal_form, pairs_of
 
 # Further words are ignored. A text without white space has as many as it has parts: "a-b" is two.
 MAX_WORDS: Final = 16
 _PART: Final = re.compile(r"[^\W_]+")
-# Thai to Khmer, kana, and Chinese characters.
-_UNSPACED: Final = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+_PARAMETER: Final = re.compile(r"%\((\w+)\)s")
+# Plan: message_by_words, message_by_normal_words; session_by_title_normal_words.
+_HAS_WORDS: Final = "(message.words @@ to_tsquery('simple', %(query)s) OR message.normal_words @@ to_tsquery('simple', %(query)s))"
+_HAS_TEXT: Final = (
+    "message.role IN ('user', 'assistant') AND strpos(knowledge_normal_form(message.text), %(text)s) > 0"
 )
+# Plan: message_by_normal_words, which has all pairs of characters.
+_HAS_PAIRS: Final = f"message.normal_words @@ to_tsquery('simple', %(query)s) AND {_HAS_TEXT}"
+_TITLE_HAS_WORDS: Final = (
+    "knowledge_normal_words('simple', knowledge_normal_form(title)) @@ to_tsquery('simple', %(query)s)"
+)
+_TITLE_HAS_TEXT: Final = "strpos(knowledge_normal_form(title), %(text)s) > 0"
 _FOUND: Final = """
     SELECT message.session_id FROM chat_chatmessage AS message
-    JOIN chat_session AS own ON own.id = message.session_id AND own.owner_id = %s
-    WHERE message.words @@ to_tsquery('simple', %s)
+    JOIN chat_session AS own ON own.id = message.session_id AND own.owner_id = %(owner)s
+    WHERE {in_message}
     UNION
-    SELECT id FROM chat_session
-    WHERE owner_id = %s AND to_tsvector('simple', title) @@ to_tsquery('simple', %s)
-"""
-_FOUND_AS_IT_STANDS: Final = """
-    SELECT message.session_id FROM chat_chatmessage AS message
-    JOIN chat_session AS own ON own.id = message.session_id AND own.owner_id = %s
-    WHERE message.role IN ('user', 'assistant') AND strpos(lower(message.text), lower(%s)) > 0
-    UNION
-    SELECT id FROM chat_session WHERE owner_id = %s AND strpos(lower(title), lower(%s)) > 0
+    SELECT id FROM chat_session WHERE owner_id = %(owner)s AND {in_title}
 """
 
 
@@ -46,11 +49,14 @@ class Hit(NamedTuple):
 
 
 class _Match(NamedTuple):
-    """rounds: turn_number of each tool call that has a text_before; None without any, and then text is, too."""
+    """rounds: turn_number of each tool call that has a text_before; None without any.
+
+    excerpt: None where the words are written in another way.  text: what the excerpt must be made of again, else None.
+    """
 
     session_id: UUID
     message: UUID
-    excerpt: str
+    excerpt: str | None
     text: str | None
     rounds: list[int] | None
     texts_before: list[str] | None
@@ -69,14 +75,15 @@ class _Excerpt(NamedTuple):
 _HEADLINE: Final = """
     ts_headline('simple', left(text, 100000), query, 'MaxWords=20, MinWords=12, StartSel="", StopSel=""')"""
 # For each session the first message that matches; excerpts are computed for those messages alone.
-# Parameters: query, sessions. Plan: messages by session, filtered by the column `words`.
+# Parameters: query, sessions. Plan: messages by session, filtered by the columns of words.
 _EXCERPTS: Final = Statement(
     f"""
-    SELECT session_id, id, {_HEADLINE}, CASE WHEN rounds IS NOT NULL THEN text END, rounds, texts_before
+    SELECT session_id, id, CASE WHEN is_as_written THEN {_HEADLINE} END,
+        CASE WHEN rounds IS NOT NULL OR NOT is_as_written THEN text END, rounds, texts_before
     FROM to_tsquery('simple', %(query)s) AS query, unnest(%(sessions)s::uuid[]) AS wanted
     CROSS JOIN LATERAL (
-        SELECT id, session_id, text FROM chat_chatmessage
-        WHERE session_id = wanted AND words @@ query ORDER BY sent_at, id LIMIT 1
+        SELECT id, session_id, text, coalesce(words @@ query, false) AS is_as_written FROM chat_chatmessage
+        WHERE session_id = wanted AND (words @@ query OR normal_words @@ query) ORDER BY sent_at, id LIMIT 1
     ) AS matching
     CROSS JOIN LATERAL (
         SELECT array_agg(turn_number ORDER BY turn_number, tab_index) AS rounds,
@@ -88,16 +95,16 @@ _EXCERPTS: Final = Statement(
 )
 # For each session the first message that contains the text. Parameters: sessions, text. Plan: messages by session.
 _HITS_AS_THEY_STAND: Final = Statement(
-    """
+    f"""
     SELECT session_id, id FROM unnest(%(sessions)s::uuid[]) AS wanted
     CROSS JOIN LATERAL (
-        SELECT id, session_id FROM chat_chatmessage
-        WHERE session_id = wanted AND role IN ('user', 'assistant') AND strpos(lower(text), lower(%(text)s)) > 0
-        ORDER BY sent_at, id LIMIT 1
+        SELECT id, session_id FROM chat_chatmessage AS message
+        WHERE session_id = wanted AND {_HAS_TEXT} ORDER BY sent_at, id LIMIT 1
     ) AS matching
-    """,
+    """,  # noqa: S608  constants alone
     _HitAsItStands,
 )
+_HITS_BY_PAIRS: Final = Statement(_HITS_AS_THEY_STAND.sql.replace(_HAS_TEXT, _HAS_PAIRS), _HitAsItStands)
 # The excerpts of given texts. Parameters: query, sessions, texts.
 _EXCERPTS_OF_TEXTS: Final = Statement(
     f"""
@@ -109,43 +116,77 @@ _EXCERPTS_OF_TEXTS: Final = Statement(
 )
 
 
+class _Search(NamedTuple):
+    """What is looked for: all of the words as prefixes, or the text, which has these pairs of characters, or has none."""
+
+    text: str
+    words: list[str]
+    pairs: list[str]
+
+    @property
+    def query(self) -> str:
+        """For to_tsquery()."""
+        return " & ".join([f"{_quote(word)}:*" for word in self.words] or map(_quote, self.pairs))
+
+    @property
+    def conditions(self) -> tuple[str, str]:
+        """On a message and on a title, with the parameters query and text."""
+        if self.words:
+            return _HAS_WORDS, _TITLE_HAS_WORDS
+        return _HAS_PAIRS if self.pairs else _HAS_TEXT, _TITLE_HAS_TEXT
+
+
 def matching_sessions(owner_id: Any, text: str) -> RawSQL:
     """The ids of the owner's sessions that match, as a subquery."""
-    query = _query(text)
-    if query is None:
-        return RawSQL(_FOUND_AS_IT_STANDS, [owner_id, text.strip(), owner_id, text.strip()])  # noqa: S611
-    return RawSQL(_FOUND, [owner_id, query, owner_id, query])  # noqa: S611  no values but the parameters
+    search = _search(text)
+    in_message, in_title = search.conditions
+    return _raw(_FOUND.format(in_message=in_message, in_title=in_title), search, owner_id)
 
 
 def matching_messages(text: str, column: Literal["id", "session_id"]) -> RawSQL:
     """The column of all matching messages of all users, as a subquery."""
-    query = _query(text)
-    by_words = "words @@ to_tsquery('simple', %s)"
-    as_it_stands = "role IN ('user', 'assistant') AND strpos(lower(text), lower(%s)) > 0"
-    condition, parameter = (as_it_stands, text.strip()) if query is None else (by_words, query)
-    return RawSQL(f"SELECT {column} FROM chat_chatmessage WHERE {condition}", [parameter])  # noqa: S608, S611  no values
+    search = _search(text)
+    condition = search.conditions[0]
+    return _raw(f"SELECT {column} FROM chat_chatmessage AS message WHERE {condition}", search)  # noqa: S608  no values
 
 
 def hits(sessions: Iterable[UUID], text: str) -> dict[UUID, Hit]:
     """Session -> the first message that matches; sessions of which only the title matches are left out."""
-    query = _query(text)
+    search = _search(text)
     wanted = list(sessions)
     if not wanted:
         return {}
-    if query is None:
-        as_they_stand = _HITS_AS_THEY_STAND.all(sessions=wanted, text=text.strip())
-        return {row.session_id: Hit(row.message, None) for row in as_they_stand}
-    matches = _EXCERPTS.all(query=query, sessions=wanted)
-    found = {match.session_id: match.excerpt for match in matches}
+    if search.words:
+        return _hits_by_words(wanted, search)
+    if search.pairs:
+        found = _HITS_BY_PAIRS.all(sessions=wanted, text=search.text, query=search.query)
+    else:
+        found = _HITS_AS_THEY_STAND.all(sessions=wanted, text=search.text)
+    return {row.session_id: Hit(row.message, None) for row in found}
+
+
+def _hits_by_words(sessions: list[UUID], search: _Search) -> dict[UUID, Hit]:
+    matches = _EXCERPTS.all(query=search.query, sessions=sessions)
+    found = {match.session_id: match.excerpt or "" for match in matches}
     texts = {
-        one.session_id: readable_text(one.text or "", zip(one.rounds, one.texts_before or (), strict=True))
+        one.session_id: readable_text(one.text, zip(one.rounds or (), one.texts_before or (), strict=True))
         for one in matches
-        if one.rounds
+        if one.text is not None
     }
-    if texts:
-        rows = _EXCERPTS_OF_TEXTS.all(query=query, sessions=list(texts), texts=list(texts.values()))
+    others = {one.session_id for one in matches if one.excerpt is None}
+    found |= {session: excerpt_of(texts[session], search.words) for session in others}
+    again = {session: text for session, text in texts.items() if session not in others}
+    if again:
+        rows = _EXCERPTS_OF_TEXTS.all(query=search.query, sessions=list(again), texts=list(again.values()))
         found |= {row.session_id: row.excerpt for row in rows}
     return {match.session_id: Hit(match.message, found[match.session_id]) for match in matches}
+
+
+def _search(text: str) -> _Search:
+    form = normal_form(text).strip()
+    if is_unspaced(form):
+        return _Search(form, [], [pair for pair in pairs_of(form) if _PART.search(pair)][:MAX_WORDS])
+    return _Search(form, list(_words(form)), [])
 
 
 def _words(text: str) -> Iterator[str]:
@@ -157,10 +198,13 @@ def _words(text: str) -> Iterator[str]:
             yield word[: parts[-1].end()]
 
 
-def _query(text: str) -> str | None:
-    """The to_tsquery expression that requires all words as prefixes; None if the text must be searched as a substring."""
-    words = list(_words(text))
-    if not words or _UNSPACED.search(text):
-        return None
-    quoted = (word.replace("\\", "\\\\").replace("'", "''") for word in words)
-    return " & ".join(f"'{word}':*" for word in quoted)
+def _quote(word: str) -> str:
+    escaped = word.replace("\\", "\\\\").replace("'", "''")
+    return f"'{escaped}'"
+
+
+def _raw(sql: str, search: _Search, owner_id: Any = None) -> RawSQL:
+    """RawSQL takes its parameters in their order."""
+    values = {"owner": owner_id, "query": search.query, "text": search.text}
+    names = _PARAMETER.findall(sql)
+    return RawSQL(_PARAMETER.sub("%s", sql), [values[name] for name in names])  # noqa: S611  no values but the parameters

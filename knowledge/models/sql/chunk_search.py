@@ -1,5 +1,6 @@
 """The search over chunks, one statement: by words, by vectors, and both fused (decisions 0109 and 0119).
 
+A chunk has the words of its text, or those of its normal form if these are others (decision 0173).
 The scope is a condition inside each part that reads chunks, so that no rank depends on a chunk outside of it.
 """
 
@@ -11,6 +12,7 @@ from django.db.models import QuerySet
 
 from knowledge.languages import Language, detect_language
 from knowledge.models.file import File
+from knowledge.normal_form import normal_form, query_words
 
 # Chunks of each ranking that are fused.
 DEPTH: Final = 60
@@ -110,13 +112,13 @@ _COUNTED: Final = """
         SELECT language, lexeme, query, (
             SELECT count(*) FROM (
                 SELECT FROM knowledge_chunk AS chunk
-                WHERE chunk.words @@ term.query AND chunk.language = '{of}' AND {scope} LIMIT {common}
+                WHERE (chunk.words @@ term.query OR chunk.normal_words @@ term.query) AND chunk.language = '{of}' AND {scope} LIMIT {common}
             ) AS limited
         ) AS chunks FROM term WHERE language = '{of}'
     """
 _CANDIDATES_OF: Final = """(
-        SELECT chunk.id, chunk.language, chunk.words || '' AS words
-        FROM rare JOIN knowledge_chunk AS chunk ON chunk.words @@ rare.query
+        SELECT chunk.id, chunk.language, coalesce(chunk.normal_words, chunk.words) || '' AS words
+        FROM rare JOIN knowledge_chunk AS chunk ON chunk.words @@ rare.query OR chunk.normal_words @@ rare.query
         WHERE rare.language = '{of}' AND chunk.language = '{of}' AND {scope} LIMIT {common}
     )"""
 # One of the two runs, by the size of the scope. Plan: one_vector_per_model, not sorted there, or the index would be used;
@@ -205,7 +207,7 @@ def _statement(scope: str, text: str, vector: QueryVector | None) -> tuple[str, 
         by_vector, filled["distance"] = _BY_VECTOR.format_map(filled), _DISTANCE.format_map(filled)
     statement = f"{_SCOPE.format_map(filled)}{by_words}, {by_vector}{_FUSED.format_map(filled)}"
     return statement, {
-        "text": text,
+        "text": query_words(normal_form(text)),
         "language": detect_language(text),
         "vector": vector.vector if vector else None,
     }

@@ -1,14 +1,22 @@
 """Full-text search of sessions: by title and messages, for their owner only, and by an index."""
 
+import random
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.db import connection
+from django.db.migrations.state import ProjectState
 from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, Session
-from chat.models.sql.session_search import _FOUND, _query
+from chat.models.sql.session_search import matching_sessions
+from knowledge.migration_operations import FillInBatches
 from tests import factories
+
+MIGRATION = import_module("chat.migrations.0075_normal_words").Migration
 
 
 @pytest.fixture
@@ -107,11 +115,88 @@ def test_a_very_long_text_is_stored_and_found_by_its_beginning(client: APIClient
     assert search(client, "word199999") == {}
 
 
-def test_the_indexes_are_used(client: APIClient) -> None:
-    query = _query("moon sea")
+@pytest.mark.parametrize(
+    ("text", "index"), [("moon sea", "message_by_words"), ("小麦粉", "message_by_normal_words")]
+)
+def test_the_indexes_are_used(client: APIClient, text: str, index: str) -> None:
+    found = matching_sessions(1, text)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute(f"EXPLAIN {_FOUND}", [1, query, 1, query])
+        cursor.execute(f"EXPLAIN {found.sql}", found.params)
         plan = str(cursor.fetchall())
-    assert "message_by_words" in plan or "message_session_id" in plan
+    assert index in plan or "message_session_id" in plan
     assert "Seq Scan" not in plan
+
+
+# What is written, what is looked for.
+SPELLINGS = [
+    ("Das Cafe\u0301 in Zu\u0308rich", "Z\u00fcrich"),
+    ("Das Caf\u00e9 in Gen\u00e8ve", "Gene\u0300ve"),
+    ("\u4fee\u6539youer\u670d\u52a1\u7aef\u7684\u8ba1\u5212", "youer"),
+    ("修改youer服务端的计划", "YOUER服务"),
+    ("修改youer服务端的计划", "划"),
+    ("the of\ufb01ce \ufb02oor", "office"),
+    ("the office floor", "of\ufb01ce"),
+    ("\uff21\uff30\uff29\u3000\uff56\uff12", "api v2"),
+    ("api v2", "\uff21\uff30\uff29\u3000\uff56\uff12"),
+    ("ﾃﾞｰﾀﾍﾞｰｽ", "データ"),
+    ("データベース", "ﾃﾞｰﾀ"),
+    ("Straße", "STRASSE"),
+    ("Strasse", "Straße"),
+    ("\u039f\u0394\u03a5\u03a3\u03a3\u0395\u03a5\u03a3", "\u03bf\u03b4\u03c5\u03c3\u03c3\u03b5\u03c5\u03c2"),
+    ("\u1112\u1161\u11ab\u1100\u1173\u11af", "한글"),
+    ("API를 서울에서", "서울"),
+    ("ภาษาไทยง่าย", "ไทย"),
+    ("don\uff07t panic", "don't"),
+]
+
+
+@pytest.mark.parametrize(("written", "asked"), SPELLINGS)
+def test_every_spelling_finds_it_in_messages_and_titles(client: APIClient, written: str, asked: str) -> None:
+    chat(client, "Question", written)
+    chat(client, written)
+    chat(client, "Other", "Nothing of the kind, 其他")
+    assert set(search(client, asked)) == {"Question", written}
+    assert ChatMessage.objects.filter(text=written).count() == 1
+
+
+def test_the_excerpt_shows_the_text_as_it_is_written(client: APIClient) -> None:
+    chat(client, "Office", "word " * 300 + "the of\ufb01ce, third floor " + "word " * 300)
+    excerpt = search(client, "office")["Office"]
+    assert "the of\ufb01ce, third floor word" in excerpt
+    assert len(excerpt) <= 160
+
+
+def test_an_edited_answer_is_found_by_its_new_words_alone(client: APIClient) -> None:
+    session = chat(client, "Edited", "Question")
+    answers = ChatMessage.objects.filter(session=session, role="assistant")
+    answers.update(text="全粒小麦粉")
+    assert set(search(client, "小麦")) == {"Edited"}
+    answers.update(text="the of\ufb01ce")
+    assert set(search(client, "office")) == {"Edited"}
+    assert search(client, "小麦") == {}
+    answers.update(text="plain")
+    assert search(client, "office") == {}
+
+
+@pytest.mark.parametrize("range_", [(0x3400, 0x9FFF), (0x20000, 0x2A6D0), (0xAC00, 0xD7A3), (0x100, 0x2FF)])
+def test_no_text_has_more_words_than_postgres_takes(client: APIClient, range_: tuple[int, int]) -> None:
+    pick = random.Random(0)
+    session = Session.objects.get(pk=chat(client, "Long"))
+    spaces = " " * (range_[0] in {0x100, 0xAC00})
+    text = "".join(chr(pick.randint(*range_)) + pick.choice(["", spaces]) for _ in range(110_000))
+    message = ChatMessage.objects.append(ChatMessage.objects.root_of(session), role="user", text=text)
+    assert list(search(client, text[1_000:1_100].split(maxsplit=1)[-1][:9])) == ["Long"]
+    assert message.text == text
+
+
+def test_messages_that_are_there_are_filled(client: APIClient) -> None:
+    chat(client, "Other", "the of\ufb01ce")
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE chat_chatmessage SET normal_words = NULL")
+    assert search(client, "office") == {}
+    assert set(search(client, "the")) == {"Other"}
+    [fill] = [one for one in MIGRATION.operations if isinstance(one, FillInBatches)]
+    state = ProjectState.from_apps(apps)
+    fill.database_forwards("chat", SimpleNamespace(connection=connection), state, state)
+    assert set(search(client, "office")) == {"Other"}

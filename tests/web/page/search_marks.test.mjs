@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { matchesIn } from "../../../web/static/chat/conversation/search_marks.js";
+import { normalForm } from "../../../web/static/chat/state/normal_form.js";
 import { isOnCurrentBranch } from "../../../web/static/chat/state/branch_pages.js";
 
 const marked = (text, query) => matchesIn(text, query).map(([from, to]) => text.slice(from, to));
@@ -23,6 +25,25 @@ test("what means something in a pattern is a text like others", () => {
 
 test("scripts without spaces are marked where they stand", () => {
   assert.deepEqual(marked("全粒小麦粉 小麦", "小麦"), ["小麦", "小麦"]);
+});
+
+test("every spelling is marked, as it is written", () => {
+  assert.deepEqual(marked("Das Cafe\u0301 in Zu\u0308rich", "Z\u00fcrich"), ["Zu\u0308rich"]);
+  assert.deepEqual(marked("Gen\u00e8ve", "Gene\u0300ve"), ["Gen\u00e8ve"]);
+  assert.deepEqual(marked("修改youer服务端的计划", "youer"), ["youer"]);
+  assert.deepEqual(marked("修改youer服务端的计划", "ＹＯＵＥＲ服务"), ["youer服务"]);
+  assert.deepEqual(marked("the of\ufb01ce, of\ufb01cers", "office"), ["of\ufb01ce", "of\ufb01ce"]);
+  assert.deepEqual(marked("ＡＰＩ　ｖ２ xapi", "api V2"), ["ＡＰＩ", "ｖ２"]);
+  assert.deepEqual(marked("ﾃﾞｰﾀﾍﾞｰｽ", "データ"), ["ﾃﾞｰﾀ"]);
+  assert.deepEqual(marked("Straße", "STRASSE"), ["Straße"]);
+  assert.deepEqual(marked("\u1112\u1161\u11ab\u1100\u1173\u11af", "한글"), ["\u1112\u1161\u11ab\u1100\u1173\u11af"]);
+  assert.deepEqual(marked("서울에서api를", "api 에서"), ["에서", "api"]);
+  assert.deepEqual(marked("😀 don＇t", "don't"), ["don＇t"]);
+});
+
+test("the normal form is the one of the server", () => {
+  const cases = JSON.parse(readFileSync(new URL("../../knowledge/normal_forms.json", import.meta.url), "utf-8"));
+  for (const [text, form] of cases) assert.equal(normalForm(text), form);
 });
 
 test("a message is on the current branch if every parent shows the way to it", () => {

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 
 from chat.models import Agent
-from chat.models.sql.session_search import MAX_WORDS, _query
+from chat.models.sql.session_search import MAX_WORDS, _search
 from chat.protocol.errors import ApiError
 from knowledge.models import KnowledgeBase
 from tests import factories
@@ -140,7 +140,7 @@ class TestUserSlots:
 @pytest.mark.pure
 @pytest.mark.parametrize("separator", [" ", "-", ".", "_", "/"])
 def test_a_search_has_a_limited_number_of_words(separator: str) -> None:
-    query = _query(separator.join("abcdefgh" * 1_000)) or ""
+    query = _search(separator.join("abcdefgh" * 1_000)).query
     assert sum(map(str.isalpha, query)) == MAX_WORDS
 
 

@@ -1,22 +1,25 @@
 /** Marks the words of a search in one message, by the browser's highlights: the document stays as it is. */
 
-/** Scripts without spaces between words: what is looked for stands anywhere. As in chat/models/sql/session_search.py. */
-const UNSPACED = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]/;
+import { UNSPACED, WORD_START, normalForm, normalFormWithPlaces } from "../state/normal_form.js";
+
 const NAME = "found";
 /** What is searched of a message. */
 const TEXTS = ".question-text, .narration, .body";
 
 /**
- * Where the words of a search, or words that begin with them, stand in a text.
+ * Where the words of a search, or words that begin with them, stand in a text, in whichever spelling. What is written without
+ * spaces is looked for as it stands. As in chat/models/sql/session_search.py.
  * @param {string} text @param {string} query @returns {[number, number][]} in order
  */
 export function matchesIn(text, query) {
-  const words = UNSPACED.test(query) ? [query.trim()] : query.split(/\s+/).filter((word) => /[\p{L}\p{N}_]/u.test(word));
-  if (words.length === 0 || !query.trim()) return [];
+  const asked = normalForm(query).trim();
+  const words = UNSPACED.test(asked) ? [asked] : asked.split(/\s+/).filter((word) => /[\p{L}\p{N}_]/u.test(word));
+  if (words.length === 0) return [];
   const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).sort((one, other) => other.length - one.length);
-  const start = UNSPACED.test(query) ? "" : "(?<![\\p{L}\\p{N}_])";
-  const found = text.matchAll(new RegExp(`${start}(?:${escaped.join("|")})`, "giu"));
-  return [...found].map(({ index, 0: match }) => [index, index + match.length]);
+  const start = UNSPACED.test(asked) ? "" : WORD_START;
+  const { form, starts, ends } = normalFormWithPlaces(text);
+  const found = form.matchAll(new RegExp(`${start}(?:${escaped.join("|")})`, "gu"));
+  return [...found].map(({ index, 0: match }) => [starts[index], ends[index + match.length - 1]]);
 }
 
 export class SearchMarks {
