@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0017_tokens_by_encoding'),
+        ('knowledge', '0018_normal_words'),
     ]
 
     operations = [
