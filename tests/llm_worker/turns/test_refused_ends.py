@@ -23,7 +23,11 @@ def test_odd_counts_are_stored_as_far_as_they_are_counts(ask, deliver, upstream,
     [run] = ask("Why?")
     deliver(run).result(60)
     ended(run, Status.COMPLETED, text="Because.")
-    assert (run.prompt_tokens, run.completion_tokens) == (stored, 3)
+    assert run.completion_tokens == 3
+    if stored is None:
+        assert 0 < run.prompt_tokens == run.estimated_tokens
+    else:
+        assert (run.prompt_tokens, run.estimated_tokens) == (stored, None)
     assert len(upstream.requests) == 1
     assert all(use.tokens >= 0 for use in DailyUse.objects.all())
 

@@ -218,7 +218,7 @@ class TestKnowledgeBases:
         assert ([str(base) for base in run.knowledge_bases], run.knowledge_access) == (ids[:1], "full")
         assert ids[1] not in run.dynamic_context, "not even its id"
         assert guest.get(f"/api/knowledge-bases/{ids[1]}/").status_code == 404
-        bound = load_bound_bases(Session.objects.get(pk=session))
+        bound = load_bound_bases(Session.objects.get(pk=session), (), None)
         assert [str(base.id) for base in bound.bases] == ids[:1]
 
     def test_a_restricted_member_has_restricted_runs(

@@ -18,7 +18,7 @@ export class CallOutcome {
     /** @type {ToolCall|undefined} */
     this.call = undefined;
     this.isWhole = false;
-    this.note = h("p", { class: "hint" });
+    this.note = h("p", { class: "note" });
     this.output = h("pre", { class: "output", role: "group", tabIndex: 0, "aria-label": t("Result") });
     this.report = h("div", { class: "markdown report", role: "group", tabIndex: 0, "aria-label": t("Report") });
     this.cards = h("ol", { class: "document-cards" });
