@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 # From its start to its end; its processor time is limited in ingest/reader/limits.py.
 WALL_CLOCK_S: Final = 75.0
-# What it may take longer to recognise scanned pages; it stops by itself before (ingest/reader/scans.py).
+# The same where scanned pages are recognised, which ends by itself after ten minutes (ingest/reader/scans.py).
 OCR_WALL_CLOCK_S: Final = 690.0
 # How soon the end of this process is noticed.
 TICK_S: Final = 0.5

@@ -63,8 +63,9 @@ def missing_in_turns() -> Iterator[tuple[int, File]]:
 def store_chunks_again(file: File) -> None:
     """Of a file that is ready and has none. A text that is read again meanwhile belongs to another attempt, which nothing is
     stored for."""
-    found = File.objects.filter(pk=file.pk).values_list("text", "notes_length").first()
-    if all(store_chunks(file, *(found or ("",)))) and file.serve_chunks():
+    stored = File.objects.filter(pk=file.pk).values_list("text", "notes_length").first()
+    text, notes_length = stored or ("", 0)
+    if all(store_chunks(file, text, notes_length)) and file.serve_chunks():
         delete_stale_chunks(file.pk)
 
 

@@ -21,6 +21,15 @@ def wait_no_longer() -> RunSQL:
     return RunSQL(f"SET lock_timeout = '{LOCK_TIMEOUT}'", "SET lock_timeout = 0")
 
 
+def build_index(name: str, on: str) -> list[RunSQL]:
+    """Of a column or expression that Django does not know, after wait_for_locks(). on: the table, method and what is indexed.
+
+    An attempt that was interrupted leaves an index that is not used.
+    """
+    drop = f"DROP INDEX CONCURRENTLY IF EXISTS {name}"
+    return [RunSQL(drop, RunSQL.noop), RunSQL(f"CREATE INDEX CONCURRENTLY {name} ON {on}", drop)]
+
+
 class AddMissingIndex(AddIndexConcurrently):
     """Does nothing if the index is there; one that an interrupted attempt has left is built anew."""
 

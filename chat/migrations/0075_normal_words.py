@@ -5,7 +5,7 @@ Beside traffic: a nullable column that Django does not know, which triggers fill
 
 from django.db import migrations
 
-from knowledge.migration_operations import FillInBatches, wait_for_locks, wait_no_longer
+from knowledge.migration_operations import FillInBatches, build_index, wait_for_locks, wait_no_longer
 
 # Those that have `words` (0015).
 SEARCHED = "({row}role = 'user' OR {row}role = 'assistant' AND {row}token_count > 0)"
@@ -44,15 +44,6 @@ DROP TRIGGER chat_message_new_words ON chat_chatmessage;
 TITLES = "chat_session USING gin (knowledge_normal_words('simple', knowledge_normal_form(title)))"
 
 
-def index(name, on):
-    """An attempt that was interrupted leaves one that is not used."""
-    drop = f"DROP INDEX CONCURRENTLY IF EXISTS {name}"
-    return [
-        migrations.RunSQL(drop, migrations.RunSQL.noop),
-        migrations.RunSQL(f"CREATE INDEX CONCURRENTLY {name} ON {on}", drop),
-    ]
-
-
 class Migration(migrations.Migration):
 
     atomic = False
@@ -70,11 +61,11 @@ class Migration(migrations.Migration):
         ),
         wait_for_locks(),
         # As in 0016: few words wait until somebody's write sorts them in.
-        *index(
+        *build_index(
             "message_by_normal_words",
             "chat_chatmessage USING gin (normal_words) WITH (gin_pending_list_limit = 512) WHERE normal_words IS NOT NULL",
         ),
-        *index("session_by_title_normal_words", TITLES),
+        *build_index("session_by_title_normal_words", TITLES),
         migrations.RunSQL(
             "DROP INDEX CONCURRENTLY IF EXISTS session_by_title_words",
             "CREATE INDEX CONCURRENTLY IF NOT EXISTS session_by_title_words ON chat_session USING gin (to_tsvector('simple', title))",

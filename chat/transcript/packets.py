@@ -207,7 +207,8 @@ def _note_of(response: str) -> str | None:
         found = json.loads(response)
     except ValueError:
         return None
-    return found.get("note") if isinstance(found, dict) else None
+    note = found.get("note") if isinstance(found, dict) else None
+    return note if isinstance(note, str) else None
 
 
 def _excerpt(document: Document) -> dict[str, Any]:

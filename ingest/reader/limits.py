@@ -25,4 +25,9 @@ def limit_this_process(cpu_s: tuple[int, int]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":  # macOS has no limit of the address space, and no signal for this
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -16,7 +16,9 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     """error: a code of chat/protocol/file_errors.py, or empty.  has_text, has_picture: there is a file of this name,
     beside a picture its `thumbnail`.
 
-    tokens_by_encoding: in those that are installed beside the default.  content_type: empty if it is that of the upload.  title, published: of a page of the web, empty where unknown.
+    tokens_by_encoding: in those that are installed beside the default.  notes_length: characters at the beginning of the text
+    that are notes of the reader.  unread_pages: as in ReadText.
+    content_type: empty if it is that of the upload.  title, published: of a page of the web, empty where unknown.
     """
 
     error: str = ""

@@ -3,9 +3,7 @@
 https://tesseract-ocr.github.io/tessdoc/Command-Line-Usage.html
 """
 
-import ctypes
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -14,6 +12,7 @@ from typing import Final
 
 import pypdfium2
 
+from ingest.reader.limits import end_with_parent
 from knowledge.reader_process import OCR_FILE
 
 # What Tesseract is made for.
@@ -23,10 +22,9 @@ _POINTS_PER_INCH: Final = 72
 _MOST_PIXELS: Final = 20_000_000
 _PAGE_LIMIT_S: Final = 60
 # Of one file, from its first page on: the rest stays unread. The parent waits longer (ingest/child.py).
-FILE_LIMIT_S: Final = 600
+_FILE_LIMIT_S: Final = 600
 # Of this process, which draws the pages; its limit is 60 s.
 _DRAWING_CPU_S: Final = 45
-_PR_SET_PDEATHSIG: Final = 1
 
 
 class PageRecogniser:
@@ -37,7 +35,7 @@ class PageRecogniser:
         self._picture = folder / "page.png"
         told = folder / OCR_FILE
         self._program, self._languages = told.read_text().splitlines() if told.exists() else ("", "")
-        self._until = time.monotonic() + FILE_LIMIT_S
+        self._until = time.monotonic() + _FILE_LIMIT_S
 
     def recognise(self, page: pypdfium2.PdfPage) -> str:
         """Empty if nothing was recognised, if OCR is off, or if the file has used up its time."""
@@ -66,7 +64,7 @@ class PageRecogniser:
         try:
             done = subprocess.run(  # noqa: S603  the operator's program, with our own arguments
                 command, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                timeout=_PAGE_LIMIT_S, check=False, preexec_fn=_end_with_parent,
+                timeout=_PAGE_LIMIT_S, check=False, preexec_fn=end_with_parent,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             sys.stderr.write("a page took Tesseract too long\n")
@@ -75,8 +73,3 @@ class PageRecogniser:
             sys.stderr.write(f"Tesseract ended with {done.returncode}: {done.stderr[-500:]!r}\n")
             return ""
         return done.stdout.decode(errors="replace").replace("\f", "\n").strip()
-
-
-def _end_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

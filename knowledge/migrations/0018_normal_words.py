@@ -5,7 +5,7 @@ Beside traffic: a nullable column, which a trigger fills for new rows and batche
 
 from django.db import migrations
 
-from knowledge.migration_operations import FillInBatches, wait_for_locks, wait_no_longer
+from knowledge.migration_operations import FillInBatches, build_index, wait_for_locks, wait_no_longer
 
 UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 HANGUL = r"\uac00-\ud7a3"
@@ -75,16 +75,8 @@ CREATE OR REPLACE TRIGGER knowledge_chunk_normal_words BEFORE INSERT ON knowledg
 
 
 def index(language):
-    name = f"chunk_normal_words_{language}"
-    return [
-        # An attempt that was interrupted leaves one that is not used.
-        migrations.RunSQL(f"DROP INDEX CONCURRENTLY IF EXISTS {name}", migrations.RunSQL.noop),
-        migrations.RunSQL(
-            f"CREATE INDEX CONCURRENTLY {name} ON knowledge_chunk USING gin (normal_words) "
-            f"WHERE language = '{language}' AND normal_words IS NOT NULL",
-            f"DROP INDEX CONCURRENTLY IF EXISTS {name}",
-        ),
-    ]
+    on = f"knowledge_chunk USING gin (normal_words) WHERE language = '{language}' AND normal_words IS NOT NULL"
+    return build_index(f"chunk_normal_words_{language}", on)
 
 
 class Migration(migrations.Migration):

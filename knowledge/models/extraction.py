@@ -22,7 +22,7 @@ class FileStatus(models.TextChoices):
 class Extraction(NamedTuple):
     """What is known of a file once it has been read.
 
-    notes_length: characters at the beginning of the text that the reader says of the file, of which no search knows.
+    notes_length: characters at the beginning of the text that are notes of the reader, which no search finds.
     unread_pages: those that are pictures without text.
     content, thumbnail: paths in the storage, or empty; `content` replaces the upload.
     """

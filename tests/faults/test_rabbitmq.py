@@ -3,7 +3,6 @@
 import asyncio
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.e2e.client import Client
+from tests.faults.documented_rights import PASSWORD, PATIENCE_S, expect_file_read, start_everything
 from tests.faults.rabbitmq import RabbitMQ
 from tests.instance import ROOT
 from tests.search_server import SearchServer
@@ -22,11 +22,7 @@ from tests.upstream import Upstream
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(300)]
 
-# Every character of it that a URL would take for its own.
-PASSWORD = "s3c:r/e@t?#%"
-PATIENCE_S = 60.0
 SLOW = "from chat.models import ModelConfig; ModelConfig.objects.filter(name='beta').update(queue='slow')"
-READY = "import django; django.setup(); from config import worker_ready; worker_ready.main()"
 
 
 @pytest.fixture(scope="module")
@@ -70,20 +66,10 @@ async def answered(stack: Stack, model: str) -> str:
 async def test_the_documented_rights_suffice(broker: RabbitMQ, stack: Stack) -> None:
     """For every process, an answer, a file and the launcher's question for workers."""
     grant_documented_rights(broker)
-    for name in (*DEFAULT, "compression", "ingest"):
-        stack.start(name)
-    stack.wait_until_ready()
-    asked = await asyncio.to_thread(
-        subprocess.run, [sys.executable, "-c", READY], cwd=ROOT, env=stack.environment,
-        capture_output=True, text=True, timeout=PATIENCE_S, check=True,
-    )  # fmt: skip
-    assert asked.stdout == ""
+    await start_everything(stack)
     assert "Hello" in await answered(stack, "alpha")
     async with Client.login(stack.base_url, "alice", "alice") as alice:
-        file = await alice.call("POST", "files/", status=201, files={"file": ("a.txt", b"Low water.")})
-        async with asyncio.timeout(PATIENCE_S):
-            while (await alice.call("GET", f"files/{file['id']}/"))["status"] != "ready":  # noqa: ASYNC110  asks another process
-                await asyncio.sleep(0.1)
+        await expect_file_read(alice)
     assert "ACCESS_REFUSED" not in "".join(map(stack.log, stack.processes)) + broker_log(broker)
 
 

@@ -1,9 +1,6 @@
 """A user of a real Valkey that has the rights of docs/operations.md and no others is enough for every process."""
 
-import asyncio
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from urllib.parse import quote, urlsplit
 
@@ -11,18 +8,14 @@ import pytest
 import redis
 
 from tests.e2e.client import Client
+from tests.faults.documented_rights import PASSWORD, expect_file_read, start_everything
 from tests.instance import ROOT
 from tests.search_server import SearchServer
 from tests.services import Services
-from tests.stack import DEFAULT, Stack
+from tests.stack import Stack
 from tests.upstream import Upstream
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(300)]
-
-# Every character of it that a URL would take for its own.
-PASSWORD = "s3c:r/e@t?#%"
-PATIENCE_S = 60.0
-READY = "import django; django.setup(); from config import worker_ready; worker_ready.main()"
 
 
 def documented_rules(name: str) -> list[str]:
@@ -70,14 +63,7 @@ def stack(admin: tuple[Services, redis.Redis]) -> Iterator[Stack]:
 
 async def test_the_documented_rights_suffice(stack: Stack, admin: tuple[Services, redis.Redis]) -> None:
     """For an answer, a stop, a file, a compression process, the numbers, and the launcher's question for workers."""
-    for name in (*DEFAULT, "compression", "ingest"):
-        stack.start(name)
-    stack.wait_until_ready()
-    asked = await asyncio.to_thread(
-        subprocess.run, [sys.executable, "-c", READY], cwd=ROOT, env=stack.environment,
-        capture_output=True, text=True, timeout=PATIENCE_S, check=True,
-    )  # fmt: skip
-    assert asked.stdout == ""
+    await start_everything(stack)
     async with Client.login(stack.base_url, "alice", "alice") as alice, alice.socket() as socket:
         session = await alice.new_session()
         await socket.subscribe(session["id"])
@@ -88,10 +74,7 @@ async def test_the_documented_rights_suffice(stack: Stack, admin: tuple[Services
         await socket.showing(run["id"], "It goes")
         await alice.call("POST", f"runs/{run['id']}/cancellation/", status=202)
         assert (await socket.ended(run["id"])).stop_reason == "user_cancelled"
-        file = await alice.call("POST", "files/", status=201, files={"file": ("a.txt", b"Low water.")})
-        async with asyncio.timeout(PATIENCE_S):
-            while (await alice.call("GET", f"files/{file['id']}/"))["status"] != "ready":  # noqa: ASYNC110  asks another process
-                await asyncio.sleep(0.1)
+        await expect_file_read(alice)
         await alice.call("DELETE", f"sessions/{session['id']}/?permanent=1", status=204)
     async with Client.login(stack.base_url, "root", "root") as root:
         assert "turnwire_processes" in (await root.http.get("/metrics")).text

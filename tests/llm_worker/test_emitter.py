@@ -138,6 +138,7 @@ def test_what_a_search_says_beside_its_documents_is_shown_beside_them():
         (render_found([found], "More comes."), "More comes."),
         (render_found([found]), None),
         ("Plain.", None),
+        ('{"note": 3}', None),
     ):
         blocks = Blocks()
         list(blocks.tool_start(0, "call", "search_project"))

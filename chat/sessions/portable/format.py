@@ -9,6 +9,8 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
+from chat.transcript.token_usage import TokenUsage
+
 NAME: Final = "turnwire.session"
 # 2 added Message.additional_context and Run.origin. Files of version 1 are read as well.
 VERSION: Final = 2
@@ -43,13 +45,7 @@ RUN: Final = (
     "model", "created_at", "ended_at", "model_index", "status", "forced_tool", "time_to_first_token_ms",
     "reasoning_ms", "cycles", "finish_reason", "finish_tokens",
 )  # fmt: skip
-TOKENS: Final = (
-    "prompt_tokens",
-    "completion_tokens",
-    "cached_tokens",
-    "reasoning_tokens",
-    "estimated_tokens",
-)
+TOKENS: Final = TokenUsage._fields
 # The ranges of the columns. New documents are numbered from the highest position, which therefore stays far below.
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Small = Annotated[int, Meta(ge=0, le=2**15 - 1)]

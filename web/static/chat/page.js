@@ -158,7 +158,7 @@ class Page {
       stop: () => this.stopper.stop(),
       editLatest: () => this.sender.withdrawLatest() || this.conversation.editLast(),
       choose: (mode) => this.answerSettings.chooseMode(mode),
-      files: { models: () => this.answerSettings.models, blind: () => this.answerSettings.blind, announce, failed: this.failures.failed },
+      files: { models: () => this.answerSettings.models, withoutVision: () => this.answerSettings.withoutVision, announce, failed: this.failures.failed },
     });
   }
 

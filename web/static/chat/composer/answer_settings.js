@@ -70,7 +70,7 @@ export class AnswerSettings {
   }
 
   /** The names of the chosen models that see no pictures. */
-  get blind() {
+  get withoutVision() {
     const seeing = new Set(this.picker.models.filter((model) => model.supports_vision).map(({ name }) => name));
     return this.models.filter((name) => !seeing.has(name));
   }

@@ -19,7 +19,7 @@ import { FileInput } from "./file_input.js";
 /**
  * @typedef {object} FilePage
  * @property {() => string[]} models  that will be asked
- * @property {() => string[]} blind  those of them that see no pictures
+ * @property {() => string[]} withoutVision  those of them that see no pictures
  * @property {(text: string) => void} announce
  * @property {(error: Error) => void} failed
  */
@@ -157,11 +157,12 @@ export class DraftFiles {
   }
 
   draw() {
-    const [models, [blind]] = [this.page.models(), this.page.blind()];
+    const models = this.page.models();
+    const [firstWithoutVision] = this.page.withoutVision();
     this.cards.show(this.#open.entries, (entry) => {
       const unfit = firstUnfit([entry], models);
       if (unfit) return t("too large for %(model)s", { model: unfit.model });
-      return blind && entry.kind === "image" && entry.state === "ready" ? t("%(model)s sees no pictures", { model: blind }) : "";
+      return firstWithoutVision && entry.kind === "image" && entry.state === "ready" ? t("%(model)s sees no pictures", { model: firstWithoutVision }) : "";
     });
   }
 

@@ -75,7 +75,7 @@ export class AutoScroll {
 /** Whether this opens a fold. @param {Event} event */
 function isOpening({ target }) {
   const element = /** @type {Element} */ (target);
-  if (element.closest("[aria-expanded=false]")) return true;
+  if (element.closest(".question-bubble > [aria-expanded=false]")) return true;
   const summary = element.closest("summary");
   return summary !== null && !(/** @type {HTMLDetailsElement} */ (summary.parentElement).open);
 }

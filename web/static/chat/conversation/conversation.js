@@ -33,8 +33,12 @@ export class Conversation {
   constructor(scroller, list, actions) {
     this.scroller = scroller;
     this.list = list;
-    this.actions = { ...actions, select: (/** @type {string} */ id) => this.#select(id), edit: (/** @type {[Message, string, boolean]} */ ...changed) => this.#send(changed) };
-    this.server = actions;
+    this.actions = {
+      ...actions,
+      select: (/** @type {string} */ id) => this.#select(id),
+      edit: (/** @type {Message} */ message, /** @type {string} */ text, /** @type {boolean} */ isWaiting) => this.#sendEdited(message, text, isWaiting),
+    };
+    this.pageActions = actions;
     /** @type {Map<string, {element: HTMLElement, update: (shown: any) => void}>} */
     this.views = new Map();
     /** Drawn last. @type {Message[]} */
@@ -118,7 +122,7 @@ export class Conversation {
     const view = this.views.get(shown?.id ?? "");
     this.following.stop();
     if (view) this.place.keep(id, view.element);
-    const isAccepted = await this.server.select(id);
+    const isAccepted = await this.pageActions.select(id);
     if (!isAccepted) this.place.forget();
     return isAccepted;
   }
@@ -130,10 +134,9 @@ export class Conversation {
     this.place.restore(this.views.get(this.place.kept.id)?.element, isComplete);
   }
 
-  /** A question that was edited is the newest one of its branch. @param {[Message, string, boolean]} changed */
-  async #send(changed) {
-    const [, , isWaiting] = changed;
-    const isAccepted = await this.server.edit(...changed);
+  /** A question that was edited is the newest one of its branch. @param {Message} message @param {string} text @param {boolean} isWaiting */
+  async #sendEdited(message, text, isWaiting) {
+    const isAccepted = await this.pageActions.edit(message, text, isWaiting);
     if (isAccepted && !isWaiting) this.goToEnd();
     return isAccepted;
   }

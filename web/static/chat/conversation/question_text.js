@@ -11,7 +11,7 @@ const LONGEST_RENDERED = 20_000;
 export class QuestionText {
   constructor() {
     this.shown = h("div", { class: "question-text" });
-    this.more = h("button", { type: "button", class: "small unfold", hidden: true, onclick: () => this.#toggle() });
+    this.more = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.#toggle() });
     this.element = h("div", { class: "question-bubble" }, this.shown, this.more);
     /** @type {string|undefined} */
     this.text = undefined;
@@ -28,8 +28,9 @@ export class QuestionText {
     this.shown.classList.toggle("markdown", !isPlain);
     if (isPlain) this.#showPlain(text);
     else this.#rendered().show(text);
-    this.more.hidden = !isLong(text);
-    this.#fold(isLong(text));
+    const isFoldable = isLong(text);
+    this.more.hidden = !isFoldable;
+    this.#fold(isFoldable);
   }
 
   /** Shows all of a long text. */

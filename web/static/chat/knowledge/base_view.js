@@ -5,16 +5,13 @@ import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
 import { DocumentsView } from "./documents_view.js";
 import { isOwned, isReadable } from "./knowledge_store.js";
-import { countText, indexingText, roleNames, roleNote } from "./knowledge_texts.js";
+import { ASK_INDEXING_MS, countText, indexingText, roleNames, roleNote } from "./knowledge_texts.js";
 import { MembersView } from "./members_view.js";
 import { SearchView } from "./search_view.js";
 
 /** @import {BaseActions} from "./base_actions.js" */
 /** @import {KnowledgeStore} from "./knowledge_store.js" */
 /** @import {KnowledgeBase} from "../types.js" */
-
-/** The socket tells of documents that have ended; how far indexing is, is asked for. */
-const ASK_EVERY_MS = 3_000;
 
 export class BaseView {
   /**
@@ -67,7 +64,7 @@ export class BaseView {
     clearTimeout(this.timer);
     const { documents, indexing } = this.base;
     if (!documents?.processing && !indexing?.waiting) return;
-    this.timer = setTimeout(() => this.#ask(), ASK_EVERY_MS);
+    this.timer = setTimeout(() => this.#ask(), ASK_INDEXING_MS);
   }
 
   async #ask() {

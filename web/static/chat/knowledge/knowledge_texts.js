@@ -4,6 +4,9 @@ import { t, tn } from "../i18n.js";
 
 /** @import {FoundPassage, KnowledgeBase, MemberRole} from "../types.js" */
 
+/** The socket tells of files that have been read; how far indexing is, is asked for. */
+export const ASK_INDEXING_MS = 3_000;
+
 /** @returns {Record<MemberRole, string>} */
 export const roleNames = () => ({ owner: t("Owner"), editor: t("Editor"), reader: t("Reader"), restricted: t("Restricted") });
 

@@ -1,14 +1,12 @@
 /** The page of one project: its instructions, its files and its chats. The composer below begins a chat in it. */
 
+import { ASK_INDEXING_MS } from "../knowledge/knowledge_texts.js";
 import { InstructionsForm } from "./instructions_form.js";
 import { ProjectChats } from "./project_chats.js";
 import { ProjectFiles } from "./project_files.js";
 
 /** @import {ListActions} from "../sessions/session_list.js" */
 /** @import {Model, Project} from "../types.js" */
-
-/** The socket tells of files that have been read; how far indexing is, is asked for. */
-const ASK_EVERY_MS = 3_000;
 
 export class ProjectView {
   /**
@@ -41,7 +39,7 @@ export class ProjectView {
     this.files.show(project);
     this.chats.open(project.id);
     clearTimeout(this.timer);
-    if (project.indexing.waiting) this.timer = setTimeout(() => this.read(project.id), ASK_EVERY_MS);
+    if (project.indexing.waiting) this.timer = setTimeout(() => this.read(project.id), ASK_INDEXING_MS);
   }
 
   hide() {
