@@ -1,9 +1,14 @@
-"""asyncio connections to Redis whose every loss is a ConnectionError of redis-py, which its callers and its retries expect.
+"""asyncio connections to Redis whose every loss is a ConnectionError of redis-py, which its callers and its retries expect,
+and that lose no cancellation.
 
 uvloop raises RuntimeError when something is written to a connection that the peer has reset while it was idle, and redis-py
 does not notice the reset before it writes. On every other connection the same loss is an OSError.
+
+redis-py sends within asyncio.wait_for, which before Python 3.12 drops a cancellation that comes after the sending has ended
+(https://github.com/python/cpython/issues/86296): a run that is stopped at that moment would go on.
 """
 
+import asyncio
 from collections.abc import Iterable
 from typing import Final
 
@@ -15,11 +20,13 @@ CLOSED_TRANSPORT: Final = "the handler is closed"
 
 
 class LossNoticed(connection.AbstractConnection):
-    """Raises ConnectionError wherever the library would raise RuntimeError of a closed transport."""
+    """Raises ConnectionError wherever the library would raise RuntimeError of a closed transport, and every CancelledError."""
 
     async def send_packed_command(
         self, command: bytes | str | Iterable[bytes], check_health: bool = True
     ) -> None:
+        task = asyncio.current_task()
+        cancelled_before = task.cancelling() if task else 0
         # Reading raises OSError there, which the library already translates.
         try:
             await super().send_packed_command(command, check_health)
@@ -27,6 +34,9 @@ class LossNoticed(connection.AbstractConnection):
             if CLOSED_TRANSPORT not in str(error):
                 raise
             raise ConnectionLost(f"The connection was lost while idle: {error}") from error
+        if task and task.cancelling() > cancelled_before:
+            await self.disconnect(nowait=True)  # nobody will read the reply
+            raise asyncio.CancelledError
 
 
 class TcpConnection(LossNoticed, connection.Connection):

@@ -31,7 +31,8 @@ EXTEND_S: Final = 1.0
 HELD_MS: Final = 8_000
 PLACE_KEPT_MS: Final = 3_000
 
-# KEYS: holders, their order of arrival, and until when each waits. All times are Redis's, in milliseconds.
+# KEYS: until when each holds its slot, the order in which those that wait came, and until when each waits.
+# Times are Redis's, in milliseconds; the order is a number, as several may come in one millisecond.
 _BEGIN: Final = """
 local call, clock = redis.call, redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -47,7 +48,8 @@ _TAKE: Final = f"""{_BEGIN}
 local free = ARGV[2] - call('ZCARD', KEYS[1])
 local place = call('ZCARD', KEYS[2])
 if ARGV[3] == '1' then
-  call('ZADD', KEYS[2], 'NX', now, ARGV[1])
+  local last = call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2] or 0
+  call('ZADD', KEYS[2], 'NX', last + 1, ARGV[1])
   call('ZADD', KEYS[3], now + ARGV[5], ARGV[1])
   place = call('ZRANK', KEYS[2], ARGV[1])
 end

@@ -1,4 +1,7 @@
-"""A connection to Redis that the network resets while it is idle is a lost connection, on every event loop."""
+"""A connection to Redis that the network resets while it is idle is a lost connection, on every event loop.
+
+A task that is cancelled while it asks Redis ends, whatever the connection is doing at that moment.
+"""
 
 import asyncio
 import uuid
@@ -86,6 +89,53 @@ def test_packets_after_the_reset_are_in_the_log(play: Callable[[Scene], None]) -
         found = await read(run_log(address.session, address.run))
         assert b"after it" in found.lines[-1][1]
         await publisher.close()
+
+    play(scene)
+
+
+def test_a_task_that_is_cancelled_at_any_step_of_a_command_ends(play: Callable[[Scene], None]) -> None:
+    async def scene(_proxy: Proxy) -> None:
+        await async_redis().set("turnwire:present", "1")
+        for steps in range(12):
+            task = asyncio.create_task(ask_until_cancelled())
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task], timeout=10)
+            assert task.cancelled(), steps
+        assert await async_redis().get("turnwire:present") == b"1"
+
+    async def ask_until_cancelled() -> None:
+        for _ in range(1000):
+            await async_redis().get("turnwire:present")
+
+    play(scene)
+
+
+def test_a_limit_that_ends_while_a_command_is_sent_is_a_timeout(play: Callable[[Scene], None]) -> None:
+    async def scene(_proxy: Proxy) -> None:
+        for _ in range(12):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.01):
+                    for _ in range(10_000):
+                        await async_redis().get("turnwire:absent")
+
+    play(scene)
+
+
+def test_what_a_cancelled_task_still_sends_is_sent(play: Callable[[Scene], None]) -> None:
+    async def scene(_proxy: Proxy) -> None:
+        task = asyncio.create_task(set_at_the_end())
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+        assert await async_redis().get("turnwire:ended") == b"1"
+
+    async def set_at_the_end() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await async_redis().set("turnwire:ended", "1", ex=60)
 
     play(scene)
 

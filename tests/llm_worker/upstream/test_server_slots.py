@@ -77,6 +77,13 @@ async def test_one_waits_until_the_other_has_ended_in_the_order_in_which_they_ca
     assert await read_waits(["second-run", "third-run"]) == {}
 
 
+async def test_those_that_come_in_one_millisecond_wait_in_the_order_in_which_they_came(processes, upstream):
+    slots = [server_slots._Slot.of(request(upstream, "question"), 1) for _ in range(20)]
+    assert [await slot.take() for slot in slots] == list(range(20))
+    await slots[0].leave()
+    assert [await slot.take() for slot in slots[1:]] == list(range(19))
+
+
 async def test_a_server_that_takes_two_has_two(processes, upstream):
     upstream.reply({"wait": "both"}, {"text": "So."})
     async with asyncio.TaskGroup() as group:
@@ -108,8 +115,10 @@ async def test_a_run_goes_before_a_title_that_waits_longer(processes, upstream):
         await until(lambda: questions(upstream) == ["first"])
         title = group.create_task(titling.complete(request(upstream, "title", gives_way=True)))
         await asyncio.sleep(0.1)
-        second = group.create_task(run(answering, request(upstream, "second")))
-        await asyncio.sleep(0.1)
+        with log_context.bound(run="second-run"):
+            second = group.create_task(run(answering, request(upstream, "second")))
+        while not await read_waits(["second-run"]):
+            await asyncio.sleep(0.01)
         upstream.release("first")
         await second
         assert not upstream.asides
@@ -150,35 +159,38 @@ async def test_the_time_that_a_title_has_begins_when_its_server_takes_it(process
     async with asyncio.TaskGroup() as group:
         group.create_task(run(processes[0], request(upstream, "first")))
         await until(lambda: upstream.requests)
-        titled = request(upstream, "title", gives_way=True, limit_s=0.5)
+        titled = request(upstream, "title", gives_way=True, limit_s=1.5)
         title = group.create_task(processes[1].complete(titled))
-        await asyncio.sleep(0.7)
+        await asyncio.sleep(1.7)
         upstream.release("first")
     assert title.result().text == "A Title"
     with pytest.raises(TimeoutError):
         await processes[1].complete(titled)
 
 
-async def test_one_that_is_stopped_while_it_waits_leaves_its_place(processes, upstream):
+async def test_one_that_is_stopped_while_it_waits_leaves_its_place(processes, upstream, monkeypatch):
+    monkeypatch.setattr(server_slots, "PLACE_KEPT_MS", 120_000)
     upstream.reply({"wait": "first"}, {"text": "So."}, contains="first")
     upstream.reply({"text": "So."})
     async with asyncio.TaskGroup() as group:
         group.create_task(run(processes[0], request(upstream, "first")))
         await until(lambda: upstream.requests)
-        stopped = asyncio.create_task(run(processes[0], request(upstream, "stopped")))
-        await asyncio.sleep(0.1)
+        with log_context.bound(run="stopped-run"):
+            stopped = asyncio.create_task(run(processes[0], request(upstream, "stopped")))
+        while not await read_waits(["stopped-run"]):
+            await asyncio.sleep(0.01)
         stopped.cancel()
         with pytest.raises(asyncio.CancelledError):
             await stopped
         third = group.create_task(run(processes[1], request(upstream, "third")))
         upstream.release("first")
-        async with asyncio.timeout(server_slots.PLACE_KEPT_MS / 2000):
+        async with asyncio.timeout(30):
             await third
     assert questions(upstream) == ["first", "third"]
 
 
 async def test_the_slot_of_a_process_that_was_killed_is_free_soon(processes, upstream, monkeypatch):
-    monkeypatch.setattr(server_slots, "HELD_MS", 300)
+    monkeypatch.setattr(server_slots, "HELD_MS", 2000)
     asked = request(upstream, "question")
     killed = server_slots._Slot.of(asked, 1)
     assert await killed.take() == 0
