@@ -116,9 +116,12 @@ def test_a_limit_that_ends_while_a_command_is_sent_is_a_timeout(play: Callable[[
     async def scene(_proxy: Proxy) -> None:
         for _ in range(12):
             with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.01):
-                    for _ in range(10_000):
-                        await async_redis().get("turnwire:absent")
+                await ask_for(0.01)
+
+    async def ask_for(seconds: float) -> None:
+        async with asyncio.timeout(seconds):
+            for _ in range(10_000):
+                await async_redis().get("turnwire:absent")
 
     play(scene)
 

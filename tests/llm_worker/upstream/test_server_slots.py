@@ -53,6 +53,12 @@ async def until(condition):
             await asyncio.sleep(0.01)
 
 
+async def until_waiting(run):
+    async with asyncio.timeout(30):
+        while not await read_waits([run]):  # noqa: ASYNC110  said by a key of Redis
+            await asyncio.sleep(0.01)
+
+
 async def test_one_waits_until_the_other_has_ended_in_the_order_in_which_they_came(processes, upstream):
     one, other = processes
     upstream.reply({"wait": "first"}, {"text": "So."}, contains="first")
@@ -117,8 +123,7 @@ async def test_a_run_goes_before_a_title_that_waits_longer(processes, upstream):
         await asyncio.sleep(0.1)
         with log_context.bound(run="second-run"):
             second = group.create_task(run(answering, request(upstream, "second")))
-        while not await read_waits(["second-run"]):
-            await asyncio.sleep(0.01)
+        await until_waiting("second-run")
         upstream.release("first")
         await second
         assert not upstream.asides
@@ -177,8 +182,7 @@ async def test_one_that_is_stopped_while_it_waits_leaves_its_place(processes, up
         await until(lambda: upstream.requests)
         with log_context.bound(run="stopped-run"):
             stopped = asyncio.create_task(run(processes[0], request(upstream, "stopped")))
-        while not await read_waits(["stopped-run"]):
-            await asyncio.sleep(0.01)
+        await until_waiting("stopped-run")
         stopped.cancel()
         with pytest.raises(asyncio.CancelledError):
             await stopped
