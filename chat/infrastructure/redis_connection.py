@@ -1,10 +1,10 @@
-"""asyncio connections to Redis whose every loss is a ConnectionError of redis-py, which its callers and its retries expect,
-and that lose no cancellation.
+"""asyncio connections to Redis: each loss of one is a ConnectionError of redis-py, which its callers and its retries expect, and
+a task that is cancelled while it sends ends.
 
 uvloop raises RuntimeError when something is written to a connection that the peer has reset while it was idle, and redis-py
 does not notice the reset before it writes. On every other connection the same loss is an OSError.
 
-redis-py sends within asyncio.wait_for, which before Python 3.12 drops a cancellation that comes after the sending has ended
+redis-py sends within asyncio.wait_for, which before Python 3.12 drops a cancellation that comes after the sending has ended or failed
 (https://github.com/python/cpython/issues/86296): a run that is stopped at that moment would go on.
 """
 
@@ -20,7 +20,8 @@ CLOSED_TRANSPORT: Final = "the handler is closed"
 
 
 class LossNoticed(connection.AbstractConnection):
-    """Raises ConnectionError wherever the library would raise RuntimeError of a closed transport, and every CancelledError."""
+    """Raises ConnectionError where the library would raise RuntimeError of a closed transport, and CancelledError where it would
+    go on."""
 
     async def send_packed_command(
         self, command: bytes | str | Iterable[bytes], check_health: bool = True
@@ -34,9 +35,10 @@ class LossNoticed(connection.AbstractConnection):
             if CLOSED_TRANSPORT not in str(error):
                 raise
             raise ConnectionLost(f"The connection was lost while idle: {error}") from error
-        if task and task.cancelling() > cancelled_before:
-            await self.disconnect(nowait=True)  # nobody will read the reply
-            raise asyncio.CancelledError
+        finally:
+            if task and task.cancelling() > cancelled_before:
+                await self.disconnect(nowait=True)  # nobody will read the reply
+                raise asyncio.CancelledError
 
 
 class TcpConnection(LossNoticed, connection.Connection):

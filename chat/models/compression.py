@@ -20,6 +20,7 @@ from chat.models.session import Session
 from chat.models.sql.compressions import CLAIM
 from chat.models.upstream_failure import UpstreamFailureFields
 from chat.protocol.states import Status
+from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP
 
 # Doubling stops here: a branch is tried again some day.
 MAX_BACKOFF = timedelta(days=1)
@@ -111,9 +112,7 @@ class Compression(UpstreamFailureFields, Leased):
     )
     prompt_tokens = _count()
     completion_tokens = _count()
-    estimated_tokens = _count(
-        help_text="Of the prompt and completion tokens, those that the server did not report."
-    )
+    estimated_tokens = _count(help_text=ESTIMATED_TOKENS_HELP)
     # By the prices of the summarising model; null: some price is unknown.
     cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
     summary = models.ForeignKey(

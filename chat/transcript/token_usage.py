@@ -5,6 +5,8 @@ from typing import Final, NamedTuple
 
 # The limit of the columns that hold counts.
 MAX_TOKENS: Final = 2**31 - 1
+# Of the field `estimated_tokens`, wherever people read about it.
+ESTIMATED_TOKENS_HELP: Final = "Of the prompt and completion tokens, those that the server did not report."
 
 
 class TokenUsage(NamedTuple):

@@ -104,7 +104,7 @@ class _Slot:
 
 
 async def _evaluate(script: str, keys: tuple[str, ...], arguments: tuple[Any, ...]) -> Any:
-    return await async_redis().register_script(script)(keys=keys, args=arguments)
+    return await async_redis().eval(script, len(keys), *keys, *arguments)
 
 
 @asynccontextmanager

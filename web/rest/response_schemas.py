@@ -12,6 +12,7 @@ from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import Status
 from chat.protocol.wire import RUN_ERRORS
 from chat.transcript.finish import CUT
+from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP
 
 STATUSES = [str(status) for status in Status]
 CALL_STATUSES = ToolCallStatus.values
@@ -231,9 +232,7 @@ class UsedAnswer(ResponseSchema):
     completion_tokens = serializers.IntegerField()
     cached_tokens = serializers.IntegerField()
     reasoning_tokens = serializers.IntegerField()
-    estimated_tokens = serializers.IntegerField(
-        help_text="Of the prompt and completion tokens, those that the server did not report."
-    )
+    estimated_tokens = serializers.IntegerField(help_text=ESTIMATED_TOKENS_HELP)
     cost = serializers.FloatField(allow_null=True)
 
 

@@ -2,6 +2,7 @@
 
 from rest_framework import serializers
 
+from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP
 from web.rest.response_schemas import STATUSES, ResponseSchema, RunErrorAnswer, UpstreamErrorAnswer
 
 
@@ -12,7 +13,7 @@ class UsageAnswer(ResponseSchema):
     reasoning_tokens = serializers.IntegerField(allow_null=True)
     estimated_tokens = serializers.IntegerField(
         allow_null=True,
-        help_text="Of the prompt and completion tokens, those that the server did not report.",
+        help_text=ESTIMATED_TOKENS_HELP,
     )
 
 

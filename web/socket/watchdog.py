@@ -108,9 +108,8 @@ class Watchdog:
         queue_positions = await in_thread(read_queue_positions, {feed.name for _, feed in waiting})
         for subscription, feed in waiting:
             position = queue_positions.get(feed.name)
-            if position is not None and position != feed.queue_position:
-                feed.queue_position = position
-                subscription.outbox.put(encode({"type": "queued", "run": feed.name, "position": position}))
+            if position is not None:
+                _send_position(subscription, feed, position)
 
     async def _send_server_waits(self, now: float) -> None:
         """Of runs that have started, and wait for a model server that takes few requests at once."""
@@ -123,10 +122,7 @@ class Watchdog:
         ]
         waits = await read_waits({feed.name for _, feed in silent})
         for subscription, feed in silent:
-            position = waits.get(feed.name)
-            if position != feed.queue_position:
-                feed.queue_position = position
-                subscription.outbox.put(encode({"type": "queued", "run": feed.name, "position": position}))
+            _send_position(subscription, feed, waits.get(feed.name))
 
     def _send_heartbeats(self, now: float) -> None:
         for subscription, feed in self._feeds():
@@ -141,6 +137,13 @@ class Watchdog:
             yield subscription, subscription.feeds.events
             for feed in list(subscription.feeds.live.values()):
                 yield subscription, feed
+
+
+def _send_position(subscription: WatchedSubscription, feed: LogFeed, position: int | None) -> None:
+    """Unless it was sent before. None: it waits no longer."""
+    if position != feed.queue_position:
+        feed.queue_position = position
+        subscription.outbox.put(encode({"type": "queued", "run": feed.name, "position": position}))
 
 
 def _log(subscription: WatchedSubscription, feed: LogFeed) -> Log:

@@ -4,6 +4,7 @@ A task that is cancelled while it asks Redis ends, whatever the connection is do
 """
 
 import asyncio
+import errno
 import uuid
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
@@ -112,6 +113,25 @@ def test_a_task_that_is_cancelled_at_any_step_of_a_command_ends(play: Callable[[
     play(scene)
 
 
+def test_a_task_that_is_cancelled_while_its_command_fails_to_be_sent_ends(
+    play: Callable[[Scene], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scene(_proxy: Proxy) -> None:
+        connection = async_redis().connection_pool.make_connection()
+        for steps in range(6):
+            await connection.connect()
+            monkeypatch.setattr(connection._writer, "writelines", _lose)
+            task = asyncio.create_task(connection.send_command("PING", check_health=False))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            is_cancelled = task.cancel()
+            await asyncio.wait([task])
+            assert task.cancelled() if is_cancelled else isinstance(task.exception(), ConnectionLost), steps
+        await connection.disconnect(nowait=True)
+
+    play(scene)
+
+
 def test_a_limit_that_ends_while_a_command_is_sent_is_a_timeout(play: Callable[[Scene], None]) -> None:
     async def scene(_proxy: Proxy) -> None:
         for _ in range(12):
@@ -163,3 +183,7 @@ async def subscribe(connection: AbstractConnection) -> None:
 
 def _fail(_command: object) -> None:
     raise RuntimeError("a fault of the program")
+
+
+def _lose(_command: object) -> None:
+    raise BrokenPipeError(errno.EPIPE, "Broken pipe")

@@ -68,15 +68,12 @@ async def test_one_waits_until_the_other_has_ended_in_the_order_in_which_they_ca
         await until(lambda: questions(upstream) == ["first"])
         with log_context.bound(run="second-run"):
             group.create_task(run(other, request(upstream, "second")))
-        waits = {}
-        while not waits:
-            waits = await read_waits(["second-run"])
-        assert waits == {"second-run": 1}
+        await until_waiting("second-run")
+        assert await read_waits(["second-run"]) == {"second-run": 1}
         with log_context.bound(run="third-run"):
             group.create_task(run(one, request(upstream, "third")))
-        while len(waits) < 2:
-            waits = await read_waits(["second-run", "third-run"])
-        assert waits == {"second-run": 1, "third-run": 2}
+        await until_waiting("third-run")
+        assert await read_waits(["second-run", "third-run"]) == {"second-run": 1, "third-run": 2}
         assert questions(upstream) == ["first"]
         upstream.release("first")
     assert questions(upstream) == ["first", "second", "third"]
