@@ -17,8 +17,8 @@ run: setup
 	@exec $(VENV) -m config.launcher --follow-parent
 
 # The pure tests but the slow ones: no services, no other process, few examples of each property, and only the plugins that
-# they use.
-QUICK := -m "pure and not slow and not documents" --hypothesis-profile=quick -p no:schemathesis -p no:valkey -p no:anyio -p no:django
+# they use. pytest-timeout ends a test that hangs; a second timer is a thread for each test.
+QUICK := -m "pure and not slow and not documents" --hypothesis-profile=quick -p no:schemathesis -p no:valkey -p no:anyio -p no:django -o faulthandler_timeout=0
 quick: setup
 	@$(PYTEST) -q $(QUICK) tests
 

@@ -7,6 +7,7 @@ from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 
 from chat.infrastructure.gc_tuning import tune_gc
+from chat.metrics.celery_work import celery_work
 from chat.metrics.tally import keep_pushing
 from chat.protocol.tasks import COMPRESS_BRANCH
 from compression.runner import CompressionRunner
@@ -25,9 +26,9 @@ def runner() -> CompressionRunner:
 
 
 @worker_ready.connect
-def start(**_: Any) -> None:
+def start(sender: Any, **_: Any) -> None:
     runner()
-    keep_pushing("compression")
+    keep_pushing("compression", celery_work(sender))
     tune_gc()
 
 

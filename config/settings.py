@@ -275,9 +275,11 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "web.rest.openapi.Schema",
 }
 REST_KNOX = {"TOKEN_TTL": None, "AUTH_HEADER_PREFIX": "Token"}
+# As in pyproject.toml.
+VERSION = "0.1.0"
 SPECTACULAR_SETTINGS = {
     "TITLE": "Turnwire",
-    "VERSION": "0.1.0",
+    "VERSION": VERSION,
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/",
     "SWAGGER_UI_DIST": "SIDECAR",  # from our own origin

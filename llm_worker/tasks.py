@@ -9,6 +9,7 @@ from celery.worker import state
 from django.conf import settings
 
 from chat.infrastructure.gc_tuning import tune_gc
+from chat.metrics.celery_work import celery_work
 from chat.metrics.counters import TASKS_DROPPED
 from chat.metrics.tally import keep_pushing
 from chat.protocol.tasks import CHECK_PROVIDER, DEFAULT_QUEUE, RUN_TURN, TITLE_SESSION
@@ -35,10 +36,9 @@ def check_provider(*, provider_id: str, check_id: str, **_later: object) -> None
 
 
 @worker_ready.connect
-def start_runtime(**_: object) -> None:
+def start_runtime(sender: Any, **_: object) -> None:
     signal.signal(signal.SIGQUIT, hand_over_now)
-    runtime.current()
-    keep_pushing("llm")
+    keep_pushing("llm", celery_work(sender, runtime.current().owner))
     tune_gc()
 
 

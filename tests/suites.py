@@ -21,6 +21,8 @@ REMAINING: Final = "full or ((browser or fault) and not core)"
 # Seconds that a test may take with its fixtures, by its kind: twice what the slowest take beside other work, or more.
 LIMITS: Final = {"browser": 90, "fault": 120, "e2e": 120, "pure": 10}
 LIMIT_WITH_A_DATABASE: Final = 30
+# Of a property that is pure: hundreds of examples, which compute all the time, take ten times as long beside other work.
+LIMIT_OF_A_PROPERTY: Final = 30
 # Between the end of the browser of a late test and that of the test itself.
 GRACE_S: Final = 30
 
@@ -83,6 +85,8 @@ def set_time_limits(items: list[pytest.Item]) -> None:
         if not item.get_closest_marker("timeout"):
             kind = next((name for name in LIMITS if item.get_closest_marker(name)), None)
             seconds = LIMITS[kind] if kind else LIMIT_WITH_A_DATABASE
+            if kind == "pure" and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+                seconds = LIMIT_OF_A_PROPERTY
             item.add_marker(pytest.mark.timeout(seconds + (GRACE_S if kind == "browser" else 0)))
 
 

@@ -1,9 +1,11 @@
 """Which tests every change runs, which files need no import, and how long a test may take."""
 
+from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
 import pytest
+from hypothesis import given
 
 from tests import parts, remaining, suites
 
@@ -54,8 +56,8 @@ def test_a_file_is_imported_if_any_of_its_tests_may_match(tmp_path: Path) -> Non
 
 
 def test_every_test_has_a_limit_of_its_kind_or_its_own(request: pytest.FixtureRequest) -> None:
-    def limited(*marks: pytest.MarkDecorator) -> float:
-        item = pytest.Function.from_parent(request.node.parent.parent, name="it", callobj=lambda: None)
+    def limited(*marks: pytest.MarkDecorator, test: Callable[..., None] = lambda: None) -> float:
+        item = pytest.Function.from_parent(request.node.parent.parent, name="it", callobj=test)
         for mark in marks:
             item.add_marker(mark)
         suites.set_time_limits([item])
@@ -64,6 +66,8 @@ def test_every_test_has_a_limit_of_its_kind_or_its_own(request: pytest.FixtureRe
         return float(marker.args[0])
 
     assert limited() == suites.LIMIT_WITH_A_DATABASE
+    assert limited(pytest.mark.pure) == suites.LIMITS["pure"]
+    assert limited(pytest.mark.pure, test=given()(lambda: None)) == suites.LIMIT_OF_A_PROPERTY
     assert limited(pytest.mark.e2e) == suites.LIMITS["e2e"]
     assert limited(pytest.mark.fault, pytest.mark.timeout(300)) == 300
     assert limited(pytest.mark.browser) == suites.LIMITS["browser"] + suites.GRACE_S

@@ -50,13 +50,17 @@ def read() -> list[Metric]:
     queue = Coalesce("model_config__queue", Value(DEFAULT_QUEUE))
     # Queues in which nothing waits are included: an alert on a series that disappears does not resolve.
     queues = ModelConfig.objects.order_by().values_list("queue", flat=True).distinct()
-    ages = dict.fromkeys([DEFAULT_QUEUE, *queues], 0.0) | {
-        name: waited.total_seconds()
-        for name, waited in waiting.values_list(queue).annotate(waited=Now() - Min("queued_at"))
+    waits = dict.fromkeys([DEFAULT_QUEUE, *queues], (0, 0.0)) | {
+        name: (number, waited.total_seconds())
+        for name, number, waited in waiting.values_list(queue).annotate(
+            number=Count("pk"), waited=Now() - Min("queued_at")
+        )
     }
-    for name, seconds in ages.items():
+    queued = GaugeMetricFamily("turnwire_queued_runs", "Runs that wait for a worker.", labels=["queue"])
+    for name, (number, seconds) in waits.items():
         age.add_metric([name], max(0.0, seconds))
-    return [runs, age]
+        queued.add_metric([name], number)
+    return [runs, age, queued]
 
 
 def _latest_read() -> "Future[list[Metric]]":

@@ -8,59 +8,61 @@ import atexit
 import json
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final, Literal, cast
-from uuid import uuid4
+from typing import Any, Final, cast
 
 from prometheus_client import CollectorRegistry, Metric
 from redis.exceptions import RedisError
 
 from chat.infrastructure.background import start_thread
 from chat.infrastructure.redis_client import sync_redis
-from chat.metrics.counters import OPEN_SOCKETS, REGISTRY
-
-Role = Literal["web", "llm", "sweeper", "compression", "ingest"]
+from chat.metrics.counters import REGISTRY
+from chat.metrics.presence import KEY, Announcement, Role, Work
 
 EVERY_S: Final = 2.0
-# A process without a push for this long counts as ended.
-PRESENT_S: Final = 15
-# One hash tag, so that all keys are in one slot.
-KEY: Final = "turnwire:{metrics}"
 
 
 class Tally:
     """Pushes the increments of this process. Thread-safe."""
 
-    def __init__(self, role: Role, registry: CollectorRegistry = REGISTRY, key: str = KEY) -> None:
-        self._role = role
+    def __init__(
+        self,
+        role: Role,
+        work: Callable[[], Work] = Work,
+        registry: CollectorRegistry = REGISTRY,
+        key: str = KEY,
+    ) -> None:
+        self._announcement = Announcement(role, work, key)
         self._registry = registry
         self._key = key
-        self._process = uuid4().hex
         self._pushed: dict[str, float] = {}
         self._lock = threading.Lock()
 
     def push(self) -> None:
-        """Add the increments to the sums and refresh the presence key. Raises RedisError; the next push then adds both."""
+        """Add the increments to the sums and say that this process lives. Raises RedisError; the next push then adds both."""
         with self._lock, sync_redis().pipeline(transaction=True) as pipe:
             counted = {_field(s.name, s.labels): s.value for s in _samples(self._registry.collect())}
             for field, value in counted.items():
                 # Zeros are pushed once: a histogram needs its lower buckets.
                 if value != self._pushed.get(field):
                     pipe.hincrbyfloat(f"{self._key}:sums", field, value - self._pushed.get(field, 0.0))
-            pipe.sadd(f"{self._key}:processes", self._process)
-            presence = json.dumps([self._role, len(OPEN_SOCKETS)])
-            pipe.set(f"{self._key}:process:{self._process}", presence, ex=PRESENT_S)
+            self._announcement.write(pipe)
             pipe.execute()
             self._pushed = counted
 
+    def end(self) -> None:
+        """Push for the last time, and say that this process is gone. Raises RedisError."""
+        self.push()
+        self._announcement.withdraw()
 
-def keep_pushing(role: Role) -> None:
-    """Push in a background thread until the process ends."""
-    tally = Tally(role)
+
+def keep_pushing(role: Role, work: Callable[[], Work] = Work) -> None:
+    """Push in a background thread until the process ends. work: what it takes, asked at each push."""
+    tally = Tally(role, work)
     start_thread("metrics", partial(_push_periodically, tally))
-    atexit.register(_push_if_possible, tally)
+    atexit.register(_if_possible, tally.end)
 
 
 def sums(registry: CollectorRegistry = REGISTRY, key: str = KEY) -> list[Metric]:
@@ -68,17 +70,6 @@ def sums(registry: CollectorRegistry = REGISTRY, key: str = KEY) -> list[Metric]
     stored = cast("dict[bytes, bytes]", sync_redis().hgetall(f"{key}:sums"))
     known = {field.decode(): float(value) for field, value in stored.items()}
     return [_summed(family, known) for family in registry.collect()]
-
-
-def present(key: str = KEY) -> list[tuple[str, int]]:
-    """(role, open sockets) of every live process. Raises RedisError."""
-    redis: Any = sync_redis()
-    names = sorted(redis.smembers(f"{key}:processes"))
-    presences = redis.mget([f"{key}:process:{name.decode()}" for name in names]) if names else []
-    ended = [name for name, presence in zip(names, presences, strict=True) if presence is None]
-    if ended:
-        redis.srem(f"{key}:processes", *ended)
-    return [(role, sockets) for role, sockets in map(json.loads, filter(None, presences))]
 
 
 def _summed(family: Metric, known: dict[str, float]) -> Metric:
@@ -111,9 +102,9 @@ def _field(name: str, labels: dict[str, str]) -> str:
 def _push_periodically(tally: Tally) -> None:
     while True:
         time.sleep(EVERY_S)
-        _push_if_possible(tally)
+        _if_possible(tally.push)
 
 
-def _push_if_possible(tally: Tally) -> None:
+def _if_possible(push: Callable[[], None]) -> None:
     with suppress(RedisError):
-        tally.push()
+        push()

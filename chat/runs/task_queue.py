@@ -6,7 +6,7 @@ A lost message only delays a run: Postgres holds that it must happen, and the sw
 import logging
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final
 from uuid import uuid4
 
 from celery import current_app
@@ -152,7 +152,7 @@ def queue_length(queue: str) -> int:
     """Return the number of messages in the queue. Raises one of UNREACHABLE."""
     if _is_redis_broker():
         # The list that kombu's transport fills with messages of no priority, which ours are.
-        return cast("int", _fast_failing_client(settings.CELERY_BROKER_URL).llen(queue))
+        return _fast_failing_client(settings.CELERY_BROKER_URL).llen(queue)
     with current_app.connection_for_write() as connection:
         connection.ensure_connection(max_retries=1, timeout=1)
         channel: Any = connection.default_channel

@@ -1,10 +1,12 @@
 """A model whose row names a queue is answered by the workers of that queue, and by no others."""
 
 import asyncio
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import httpx2
 import pytest
 
 from tests.e2e.client import Client
@@ -45,5 +47,23 @@ async def test_a_model_with_a_queue_of_its_own_waits_for_its_own_workers(stack: 
         giant, alpha = (run["id"] for run in turn["runs"])
         assert (await socket.ended(alpha)).stop_reason == "finished"
         assert (await alice.call("GET", f"runs/{giant}/"))["status"] == "queued"
+        await until_told(stack, {"workers": 0, "queued_runs": 1})
         with pool(stack):
             assert (await socket.ended(giant)).stop_reason == "finished"
+            await until_told(stack, {"workers": 1, "slots": 50, "busy": 0, "draining": 0, "queued_runs": 0})
+        await until_told(stack, {"workers": 0, "slots": 0})
+
+
+def queue_gauge(stack: Stack, name: str) -> float | None:
+    """Of the queue `slow`, as /metrics tells it; None: nobody says anything of it."""
+    with httpx2.Client(base_url=stack.base_url, trust_env=False) as browser:
+        found = re.search(
+            rf'^turnwire_(?:queue_)?{name}{{queue="slow"}} (\S+)$', browser.get("/metrics").text, re.MULTILINE
+        )
+    return float(found[1]) if found else None
+
+
+async def until_told(stack: Stack, expected: dict[str, float | None]) -> None:
+    async with asyncio.timeout(30):
+        while {name: await asyncio.to_thread(queue_gauge, stack, name) for name in expected} != expected:  # noqa: ASYNC110  asks another process
+            await asyncio.sleep(0.2)

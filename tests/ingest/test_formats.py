@@ -9,7 +9,8 @@ from ingest.reader.outcome import Outcome
 from knowledge.file_types import RTF, detect_type
 from tests.ingest.documents import OPEN_DOCUMENT, opendocument, zipped
 
-pytestmark = pytest.mark.pure
+# slow: the reader counts in every encoding, and loading them takes half a second.
+pytestmark = [pytest.mark.pure, pytest.mark.slow]
 
 LETTER = rb"""{\rtf1\ansi\ansicpg1251\deff0{\fonttbl{\f0\fcharset204 Arial;}}{\*\generator Riched20;}{\info{\title T}}
 \f0\fs24 \'cf\'f0\'e8\'e2\'e5\'f2 {\b bold} \u8364?\par Second line\par

@@ -74,6 +74,7 @@ def test_any_text_is_split_and_nothing_visible_is_lost(parts: list[tuple[str, in
     assert not text[covered:].strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

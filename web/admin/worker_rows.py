@@ -1,11 +1,13 @@
 """Lists the workers: those that hold runs, and those that hold only their advisory lock (idle)."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from chat.infrastructure.liveness import is_worker
+from chat.metrics.presence import Process
 from chat.models import Run
 from chat.models.sql.statements import Statement
 from chat.protocol.states import HELD
@@ -47,7 +49,10 @@ _BUSY: Final = Statement(
 
 @dataclass
 class WorkerRow:
-    """has_lock: its advisory lock is held, so it is running. runs: the number it holds. shown: some of them. silent_s: since its latest heartbeat."""
+    """has_lock: its advisory lock is held, so it is running. runs: the number it holds. shown: some of them. silent_s: since its latest heartbeat.
+
+    process: what it says of itself; None: nothing.
+    """
 
     owner: int | None
     has_lock: bool
@@ -55,10 +60,11 @@ class WorkerRow:
     beat_at: datetime | None = None
     silent_s: float | None = None
     shown: list[Run] = field(default_factory=list)
+    process: Process | None = None
 
 
-def list_workers() -> list[WorkerRow]:
-    """Return the workers, most runs first. An idle worker has only its lock and sends no heartbeat."""
+def list_workers(processes: Mapping[int | None, Process]) -> list[WorkerRow]:
+    """Return the workers, most runs first. An idle worker has only its lock and sends no heartbeat. processes: by owner."""
     alive = {lock.owner for lock in _LOCKS.all() if is_worker(lock.owner)}
     held = sorted(status.value for status in HELD)
     busy = [
@@ -69,7 +75,10 @@ def list_workers() -> list[WorkerRow]:
     shown = _load_runs()
     for worker in busy:
         worker.shown = shown[worker.owner]
-    return sorted(busy, key=lambda worker: -worker.runs) + idle
+    workers = sorted(busy, key=lambda worker: -worker.runs) + idle
+    for worker in workers:
+        worker.process = None if worker.owner is None else processes.get(worker.owner)
+    return workers
 
 
 def _load_runs() -> dict[int | None, list[Run]]:

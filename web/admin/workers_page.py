@@ -1,5 +1,6 @@
 """The admin's workers page: queues, workers with their runs, recent takeovers and counters, as they are now."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django.contrib import admin
@@ -12,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from redis.exceptions import RedisError
 
-from chat.metrics import tally
+from chat.metrics import presence, tally
 from chat.metrics.counters import REPAIRS, SLOW_CLOSES, SWEEPS, TAKEOVERS, TASKS_DROPPED
 from chat.models import Compression, ModelConfig, Run
 from chat.protocol.states import Status
@@ -51,7 +52,8 @@ REPAIRED: Final = {
 
 @permission_required(PERMISSION, raise_exception=True)
 def show_workers(request: HttpRequest) -> HttpResponse:
-    processes, counts = _load_counts()
+    processes, counts = _load_processes()
+    pools = {pool.queue: pool for pool in presence.pools(processes)}
     return render(
         request,
         "admin/chat/workers.html",
@@ -59,8 +61,8 @@ def show_workers(request: HttpRequest) -> HttpResponse:
             **admin.site.each_context(request),
             "title": OVERVIEWS["workers"],
             "now": timezone.now(),
-            "queues": _load_queues(),
-            "workers": list_workers(),
+            "queues": _load_queues(pools),
+            "workers": list_workers({process.owner: process for process in processes}),
             "processes": processes,
             "counts": counts,
             "taken_over": Run.objects.filter(failures__gt=0)
@@ -71,8 +73,8 @@ def show_workers(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _load_queues() -> list[dict[str, Any]]:
-    """Return for each queue: messages at the broker, rows that wait and how long, rows behind another turn."""
+def _load_queues(pools: Mapping[str, presence.Pool]) -> list[dict[str, Any]]:
+    """Return for each queue: messages at the broker, rows that wait and how long, rows behind another turn, and its pool."""
     queue = Coalesce("model_config__queue", Value(DEFAULT_QUEUE))
     ready = Q(turn__after__isnull=True) | Q(turn__after__ended_at__isnull=False)
     queued = Run.objects.filter(status=Status.QUEUED).order_by().values_list(queue)
@@ -91,7 +93,8 @@ def _load_queues() -> list[dict[str, Any]]:
     for name, queued_rows in others.items():
         waits = queued_rows.order_by().aggregate(number=Count("pk"), oldest=Now() - Min("queued_at"))
         rows[name] = (waits["number"], 0, waits["oldest"])
-    names = {DEFAULT_QUEUE, *rows, *ModelConfig.objects.order_by().values_list("queue", flat=True).distinct()}
+    names = {DEFAULT_QUEUE, *rows, *pools}
+    names |= set(ModelConfig.objects.order_by().values_list("queue", flat=True).distinct())
     none = (0, 0, None)
     return [
         {
@@ -100,6 +103,7 @@ def _load_queues() -> list[dict[str, Any]]:
             "waiting": waiting,
             "blocked": blocked,
             "oldest": oldest,
+            "pool": pools.get(name),
         }
         for name in sorted(names)
         for waiting, blocked, oldest in [rows.get(name, none)]
@@ -114,21 +118,12 @@ def _count_messages(queue: str) -> int | None:
         return None
 
 
-def _load_counts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the live processes by role, and the counters of all of them; nothing if Redis does not respond."""
+def _load_processes() -> tuple[list[presence.Process], list[dict[str, Any]]]:
+    """Return the live processes, and the counters of all of them; nothing if Redis does not respond."""
     try:
-        present, sums = tally.present(), tally.sums()
+        processes, sums = presence.live_processes(), tally.sums()
     except RedisError:
         return [], []
-    roles = sorted({role for role, _ in present})
-    processes = [
-        {
-            "role": role,
-            "number": sum(one == role for one, _ in present),
-            "sockets": sum(n for one, n in present if one == role),
-        }
-        for role in roles
-    ]
     counts = [
         {"name": COUNTED[metric.name], "kind": _name_kind(sample.labels), "value": int(sample.value)}
         for metric in sums

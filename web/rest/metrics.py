@@ -1,6 +1,6 @@
 """GET /metrics for Prometheus: the metrics of the whole deployment, the same from every web process. Outside /api/."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import get_args
 
 from django.http import HttpRequest, HttpResponse
@@ -10,8 +10,9 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
-from chat.metrics import tally
+from chat.metrics import presence, tally
 from chat.metrics.gauges import gauges
+from chat.protocol.tasks import COMPRESSION_QUEUE, INGEST_QUEUE
 from web.rest.errors import error_response
 from web.rest.operators import is_operator
 
@@ -32,7 +33,7 @@ class DeploymentCollector(Collector):
         yield _up_gauge("postgres", is_up=bool(stored))
         yield from stored
         try:
-            counted = [*tally.sums(), *_process_gauges()]
+            counted = [*tally.sums(), *_process_gauges(_queues(stored))]
         except RedisError:
             counted = []
         yield _up_gauge("redis", is_up=bool(counted))
@@ -43,10 +44,40 @@ def _up_gauge(name: str, *, is_up: bool) -> Metric:
     return GaugeMetricFamily(f"turnwire_{name}_up", f"Whether web reaches {name}.", value=float(is_up))
 
 
-def _process_gauges() -> list[Metric]:
-    present = tally.present()
+def _queues(stored: Sequence[Metric]) -> set[str]:
+    """Also those that nobody reads: an alert on a series that disappears does not resolve."""
+    waiting = [
+        sample for family in stored if family.name == "turnwire_queued_runs" for sample in family.samples
+    ]
+    return {COMPRESSION_QUEUE, INGEST_QUEUE, *(sample.labels["queue"] for sample in waiting)}
+
+
+def _process_gauges(queues: Iterable[str]) -> list[Metric]:
+    live = presence.live_processes()
     processes = GaugeMetricFamily("turnwire_processes", "Processes that live, by role.", labels=["role"])
-    for role in get_args(tally.Role):
-        processes.add_metric([role], sum(one == role for one, _ in present))
-    sockets = sum(number for _, number in present)
-    return [processes, GaugeMetricFamily("turnwire_sockets", "Open websockets.", value=sockets)]
+    for role in get_args(presence.Role):
+        processes.add_metric([role], sum(process.role == role for process in live))
+    sockets = sum(process.sockets for process in live)
+    return [
+        processes,
+        GaugeMetricFamily("turnwire_sockets", "Open websockets.", value=sockets),
+        *_pool_gauges(presence.pools(live, queues)),
+    ]
+
+
+def _pool_gauges(pools: Sequence[presence.Pool]) -> list[Metric]:
+    """What a pool may be scaled by: its slots, and those in use, beside the runs that wait (turnwire_queued_runs)."""
+    meanings = {
+        "workers": "Workers that take tasks of the queue.",
+        "slots": "Tasks that they take side by side.",
+        "busy": "Tasks that they have.",
+        "draining": "Workers that finish what they have and take no more.",
+    }
+    gauges = [
+        GaugeMetricFamily(f"turnwire_queue_{name}", meaning, labels=["queue"])
+        for name, meaning in meanings.items()
+    ]
+    for pool in pools:
+        for name, gauge in zip(meanings, gauges, strict=True):
+            gauge.add_metric([pool.queue], getattr(pool, name))
+    return list(gauges)

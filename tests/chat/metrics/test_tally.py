@@ -5,20 +5,21 @@ import uuid
 import pytest
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from chat.metrics.tally import Tally, present, sums
+from chat.metrics.presence import live_processes
+from chat.metrics.tally import Tally, sums
 
 
 class Process:
     """One process's counters and its tally."""
 
-    def __init__(self, key: str, role: str = "llm") -> None:
+    def __init__(self, key: str) -> None:
         self.registry = CollectorRegistry()
         self.tokens = Counter("tokens", "Tokens.", ["model"], registry=self.registry)
         self.closes = Counter("closes", "Closes.", registry=self.registry)
         self.seconds = Histogram(
             "seconds", "Seconds.", ["model"], buckets=(1, 2.5, 10), registry=self.registry
         )
-        self.tally = Tally(role, self.registry, key)
+        self.tally = Tally("llm", registry=self.registry, key=key)
 
     def stored_sums(self, key: str) -> dict[tuple[str, ...], float]:
         return {
@@ -77,13 +78,11 @@ def test_what_nobody_counted_yet_is_zero(key: str) -> None:
     assert Process(key).stored_sums(key) == {("closes_total",): 0}
 
 
-def test_a_process_is_present_until_it_is_silent(key: str) -> None:
-    from chat.infrastructure.redis_client import sync_redis
-
-    web, worker = Process(key, "web"), Process(key)
-    web.tally.push()
-    worker.tally.push()
-    assert sorted(role for role, _ in present(key)) == ["llm", "web"]
-    sync_redis().delete(f"{key}:process:{web.tally._process}")  # what its expiry does
-    assert [role for role, _ in present(key)] == ["llm"]
-    assert sync_redis().scard(f"{key}:processes") == 1
+def test_each_push_says_that_the_process_lives_and_the_last_one_that_it_is_gone(key: str) -> None:
+    process = Process(key)
+    process.tally.push()
+    assert [one.role for one in live_processes(key)] == ["llm"]
+    process.closes.inc()
+    process.tally.end()
+    assert live_processes(key) == []
+    assert process.stored_sums(key) == {("closes_total",): 1}

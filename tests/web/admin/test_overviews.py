@@ -1,6 +1,8 @@
 """The admin's overview pages: usage by day, queues and workers."""
 
+import os
 import re
+import socket
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -14,6 +16,7 @@ from django.utils import timezone
 
 from chat.infrastructure.liveness import Lock, new_owner
 from chat.metrics.counters import TAKEOVERS
+from chat.metrics.presence import Work
 from chat.metrics.tally import Tally
 from chat.models import Run
 from knowledge.models import File
@@ -150,6 +153,23 @@ def test_the_page_says_nothing_of_workers_that_only_they_know(run: Run) -> None:
     shown = page(factories.staff_client("view_run"), "workers")
     assert reverse("admin:chat_run_change", args=[run.pk]) in shown
     assert re.findall("7[^0-9]?777", shown) == []
+
+
+def test_workers_and_queues_show_what_each_process_says_of_itself(run: Run) -> None:
+    owner = Lock(new_owner())
+    assert owner.hold()
+    said = Tally("llm", lambda: Work(("llm", "slow"), 50, 3, owner=owner.number))
+    said.push()
+    try:
+        context = factories.staff_client("view_run").get(reverse("admin:workers")).context
+        [worker] = [one for one in context["workers"] if one.owner == owner.number]
+        assert (worker.process.host, worker.process.pid) == (socket.gethostname(), os.getpid())
+        served = {one["name"]: one["pool"] for one in context["queues"]}
+        assert (served["slow"].workers, served["slow"].slots, served["slow"].busy) == (1, 50, 3)
+        assert served["compression"] is None
+    finally:
+        said.end()
+        owner.release()
 
 
 def test_takeovers_are_listed_and_counted(run: Run) -> None:

@@ -12,6 +12,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from chat.metrics import counters, gauges, tally
+from chat.metrics.presence import Work
 from chat.models import Run, Turn
 from chat.models.outcome import RunOutcome
 from chat.protocol import wire
@@ -124,6 +125,22 @@ def test_processes_and_sockets_are_counted_by_role(db: None) -> None:
     families = read_metrics()
     assert value(families, "turnwire_processes", role="web") >= 1
     assert value(families, "turnwire_sockets") >= 0
+
+
+def test_each_queue_has_its_workers_their_slots_and_what_waits(db: None) -> None:
+    workers = [
+        tally.Tally("llm", lambda: Work(("slow",), 50, 3)),
+        tally.Tally("llm", lambda: Work(("slow",), 20, 1, is_draining=True)),
+    ]
+    for worker in workers:
+        worker.push()
+    families = read_metrics()
+    told = {name: value(families, f"turnwire_queue_{name}", queue="slow") for name in ("workers", "slots", "busy", "draining")}  # fmt: skip
+    for worker in workers:
+        worker.end()
+    assert told == {"workers": 1, "slots": 50, "busy": 3, "draining": 1}
+    assert value(families, "turnwire_queue_slots", queue="compression") == 0, "nobody reads it"
+    assert value(families, "turnwire_queued_runs", queue="llm") == 0
 
 
 def test_every_metric_has_one_prefix_and_a_meaning(db: None) -> None:
