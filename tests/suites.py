@@ -31,7 +31,10 @@ _NAME: Final = re.compile(r"\b(?!and\b|or\b|not\b)[a-z_]+\b")
 
 
 def is_ignored(path: Path, expression: str) -> bool:
-    """Whether no test of the file at `path` can match the `-m` expression, so that it need not be imported."""
+    """Whether no test of the file or folder at `path` can match the `-m` expression, so that it need not be imported."""
+    if path.is_dir() and expression:
+        tests = list(path.rglob("test_*.py"))
+        return bool(tests) and all(is_ignored(test, expression) for test in tests)
     if path.suffix != ".py" or not path.name.startswith("test_") or not expression:
         return False
     return not any(eval(expression, {}, marks) for marks in _possible_marks(path, expression))

@@ -53,6 +53,9 @@ def test_a_file_is_imported_if_any_of_its_tests_may_match(tmp_path: Path) -> Non
     assert not suites.is_ignored(plain, EVERY_CHANGE)
     assert suites.is_ignored(plain, suites.REMAINING)
     assert not suites.is_ignored(plain, "")
+    assert not suites.is_ignored(tmp_path, suites.REMAINING)
+    marked.unlink()
+    assert suites.is_ignored(tmp_path, suites.REMAINING), "with its conftest"
 
 
 def test_every_test_has_a_limit_of_its_kind_or_its_own(request: pytest.FixtureRequest) -> None:

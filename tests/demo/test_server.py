@@ -1,6 +1,5 @@
 """The demo model as the vendor SDK sees it."""
 
-import re
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -8,13 +7,10 @@ from typing import Any
 import openai
 import pytest
 import uvicorn
-from django.utils import translation
 
 from config.embedded import find_suitable_port
-from demo.answers import NAME, build_answer, quote_question
-from demo.scenes import find_scene
+from demo.answers import NAME, build_answer
 from demo.server import application
-from tests.instance import ROOT
 
 HELLO = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is *this* <b>a test</b>?"}]
 
@@ -69,24 +65,6 @@ def test_nonsense_is_refused(client: openai.OpenAI, body: dict[str, object]) -> 
         client.post("/chat/completions", body=body, cast_to=object)
 
 
-@pytest.mark.pure
-def test_a_rate_is_kept() -> None:
-    assert (len(build_answer("mock-50x20", "").pieces), build_answer("mock-50x20", "").pieces_per_s) == (
-        50,
-        20,
-    )
-
-
-@pytest.mark.pure
-def test_a_long_question_is_cut_before_it_is_escaped() -> None:
-    assert quote_question("*" * 500) == r"\*" * 200 + "…"
-
-
-@pytest.mark.pure
-def test_the_date_that_a_worker_adds_is_not_quoted() -> None:
-    assert quote_question("Hello\n\n<sent_at>2026-01-01 00:00 UTC</sent_at>") == "Hello"
-
-
 TIME = [{"type": "function", "function": {"name": "current_time", "parameters": {"type": "object"}}}]
 CALL = {"id": "call_1", "type": "function", "function": {"name": "current_time", "arguments": "{}"}}
 
@@ -116,15 +94,3 @@ def test_the_time_is_asked_by_the_tool_and_told(client: openai.OpenAI) -> None:
     *deltas, finish = ask(client, question, {"role": "assistant", "tool_calls": [CALL]}, result, tools=TIME)
     assert "Thursday, 12:00" in "".join(delta.content or "" for delta in deltas)
     assert "Date and time" in build_answer(NAME, "What time is it?").text
-
-
-@pytest.mark.pure
-def test_each_suggestion_of_the_empty_page_is_recognised_in_each_language() -> None:
-    template = (ROOT / "web/templates/web/page.html").read_text(encoding="utf-8")
-    suggested = re.findall(r'data-suggestion>{% translate "([^"]+)" %}', template)
-    assert len(suggested) == 4
-    for language in ("en", "de", "es", "fr", "zh-hans"):
-        with translation.override(language):
-            scenes = [find_scene(translation.gettext(text)) for text in suggested]
-        assert None not in scenes
-        assert len(set(scenes)) == 4, language
