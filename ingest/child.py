@@ -15,12 +15,14 @@ import msgspec
 
 from ingest import drain, ocr
 from ingest.reader.outcome import (
+    MAX_PAGE_PICTURE_BYTES,
     MAX_PICTURE_BYTES,
     MAX_TEXT_BYTES,
     MAX_THUMBNAIL_BYTES,
     Outcome,
     crash_code,
     limits_code,
+    page_picture_name,
 )
 from knowledge.models import File
 from knowledge.models.file import BEAT_S
@@ -99,7 +101,8 @@ def _wait(child: "subprocess.Popen[bytes]", file: File, limit_s: float) -> int:
 
 def _outcome(file: File, folder: Path) -> Outcome:
     """What the child has left, if it is well-formed: the child has read hostile bytes."""
-    for name, most in _MAX_BYTES.items():
+    limits = _MAX_BYTES | {path.name: MAX_PAGE_PICTURE_BYTES for path in folder.glob(page_picture_name("*"))}
+    for name, most in limits.items():
         path = folder / name
         if path.is_symlink() or (path.exists() and path.stat().st_size > most):
             return Outcome(error=limits_code(file.content_type))

@@ -6,6 +6,7 @@ The rows decide, not the queue's message: it says that there is a slot, which go
 
 import logging
 import tempfile
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,7 @@ from chat.infrastructure.fault_points import reach
 from chat.protocol.file_errors import FILE_ERRORS
 from chat.runs import quotas
 from chat.runs.task_queue import enqueue_file
-from ingest import drain
+from ingest import drain, page_pictures
 from ingest.child import Draining, LostLease, read_in_child
 from ingest.fetching import Unchanged, fetch
 from ingest.reader.outcome import Outcome, limits_code
@@ -138,8 +139,9 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
     try:
         if outcome.has_picture:
             found = _store_picture(file, folder, found, stored)
+        pages = page_pictures.store(file, outcome.page_pictures, folder, stored)
         reach("after_picture_stored")
-        is_stored = _end_ready(file, found)
+        is_stored = _end_ready(file, found._replace(shown_pages=len(pages)), pages)
     finally:
         if not is_stored:
             for path in stored:
@@ -163,8 +165,8 @@ def _store(source: Path, path: str) -> str:
         return blobs.store(content, path)
 
 
-def _end_ready(file: File, found: Extraction) -> bool:
-    """The text of a document, or of a project's file, is found from the moment it is ready. A file that joins a project later
+def _end_ready(file: File, found: Extraction, pages: Sequence[File]) -> bool:
+    """pages: pictures of those without text. The text of a document, or of a project's file, is found from the moment it is ready. A file that joins a project later
     has no chunks yet."""
     is_searched = Q(project__isnull=False) | Q(knowledge_base__isnull=False)
     has_chunks = File.objects.filter(is_searched, pk=file.pk).exists()
@@ -182,4 +184,7 @@ def _end_ready(file: File, found: Extraction) -> bool:
         if not has_room:
             logger.warning("file %s: its text does not fit into the storage of its owner", file.pk)
             return file.end_failed("document_limits")
-        return file.end_ready(found, has_chunks=has_chunks)
+        is_ready = file.end_ready(found, has_chunks=has_chunks)
+        if is_ready:
+            page_pictures.replace(file, pages)
+        return is_ready

@@ -30,6 +30,7 @@ class _FileRow(NamedTuple):
     token_count: int
     width_px: int | None
     height_px: int | None
+    page: int | None
 
     def as_text(self, number: int) -> TextFile:
         document = Document(number, str(self.id), self.name, self.text)
@@ -41,9 +42,9 @@ class _FileRow(NamedTuple):
             encoded = b64encode(blobs.read_whole(self.content)).decode()
         except OSError as error:
             logger.warning("file %s: its content cannot be read: %s", self.id, error)
-            return Image(str(self.id), self.name, "", 0, 0)
+            return Image(str(self.id), self.name, "", 0, 0, self.page or 0)
         url = f"data:{self.content_type};base64,{encoded}"
-        return Image(str(self.id), self.name, url, self.width_px or 0, self.height_px or 0)
+        return Image(str(self.id), self.name, url, self.width_px or 0, self.height_px or 0, self.page or 0)
 
 
 class ProjectSize(NamedTuple):

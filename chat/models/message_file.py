@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Self
 from uuid import UUID
 
 from django.db import models
@@ -13,6 +14,10 @@ from knowledge.models import File
 
 
 class MessageFileQuerySet(models.QuerySet["MessageFile"]):
+    def chosen(self) -> Self:
+        """Those that the user has chosen, without the pictures of their pages."""
+        return self.filter(file__page_of__isnull=True)
+
     def highest_number(self, message: ChatMessage | UUID | str) -> int:
         """The highest number of a document on the branch to `message` (or its id); 0: there is none."""
         pk = message.pk if isinstance(message, ChatMessage) else message

@@ -29,6 +29,7 @@ def present_file(file: File, models: Iterable[ModelConfig] | None = None) -> JSO
         offered = ModelConfig.objects.offered() if models is None else models
         if file.unread_pages:
             shape["unread_pages"] = file.unread_pages
+            shape["shown_pages"] = file.shown_pages
         shape["fits"] = {model.name: fits_model(file, model) for model in offered}
     if file.status == FileStatus.FAILED:
         shape["error"] = {"code": file.error_code, "message": file_error_message(file.error_code)}

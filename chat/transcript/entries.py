@@ -52,13 +52,17 @@ class TextFile:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """url: a data URL, as model servers take it; empty if the content cannot be read. Pixels: of the picture behind it."""
+    """url: a data URL, as model servers take it; empty if the content cannot be read. Pixels: of the picture behind it.
+
+    page: of the document in the same message that it is a page of, which has no text; 0: it is none.
+    """
 
     id: str
     name: str
     url: str
     width_px: int
     height_px: int
+    page: int = 0
 
 
 @dataclass(frozen=True, slots=True)

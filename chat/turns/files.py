@@ -1,11 +1,16 @@
 """Files that are sent with a message: loads them, refuses unreadable ones, and attaches them with numbers."""
 
 from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
 
 from chat.models import ChatMessage, MessageFile, ModelConfig, Session
-from chat.models.file_tokens import tokens_for_model
+from chat.models.file_tokens import tokens_for_model, tokens_of_file
 from chat.protocol.errors import ApiError
 from knowledge.models import File, FileKind, FileStatus
+
+# Of what a request may hold, for pictures of the pages of a message's files.
+PAGE_PICTURES_SHARE: Final = Fraction(1, 4)
 
 
 def load_readable(session: Session, file_ids: Sequence[str]) -> list[File]:
@@ -54,13 +59,16 @@ def _too_large(file: File, tokens: int, model: ModelConfig) -> ApiError:
     )
 
 
-def attach(question: ChatMessage, files: Sequence[File]) -> None:
-    """Attach `files` to a stored message; documents are numbered after those of its branch. In a transaction."""
+def attach(question: ChatMessage, files: Sequence[File], models: Sequence[ModelConfig]) -> None:
+    """Attach `files` to a stored message; documents are numbered after those of its branch. In a transaction.
+
+    models: that answer it.
+    """
     if not files:
         return
     number = MessageFile.objects.highest_number(question)
     rows = []
-    for position, file in enumerate(files):
+    for position, file in enumerate([*files, *_page_pictures(files, models)]):
         is_document = file.kind != FileKind.IMAGE
         number += is_document
         rows.append(
@@ -69,3 +77,23 @@ def attach(question: ChatMessage, files: Sequence[File]) -> None:
             )
         )
     MessageFile.objects.bulk_create(rows)
+
+
+def _page_pictures(files: Sequence[File], models: Sequence[ModelConfig]) -> list[File]:
+    """Pictures of the pages that have no text, the first of each file first, as far as they leave room for the conversation.
+
+    In the window of the smallest model that sees. With none that does, of those that may be asked later.
+    """
+    documents = [file.pk for file in files if file.unread_pages]
+    if not documents:
+        return []
+    seeing = [model for model in models if model.supports_vision]
+    seeing = seeing or [model for model in ModelConfig.objects.offered() if model.supports_vision]
+    room = min((model.request_tokens for model in seeing), default=0) * PAGE_PICTURES_SHARE
+    shown = []
+    for picture in File.objects.filter(page_of__in=documents).order_by("page", "page_of"):
+        room -= tokens_of_file(picture)
+        if room < 0:
+            break
+        shown.append(picture)
+    return shown

@@ -147,7 +147,7 @@ def _store_with_lock(plan: _Plan, content: _Content) -> StartedTurn:
         make_path_current(parent)
     insert = _turn_insert(plan, content, parent, after)
     started = store_turn_locked(insert, plan.snapshot.latest_event)
-    turn_files.attach(insert.question, content.files)
+    turn_files.attach(insert.question, content.files, plan.models)
     prompt_blocks.store(insert.question, plan.session, content.provided_context)
     return started
 

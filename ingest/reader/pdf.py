@@ -11,7 +11,7 @@ import pypdfium2
 from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_PAGEOBJ_IMAGE
 
 from ingest.reader.outcome import MAX_TEXT_CHARACTERS, ReadText, Unreadable
-from ingest.reader.scans import PageRecogniser
+from ingest.reader.scans import PageDrawer, PageRecogniser
 
 MAX_PAGES: Final = 5_000
 _PAGE_BREAK: Final = "\n\f\n"
@@ -21,7 +21,7 @@ _HYPHEN: Final = re.compile(r"(?:[\x02\ufffe]\n?|[\u2010\xad]\n)(.?)")
 
 def read(path: Path) -> ReadText:
     document = _open(path)
-    recogniser = PageRecogniser(path.parent)
+    recogniser, drawer = PageRecogniser(path.parent), PageDrawer(path.parent)
     pages: list[str] = []
     unread: list[int] = []
     recognised: list[int] = []
@@ -31,6 +31,8 @@ def read(path: Path) -> ReadText:
         if not text and _shows_picture(page):
             text = recogniser.recognise(page)
             (recognised if text else unread).append(number)
+            if not text:
+                drawer.draw(page, number)
         page.close()
         characters += len(text)
         if characters > MAX_TEXT_CHARACTERS:
@@ -38,13 +40,13 @@ def read(path: Path) -> ReadText:
         pages.append(text)
     # Not stripped at its beginning: pages without text count.
     text = _PAGE_BREAK.join(pages).rstrip()
-    return ReadText(text if text.strip() else "", _notes(unread, recognised), len(unread))
+    return ReadText(text if text.strip() else "", _notes(unread, recognised), len(unread), drawer.drawn)
 
 
 def _notes(unread: list[int], recognised: list[int]) -> list[str]:
     notes = []
     if unread:
-        notes.append(f"[Pictures without text, perhaps scanned, of which nothing follows: {_ranges(unread)}]")
+        notes.append(f"[Pictures without text, perhaps scanned, of which no text follows: {_ranges(unread)}]")
     if recognised:
         notes.append(f"[Text recognised in pictures, which may have mistakes: {_ranges(recognised)}]")
     return notes

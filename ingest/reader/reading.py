@@ -108,4 +108,5 @@ def _read_text(content_type: str, folder: Path) -> Outcome:
         tokens_by_encoding={name: count_tokens(text, name) for name in others},
         notes_length=min(len(notes), len(text)),
         unread_pages=found.unread_pages,
+        page_pictures=found.page_pictures,
     )

@@ -1,4 +1,5 @@
-"""Recognises the text of scanned pages with Tesseract, a program that the operator installs (setting OCR).
+"""Draws pages that are pictures: for Tesseract, which recognises their text if the operator installs it (setting OCR), else for
+models that see.
 
 https://tesseract-ocr.github.io/tessdoc/Command-Line-Usage.html
 """
@@ -13,6 +14,7 @@ from typing import Final
 import pypdfium2
 
 from ingest.reader.limits import end_with_parent
+from ingest.reader.outcome import MAX_PAGE_PICTURE_BYTES, PagePicture, page_picture_name
 from knowledge.reader_process import OCR_FILE
 
 # What Tesseract is made for.
@@ -25,6 +27,38 @@ _PAGE_LIMIT_S: Final = 60
 _FILE_LIMIT_S: Final = 600
 # Of this process, which draws the pages; its limit is 60 s.
 _DRAWING_CPU_S: Final = 45
+# Pages of a file that models are shown. One has up to 4,600 tokens of our estimate.
+_MOST_SHOWN: Final = 10
+# Its longer side: an A4 page has 110 dpi, at which text of 9 points is read.
+_SHOWN_PX: Final = 1280
+_JPEG_QUALITY: Final = 80
+
+
+class PageDrawer:
+    """Draws pages that nobody has read, for models that see."""
+
+    def __init__(self, folder: Path) -> None:
+        """folder: where the pictures are left."""
+        self._folder = folder
+        self.drawn: list[PagePicture] = []
+
+    def draw(self, page: pypdfium2.PdfPage, number: int) -> None:
+        """Nothing for pages after the most that are shown, and once the file has used up its time."""
+        if len(self.drawn) == _MOST_SHOWN or time.process_time() > _DRAWING_CPU_S:
+            return
+        try:
+            bitmap = page.render(scale=_SHOWN_PX / max(*page.get_size(), 1))
+        except pypdfium2.PdfiumError as error:
+            sys.stderr.write(f"page {number} is not drawn: {error}\n")
+            return
+        picture = bitmap.to_pil().convert("RGB")
+        path = self._folder / page_picture_name(number)
+        picture.save(path, "JPEG", quality=_JPEG_QUALITY)
+        bitmap.close()
+        if path.stat().st_size > MAX_PAGE_PICTURE_BYTES:
+            path.unlink()
+            return
+        self.drawn.append(PagePicture(number, picture.width, picture.height))
 
 
 class PageRecogniser:

@@ -23,7 +23,7 @@ class Extraction(NamedTuple):
     """What is known of a file once it has been read.
 
     notes_length: characters at the beginning of the text that are notes of the reader, which no search finds.
-    unread_pages: those that are pictures without text.
+    unread_pages: those that are pictures without text.  shown_pages: of these, those of which there are pictures for models.
     content, thumbnail: paths in the storage, or empty; `content` replaces the upload.
     """
 
@@ -39,3 +39,4 @@ class Extraction(NamedTuple):
     tokens_by_encoding: Mapping[str, int] = MappingProxyType({})
     notes_length: int = 0
     unread_pages: int = 0
+    shown_pages: int = 0

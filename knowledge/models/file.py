@@ -32,8 +32,8 @@ class FileQuerySet(FileClaims["File"]):
         return self.filter(has_stale_chunks=True).exclude(status=FileStatus.PROCESSING)
 
     def visible_to(self, user: Any) -> Self:
-        """The user's own files, without documents of knowledge bases; files of other users are not visible."""
-        return self.filter(owner=user, knowledge_base__isnull=True)
+        """The user's own files, without documents of knowledge bases and pictures of pages; files of others are not visible."""
+        return self.filter(owner=user, knowledge_base__isnull=True, page_of__isnull=True)
 
     def of_session_alone(self, session_id: UUID) -> Self:
         """Files attached to messages of this session, to none of another session, and in no project."""
@@ -83,8 +83,15 @@ class File(models.Model):
     notes_length = models.IntegerField(default=0, db_default=0)
     # Those that are pictures without text.
     unread_pages = models.IntegerField(default=0, db_default=0)
+    # Of these, those of which there are page_pictures.
+    shown_pages = models.IntegerField(default=0, db_default=0)
     width_px = models.IntegerField(null=True, blank=True)
     height_px = models.IntegerField(null=True, blank=True)
+    # A picture of a page without text, and the number of that page: models that see are shown it with the document.
+    page_of = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="page_pictures", db_index=False
+    )
+    page = models.IntegerField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     # Rises with every claim: the fencing token of what a worker stores.
@@ -122,6 +129,9 @@ class File(models.Model):
                 condition=Q(ended_at__isnull=False, announced_at__isnull=True),
             ),
             models.Index(fields=["id"], name="file_stale_chunks", condition=Q(has_stale_chunks=True)),
+            models.Index(
+                fields=["page_of", "page"], name="file_page_pictures", condition=Q(page_of__isnull=False)
+            ),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(kind__in=FileKind.values), name="file_kind_known"),
@@ -164,12 +174,14 @@ class File(models.Model):
     # Mutators: False if this attempt no longer holds the row
 
     def start_again(self) -> bool:
-        """Return an ended file to the queue, as if no worker had failed with it. False: it has not ended, or has no content.
+        """Return an ended file to the queue, as if no worker had failed with it.
+
+        False: it has not ended, has no content, or is the picture of a page, which comes from its document.
 
         What was extracted stays until its end replaces it, and searches find its chunks until then.
         """
         ended = type(self).objects.filter(pk=self.pk).exclude(status=FileStatus.PROCESSING)
-        ended = ended.exclude(content="", url="")
+        ended = ended.exclude(content="", url="").filter(page_of__isnull=True)
         return bool(
             ended.update(
                 status=FileStatus.PROCESSING,

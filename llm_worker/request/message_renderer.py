@@ -13,7 +13,7 @@ from chat.transcript.entries import Block, BlockKind, Call, Entry, Image, Round
 from chat.transcript.passages import join_passages
 from chat.transcript.picture_tokens import picture_tokens
 from llm_worker.request.documents import render_provided
-from llm_worker.request.images import image_placeholder
+from llm_worker.request.images import image_lines
 from llm_worker.request.message import (
     TOKENS_PER_CALL,
     TOKENS_PER_MESSAGE,
@@ -60,8 +60,7 @@ class MessageRenderer:
         text = entry.text
         images = tuple(image for image in entry.images if self.sees_images and image.url)
         tokens = self.tokens_of(text, entry.token_count) if text else 0
-        if unseen := [image for image in entry.images if image not in images]:
-            lines = "\n".join(map(image_placeholder, unseen))
+        if lines := "\n".join(image_lines(entry.images, images)):
             tokens += self.tokens_of(lines, 0)
             text = f"{text}\n\n{lines}" if text else lines
         tokens += SENT_AT_TOKENS + TOKENS_PER_MESSAGE + _tokens_of_images(images)

@@ -128,7 +128,7 @@ def scanned_pdf() -> bytes:
         pytest.param("a.csv", lambda: b"a,b\n" + b"x" * 600, "\n" + "x" * 500 + "…", id="the end of a cell"),
         pytest.param("a.xlsx", many_sheets, "\n\nFurther sheets, which are not shown: Day 49, Day 50", id="sheets"),
         pytest.param("a.xlsx", many_sheets, "Sheet Day 1: 151 columns (the first 100 follow)", id="columns of a sheet"),
-        pytest.param("a.pdf", scanned_pdf, f"[Pictures without text, perhaps scanned, of which nothing follows: page 1]\n\n\n\f\n{TIDES}", id="scanned pages"),
+        pytest.param("a.pdf", scanned_pdf, f"[Pictures without text, perhaps scanned, of which no text follows: page 1]\n\n\n\f\n{TIDES}", id="scanned pages"),
     ],
 )  # fmt: skip
 def test_what_a_text_leaves_out_is_said_in_it(

@@ -33,6 +33,10 @@ class FileAnswer(ResponseSchema):
     unread_pages = serializers.IntegerField(
         required=False, help_text="Of a document, if there are any: pages that are pictures without text."
     )
+    shown_pages = serializers.IntegerField(
+        required=False,
+        help_text="Of its unread pages: the first ones, which models that see are shown as pictures.",
+    )
     fits = serializers.DictField(
         child=serializers.BooleanField(),
         required=False,

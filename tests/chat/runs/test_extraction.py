@@ -134,7 +134,7 @@ def test_sockets_are_told_that_it_is_read_again_and_how_that_ends(file: File) ->
 
 def test_what_the_reader_says_of_a_file_is_read_with_it_and_found_by_no_search(file: File) -> None:
     """Nor once it is indexed anew, as a file is that joins another project."""
-    note = "[Pictures without text, perhaps scanned, of which nothing follows: page 1]"
+    note = "[Pictures without text, perhaps scanned, of which no text follows: page 1]"
     text = f"{note}\n\n\n\f\nLow water stands at two metres."
     found = Extraction(FileKind.TEXT, "text/plain", text, 20, notes_length=len(note) + 2, unread_pages=1)
     index_held(claimed(file), found)
@@ -149,7 +149,7 @@ def test_what_the_reader_says_of_a_file_is_read_with_it_and_found_by_no_search(f
 
 
 def test_a_scan_that_nobody_recognised_says_so_and_has_no_passage(file: File, client: Any) -> None:
-    note = "[Pictures without text, perhaps scanned, of which nothing follows: pages 1-3]"
+    note = "[Pictures without text, perhaps scanned, of which no text follows: pages 1-3]"
     index_held(
         claimed(file),
         Extraction(FileKind.TEXT, "application/pdf", note, 20, notes_length=len(note), unread_pages=3),

@@ -1,6 +1,7 @@
 """How a session's agent, project, files and additional context appear in the request."""
 
 import json
+from base64 import b64decode
 
 import pytest
 from django.core.files.base import ContentFile
@@ -183,6 +184,36 @@ def test_a_model_with_vision_gets_the_image(client, alice, talk, upstream):
     talk(session, "One", files=[str(moon.pk)])
     _text, picture = upstream.requests[-1].messages[-1]["content"]
     assert picture["image_url"]["url"] == "data:image/png;base64,iVBORw=="
+
+
+@pytest.mark.parametrize("sees", [True, False])
+def test_a_model_that_sees_is_shown_the_pages_of_a_scan_and_told_which(client, alice, talk, upstream, sees):
+    from chat.models import ModelConfig
+
+    ModelConfig.objects.update(supports_vision=True)
+    note = "[Pictures without text, perhaps scanned, of which no text follows: pages 1-2]"
+    scan = File.objects.create(
+        owner=alice, name="scan.pdf", status="ready", text=note, token_count=20, unread_pages=2
+    )
+    for page in (1, 2):
+        File.objects.create(
+            owner=alice, name=f"scan.pdf, page {page}", kind="image", content_type="image/jpeg", status="ready", page_of=scan, page=page,
+            width_px=64, height_px=64, content=ContentFile(b"page %d" % page, name="page.jpg"),
+        )  # fmt: skip
+    session = client.post("/api/sessions/", {}, format="json").json()["id"]
+    if not sees:
+        ModelConfig.objects.create(name="sees", supports_vision=True)
+        ModelConfig.objects.exclude(name="sees").update(supports_vision=False)
+    talk(session, "When is low water?", files=[str(scan.pk)])
+    *_, document, question = upstream.requests[-1].messages
+    assert note in document["content"]
+    if not sees:
+        assert "page" not in question["content"]
+        return
+    text, *pictures = question["content"]
+    assert "[Pages shown as pictures, in this order: scan.pdf, page 1; scan.pdf, page 2]" in text["text"]
+    sent = [b64decode(picture["image_url"]["url"].partition(",")[2]) for picture in pictures]
+    assert sent == [b"page 1", b"page 2"]
 
 
 def test_the_cost_of_an_answer_is_part_of_the_usage_of_its_day(client, talk, upstream):

@@ -149,6 +149,8 @@ test("a file says what it is and how it gets on", () => {
   assert.equal(stateText({ ...entry, state: "uploading", progress: 0.349 }), "uploading 34%");
   assert.equal(stateText(entryOfInfo(READY)), "PDF · 1,234 tokens");
   assert.equal(stateText(entryOfInfo({ ...READY, unread_pages: 3 })), "PDF · 1,234 tokens · 3 pages are pictures: not read");
+  assert.equal(stateText(entryOfInfo({ ...READY, unread_pages: 1, shown_pages: 1 })), "PDF · 1,234 tokens · 1 page is a picture: only for models that see");
+  assert.equal(stateText(entryOfInfo({ ...READY, unread_pages: 12, shown_pages: 10 })), "PDF · 1,234 tokens · 12 pages are pictures: only for models that see (the first 10)");
   assert.equal(stateText(entryOfInfo({ ...READY, name: "moon", kind: "image", token_count: 0, size: 2048 })), "Image · 2 KiB");
   assert.match(stateText(entryOfInfo({ ...READY, status: "failed", error: { code: "document_encrypted", message: "" } })), /password/);
   assert.equal(kindText({ name: ".bashrc", kind: "text" }), "Text");

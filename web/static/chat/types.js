@@ -54,6 +54,7 @@
  * @property {boolean} [has_thumbnail]  of a picture
  * @property {Record<string, boolean>} [fits]  by model, once it is ready
  * @property {number} [unread_pages]  those that are pictures without text
+ * @property {number} [shown_pages]  of these, the first ones, which models that see are shown
  * @property {{code: string, message: string}} [error]
  *
  * @typedef {object} RunInfo  a run as `subscribed` and `turn_started` describe it

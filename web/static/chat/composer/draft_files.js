@@ -162,7 +162,8 @@ export class DraftFiles {
     this.cards.show(this.#open.entries, (entry) => {
       const unfit = firstUnfit([entry], models);
       if (unfit) return t("too large for %(model)s", { model: unfit.model });
-      return firstWithoutVision && entry.kind === "image" && entry.state === "ready" ? t("%(model)s sees no pictures", { model: firstWithoutVision }) : "";
+      const hasPictures = entry.kind === "image" || entry.shownPages > 0;
+      return firstWithoutVision && hasPictures && entry.state === "ready" ? t("%(model)s sees no pictures", { model: firstWithoutVision }) : "";
     });
   }
 

@@ -15,6 +15,7 @@
  * @property {number} progress  share of its bytes that were sent
  * @property {number} tokens
  * @property {number} unreadPages  those that are pictures without text
+ * @property {number} shownPages  of these, those that models that see are shown
  * @property {Record<string, boolean>} fits  by model, once it is ready
  * @property {FileProblem|null} error
  * @property {boolean} canRetry  the upload may be tried again
@@ -24,7 +25,7 @@
  */
 
 /** @type {Omit<FileEntry, "key"|"name">} */
-const NEW = { id: "", kind: "text", size: 0, state: "waiting", progress: 0, tokens: 0, unreadPages: 0, fits: {}, error: null, canRetry: false, picture: "", hasThumbnail: false, isSent: false };
+const NEW = { id: "", kind: "text", size: 0, state: "waiting", progress: 0, tokens: 0, unreadPages: 0, shownPages: 0, fits: {}, error: null, canRetry: false, picture: "", hasThumbnail: false, isSent: false };
 
 /** @param {string} key @param {File} file @returns {FileEntry} */
 export function entryOfUpload(key, file) {
@@ -43,8 +44,8 @@ export function entryOfKnown({ id, name, size = 0, kind = "text", isSent = false
 
 /** @param {FileInfo} info @param {FileEntry} [before] @returns {FileEntry} */
 export function entryOfInfo(info, before) {
-  const { id, name, kind, size, status, token_count: tokens, unread_pages: unreadPages = 0, fits = {}, error = null, has_thumbnail: hasThumbnail = false } = info;
-  return { ...NEW, ...before, key: before?.key ?? id, id, name, kind, size, state: status, progress: 1, tokens, unreadPages, fits, error, hasThumbnail, canRetry: false };
+  const { id, name, kind, size, status, token_count: tokens, unread_pages: unreadPages = 0, shown_pages: shownPages = 0, fits = {}, error = null, has_thumbnail: hasThumbnail = false } = info;
+  return { ...NEW, ...before, key: before?.key ?? id, id, name, kind, size, state: status, progress: 1, tokens, unreadPages, shownPages, fits, error, hasThumbnail, canRetry: false };
 }
 
 /** @param {FileEntry} entry @param {FileProblem} error @returns {FileEntry} */

@@ -32,11 +32,16 @@ export function stateText(entry) {
   if (entry.state === "failed") return fileErrorText(entry.error ?? {});
   // An image counts by its size, which depends on the model.
   const size = entry.tokens > 0 ? tokenText(entry.tokens) : entry.size > 0 && byteText(entry.size);
-  return [kindText(entry), size, unreadText(entry.unreadPages)].filter(Boolean).join(" · ");
+  return [kindText(entry), size, unreadText(entry.unreadPages, entry.shownPages)].filter(Boolean).join(" · ");
 }
 
-/** Of scans that nobody has recognised; empty: there are none. @param {number} pages */
-export const unreadText = (pages) => (pages > 0 ? tn("%(count)s page is a picture: not read", "%(count)s pages are pictures: not read", pages) : "");
+/** Of scans that nobody has recognised; empty: there are none. @param {number} pages @param {number} [shown] of them, to models that see */
+export function unreadText(pages, shown = 0) {
+  if (pages === 0) return "";
+  if (shown === 0) return tn("%(count)s page is a picture: not read", "%(count)s pages are pictures: not read", pages);
+  const text = tn("%(count)s page is a picture: only for models that see", "%(count)s pages are pictures: only for models that see", pages);
+  return shown < pages ? `${text} (${t("the first %(count)s", { count: shown })})` : text;
+}
 
 /** What a screen reader hears when a file has come that far; empty: nothing. @param {FileEntry} entry */
 export function announcement(entry) {
