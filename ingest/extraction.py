@@ -165,7 +165,7 @@ def _store(source: Path, path: str) -> str:
         return blobs.store(content, path)
 
 
-def _end_ready(file: File, found: Extraction, pages: Sequence[File]) -> bool:
+def _end_ready(file: File, found: Extraction, pages: Sequence[File] = ()) -> bool:
     """pages: pictures of those without text. The text of a document, or of a project's file, is found from the moment it is ready. A file that joins a project later
     has no chunks yet."""
     is_searched = Q(project__isnull=False) | Q(knowledge_base__isnull=False)

@@ -29,7 +29,7 @@ REAL_HISTORIES = 10
 CHOICES = st.integers(0, 7)
 # No shrinking: failures are replayed by their seed, and mutants fail on purpose.
 QUICK = settings(
-    max_examples=150, stateful_step_count=60, deadline=None, database=None, phases=[Phase.generate],
+    max_examples=150, stateful_step_count=60, database=None, phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 

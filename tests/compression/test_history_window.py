@@ -117,7 +117,7 @@ def test_no_message_is_omitted_before_a_summary_stands_for_it(window: int, tools
         st.tuples(st.integers(5, 600), st.integers(0, 1000), st.integers(0, 2)), min_size=5, max_size=40
     ),
 )
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 def test_being_cut_makes_a_compression_due_after_which_nothing_is_unseen(window, has_tools, turns):
     talk = Conversation(window, THREE_TOOLS if has_tools else ())
     for question, answer, calls in turns:

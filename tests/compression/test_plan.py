@@ -80,7 +80,7 @@ def test_the_summary_counts_among_what_a_fifth_is_taken_of() -> None:
 
 
 @given(branches(), st.integers(0, 500), st.floats(0.05, 0.95))
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 def test_every_cut(branch: list[Entry], summary: int, ratio: float) -> None:
     history = measure_rows(branch, RENDERER)
     tokens = summary + sum(row.tokens for row in history)
@@ -98,7 +98,7 @@ def test_every_cut(branch: list[Entry], summary: int, ratio: float) -> None:
 
 
 @given(branches(), st.floats(0.05, 0.95))
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 def test_no_later_question_would_have_kept_more(branch: list[Entry], ratio: float) -> None:
     history = measure_rows(branch, RENDERER)
     tokens = sum(row.tokens for row in history)
@@ -134,7 +134,7 @@ def replay_of(entry: Entry) -> int:
 
 
 @given(branches())
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(50))
 def test_roles_alternate_on_both_sides_of_every_cut(branch: list[Entry]) -> None:
     history = measure_rows(branch, RENDERER)
     split = get_messages_to_summarize(history, sum(row.tokens for row in history), 0.2)

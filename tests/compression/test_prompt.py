@@ -79,7 +79,7 @@ def test_files_stand_above_their_message_and_pictures_are_left_out() -> None:
 
 
 @given(branches(), st.integers(150, 2000), st.sampled_from(["", "what was before " * 20]))
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 def test_every_request(branch: list[Entry], room: int, previous: str) -> None:
     rows = measure_rows(branch, RENDERER)
     split = get_messages_to_summarize(rows, sum(row.tokens for row in rows), 0.2)

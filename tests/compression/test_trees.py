@@ -178,7 +178,7 @@ def grown(talk: Talk, history: list[tuple[str, int]]) -> Tree:
 
 
 @given(steps)
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @pytest.mark.timeout(300)
 def test_any_tree(talk: Talk, history: list[tuple[str, int]]) -> None:
     grown(talk, history).talk.session.delete()

@@ -160,7 +160,7 @@ def test_a_scope_above_the_exact_ones_is_searched_by_the_index(
     assert len(names(project, "Mond", 13)) == 13
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(
         st.tuples(st.integers(0, 2), st.integers(0, 2), st.sampled_from(["ready", "processing"]),

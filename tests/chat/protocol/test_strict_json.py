@@ -29,7 +29,7 @@ def count(value: Any) -> int:
 
 
 @given(st.dictionaries(TEXT, VALUES, max_size=4))
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 def test_exactly_the_bodies_of_too_many_values_are_refused(body: dict[str, Any]) -> None:
     text = json.dumps(body)
     assert decode(text, max_values=count(body)) == body

@@ -79,7 +79,7 @@ def test_the_price_of_placeholders_covers_their_tokens():
 
 
 @given(branches(), framings, turns, budgets)
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 def test_whatever_a_request_holds_a_strict_server_accepts_all_of_it(entries, prompt_parts, turn, budget):
     context = attempt(entries, prompt_parts, turn, budget)
     if context is None:

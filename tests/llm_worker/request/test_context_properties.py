@@ -85,7 +85,7 @@ def attempt(
 
 
 @given(branches(), framings, turns, budgets)
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 def test_every_request_is_within_budget_and_well_formed(entries, prompt_parts, turn, budget):
     context = attempt(entries, prompt_parts, turn, budget)
     if context is None:
@@ -129,7 +129,7 @@ def paired(messages: list[Message]) -> bool:
 
 
 @given(branches(), framings, turns, budgets)
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 def test_each_request_of_a_turn_extends_the_one_before_while_that_fits(entries, prompt_parts, turn, budget):
     requests = [attempt(entries, prompt_parts, turn[:cycle], budget) for cycle in range(len(turn) + 1)]
     for before, after in pairwise(requests):
@@ -143,7 +143,7 @@ def test_each_request_of_a_turn_extends_the_one_before_while_that_fits(entries, 
 
 
 @given(branches(), framings, turns, st.integers(0, 500))
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 def test_with_enough_room_nothing_is_omitted_and_only_the_reminder_follows_the_last_round(
     entries, prompt_parts, turn, for_rounds
 ):
@@ -158,7 +158,7 @@ def test_with_enough_room_nothing_is_omitted_and_only_the_reminder_follows_the_l
 
 
 @given(branches(), framings, budgets)
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 def test_the_history_sent_is_a_suffix_of_the_branch(entries, prompt_parts, budget):
     prompt_parts = replace(prompt_parts, reads_files=False)
     cut = attempt(entries, prompt_parts, (), budget)
@@ -181,7 +181,7 @@ def history(context: Context | None, entries: list[Entry], prompt_parts: PromptP
 
 
 @given(branches(), framings, turns, budgets)
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 def test_no_text_is_counted_twice(entries, prompt_parts, turn, budget):
     counted: list[str] = []
 
@@ -197,7 +197,7 @@ def test_no_text_is_counted_twice(entries, prompt_parts, turn, budget):
 
 
 @given(branches(), framings, budgets)
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 def test_only_fixed_parts_can_exceed_the_budget(entries, prompt_parts, budget):
     if attempt(entries, prompt_parts, (), budget) is not None:
         return

@@ -91,7 +91,7 @@ def grown(windows: Sequence[int], turns: int) -> list[Written]:
 
 @pytest.mark.slow
 @given(st.lists(st.integers(600, 60_000), min_size=1, max_size=3), st.integers(600, 120_000))
-@settings(max_examples=examples(30), deadline=None)
+@settings(max_examples=examples(30))
 def test_the_choice_changes_only_when_the_window_is_full_or_its_own_summary_is_written(
     windows, window
 ) -> None:
@@ -111,7 +111,7 @@ def test_the_choice_changes_only_when_the_window_is_full_or_its_own_summary_is_w
 
 @pytest.mark.slow
 @given(st.lists(st.integers(600, 10_000), min_size=1, max_size=3))
-@settings(max_examples=examples(30), deadline=None)
+@settings(max_examples=examples(30))
 def test_a_window_that_holds_the_whole_branch_is_never_given_a_summary_of_a_smaller_one(windows) -> None:
     written = grown(windows, 100)
     assert {chosen(turn, written, 20_000) for turn in range(1, 101)} == {None}

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.transcript.entries import Call, Entry, Round
@@ -43,7 +43,6 @@ def test_head_and_tail_are_kept_and_the_omitted_tokens_are_counted():
     st.lists(st.text(max_size=20), max_size=20).map(lambda parts: "".join(parts) * 20),
     st.integers(SHORTEST_TOKENS, 300),
 )
-@settings(deadline=None)
 def test_a_truncated_text_stays_within_its_limit(text, limit):
     short, tokens = truncate(text, limit, lambda given, _stored: count_tokens(given))
     assert count_tokens(short) <= tokens <= limit

@@ -64,7 +64,7 @@ def cut_off(*chunks: Any) -> AnyStream:
 @example(cut_off({"choices": [{"finish_reason": 7}]}, b"{"))
 @example(cut_off(said(tool_calls=[{"function": {"name": "current_time", "arguments": 0}}]), STOP))
 @given(streams)
-@settings(max_examples=examples(60), deadline=None, suppress_health_check=CHECKS)
+@settings(max_examples=examples(60), suppress_health_check=CHECKS)
 def test_any_stream_ends_its_run_and_what_was_shown_stays(
     answer: Any, upstream: Any, stream: AnyStream
 ) -> None:
@@ -74,7 +74,7 @@ def test_any_stream_ends_its_run_and_what_was_shown_stays(
 @pytest.mark.full
 @pytest.mark.timeout(300)
 @given(streams)
-@settings(max_examples=600, deadline=None, suppress_health_check=CHECKS)
+@settings(max_examples=600, suppress_health_check=CHECKS)
 def test_many_streams_end_their_runs_and_what_was_shown_stays(
     answer: Any, upstream: Any, stream: AnyStream
 ) -> None:

@@ -219,7 +219,7 @@ class TestImport:
 
 
 @given(sessions(), st.lists(st.binary(min_size=1, max_size=300), min_size=1, max_size=4), st.data())
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_tree_with_files_survives_a_round_trip(
     db: None, tree: dict[str, Any], contents: list[bytes], data: st.DataObject
 ) -> None:
@@ -401,7 +401,7 @@ def test_a_hostile_archive_is_refused_and_leaves_nothing(
 
 
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_an_archive_with_any_bytes_changed_is_imported_or_refused(
     client: APIClient, media: Any, data: st.DataObject
 ) -> None:

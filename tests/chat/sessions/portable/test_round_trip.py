@@ -43,7 +43,7 @@ def without_empty(value: Any) -> Any:
 
 
 @given(sessions())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_tree_survives_a_round_trip(db: None, given: dict[str, Any]) -> None:
     owner = User.objects.get_or_create(username="alice")[0]
     first = json.loads(b"".join(as_json(import_session(owner, given))))
