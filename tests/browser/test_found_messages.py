@@ -21,7 +21,8 @@ IN_SIGHT = """(text) => {
 
 def find(page: Page, text: str) -> None:
     """Search, and open the only result."""
-    page.get_by_label("Search chats").fill(text)
+    with page.expect_response(lambda answer: "search=" in answer.url):  # an earlier search may have found as many
+        page.get_by_label("Search chats").fill(text)
     expect(page.locator("#search-status")).to_have_text("1 chat found")
     page.locator("#sessions li a").click()
 
@@ -71,6 +72,14 @@ def test_words_are_marked_in_whichever_spelling(reader: Reader) -> None:
     marked = "Zu\u0308rich,of\ufb01ce,youer"
     wait_for_script(reader.page, f"(text) => ({MARKED})().join() === text", arg=marked)
     expect(reader.questions.locator(".question-text")).to_have_text(written)
+
+
+def test_a_second_search_that_finds_the_open_message_marks_its_own_words(reader: Reader) -> None:
+    reader.send("The tapir eats reeds")
+    reader.expect_echo("The tapir eats reeds")
+    for word in ("tapir", "reeds"):
+        find(reader.page, word)
+        wait_for_script(reader.page, f"(word) => ({MARKED})().join() === word", arg=word)
 
 
 def test_marks_go_with_the_next_chat(reader: Reader) -> None:

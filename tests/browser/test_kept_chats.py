@@ -128,6 +128,8 @@ def test_a_deleted_chat_is_restored_by_undo_or_from_the_trash_or_deleted_for_goo
         expect(row(one.page, "About reeds")).to_have_count(0)
     expect(page.locator("#title")).to_have_text("New chat")
     expect(page.locator(".undo").get_by_role("status")).to_have_text("“About reeds” was deleted.")
+    notice, composer = page.locator(".undo").bounding_box(), page.locator("#composer").bounding_box()
+    assert notice["y"] + notice["height"] <= composer["y"], "the next question can be written meanwhile"
     page.get_by_role("button", name="Undo").focus()
     page.keyboard.press("Enter")
     for one in (reader, phone):

@@ -184,7 +184,7 @@ class Page {
     part("new-chat").addEventListener("click", () => this.#goTo(""));
     // The fragment names the session, so the skip link cannot work by its own.
     part("skip").addEventListener("click", (/** @type {Event} */ event) => (event.preventDefault(), this.composer.focus()));
-    part("sidebar").addEventListener("click", (/** @type {any} */ event) => event.target.closest("a") && this.sidebar.closeDrawer());
+    part("sidebar").addEventListener("click", (/** @type {any} */ event) => this.#followed(event.target.closest("a")));
     attachAccountMenu(part("account"), { logout: part("logout"), archive: () => this.sessions.openArchive(), trash: () => this.sessions.openTrash(), failed: this.failures.failed });
     attachMenu(part("session-menu"), () => this.#menu());
     attachShortcuts({ search: part("search"), newChat: part("new-chat"), sidebar: this.sidebar });
@@ -235,6 +235,14 @@ class Page {
     this.sessions.opened();
     this.#draw();
     this.composer.focus();
+  }
+
+  /** @param {HTMLAnchorElement|null} link of the sidebar */
+  #followed(link) {
+    if (!link) return;
+    this.sidebar.closeDrawer();
+    // One to where the page is fires no event, and another search may have found the same message.
+    if (link.hash && link.hash === location.hash) this.#open();
   }
 
   /** @param {string} id of a session, or `project/` and that of a project; empty: a new chat */
