@@ -10,6 +10,7 @@ from msgspec import structs
 
 from chat.protocol.errors import ApiError
 from chat.sessions.foreign_exports.pictures import IN_MARKDOWN, REFERENCE, Picture
+from chat.sessions.foreign_exports.tree import LEFT_OUT
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import check_room
 
@@ -166,13 +167,7 @@ def _leave_out_pictures(message: dict[str, Any], has_pictures: bool) -> list[Pro
         return [without(one) for one in value] if isinstance(value, list) else value
 
     message.update(without(message))
-    if not left_out:
-        return []
-    return [
-        Problem(
-            message["id"], "invalid_value", "Only questions have pictures: those of an answer are left out."
-        )
-    ]
+    return [Problem(message["id"], "invalid_value", LEFT_OUT)] if left_out else []
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from chat.sessions.portable import format as f
 
 # Stands where a product has an answer without a question: a greeting.
 NO_QUESTION: Final = "…"
+LEFT_OUT: Final = "Only questions have pictures: those of an answer are left out."
 UNKNOWN_MODEL: Final = "unknown"
 _PASSAGES: Final = "\n\n"
 # What answers of one conversation may hold together, in bytes of JSON: many may share messages, each of which they repeat.
@@ -184,14 +185,7 @@ class _Builder:
             run["usage"] = dict(last.usage)
         text, calls = _join(chain)
         reasoning = _PASSAGES.join(node.reasoning for node in chain if node.reasoning)
-        if any(node.files for node in chain):
-            self._remarks.append(
-                Remark(
-                    "invalid_value", "Only questions have pictures: those of an answer are left out.", last.at
-                )
-            )
-        if not (text.strip() or reasoning.strip() or calls or last.error):
-            self._remarks.append(Remark("message_empty", "An answer is empty.", last.at))
+        self._remark(chain, is_empty=not (text.strip() or reasoning.strip() or calls or last.error))
         return self._add(
             role="assistant",
             parent=question,
@@ -204,6 +198,13 @@ class _Builder:
             sent_at=self._moment(last),
             at=last.at,
         )
+
+    def _remark(self, chain: Sequence[Node], *, is_empty: bool) -> None:
+        at = chain[-1].at
+        if any(node.files for node in chain):
+            self._remarks.append(Remark("invalid_value", LEFT_OUT, at))
+        if is_empty:
+            self._remarks.append(Remark("message_empty", "An answer is empty.", at))
 
     def _count(self, chain: Sequence[Node]) -> None:
         for node in chain:
