@@ -4,7 +4,8 @@ Of the XML itself, because python-docx passes over content controls, insertions 
 formulas, numbers of lists and targets of links.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from ingest.reader.word_paragraph import UNSEEN, ParagraphText, W
 MAX_HEADING_CHARACTERS: Final = 100
 # Word allows no more columns.
 _MAX_SPAN: Final = 63
+_HEADING: Final = re.compile(r"heading ([1-6])", re.IGNORECASE)
 # Parts beside the body by the end of their relation's name: what stands before each of their notes.
 _AFTER: Final = {"footer": "", "footnotes": "[^{}]: ", "endnotes": "[^e{}]: ", "comments": "Comment: "}
 
@@ -26,9 +28,10 @@ def read(path: Path) -> ReadText:
     import docx
 
     document = docx.Document(str(path))
-    lists = _related(document.part, "numbering"), _related(document.part, "styles")
-    body, beside = _Part(document.part, Numbering(*lists)), Numbering(*lists)
-    content = (_with_level(text, element, document) for text, element in body.blocks(document.element.body))
+    lists, styles = _related(document.part, "numbering"), _related(document.part, "styles")
+    body, beside = _Part(document.part, Numbering(lists, styles)), Numbering(lists, styles)
+    levels = _heading_levels(styles)
+    content = (_with_level(text, element, levels) for text, element in body.blocks(document.element.body))
     parts = [*_beside(document, "header", "", beside), *content]
     for kind, label in _AFTER.items():
         parts += _beside(document, kind, label, beside)
@@ -114,15 +117,21 @@ def _span(cell: Any) -> int:
     return min(int(value), _MAX_SPAN) if value.isdecimal() and value.isascii() else 1
 
 
-def _with_level(text: str, element: Any, document: Any) -> str:
+def _heading_levels(styles: Any) -> dict[str, int]:
+    """By the ids of styles."""
+    levels: dict[str, int] = {}
+    for style in () if styles is None else styles.iter(f"{W}style"):
+        name = style.find(f"{W}name")
+        found = None if name is None else _HEADING.fullmatch(name.get(f"{W}val", ""))
+        if found:
+            levels[style.get(f"{W}styleId", "")] = int(found[1])
+    return levels
+
+
+def _with_level(text: str, element: Any, levels: Mapping[str, int]) -> str:
     """With marks of the level of a heading."""
     if not text or len(text) > MAX_HEADING_CHARACTERS or element.tag != f"{W}p":
-        return text  # to look for a style takes ten times as long as to read
-    if element.find(f"{W}pPr/{W}pStyle") is None:
         return text
-    from docx.text.paragraph import Paragraph
-
-    style = Paragraph(element, document).style
-    name = (style.name if style is not None else "") or ""
-    level = name.removeprefix("Heading ")
-    return f"{'#' * int(level)} {text}" if level != name and level in "123456" else text
+    style = element.find(f"{W}pPr/{W}pStyle")
+    level = 0 if style is None else levels.get(style.get(f"{W}val", ""), 0)
+    return f"{'#' * level} {text}" if level else text

@@ -1,7 +1,5 @@
 """Numbers of lists, targets of links and formulas of slides are read as people see them; a document without words says so."""
 
-# ruff: noqa: RUF001  signs of formulas
-
 from collections.abc import Callable
 from pathlib import Path
 
