@@ -51,7 +51,7 @@ class _Slide:
             elif element.tag == f"{_P}graphicFrame":
                 yield from self._graphic(element)
             elif element.tag == f"{_MC}AlternateContent":
-                yield from self.texts(element[0] if len(element) else ())
+                yield from self.texts(next(element.iterchildren(f"{_MC}Choice", f"{_MC}Fallback"), ()))
             elif element.tag in (f"{_P}spTree", f"{_P}grpSp"):
                 yield from self.texts(element)
 
