@@ -21,6 +21,8 @@ from knowledge.reader_process import MAIN_TEXT
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 _OPEN: Final = "application/vnd.oasis.opendocument."
+# Of a file that would be ready without a word.
+NO_TEXT: Final = "[Nothing of this file follows: it has no text that can be read]"
 
 
 class _Reader(NamedTuple):
@@ -90,13 +92,12 @@ def _read_text(content_type: str, folder: Path) -> Outcome:
     function: Callable[[Path], str | ReadText] = getattr(module, reader.function)
     read = function(folder / "content")
     found = ReadText(read) if isinstance(read, str) else read
-    notes = "".join(f"{note}\n\n" for note in found.notes)
-    text = (notes + storable(found.text)) if found.text else notes.rstrip()
+    given = found.notes if found.notes or found.text.strip() else [NO_TEXT]
+    notes = "".join(f"{note}\n\n" for note in given)
+    text = (notes + storable(found.text)) if found.text.strip() else notes.rstrip()
     if len(text) > MAX_TEXT_CHARACTERS:
         raise Unreadable("document_limits")
     (folder / "text").write_bytes(text.encode())
-    if not text:
-        return Outcome(kind=reader.kind, has_text=True)
     from chat.transcript.encodings import installed_encodings
     from chat.transcript.tokens import count_tokens
 

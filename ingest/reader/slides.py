@@ -1,56 +1,83 @@
-"""Reads presentations, in the order of their content."""
+"""Reads presentations, in the order of their content.
 
-from collections.abc import Iterable, Iterator
+Of the XML itself, because python-pptx passes over shapes with formulas, which stand in alternatives, and over the numbers of lists.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from ingest.reader.archive import open_checked
+from ingest.reader.outcome import ReadText
+from ingest.reader.slide_text import A, text_of
 from ingest.reader.tables import join_cells
+from ingest.reader.unread import named_if_empty
 
-_A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_P: Final = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _C: Final = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_MC: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 
 
-def read(path: Path) -> str:
+def read(path: Path) -> ReadText:
     open_checked(path).close()
     import pptx
 
-    slides = []
+    slides, roots, has_text = [], [], False
     for number, slide in enumerate(pptx.Presentation(str(path)).slides, 1):
-        parts = [f"Slide {number}", *_shapes(slide.shapes)]
+        parts = list(_Slide(slide.part).texts(slide.element.iterfind(f"{_P}cSld/{_P}spTree")))
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             parts.append(slide.notes_slide.notes_text_frame.text)
-        slides.append("\n".join(part for part in parts if part.strip()))
-    return "\n\n".join(slides)
+        parts = [part for part in parts if part.strip()]
+        has_text = has_text or bool(parts)
+        roots.append(slide.element)
+        slides.append("\n".join([f"Slide {number}", *parts]))
+    return named_if_empty("\n\n".join(slides) if has_text else "", roots)
 
 
-def _shapes(shapes: Iterable[Any]) -> Iterator[str]:
-    for shape in shapes:
-        if hasattr(shape, "shapes"):
-            yield from _shapes(shape.shapes)
-        elif getattr(shape, "has_table", False):
-            for row in shape.table.rows:
-                yield join_cells(cell.text for cell in row.cells)
-        elif getattr(shape, "has_chart", False):
-            yield from _chart(shape)
-        elif shape.has_text_frame:
-            yield shape.text_frame.text
+class _Slide:
+    def __init__(self, part: Any) -> None:
+        self._part = part
+        self._targets: Mapping[str, str] = {
+            key: one.target_ref for key, one in part.rels.items() if one.is_external
+        }
 
+    def texts(self, elements: Iterable[Any]) -> Iterator[str]:
+        """Of shapes, also in groups; of alternatives, of the first, which is the newest."""
+        for element in elements:
+            if element.tag == f"{_P}sp":
+                for body in element.iterfind(f"{_P}txBody"):
+                    yield text_of(body, self._targets)
+            elif element.tag == f"{_P}graphicFrame":
+                yield from self._graphic(element)
+            elif element.tag == f"{_MC}AlternateContent":
+                yield from self.texts(next(element.iterchildren(f"{_MC}Choice", f"{_MC}Fallback"), ()))
+            elif element.tag in (f"{_P}spTree", f"{_P}grpSp"):
+                yield from self.texts(element)
 
-def _chart(shape: Any) -> Iterator[str]:
-    """Its title, and the series as rows of a table, as the chart shows them: the workbook within is not opened."""
-    from pptx.oxml import parse_xml
+    def _graphic(self, frame: Any) -> Iterator[str]:
+        for row in frame.iterfind(f"{A}graphic/{A}graphicData/{A}tbl/{A}tr"):
+            yield join_cells(self._cell(cell) for cell in row.iterfind(f"{A}tc"))
+        for chart in frame.iterfind(f"{A}graphic/{A}graphicData/{_C}chart"):
+            yield from self._chart(chart.get(f"{_R}id", ""))
 
-    try:
-        chart = parse_xml(shape.chart_part.blob)
-    except KeyError:  # without the part
-        return
-    yield " ".join(element.text or "" for element in chart.iterfind(f".//{_C}title//{_A}t"))
-    series = list(chart.iter(f"{_C}ser"))
-    if series:
-        yield join_cells(["", *_values(series[0], "cat")])
-    for each in series:
-        yield join_cells([" ".join(_values(each, "tx")), *_values(each, "val")])
+    def _cell(self, cell: Any) -> str:
+        return "\n".join(text_of(body, self._targets) for body in cell.iterfind(f"{A}txBody"))
+
+    def _chart(self, relation: str) -> Iterator[str]:
+        """Its title, and the series as rows of a table, as the chart shows them: the workbook within is not opened."""
+        from pptx.oxml import parse_xml
+
+        try:
+            chart = parse_xml(self._part.related_part(relation).blob)
+        except KeyError:  # without the part
+            return
+        yield " ".join(element.text or "" for element in chart.iterfind(f".//{_C}title//{A}t"))
+        series = list(chart.iter(f"{_C}ser"))
+        if series:
+            yield join_cells(["", *_values(series[0], "cat")])
+        for each in series:
+            yield join_cells([" ".join(_values(each, "tx")), *_values(each, "val")])
 
 
 def _values(series: Any, name: str) -> list[str]:

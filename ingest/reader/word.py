@@ -1,126 +1,137 @@
 """Reads Word documents: headers, the content in its order, footers, notes, comments.
 
-Of the XML itself, because python-docx passes over content controls, insertions that are tracked, text boxes, notes, nested tables and
-formulas.
+Of the XML itself, because python-docx passes over content controls, insertions that are tracked, text boxes, notes, nested tables,
+formulas, numbers of lists and targets of links.
 """
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from ingest.reader.archive import open_checked
-from ingest.reader.formulas import MATH, latex
-from ingest.reader.symbols import symbol
+from ingest.reader.numbering import Numbering
+from ingest.reader.outcome import ReadText
+from ingest.reader.unread import named_if_empty
+from ingest.reader.word_paragraph import UNSEEN, ParagraphText, W
 
 MAX_HEADING_CHARACTERS: Final = 100
 # Word allows no more columns.
 _MAX_SPAN: Final = 63
-_W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_CHARACTERS: Final = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
-# The old place of what was moved; and what programs show that do not know the newer form of a drawing.
-_UNSEEN: Final = frozenset({f"{_W}moveFrom", f"{_W}del", f"{_W}rPr", f"{_W}pPr", _FALLBACK})
-_WRITTEN: Final[dict[str, Callable[[Any], str]]] = {
-    f"{_W}t": lambda element: element.text or "",
-    f"{_W}sym": lambda element: symbol(element.get(f"{_W}font", ""), element.get(f"{_W}char", "")),
-    f"{MATH}oMath": latex,
-}
-_MARKS: Final = {f"{_W}footnoteReference": "[^{}]", f"{_W}endnoteReference": "[^e{}]"}
+_HEADING: Final = re.compile(r"heading ([1-6])", re.IGNORECASE)
 # Parts beside the body by the end of their relation's name: what stands before each of their notes.
 _AFTER: Final = {"footer": "", "footnotes": "[^{}]: ", "endnotes": "[^e{}]: ", "comments": "Comment: "}
 
 
-def read(path: Path) -> str:
+def read(path: Path) -> ReadText:
     open_checked(path).close()
     import docx
 
     document = docx.Document(str(path))
-    body = (_with_level(text, element, document) for text, element in _blocks(document.element.body))
-    parts = [*_beside(document, "header", ""), *body]
+    lists, styles = _related(document.part, "numbering"), _related(document.part, "styles")
+    body, beside = _Part(document.part, Numbering(lists, styles)), Numbering(lists, styles)
+    levels = _heading_levels(styles)
+    content = (_with_level(text, element, levels) for text, element in body.blocks(document.element.body))
+    parts = [*_beside(document, "header", "", beside), *content]
     for kind, label in _AFTER.items():
-        parts += _beside(document, kind, label)
-    return "\n\n".join(filter(None, parts))
+        parts += _beside(document, kind, label, beside)
+    return named_if_empty("\n\n".join(filter(None, parts)), [document.element])
 
 
-def _beside(document: Any, kind: str, label: str) -> list[str]:
+def _beside(document: Any, kind: str, label: str, numbering: Numbering) -> list[str]:
     """The texts of all parts of a kind; those of several sections that are alike, once."""
-    from docx.oxml import parse_xml
-
     texts: dict[str, None] = {}
     for relation in document.part.rels.values():
         if relation.is_external or relation.reltype.rpartition("/")[2] != kind:
             continue
-        root = parse_xml(relation.target_part.blob)
+        part, root = _Part(relation.target_part, numbering), _root(relation.target_part)
         for note in root if label else [root]:
-            text = "\n\n".join(text for text, _ in _blocks(note) if text)
+            text = "\n\n".join(text for text, _ in part.blocks(note) if text)
             if text:
-                texts[label.format(note.get(f"{_W}id")) + text] = None
+                texts[label.format(note.get(f"{W}id")) + text] = None
     return list(texts)
 
 
-def _blocks(parent: Any) -> Iterator[tuple[str, Any]]:
-    """Paragraphs and tables as texts, with their elements; what wraps them (content controls, insertions) is opened."""
-    for element in parent:
-        if element.tag == f"{_W}p":
-            boxes: list[Any] = []
-            yield "".join(_pieces(element, boxes)).strip(), element
-            for box in boxes:
-                yield from _blocks(box)
-        elif element.tag == f"{_W}tbl":
-            yield "\n".join(map(_row, _inside(element, f"{_W}tr"))), element
-        elif element.tag not in _UNSEEN:
-            yield from _blocks(element)
+def _root(part: Any) -> Any:
+    from docx.oxml import parse_xml
+
+    return parse_xml(part.blob)
 
 
-def _pieces(element: Any, boxes: list[Any]) -> Iterator[str]:
-    """The text of a paragraph; its text boxes are added to `boxes`."""
-    for child in element:
-        tag = child.tag
-        if tag in _WRITTEN:
-            yield _WRITTEN[tag](child)
-        elif tag == f"{_W}txbxContent":
-            boxes.append(child)
-        elif tag in _CHARACTERS:
-            is_page = child.get(f"{_W}type") in ("page", "column")
-            yield "" if is_page else _CHARACTERS[tag]
-        elif tag in _MARKS:
-            yield _MARKS[tag].format(child.get(f"{_W}id"))
-        elif tag not in _UNSEEN:
-            yield from _pieces(child, boxes)
+def _related(part: Any, kind: str) -> Any:
+    """The root of the part that this one is related to; None: there is none."""
+    for relation in part.rels.values():
+        if not relation.is_external and relation.reltype.rpartition("/")[2] == kind:
+            return _root(relation.target_part)
+    return None
 
 
-def _row(row: Any) -> str:
-    cells: list[str] = []
-    for cell in _inside(row, f"{_W}tc"):
-        text = " ".join(text for text, _ in _blocks(cell))
-        cells += [" ".join(text.split()), *[""] * (_span(cell) - 1)]
-    return " | ".join(cells)
+class _Part:
+    """A part of the document, which has its own relationships."""
+
+    def __init__(self, part: Any, numbering: Numbering) -> None:
+        self._targets = {key: one.target_ref for key, one in part.rels.items() if one.is_external}
+        self._numbering = numbering
+
+    def blocks(self, parent: Any) -> Iterator[tuple[str, Any]]:
+        """Paragraphs and tables as texts, with their elements; what wraps them (content controls, insertions) is opened."""
+        for element in parent:
+            if element.tag == f"{W}p":
+                paragraph = ParagraphText(element, self._targets)
+                yield self._numbered(paragraph.text, element), element
+                for box in paragraph.boxes:
+                    yield from self.blocks(box)
+            elif element.tag == f"{W}tbl":
+                yield "\n".join(map(self._row, _inside(element, f"{W}tr"))), element
+            elif element.tag not in UNSEEN:
+                yield from self.blocks(element)
+
+    def _numbered(self, text: str, paragraph: Any) -> str:
+        """A paragraph without text has a number as well, unless it was deleted."""
+        if not text and paragraph.find(f"{W}pPr/{W}rPr/{W}del") is not None:
+            return ""
+        label = self._numbering.label(paragraph)
+        return f"{label} {text}" if text and label else text
+
+    def _row(self, row: Any) -> str:
+        cells: list[str] = []
+        for cell in _inside(row, f"{W}tc"):
+            text = " ".join(text for text, _ in self.blocks(cell))
+            cells += [" ".join(text.split()), *[""] * (_span(cell) - 1)]
+        return " | ".join(cells)
 
 
 def _inside(element: Any, tag: str) -> Iterator[Any]:
-    """Rows or cells, also those in content controls; not those of nested tables."""
+    """Rows or cells, also those in content controls; not those of nested tables, and no rows that were deleted."""
     for child in element:
         if child.tag == tag:
-            yield child
-        elif child.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}customXml"):
+            if child.find(f"{W}trPr/{W}del") is None:
+                yield child
+        elif child.tag in (f"{W}sdt", f"{W}sdtContent", f"{W}customXml"):
             yield from _inside(child, tag)
 
 
 def _span(cell: Any) -> int:
-    span = cell.find(f"{_W}tcPr/{_W}gridSpan")
-    value = "1" if span is None else span.get(f"{_W}val", "1")
+    span = cell.find(f"{W}tcPr/{W}gridSpan")
+    value = "1" if span is None else span.get(f"{W}val", "1")
     return min(int(value), _MAX_SPAN) if value.isdecimal() and value.isascii() else 1
 
 
-def _with_level(text: str, element: Any, document: Any) -> str:
-    """With marks of the level of a heading."""
-    if not text or len(text) > MAX_HEADING_CHARACTERS or element.tag != f"{_W}p":
-        return text  # to look for a style takes ten times as long as to read
-    if element.find(f"{_W}pPr/{_W}pStyle") is None:
-        return text
-    from docx.text.paragraph import Paragraph
+def _heading_levels(styles: Any) -> dict[str, int]:
+    """By the ids of styles."""
+    levels: dict[str, int] = {}
+    for style in () if styles is None else styles.iter(f"{W}style"):
+        name = style.find(f"{W}name")
+        found = None if name is None else _HEADING.fullmatch(name.get(f"{W}val", ""))
+        if found:
+            levels[style.get(f"{W}styleId", "")] = int(found[1])
+    return levels
 
-    style = Paragraph(element, document).style
-    name = (style.name if style is not None else "") or ""
-    level = name.removeprefix("Heading ")
-    return f"{'#' * int(level)} {text}" if level != name and level in "123456" else text
+
+def _with_level(text: str, element: Any, levels: Mapping[str, int]) -> str:
+    """With marks of the level of a heading."""
+    if not text or len(text) > MAX_HEADING_CHARACTERS or element.tag != f"{W}p":
+        return text
+    style = element.find(f"{W}pPr/{W}pStyle")
+    level = 0 if style is None else levels.get(style.get(f"{W}val", ""), 0)
+    return f"{'#' * level} {text}" if level else text

@@ -198,6 +198,13 @@ def test_chats_of_another_product_are_imported_and_those_that_cannot_be_read_are
     expect(dialog).to_contain_text("1 was there already.")
     expect(dialog.get_by_role("listitem")).to_contain_text("Broken")
     expect(dialog.get_by_role("listitem")).to_contain_text("1.mapping.ask.message.content.parts")
+    dialog.get_by_role("button", name="Close").click()
+    lacking = examples.claude(name="Sea")
+    lacking["chat_messages"][2]["text"] = ""
+    export.write_text(json.dumps([lacking]), encoding="utf-8")
+    bring_in(reader, export)
+    expect(dialog).to_contain_text("Imported with something missing: 1")
+    expect(dialog.get_by_role("listitem")).to_contain_text("An answer is empty.")
     assert violations_in_both_themes(reader.page) == []
     dialog.get_by_role("button", name="Close").click()
     reader.page.get_by_role("link", name="Tides").click()

@@ -16,6 +16,7 @@ from chat.transcript.tokens import count_tokens
 from ingest import child
 from ingest.reader import limits
 from ingest.reader.outcome import Outcome
+from ingest.reader.reading import NO_TEXT
 from knowledge.file_types import detect_type
 from tests.ingest import documents
 from tests.ingest.documents import TIDES, docx, zipped
@@ -62,7 +63,7 @@ def read(tmp_path: Path) -> Callable[[str, bytes], Reading]:
         pytest.param("a.html", documents.HTML.encode, f"Tides\n\n# Moon\n\n{TIDES}", id="HTML without scripts"),
         pytest.param("a.pdf", lambda: documents.pdf(TIDES, "Second page."), f"{TIDES}\n\f\nSecond page.", id="PDF"),
         pytest.param("a.pdf", lambda: documents.pdf("", TIDES, "", ""), f"\n\f\n{TIDES}", id="PDF, its pages counted from an empty one"),
-        pytest.param("a.pdf", lambda: documents.pdf("", ""), "", id="PDF without text"),
+        pytest.param("a.pdf", lambda: documents.pdf("", ""), NO_TEXT, id="PDF without text"),
         pytest.param("a.docx", docx, f"# Moon\n\n{TIDES}\n\nday | metres\nMonday | 4.2", id="Word"),
         pytest.param("a.pptx", documents.pptx, f"Slide 1\nMoon\n{TIDES}\nSpeak slowly.", id="PowerPoint"),
         pytest.param("a.epub", documents.epub, f"Tides\n\n# Moon\n\n{TIDES}\n\nThe second chapter.", id="EPUB in its order"),

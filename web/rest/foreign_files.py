@@ -26,27 +26,26 @@ class ForeignFiles:
             return None
         return self._archive.entries[entry].file_size
 
-    def store(self, source: str, name: str) -> File | None:
-        if self._archive is None:
-            return None
+    def read(self, source: str) -> Iterator[bytes]:
+        return self._archive.read(self._entries[source]) if self._archive else iter(())
+
+    def store(self, name: str, content: Iterable[bytes]) -> File | ApiError:
+        """The error that is returned: it is damaged, empty, too large or not what its name says."""
         upload = UploadedContent(name)
         try:
-            file = self._accepted(self._archive.read(self._entries[source]), upload)
-            if file:
-                uploads.store_content(upload, file)
+            try:
+                for chunk in content:
+                    upload.write(chunk)
+                file = uploads.describe_upload(self._user, upload)
+            except ApiError as refusal:
+                logger.info(
+                    "a file of an imported chat of user %s is refused: %s", self._user.pk, refusal.code
+                )
+                return refusal
+            uploads.store_content(upload, file)
             return file
         finally:
             upload.close()
 
     def discard(self, files: Iterable[File]) -> None:
         session_archives.discard(files)
-
-    def _accepted(self, content: Iterator[bytes], upload: UploadedContent) -> File | None:
-        """None: it is damaged, empty, too large or not what its name says; the chat is imported without it."""
-        try:
-            for chunk in content:
-                upload.write(chunk)
-            return uploads.describe_upload(self._user, upload)
-        except ApiError as refusal:
-            logger.info("a file of an imported chat of user %s is refused: %s", self._user.pk, refusal.code)
-            return None

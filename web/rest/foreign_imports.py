@@ -43,9 +43,18 @@ class RefusedConversation(ResponseSchema):
     message = serializers.CharField()
 
 
+class ConversationRemark(RefusedConversation):
+    session = serializers.UUIDField(help_text="The chat, which is imported.")
+
+
 class ForeignImportAnswer(ResponseSchema):
     imported = ImportedConversation(many=True)
     refused = RefusedConversation(many=True)
+    remarks = ConversationRemark(
+        many=True,
+        help_text="What the chats that are new lack: contents of files that are refused, pictures of answers, and texts of answers "
+        "that are empty; 100 at most.",
+    )
     is_complete = serializers.BooleanField(
         help_text="False: time or room ran out; the same file, sent again, continues where it ended."
     )
@@ -60,13 +69,14 @@ class ForeignImportView(StrictAPIView):
         answer=ForeignImportAnswer,
     )
     def post(self, request: Request) -> Response:
-        """Import the conversations of an export of ChatGPT, Open WebUI or LibreChat: its JSON file as it is, or ChatGPT's zip.
+        """Import the conversations of an export of ChatGPT, Claude, DeepSeek, Open WebUI or LibreChat: its JSON file, or the zip of the
+        first three, as it is.
 
         Whether it is a zip, its first bytes say. Of a zip, `conversations.json` is read, or `conversations-000.json` and those that
-        follow, at any depth in one folder, and the files of questions, whose names begin with their ids; a zip that is damaged or encrypted or has none of them is refused (`invalid_value`).
+        follow, at any depth in one folder, and ChatGPT's files of questions, whose names begin with their ids; a zip that is damaged or encrypted or has none of them is refused (`invalid_value`).
 
         Each becomes a session with all its branches; those that cannot be read are named in `refused`, and the others are
-        imported. A file that is sent again adds only what is missing.
+        imported. A file that is sent again adds only what is missing. Pictures of questions that are data URLs become files.
         """
         user = current_user(request)
         with import_slot(user.pk):
@@ -80,6 +90,7 @@ class ForeignImportView(StrictAPIView):
             {
                 "imported": [structs.asdict(one) for one in outcome.imported],
                 "refused": [structs.asdict(one) for one in outcome.refused],
+                "remarks": [structs.asdict(one) for one in outcome.remarks],
                 "is_complete": outcome.is_complete,
             }
         )

@@ -1,4 +1,4 @@
-"""Finds the conversations and the files of questions in the zip that ChatGPT sends: its other entries are not unpacked.
+"""Finds the conversations and the files of questions in the zip that ChatGPT, Claude or DeepSeek sends: other entries are not unpacked.
 
 Conversations are in conversations.json, or in conversations-000.json and those that follow, all in one folder.
 """
@@ -13,6 +13,7 @@ from typing import IO, Final, NamedTuple
 from chat.protocol.errors import ApiError
 from chat.sessions.foreign_exports import chatgpt
 from chat.sessions.foreign_exports.importer import Part
+from chat.sessions.foreign_exports.products import WHAT_TO_CHOOSE
 from chat.sessions.portable.zip_reader import ZipReader, refusal
 
 # Pictures of years; the length of the directory is limited as well.
@@ -74,7 +75,7 @@ def _files(entries: Iterable[str]) -> dict[str, str]:
 def _conversations(entries: Iterable[str]) -> list[str]:
     found = {name: match for name in entries if (match := _CONVERSATIONS.fullmatch(name))}
     if not found:
-        raise refusal("The archive has no conversations.json, as those of ChatGPT have.")
+        raise refusal(f"The archive has no conversations.json. {WHAT_TO_CHOOSE}")
     if len({match[1] for match in found.values()}) > 1:
         raise refusal("The archive has conversations in more than one folder.")
     if len(found) > MAX_PARTS:

@@ -1,11 +1,16 @@
-"""Gives the files of imported questions their contents, where an export has them beside its JSON."""
+"""Gives the files of imported questions their contents, where an export has them: in its JSON, or beside it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from django.conf import settings
 from msgspec import structs
 
+from chat.protocol.errors import ApiError
+from chat.sessions.foreign_exports.pictures import IN_MARKDOWN, REFERENCE, Picture
+from chat.sessions.foreign_exports.tree import LEFT_OUT
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import check_room
 
@@ -16,18 +21,54 @@ if TYPE_CHECKING:
 
 # What a reader of a product calls the content of a file, beside the members of format.File.
 SOURCE: Final = "source"
-# By the numbers of a message and of a file in it.
-Sources = Mapping[tuple[int, int], str]
+_UNNAMED: Final = "image"
+
+
+@dataclass(frozen=True, eq=False)
+class TextContent:
+    """The text of a file whose content is not in the export."""
+
+    text: str
+
+    @property
+    def size(self) -> int:
+        """Bytes, or fewer."""
+        return len(self.text)
+
+    def read(self) -> Iterator[bytes]:
+        yield self.text.encode(errors="replace")
+
+
+# An id that Contents knows, or what the JSON has itself.
+Source = str | Picture | TextContent
+
+
+class Problem(NamedTuple):
+    """What a message lacks. number: of the message."""
+
+    number: int
+    code: str
+    message: str
+
+
+class Taken(NamedTuple):
+    """sources: by the numbers of a message and of a file in it."""
+
+    sources: Mapping[tuple[int, int], Source]
+    problems: list[Problem]
 
 
 class Contents(Protocol):
-    """What the export has beside its JSON."""
+    """What the export has beside its JSON, and where contents are stored."""
 
     def size(self, source: str) -> int | None:
         """In bytes; None: it is not there."""
 
-    def store(self, source: str, name: str) -> "File | None":
-        """A row that is not stored, whose content is. None: the content is refused. Raises ApiError if it cannot be stored."""
+    def read(self, source: str) -> Iterator[bytes]:
+        """Raises ApiError if it is damaged."""
+
+    def store(self, name: str, content: Iterable[bytes]) -> "File | ApiError":
+        """A row that is not stored, whose content is, or why the content is refused. Raises ApiError if it cannot be stored."""
 
     def discard(self, files: "Iterable[File]") -> None:
         """Delete the contents whose rows were not stored."""
@@ -38,46 +79,147 @@ class Attached(NamedTuple):
 
     portable: f.Portable
     stored: "dict[str, File]"
+    problems: list[Problem]
 
 
-def take_sources(session: Mapping[str, Any]) -> Sources:
-    """Remove the sources from the JSON of a session, whose format has no such member."""
-    return {
-        (message["id"], index): file.pop(SOURCE)
-        for message in session["messages"]
-        for index, file in enumerate(message.get("files", ()))
-        if SOURCE in file
-    }
+def take_sources(session: Mapping[str, Any], pictures: Sequence[Picture]) -> Taken:
+    """Remove the sources from the JSON of a session, whose format has no such member, and the references to pictures."""
+    taken: dict[tuple[int, int], Source] = {}
+    problems: list[Problem] = []
+    count = 0
+    for message in session["messages"]:
+        number = message["id"]
+        if message["role"] != "user":
+            problems += _leave_out_pictures(message, bool(pictures))
+            continue
+        files = [*message.pop("files", ()), *_pictures_of_text(message)]
+        room = min(f.MAX_FILES, f.MAX_ALL_FILES - count)
+        if len(files) > room:
+            problems.append(
+                Problem(number, "too_many_files", "The message has more files than a message may have.")
+            )
+        if files := files[:room]:
+            message["files"] = files
+        count += len(files)
+        for index, file in enumerate(files):
+            source = _resolved(file, pictures)
+            if source is not None:
+                taken[number, index] = source
+            elif SOURCE in file:
+                problems.append(
+                    Problem(number, "invalid_value", f"{file['name']}: the data URL cannot be read.")
+                )
+            file.pop(SOURCE, None)
+    return Taken(taken, problems)
+
+
+def _resolved(file: dict[str, Any], pictures: Sequence[Picture]) -> Source | None:
+    """The source; a picture gets a name by which it is known to be one. None: there is none, or it is damaged."""
+    source: Source | None = file.get(SOURCE)
+    if not isinstance(source, str):
+        return source
+    if found := REFERENCE.fullmatch(source):
+        if int(found[1]) >= len(pictures):
+            return None
+        picture = pictures[int(found[1])]
+        file["name"] = picture.name(file["name"])
+        return picture
+    return None if source.startswith("data:") else source
+
+
+def _pictures_of_text(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """As files: those that stand in the text of a question, which names them instead."""
+    files: list[dict[str, Any]] = []
+
+    def name_of(alt: str, reference: str) -> str:
+        name = " ".join(alt.split())[:200] or _UNNAMED
+        files.append({"name": name, "kind": "image", SOURCE: reference})
+        return name
+
+    text = message.get("text", "")
+    if REFERENCE.fullmatch(text):
+        name_of("", text)
+        del message["text"]
+    elif text:
+        message["text"] = IN_MARKDOWN.sub(
+            lambda found: f"[{name_of(found['alt'], found['reference'])}]", text
+        )
+    return files
+
+
+def _leave_out_pictures(message: dict[str, Any], has_pictures: bool) -> list[Problem]:
+    """Answers, and calls and their results, have no files: words stand where pictures were."""
+    if not has_pictures:
+        return []
+    left_out = 0
+
+    def in_words(alt: str) -> str:
+        nonlocal left_out
+        left_out += 1
+        return f"[{alt or 'picture'}]"
+
+    def without(value: Any) -> Any:
+        if isinstance(value, str):
+            value = IN_MARKDOWN.sub(lambda found: in_words(found["alt"]), value)
+            return REFERENCE.sub(lambda _: in_words(""), value)
+        if isinstance(value, dict):
+            return {name: without(one) for name, one in value.items()}
+        return [without(one) for one in value] if isinstance(value, list) else value
+
+    message.update(without(message))
+    return [Problem(message["id"], "invalid_value", LEFT_OUT)] if left_out else []
 
 
 @contextmanager
-def attached(owner: "User", portable: f.Portable, sources: Sources, contents: Contents) -> Iterator[Attached]:
+def attached(owner: "User", portable: f.Portable, taken: Taken, contents: Contents) -> Iterator[Attached]:
     """The session with the entries of the contents that are there and accepted; they are discarded if the block raises.
 
     Raises ApiError if there is no room for them.
     """
-    sizes = {source: size for source in sources.values() if (size := contents.size(source)) is not None}
+    sizes, problems = _sizes(portable, taken, contents)
     if sizes:
         check_room(owner, sum(sizes.values()), len(sizes))
     stored: dict[str, File] = {}
     try:
-        entries: dict[str, str] = {}
-        for (number, index), source in sources.items():
+        entries: dict[Source, str] = {}
+        for (number, index), source in taken.sources.items():
             if source in sizes and source not in entries:
-                file = contents.store(source, portable.messages[number].files[index].name)
+                content = contents.read(source) if isinstance(source, str) else source.read()
+                file = contents.store(portable.messages[number].files[index].name, content)
                 entries[source] = f"files/{len(entries) + 1}"
-                if file:
+                if isinstance(file, ApiError):
+                    problems.append(_refused(portable, number, index, file))
+                else:
                     stored[entries[source]] = file
-        yield Attached(_with_entries(portable, sources, entries), stored)
+        yield Attached(_with_entries(portable, taken.sources, entries), stored, problems)
     except BaseException:
         contents.discard(stored.values())
         raise
 
 
-def _with_entries(portable: f.Portable, sources: Sources, entries: Mapping[str, str]) -> f.Portable:
+def _sizes(portable: f.Portable, taken: Taken, contents: Contents) -> tuple[dict[Source, int], list[Problem]]:
+    """In bytes, of the contents that are there and not too large; those that are."""
+    sizes: dict[Source, int] = {}
+    problems: list[Problem] = []
+    for (number, index), source in taken.sources.items():
+        size = contents.size(source) if isinstance(source, str) else source.size
+        if size is not None and size > settings.MAX_FILE_BYTES:
+            problems.append(_refused(portable, number, index, ApiError("file_too_large")))
+        elif size is not None:
+            sizes[source] = size
+    return sizes, problems
+
+
+def _refused(portable: f.Portable, number: int, index: int, error: ApiError) -> Problem:
+    return Problem(number, error.code, f"{portable.messages[number].files[index].name}: {error.message}")
+
+
+def _with_entries(
+    portable: f.Portable, sources: Mapping[tuple[int, int], Source], entries: Mapping[Source, str]
+) -> f.Portable:
     """A message has each entry once."""
     messages = list(portable.messages)
-    given: set[tuple[int, str]] = set()
+    given: set[tuple[int, Source]] = set()
     for (number, index), source in sources.items():
         if source in entries and (number, source) not in given:
             given.add((number, source))

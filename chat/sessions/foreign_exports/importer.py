@@ -4,7 +4,7 @@ A session's id is made from its owner and the conversation's id, so that a file 
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
@@ -18,10 +18,11 @@ from chat.models import Session
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import count_values, storable
 from chat.sessions.deletion import delete_for_good
-from chat.sessions.foreign_exports import chatgpt, librechat, open_webui
 from chat.sessions.foreign_exports.attachments import Contents, attached, take_sources
 from chat.sessions.foreign_exports.elements import Content, Element, Path, line_of, split
-from chat.sessions.foreign_exports.reading import Unreadable, decode
+from chat.sessions.foreign_exports.pictures import Lifted, lift
+from chat.sessions.foreign_exports.products import product_of
+from chat.sessions.foreign_exports.reading import Remark, Unreadable
 from chat.sessions.foreign_exports.tree import Conversation, build
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import Origin, store_session
@@ -38,20 +39,9 @@ BUDGET_S: Final = 30.0
 _FUTILE: Final = 4
 # Of conversations that could not be imported; the file is probably of another kind, or there is no room.
 MAX_REFUSALS: Final = 100
+MAX_REMARKS: Final = 100
 # These are about the account, and would be the same for every conversation that follows.
 _ENDS: Final = ("too_many_sessions", "too_many_waiting_files", "storage_full", "file_storage_unavailable")
-
-
-_ABSENT: Final = msgspec.Raw()
-
-
-class _Members(Struct, rename="camel"):
-    """What tells the products apart. A value is not looked at."""
-
-    mapping: msgspec.Raw = _ABSENT
-    chat: msgspec.Raw = _ABSENT
-    conversation_id: msgspec.Raw = _ABSENT
-    messages: msgspec.Raw = _ABSENT
 
 
 class Part(NamedTuple):
@@ -83,11 +73,21 @@ class Refusal(Struct, frozen=True):
     message: str
 
 
+class Remarked(Refusal, frozen=True, kw_only=True):
+    """What a conversation lacks that was imported. session: its id."""
+
+    session: str
+
+
 class Outcome(Struct):
-    """is_complete: False: time or room ran out; the same file, sent again, continues where it ended."""
+    """remarks: MAX_REMARKS at most.
+
+    is_complete: False: time or room ran out; the same file, sent again, continues where it ended.
+    """
 
     imported: list[Imported]
     refused: list[Refusal]
+    remarks: list[Remarked] = []
     is_complete: bool = True
 
 
@@ -97,16 +97,21 @@ def import_conversations(
     """parts: of JSON. contents: of the files of questions. Raises ApiError if the only one begins with nothing that a known product exports."""
     outcome, began_at = Outcome([], []), time.monotonic()
     for part, element in _elements(parts, outcome):
+        lifted = Lifted(b"{}", ())
         try:
-            imported = _import_one(owner, part.content, element, contents)
+            lifted = lift(part.content, element)
+            imported, remarks = _import_one(owner, lifted, contents)
         except Unreadable as problem:
             if not part.name and not outcome.imported and not outcome.refused and not problem.path:
                 raise ApiError(problem.code, problem.message, line=element.line) from None
-            outcome.refused.append(_refusal(part, element, problem))
+            outcome.refused.append(_Place(part.name, element, lifted.raw).refusal(problem))
             outcome.is_complete = problem.code not in _ENDS and len(outcome.refused) < MAX_REFUSALS
             factor = _FUTILE
         else:
             outcome.imported.append(imported)
+            place = _Place(part.name, element, lifted.raw)
+            room = MAX_REMARKS - len(outcome.remarks)
+            outcome.remarks += [place.remarked(one, imported.session) for one in remarks[:room]]
             factor = 1 if imported.is_new else _FUTILE
         if time.monotonic() - began_at > factor * budget_s:
             outcome.is_complete = False
@@ -128,23 +133,22 @@ def _elements(parts: Iterable[Part], outcome: Outcome) -> Iterator[tuple[Part, E
             outcome.refused.append(Refusal("", part.name, line, "", error.code, error.message))
 
 
-def _import_one(owner: "User", content: Content, element: Element, contents: Contents) -> Imported:
-    if element.end - element.start > f.MAX_BYTES:
-        raise Unreadable("body_too_large", "The conversation is too large.", ("",))
-    raw = content[element.start : element.end]
+def _import_one(owner: "User", lifted: Lifted, contents: Contents) -> tuple[Imported, list[Remark]]:
+    raw = lifted.raw
     if len(raw) > f.MAX_VALUES and count_values(raw.decode("utf-8", "replace")) > f.MAX_VALUES:
         raise Unreadable("body_too_large", "The conversation holds too many values.", ("",))
-    product, read = _product_of(raw)
-    conversation = read(raw)
+    product = product_of(raw)
+    conversation = product.read(raw)
     if not conversation.source_id:
         raise Unreadable("field_required", "The conversation has no id.", ("id",))
     origin = Origin(
-        uuid5(NAMESPACE_URL, f"turnwire:{owner.pk}:{product}:{conversation.source_id}"),
+        uuid5(NAMESPACE_URL, f"turnwire:{owner.pk}:{product.name}:{conversation.source_id}"),
         conversation.created_at,
         conversation.updated_at,
     )
-    is_new = not _is_there(origin) and _store(owner, conversation, origin, contents)
-    return Imported(str(origin.id), storable(conversation.title)[:200], is_new)
+    remarks = None if _is_there(origin) else _store(owner, conversation, origin, lifted, contents)
+    imported = Imported(str(origin.id), storable(conversation.title)[:200], remarks is not None)
+    return imported, remarks or []
 
 
 def _is_there(origin: Origin) -> bool:
@@ -162,39 +166,31 @@ def _is_there(origin: Origin) -> bool:
     return True
 
 
-def _store(owner: "User", conversation: Conversation, origin: Origin, contents: Contents) -> bool:
-    """Whether it was stored: another request may have been faster."""
+def _store(
+    owner: "User", conversation: Conversation, origin: Origin, lifted: Lifted, contents: Contents
+) -> list[Remark] | None:
+    """None: it is not stored, another request was faster."""
     tree = build(conversation)
     try:
         session = storable(tree.session | _tags(conversation))
-        sources = take_sources(session)
+        taken = take_sources(session, lifted.pictures)
         portable = parse(session, timezone.now())
-        with attached(owner, portable, sources, contents) as found:
+        with attached(owner, portable, taken, contents) as found:
             store_session(owner, found.portable, found.stored, origin)
     except ApiError as error:
         raise Unreadable(error.code, error.message, _path(error.field or "", tree.places)) from None
     except IntegrityError:
         if Session.with_trash.filter(pk=origin.id).exists():
-            return False
+            return None
         raise
-    return True
+    problems = [*taken.problems, *found.problems]
+    return [*tree.remarks, *(Remark(one.code, one.message, tree.places[one.number]) for one in problems)]
 
 
 def _tags(conversation: Conversation) -> dict[str, Any]:
     """The members of our format; what is longer than a tag may be is cut off, and what is beyond their number left out."""
     names = clean(name[:MAX_CHARACTERS] for name in clean(conversation.tags)[: f.MAX_TAGS])
     return {"tags": names, "version": f.ADDITIONS_VERSION} if names else {}
-
-
-def _product_of(raw: bytes) -> tuple[str, Callable[[bytes], Conversation]]:
-    members = decode(raw, _Members)
-    if members.mapping is not _ABSENT:
-        return "chatgpt", chatgpt.read
-    if members.chat is not _ABSENT:
-        return "open_webui", open_webui.read
-    if _ABSENT not in (members.messages, members.conversation_id):
-        return "librechat", librechat.read
-    raise Unreadable("invalid_value", "This is no conversation of ChatGPT, Open WebUI or LibreChat.")
 
 
 def _path(field: str, places: list[Path]) -> Path:
@@ -206,20 +202,44 @@ def _path(field: str, places: list[Path]) -> Path:
     return places[int(number)] or (member,)
 
 
-def _refusal(part: Part, element: Element, problem: Unreadable) -> Refusal:
-    raw = part.content[element.start : element.end] if element.end - element.start <= f.MAX_BYTES else b"{}"
-    line, title = element.line, ""
-    if problem.code not in ("invalid_json", "json_too_deep"):
-        line += line_of(raw.decode("utf-8", "replace"), problem.path)
-        title = _title(raw)
-    path = [str(step) for step in problem.path if step != ""]
-    field = ".".join(path if element.position is None else [str(element.position), *path])
-    return Refusal(title, part.name, line, storable(field)[:500], problem.code, problem.message)
+class _Place(NamedTuple):
+    """Where a conversation is. raw: it, without its pictures, which have no line ends."""
+
+    file: str
+    element: Element
+    raw: bytes
+
+    def refusal(self, problem: Unreadable) -> Refusal:
+        if problem.code in ("invalid_json", "json_too_deep"):
+            return Refusal(
+                "", self.file, self.element.line, self._field(problem.path), problem.code, problem.message
+            )
+        return Refusal(**self._described(problem))
+
+    def remarked(self, remark: Remark, session: str) -> Remarked:
+        return Remarked(session=session, **self._described(remark))
+
+    def _described(self, one: Unreadable | Remark) -> dict[str, Any]:
+        line = self.element.line + line_of(self.raw.decode("utf-8", "replace"), one.path)
+        return {
+            "title": _title(self.raw),
+            "file": self.file,
+            "line": line,
+            "field": self._field(one.path),
+            "code": one.code,
+            "message": one.message,
+        }
+
+    def _field(self, path: Path) -> str:
+        steps = [str(step) for step in path if step != ""]
+        field = ".".join(steps if self.element.position is None else [str(self.element.position), *steps])
+        return storable(field)[:500]
 
 
 def _title(raw: bytes) -> str:
     try:
-        given: Any = msgspec.json.decode(raw, type=dict[str, msgspec.Raw]).get("title", b'""')
+        members = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        given: Any = members.get("title") or members.get("name", b'""')  # Claude's
         title: Any = msgspec.json.decode(given)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""

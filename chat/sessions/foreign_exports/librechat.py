@@ -1,12 +1,15 @@
 """Conversations of LibreChat's export, one in a file: messages in a list, or each with its replies in `children`. Pure."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+import msgspec
 from msgspec import Raw, Struct
 
+from chat.sessions.foreign_exports.attachments import SOURCE
 from chat.sessions.foreign_exports.elements import Path
+from chat.sessions.foreign_exports.pictures import urls_in
 from chat.sessions.foreign_exports.reading import Unreadable, decode, moment
 from chat.sessions.foreign_exports.tree import Conversation, Node
 
@@ -19,6 +22,7 @@ MAX_STEPS: Final = 4_000_000
 class _File(Struct):
     filename: str | None = None
     type: str | None = None
+    filepath: str | None = None
 
 
 class _Call(Struct):
@@ -34,6 +38,7 @@ class _Part(Struct):
     think: str | None = None
     error: str | None = None
     tool_call: _Call | None = None
+    image_url: Any = None
 
 
 class _Feedback(Struct):
@@ -51,6 +56,7 @@ class _Message(Struct, rename="camel"):
     model: str | None = None
     error: bool | None = None
     files: list[_File | None] | None = None
+    image_urls: Any = msgspec.field(default=None, name="image_urls")
     feedback: _Feedback | None = None
     children: list[Raw] | None = None
 
@@ -111,13 +117,10 @@ def _node(message: _Message, at: Path, model: str) -> Node:
     sent_at = moment(message.created_at)
     parts = list(filter(None, message.content or ()))
     text = message.text or "\n\n".join(_text(part) for part in parts if part.type == "text")
+    pictures = _pictures(message, parts)
     if message.is_created_by_user:
-        files = [
-            {"name": one.filename[:255], "kind": "image" if (one.type or "").startswith("image/") else "text"}
-            for one in message.files or ()
-            if one and one.filename
-        ]
-        return Node(key, parent, "user", at, text=text, sent_at=sent_at, files=files)
+        files = [_file(one) for one in message.files or () if one and one.filename]
+        return Node(key, parent, "user", at, text=text, sent_at=sent_at, files=[*files, *pictures])
     failures = [part.error for part in parts if part.error]
     return Node(
         key,
@@ -131,7 +134,22 @@ def _node(message: _Message, at: Path, model: str) -> Node:
         model=message.model or model,
         error=(failures or ["The answer failed."])[0] if message.error or failures else "",
         feedback=_feedback(message.feedback),
+        files=pictures,
     )
+
+
+def _file(given: _File) -> dict[str, Any]:
+    name = (given.filename or "")[:255]
+    if not (given.type or "").startswith("image/"):
+        return {"name": name, "kind": "text"}
+    return {"name": name, "kind": "image", SOURCE: given.filepath or ""}
+
+
+def _pictures(message: _Message, parts: Iterable[_Part]) -> list[dict[str, Any]]:
+    """Those that are in the export as data URLs; older releases have them beside the text."""
+    of_parts = [{"image_url": part.image_url} for part in parts if part.image_url]
+    urls = [*urls_in(of_parts), *urls_in(message.image_urls)]
+    return [{"name": "image", "kind": "image", SOURCE: url} for url in urls]
 
 
 def _text(part: _Part) -> str:

@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct
 
+from chat.sessions.foreign_exports.attachments import SOURCE
 from chat.sessions.foreign_exports.elements import Path
 from chat.sessions.foreign_exports.output_items import read_output
+from chat.sessions.foreign_exports.pictures import urls_in
 from chat.sessions.foreign_exports.reading import Unreadable, decode, moment, whole
 from chat.sessions.foreign_exports.tree import Conversation, Node
 
@@ -22,6 +24,7 @@ _QUOTE: Final = re.compile(r"^> ?", re.MULTILINE)
 class _File(Struct):
     name: str | None = None
     type: str | None = None
+    url: str | None = None
 
 
 class _Usage(Struct):
@@ -103,11 +106,13 @@ def _tags(given: _Conversation) -> list[str]:
 def _node(key: str, message: _Message, at: Path) -> Node:
     sent_at = moment(message.timestamp)
     text = _plain(message.content)
+    pictures = [_file(_File(type="image", url=url)) for url in urls_in(message.content)]
     if message.role == "user":
         files = [_file(one) for one in message.files or () if one and (one.name or one.type == "image")]
-        return Node(key, message.parent_id, "user", at, text=text, sent_at=sent_at, files=files)
+        return Node(key, message.parent_id, "user", at, text=text, sent_at=sent_at, files=[*files, *pictures])
     if message.role != "assistant":
         return Node(key, message.parent_id, "hidden", at)
+    pictures += [_file(one) for one in message.files or () if one and one.type == "image"]
     text, reasoning, calls = _unfold(text, key)
     # Newer releases have the same in `output`, and sometimes there alone.
     output = read_output(message.output, key)
@@ -123,6 +128,7 @@ def _node(key: str, message: _Message, at: Path) -> Node:
         sent_at=sent_at,
         model=message.model or "",
         error=_error(message.error),
+        files=pictures,
         feedback=_feedback(message.annotation),
         usage={
             "prompt_tokens": whole(usage.prompt_tokens),
@@ -132,8 +138,9 @@ def _node(key: str, message: _Message, at: Path) -> Node:
 
 
 def _file(given: _File) -> dict[str, Any]:
-    """Its name; a picture that is in the export as a data URL may have none."""
-    return {"name": (given.name or "image")[:255], "kind": "image" if given.type == "image" else "text"}
+    """A picture that is in the export as a data URL may have no name."""
+    file = {"name": (given.name or "image")[:255], "kind": "image" if given.type == "image" else "text"}
+    return file | {SOURCE: given.url} if given.type == "image" and given.url else file
 
 
 def _plain(content: str | list[Any] | None) -> str:

@@ -21,13 +21,13 @@ def read_output(items: Any, key: str) -> Answer:
     for number, item in enumerate(_objects(items)):
         kind, call_id = item.get("type"), str(item.get("call_id") or item.get("id") or f"{key}-{number}")
         if kind == "message":
-            texts.append(_text(item.get("content")))
+            texts.append(text_of(item.get("content")))
         elif kind == "reasoning":
-            reasoning.append(_text(item.get("content")) or _text(item.get("summary")))
+            reasoning.append(text_of(item.get("content")) or text_of(item.get("summary")))
         elif kind == "function_call":
             calls[call_id] = _call(call_id, item)
         elif kind == "function_call_output" and call_id in calls:
-            calls[call_id]["response"] = _text(item.get("output"))
+            calls[call_id]["response"] = text_of(item.get("output"))
     return Answer(
         "\n\n".join(filter(None, texts)), "\n\n".join(filter(None, reasoning)), list(calls.values())
     )
@@ -37,7 +37,7 @@ def _objects(items: Any) -> Iterator[dict[str, Any]]:
     return (item for item in items if isinstance(item, dict)) if isinstance(items, list) else iter(())
 
 
-def _text(content: Any) -> str:
+def text_of(content: Any) -> str:
     """Of a text, or of parts."""
     if isinstance(content, str):
         return content

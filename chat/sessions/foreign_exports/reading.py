@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -22,12 +22,13 @@ _MOST: Final = 2**31 - 1
 # Members that say what a message is, and where it belongs: without them the chat would be another one.
 _NEEDED: Final = frozenset(
     """mapping message parent author role content parts text chat history messages parentId messageId parentMessageId children
-    tool_call""".split()  # noqa: SIM905  a list of one word a line is longer
+    tool_call chat_messages sender parent_message_uuid fragments type""".split()  # noqa: SIM905  a list of one word a line is longer
 )
 # Of one message: each costs another reading of it.
 _MAX_DETAILS: Final = 100
 # Some products write milliseconds.
 _SECONDS_END: Final = 100_000_000_000
+_PICTURE: Final = re.compile(r"\.(?:png|jpe?g|gif|webp|bmp|tiff?|avif|heic)$", re.IGNORECASE)
 
 
 class Unreadable(Exception):
@@ -36,6 +37,14 @@ class Unreadable(Exception):
     def __init__(self, code: str, message: str, path: Path = ()) -> None:
         super().__init__(message)
         self.code, self.message, self.path = code, message, path
+
+
+class Remark(NamedTuple):
+    """What an imported conversation lacks. path: of the member in the conversation."""
+
+    code: str
+    message: str
+    path: Path
 
 
 def decode(raw: bytes | msgspec.Raw, kind: type[T], at: Path = ()) -> T:
@@ -71,6 +80,11 @@ def moment(value: float | str | None) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         return None
     return found if found > EARLIEST else None
+
+
+def kind_of(name: str) -> Literal["image", "text"]:
+    """The kind of a file of which only the name is known."""
+    return "image" if _PICTURE.search(name) else "text"
 
 
 def whole(count: float | None) -> int | None:

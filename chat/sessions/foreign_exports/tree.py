@@ -12,11 +12,12 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.foreign_exports.reading import Unreadable
+from chat.sessions.foreign_exports.reading import Remark, Unreadable
 from chat.sessions.portable import format as f
 
 # Stands where a product has an answer without a question: a greeting.
 NO_QUESTION: Final = "…"
+LEFT_OUT: Final = "Only questions have pictures: those of an answer are left out."
 UNKNOWN_MODEL: Final = "unknown"
 _PASSAGES: Final = "\n\n"
 # What answers of one conversation may hold together, in bytes of JSON: many may share messages, each of which they repeat.
@@ -27,7 +28,7 @@ MAX_ANSWERS_BYTES: Final = 2 * f.MAX_BYTES
 class Node:
     """One message of the other product. hidden: it is shown to nobody there, and its replies hang below its parent.
 
-    calls, files, citations and feedback: members of format.Message. output: the message is the result of the latest call.
+    calls, files, citations and feedback: members of format.Message; files of an answer are left out. output: the message is the result of the latest call.
     """
 
     key: str
@@ -62,10 +63,14 @@ class Conversation:
 
 
 class Tree(NamedTuple):
-    """session: as the JSON of format.Portable.  places: of each of its messages in the other product's conversation."""
+    """session: as the JSON of format.Portable.  places: of each of its messages in the other product's conversation.
+
+    remarks: about answers that are empty.
+    """
 
     session: dict[str, Any]
     places: list[Path]
+    remarks: list[Remark]
 
 
 class _Step(NamedTuple):
@@ -92,6 +97,7 @@ class _Builder:
             self._children.setdefault(above, []).append(node)
         self._messages: list[dict[str, Any]] = []
         self._places: list[Path] = []
+        self._remarks: list[Remark] = []
         self._answers: dict[str, int] = {}  # by the key of the last message of the chain
         self._answer_counts: dict[int, int] = {}  # of each question
         self._sizes: dict[str, int] = {}
@@ -113,7 +119,7 @@ class _Builder:
         self._select_branch()
         title = self._conversation.title.strip()[:200]
         session = {"format": f.NAME, "version": f.VERSION, "title": title, "messages": self._messages}
-        return Tree(session, self._places)
+        return Tree(session, self._places, self._remarks)
 
     def _take(self, step: _Step) -> _Step:
         """Add the node. Returns the step with what its children hang below."""
@@ -178,11 +184,13 @@ class _Builder:
         if last.usage:
             run["usage"] = dict(last.usage)
         text, calls = _join(chain)
+        reasoning = _PASSAGES.join(node.reasoning for node in chain if node.reasoning)
+        self._remark(chain, is_empty=not (text.strip() or reasoning.strip() or calls or last.error))
         return self._add(
             role="assistant",
             parent=question,
             text=text,
-            reasoning=_PASSAGES.join(node.reasoning for node in chain if node.reasoning),
+            reasoning=reasoning,
             tool_calls=calls,
             citations=[one for node in chain for one in node.citations],
             feedback=last.feedback,
@@ -190,6 +198,13 @@ class _Builder:
             sent_at=self._moment(last),
             at=last.at,
         )
+
+    def _remark(self, chain: Sequence[Node], *, is_empty: bool) -> None:
+        at = chain[-1].at
+        if any(node.files for node in chain):
+            self._remarks.append(Remark("invalid_value", LEFT_OUT, at))
+        if is_empty:
+            self._remarks.append(Remark("message_empty", "An answer is empty.", at))
 
     def _count(self, chain: Sequence[Node]) -> None:
         for node in chain:

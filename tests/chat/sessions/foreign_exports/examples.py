@@ -1,4 +1,4 @@
-"""The same small conversation as ChatGPT, Open WebUI and LibreChat export it, with what only each of them has."""
+"""The same small conversation as each product exports it, with what only each of them has."""
 
 from typing import Any
 
@@ -101,4 +101,70 @@ def librechat(**members: Any) -> dict[str, Any]:
         "recursive": True,
         "options": {"model": "gpt-4o"},
         "messages": [question],
+    } | members
+
+
+def claude(**members: Any) -> dict[str, Any]:
+    """A question with an attachment and a picture; an answer with thinking, a call and its result; another answer."""
+    question = {
+        "uuid": "m1", "text": "How high?", "sender": "human", "created_at": "2023-11-14T22:13:20.000000Z",
+        "content": [{"type": "text", "text": "How high?", "citations": []}],
+        "attachments": [{"file_name": "tides.pdf", "file_type": "pdf", "file_size": 7, "extracted_content": "Two tides."}],
+        "files": [{"file_name": "sea.png", "file_uuid": "f1"}], "parent_message_uuid": "00000000-0000-4000-8000-000000000000",
+    }  # fmt: skip
+    answer = {
+        "uuid": "m2", "text": "", "sender": "assistant", "created_at": "2023-11-14T22:13:21.000000Z", "attachments": [], "files": [],
+        "content": [
+            {"type": "thinking", "thinking": "Look it up.", "summaries": [], "cut_off": False},
+            {"type": "text", "text": "Let me look."},
+            {"type": "tool_use", "id": "t1", "name": "sea", "input": {"at": 1}},
+            {"type": "tool_result", "tool_use_id": "t1", "name": "sea", "content": [{"type": "text", "text": "high"}], "is_error": False},
+            {"type": "text", "text": "Two metres."},
+        ],
+        "parent_message_uuid": "m1",
+    }  # fmt: skip
+    again = {
+        "uuid": "m3", "text": "Three metres.", "sender": "assistant", "created_at": "2023-11-14T22:13:22Z",
+        "content": [], "parent_message_uuid": "m1",
+    }  # fmt: skip
+    return {
+        "uuid": "a-1",
+        "name": "Tides",
+        "summary": "",
+        "created_at": "2023-11-14T22:13:20.000000Z",
+        "updated_at": "2023-11-14T22:13:25.000000Z",
+        "account": {"uuid": "u"},
+        "chat_messages": [question, answer, again],
+    } | members
+
+
+def _fragments(*fragments: dict[str, Any], **message: Any) -> dict[str, Any]:
+    return {"files": [], "model": "deepseek-chat", "inserted_at": "2023-11-14T23:13:20.000000+01:00", "fragments": list(fragments)} | message  # fmt: skip
+
+
+def deepseek(**members: Any) -> dict[str, Any]:
+    """A question with a file; an answer that thinks, searches and speaks; another answer."""
+    ask = _fragments(
+        {"type": "REQUEST", "content": "How high?"}, files=[{"file_id": "f", "file_name": "tides.pdf"}]
+    )
+    answer = _fragments(
+        {"type": "THINK", "content": "Look it up."},
+        {"type": "SEARCH", "results": [{"url": "https://sea.example/", "title": "Sea"}, None]},
+        {"type": "RESPONSE", "content": "Two metres."},
+        model="deepseek-reasoner",
+    )
+    again = _fragments(
+        {"type": "RESPONSE", "content": "Three metres."}, inserted_at="2023-11-14T23:13:22+01:00"
+    )
+    return {
+        "id": "d-1",
+        "title": "Tides",
+        "inserted_at": "2023-11-14T23:13:20.000000+01:00",
+        "updated_at": "2023-11-14T23:13:25.000000+01:00",
+        "mapping": {
+            "root": {"id": "root", "parent": None, "children": ["1"], "message": None},
+            "1": {"id": "1", "parent": "root", "children": ["2", "3"], "message": ask},
+            "2": {"id": "2", "parent": "1", "children": [], "message": answer},
+            "3": {"id": "3", "parent": "1", "children": [], "message": again},
+        },
     } | members

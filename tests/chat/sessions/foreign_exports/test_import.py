@@ -242,7 +242,7 @@ def test_an_answer_of_open_webui_that_is_only_in_its_output_is_whole(client: API
     assert session.messages.get(text="Only here.").reasoning == "hmm"
     call = ToolCall.objects.get(run__turn__session=session)
     assert (call.name, call.arguments, call.response) == ("search", {"q": "x"}, "found")
-    assert [one.file.name for one in MessageFile.objects.filter(message__session=session)] == ["image"]
+    assert [one.file.name for one in MessageFile.objects.filter(message__session=session)] == ["image.png"]
 
 
 def _changed(**members: Any) -> dict[str, Any]:

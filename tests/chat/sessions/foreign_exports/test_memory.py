@@ -6,7 +6,9 @@ from collections.abc import Callable
 import pytest
 from msgspec import json
 
-from chat.sessions.foreign_exports import chatgpt, librechat, open_webui
+from chat.sessions.foreign_exports import chatgpt, claude, deepseek, librechat, open_webui
+from chat.sessions.foreign_exports.elements import Element
+from chat.sessions.foreign_exports.pictures import MAX_PICTURES, lift
 from chat.sessions.foreign_exports.reading import Unreadable
 from chat.sessions.foreign_exports.tree import Conversation
 
@@ -65,9 +67,31 @@ def history(count: int, depth: int) -> bytes:
     return json.encode({"id": "c", "created_at": 1.7e9, "chat": {"history": {"messages": messages}}})
 
 
+def listed(count: int, depth: int) -> bytes:
+    said = {
+        "sender": "human",
+        "content": [{"type": "text", "text": "a"}],
+        "created_at": "2026-01-01T00:00:00Z",
+    }
+    messages = [said | {"uuid": f"m{n}", "parent_message_uuid": below(n, depth)} for n in range(count)]
+    return json.encode({"uuid": "c", "created_at": "2026-01-01T00:00:00Z", "chat_messages": messages})
+
+
+def fragments(count: int, depth: int) -> bytes:
+    said = {
+        "model": "m",
+        "inserted_at": "2026-01-01T00:00:00Z",
+        "fragments": [{"type": "REQUEST", "content": "a"}],
+    }
+    nodes = {f"m{n}": {"id": f"m{n}", "message": said, "parent": below(n, depth)} for n in range(count)}
+    return json.encode({"id": "c", "inserted_at": "2026-01-01T00:00:00Z", "mapping": nodes})
+
+
 @pytest.mark.parametrize("depth", [300, 20_000], ids=["many replies", "a chain"])
 @pytest.mark.parametrize(
-    ("read", "make"), [(chatgpt.read, mapping), (open_webui.read, history)], ids=["ChatGPT", "Open WebUI"]
+    ("read", "make"),
+    [(chatgpt.read, mapping), (open_webui.read, history), (claude.read, listed), (deepseek.read, fragments)],
+    ids=["ChatGPT", "Open WebUI", "Claude", "DeepSeek"],
 )
 def test_flat_exports_take_a_few_times_their_size(
     read: Callable[[bytes], Conversation], make: Callable[[int, int], bytes], depth: int
@@ -85,3 +109,10 @@ def test_flat_exports_take_a_few_times_their_size(
 
 def test_a_long_chain_with_some_replies_is_read() -> None:
     assert len(librechat.read(nested(300, 100)).nodes) == 400
+
+
+@pytest.mark.parametrize("start", ['"data:image/png;base64,', "](data:image/png;base64,A", "data:image/"])
+def test_what_begins_like_pictures_is_searched_in_one_pass(start: str) -> None:
+    content = b'{"a": "' + start.encode() * 500_000 + b'"}'
+    element = Element(None, 0, len(content), 1)
+    assert len(lift(content, element).pictures) <= MAX_PICTURES

@@ -38,10 +38,11 @@ export const importArchive = (archive, progressed) =>
  * @typedef {object} ForeignImport
  * @property {{session: string, title: string, is_new: boolean}[]} imported
  * @property {{title: string, file: string, line: number, field: string, code: string, message: string}[]} refused
+ * @property {{session: string, title: string, file: string, line: number, field: string, code: string, message: string}[]} remarks  what new chats lack
  * @property {boolean} is_complete  false: send the file again
  */
 
-/** @param {File} file  JSON of ChatGPT, Open WebUI or LibreChat, or ChatGPT's zip @param {(share: number) => void} progressed @returns {{done: Promise<ForeignImport>, abort: () => void}} as upload() */
+/** @param {File} file  JSON of another product, or its zip @param {(share: number) => void} progressed @returns {{done: Promise<ForeignImport>, abort: () => void}} as upload() */
 export const importForeign = (file, progressed) =>
   upload("sessions/import/foreign/", file, { contentType: "application/octet-stream", longestSilenceMs: LONGEST_IMPORT_MS, progressed });
 

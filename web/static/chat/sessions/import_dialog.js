@@ -19,31 +19,40 @@ export async function importFromElsewhere(file) {
   let added = 0;
   /** @type {ForeignImport|null} */
   let answer = null;
+  /** @type {ForeignImport["remarks"]} */
+  const remarks = [];
   do {
     answer = await sendWithProgress(file, importForeign, t("Its chats are being stored …"));
     const fresh = answer?.imported.filter((one) => one.is_new).length ?? 0;
     added += fresh;
+    remarks.push(...(answer?.remarks ?? []));
     if (!fresh) break;
   } while (answer && !answer.is_complete);
-  if (answer) showOutcome(added, answer);
+  if (answer) showOutcome(added, { ...answer, remarks });
 }
 
-/** @param {number} added @param {ForeignImport} answer  the last one */
-function showOutcome(added, { imported, refused }) {
+/** @param {number} added @param {ForeignImport} answer  the last one, with the remarks of all */
+function showOutcome(added, { imported, refused, remarks }) {
   const there = imported.length - Math.min(added, imported.length);
-  const lines = refused.map((one) =>
-    h("li", {}, h("strong", { dir: "auto" }, one.title || t("Untitled chat")), " ", one.message, h("br"), h("small", {}, placeOf(one))),
-  );
   open(
     dialog(
       t("Import a chat"),
       { class: "question" },
       h("p", { role: "status" }, tn("%(count)s chat was imported.", "%(count)s chats were imported.", added)),
       there ? h("p", {}, tn("%(count)s was there already.", "%(count)s were there already.", there)) : "",
-      lines.length ? h("p", {}, t("Not imported: %(count)s", { count: String(lines.length) })) : "",
-      lines.length ? h("ul", { class: "refused-imports", tabIndex: 0, "aria-label": t("Not imported") }, ...lines) : "",
+      ...listed(refused, t("Not imported: %(count)s", { count: String(refused.length) }), t("Not imported")),
+      ...listed(remarks, t("Imported with something missing: %(count)s", { count: String(remarks.length) }), t("Imported with something missing")),
     ),
   );
+}
+
+/** @param {ForeignImport["refused"]} entries @param {string} heading @param {string} label @returns {HTMLElement[]} */
+function listed(entries, heading, label) {
+  if (!entries.length) return [];
+  const lines = entries.map((one) =>
+    h("li", {}, h("strong", { dir: "auto" }, one.title || t("Untitled chat")), " ", one.message, h("br"), h("small", {}, placeOf(one))),
+  );
+  return [h("p", {}, heading), h("ul", { class: "refused-imports", tabIndex: 0, "aria-label": label }, ...lines)];
 }
 
 /** Where in the file, or in which file of the zip. @param {ForeignImport["refused"][number]} refused */

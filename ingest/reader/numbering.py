@@ -1,0 +1,205 @@
+"""The automatic numbers of Word's lists and headings, counted as Word does (numbering.xml, styles.xml)."""
+
+import re
+from typing import Any, Final, NamedTuple
+
+from ingest.reader.counting import written
+
+_W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+BULLET: Final = "-"
+_LEVELS: Final = 9
+_MAX_TEXT: Final = 100
+_MAX_START: Final = 10**6
+# Styles that rest on others, and lists that are those of a style, which may lead back to themselves.
+_MAX_STEPS: Final = 20
+_PLACE: Final = re.compile(r"%([1-9])")
+
+
+class _Level(NamedTuple):
+    """text: with %1 to %9 in place of the numbers. restart: levels below this number begin it anew; None: none does."""
+
+    start: int
+    form: str
+    text: str
+    restart: int | None
+    is_legal: bool
+    style: str
+
+
+class _List(NamedTuple):
+    """kind: lists of one kind count together. starts: at which numbers it begins anew, by level."""
+
+    kind: str
+    levels: dict[int, _Level]
+    starts: dict[int, int]
+
+
+class _Place(NamedTuple):
+    """level: None: not said."""
+
+    number: str
+    level: int | None
+
+
+class Numbering:
+    """Asked for the paragraphs of a document in their order."""
+
+    def __init__(self, numbering: Any, styles: Any) -> None:
+        """The roots of the parts; None: the document has none."""
+        self._styles = (
+            {} if styles is None else {one.get(f"{_W}styleId", ""): one for one in styles.iter(f"{_W}style")}
+        )
+        self._by_style: dict[str, _Place | None] = {}
+        self._kinds: dict[str, Any] = {}
+        self._nums: dict[str, Any] = {}
+        if numbering is not None:
+            self._kinds = {
+                one.get(f"{_W}abstractNumId", ""): one for one in numbering.iter(f"{_W}abstractNum")
+            }
+            self._nums = {one.get(f"{_W}numId", ""): one for one in numbering.iter(f"{_W}num")}
+        self._lists: dict[str, _List] = {}
+        self._counters: dict[str, dict[int, int]] = {}
+        self._begun: set[tuple[str, int]] = set()
+
+    def label(self, paragraph: Any) -> str:
+        """What stands before the text of the paragraph, which is counted; empty: nothing."""
+        if not self._nums:
+            return ""
+        properties = paragraph.find(f"{_W}pPr")
+        place = None if properties is None else self._place(properties)
+        if place is None or place.number not in self._nums:
+            return ""
+        numbered = self._list(place.number)
+        level = place.level or 0
+        if level not in numbered.levels:
+            return ""
+        self._count(place.number, numbered, level)
+        return self._written(numbered, level)
+
+    def _place(self, properties: Any) -> _Place | None:
+        own, style = _place_of(properties), _value(properties, "pStyle")
+        inherited = self._place_of_style(style) if style else None
+        if own is None or not own.number:
+            if inherited is None:
+                return None
+            own = _Place(inherited.number, inherited.level if own is None or own.level is None else own.level)
+        return own if own.level is not None else own._replace(level=self._level_of_style(own.number, style))
+
+    def _place_of_style(self, style: str) -> _Place | None:
+        """Its own, or that of the styles on which it rests."""
+        if style not in self._by_style:
+            found, at = None, style
+            for _ in range(_MAX_STEPS):
+                element = self._styles.get(at)
+                if element is None:
+                    break
+                properties = element.find(f"{_W}pPr")
+                found = None if properties is None else _place_of(properties)
+                if found:
+                    break
+                at = _value(element, "basedOn")
+            self._by_style[style] = found
+        return self._by_style[style]
+
+    def _level_of_style(self, number: str, style: str) -> int:
+        if number not in self._nums or not style:
+            return 0
+        levels = self._list(number).levels
+        return next((level for level, one in levels.items() if one.style == style), 0)
+
+    def _list(self, number: str) -> _List:
+        if number not in self._lists:
+            num = self._nums[number]
+            kind = self._kind_of(num)
+            levels = _levels(self._kinds.get(kind, ()))
+            starts: dict[int, int] = {}
+            for override in num.iter(f"{_W}lvlOverride"):
+                level = _number(override.get(f"{_W}ilvl"), _LEVELS - 1)
+                levels |= _levels(override)
+                if override.find(f"{_W}startOverride") is not None:
+                    starts[level] = _number(_value(override, "startOverride"), _MAX_START)
+            self._lists[number] = _List(kind, levels, starts)
+        return self._lists[number]
+
+    def _kind_of(self, num: Any) -> str:
+        """The id of what says how its levels look, which may be a style that names another list."""
+        kind = _value(num, "abstractNumId")
+        for _ in range(_MAX_STEPS):
+            element = self._kinds.get(kind)
+            link = "" if element is None else _value(element, "numStyleLink")
+            place = self._place_of_style(link) if link else None
+            if place is None or place.number not in self._nums:
+                break
+            kind = _value(self._nums[place.number], "abstractNumId")
+        return kind
+
+    def _count(self, number: str, numbered: _List, level: int) -> None:
+        counters = self._counters.setdefault(numbered.kind, {})
+        if (number, level) not in self._begun:
+            self._begun.add((number, level))
+            if level in numbered.starts:
+                counters[level] = numbered.starts[level] - 1
+        counters[level] = counters.get(level, numbered.levels[level].start - 1) + 1
+        for deeper in range(level + 1, _LEVELS):
+            given = numbered.levels.get(deeper)
+            if given and (given.restart is None or level >= given.restart):
+                continue
+            counters.pop(deeper, None)
+
+    def _written(self, numbered: _List, level: int) -> str:
+        own = numbered.levels[level]
+        if own.form == "bullet":
+            return BULLET
+        counters = self._counters[numbered.kind]
+
+        def number(found: re.Match[str]) -> str:
+            place = int(found[1]) - 1
+            at = numbered.levels.get(place)
+            if at is None or place > level:
+                return ""
+            return written(counters.get(place, at.start), "decimal" if own.is_legal else at.form)
+
+        return _PLACE.sub(number, own.text).strip()
+
+
+def _place_of(properties: Any) -> _Place | None:
+    found = properties.find(f"{_W}numPr")
+    if found is None:
+        return None
+    level = found.find(f"{_W}ilvl")
+    return _Place(
+        _value(found, "numId"), None if level is None else _number(level.get(f"{_W}val"), _LEVELS - 1)
+    )
+
+
+def _levels(parent: Any) -> dict[int, _Level]:
+    levels: dict[int, _Level] = {}
+    for one in parent:
+        if one.tag != f"{_W}lvl":
+            continue
+        level = _number(one.get(f"{_W}ilvl"), _LEVELS - 1)
+        restart = one.find(f"{_W}lvlRestart")
+        # Of a level that restarts, 1 is the highest; without the element it restarts after each higher one.
+        after = level if restart is None else _number(restart.get(f"{_W}val"), _LEVELS)
+        legal = one.find(f"{_W}isLgl")
+        levels[level] = _Level(
+            start=_number(_value(one, "start") or "0", _MAX_START),
+            form=_value(one, "numFmt") or "decimal",
+            text=_value(one, "lvlText")[:_MAX_TEXT],
+            restart=after or None,
+            is_legal=legal is not None and legal.get(f"{_W}val", "1") not in ("0", "false", "off"),
+            style=_value(one, "pStyle"),
+        )
+    return levels
+
+
+def _value(element: Any, name: str) -> str:
+    child = element.find(f"{_W}{name}")
+    return "" if child is None else str(child.get(f"{_W}val", ""))
+
+
+def _number(value: str | None, most: int) -> int:
+    given = value or "0"
+    return (
+        min(int(given), most) if given.isascii() and given.isdecimal() and len(given) < len(str(10**9)) else 0
+    )

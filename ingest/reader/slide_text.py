@@ -1,0 +1,99 @@
+"""The text of a shape on a slide: its paragraphs, with formulas, numbers of lists and targets of links."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any, Final
+
+from ingest.reader.counting import written_on_slide
+from ingest.reader.formulas import MATH, latex
+from ingest.reader.links import with_target
+
+A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_MAX_LEVEL: Final = 8
+_MAX_START: Final = 32_767
+
+
+def text_of(body: Any, targets: Mapping[str, str]) -> str:
+    """targets: of links, by the ids of relationships."""
+    numbers = _Numbers(body.find(f"{A}lstStyle"))
+    lines = []
+    for paragraph in body.iterfind(f"{A}p"):
+        text = _paragraph(paragraph, targets)
+        lines.append(numbers.label(paragraph, has_text=bool(text.strip())) + text)
+    return "\n".join(lines)
+
+
+def _paragraph(paragraph: Any, targets: Mapping[str, str]) -> str:
+    """A link may be divided into several runs."""
+    texts = []
+    for target, pieces in groupby(_pieces(paragraph, targets), key=lambda piece: piece[1]):
+        text = "".join(piece for piece, _ in pieces)
+        texts.append(with_target(text, target) if target else text)
+    return "".join(texts)
+
+
+def _pieces(element: Any, targets: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Texts, each with where it leads."""
+    for child in element:
+        tag = child.tag
+        if tag in (f"{A}r", f"{A}fld"):
+            link = child.find(f"{A}rPr/{A}hlinkClick")
+            target = "" if link is None else targets.get(link.get(f"{_R}id", ""), "")
+            yield child.findtext(f"{A}t") or "", target
+        elif tag == f"{A}br":
+            yield "\n", ""
+        elif tag == f"{MATH}oMath":
+            yield latex(child), ""
+        elif tag != _FALLBACK:
+            yield from _pieces(child, targets)
+
+
+class _Numbers:
+    """Counts the numbered paragraphs of a shape: at each level those that follow each other."""
+
+    def __init__(self, styles: Any) -> None:
+        """styles: of the shape's levels; None: it has none of its own."""
+        self._styles = styles
+        self._counts: dict[int, tuple[str, int]] = {}
+
+    def label(self, paragraph: Any, *, has_text: bool) -> str:
+        properties = paragraph.find(f"{A}pPr")
+        level = 0 if properties is None else _number(properties.get("lvl"), _MAX_LEVEL)
+        form, start = self._form(properties, level)
+        if not has_text:
+            return ""
+        for deeper in [each for each in self._counts if each > level]:
+            del self._counts[deeper]
+        if not form:
+            self._counts.pop(level, None)
+            return ""
+        before = self._counts.get(level)
+        number = before[1] + 1 if before and before[0] == f"{form}{start}" else start
+        self._counts[level] = (f"{form}{start}", number)
+        return f"{written_on_slide(number, form)} "
+
+    def _form(self, properties: Any, level: int) -> tuple[str, int]:
+        """The type of the numbers and the first one; an empty type: there are none."""
+        of_level = None if self._styles is None else self._styles.find(f"{A}lvl{level + 1}pPr")
+        for given in (properties, of_level):
+            found = _first(given)
+            if found is not None:
+                numbered = found.tag == f"{A}buAutoNum"
+                start = _number(found.get("startAt", "1"), _MAX_START)
+                return (found.get("type", "") if numbered else ""), start
+        return "", 1
+
+
+def _first(properties: Any) -> Any:
+    """What says which bullets there are."""
+    kinds: Iterable[str] = (f"{A}buAutoNum", f"{A}buNone", f"{A}buChar", f"{A}buBlip")
+    return next((one for one in (() if properties is None else properties) if one.tag in kinds), None)
+
+
+def _number(value: str | None, most: int) -> int:
+    given = value or "0"
+    return (
+        min(int(given), most) if given.isascii() and given.isdecimal() and len(given) < len(str(10**9)) else 0
+    )

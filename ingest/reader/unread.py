@@ -1,0 +1,35 @@
+"""Says of an Office document without text what it shows instead, so that it does not pass for one that was read."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final
+
+from ingest.reader.outcome import ReadText
+
+_PICTURE: Final = "{http://schemas.openxmlformats.org/drawingml/2006/picture}pic"
+_SLIDE_PICTURE: Final = "{http://schemas.openxmlformats.org/presentationml/2006/main}pic"
+_VML_PICTURE: Final = "{urn:schemas-microsoft-com:vml}imagedata"
+_GRAPHIC: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}graphicData"
+_OBJECT: Final = "{urn:schemas-microsoft-com:office:office}OLEObject"
+_GRAPHICS: Final = {"diagram": "diagrams", "chart": "charts", "ole": "embedded objects"}
+_NAMES: Final = {
+    _PICTURE: "pictures",
+    _SLIDE_PICTURE: "pictures",
+    _VML_PICTURE: "pictures",
+    _OBJECT: "embedded objects",
+}
+
+
+def named_if_empty(text: str, roots: Iterable[Any]) -> ReadText:
+    """roots: of the XML in which what is not read is counted."""
+    if text.strip():
+        return ReadText(text)
+    counts: Counter[str] = Counter()
+    for root in roots:
+        for element in root.iter(*_NAMES, _GRAPHIC):
+            name = _NAMES.get(element.tag) or _GRAPHICS.get(element.get("uri", "").rpartition("/")[2])
+            if name:
+                counts[name] += 1
+    shown = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
+    note = f"; it shows what is not read: {shown}" if shown else ""
+    return ReadText("", [f"[Nothing of this document follows: it has no text{note}]"])

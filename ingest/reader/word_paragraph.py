@@ -1,0 +1,100 @@
+"""The text of one paragraph of Word, with its formulas, symbols, marks of notes and targets of links."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from ingest.reader.formulas import MATH, latex
+from ingest.reader.links import target_of_field, with_target
+from ingest.reader.symbols import symbol
+
+W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+# The old place of what was moved; and what programs show that do not know the newer form of a drawing.
+UNSEEN: Final = frozenset({f"{W}moveFrom", f"{W}del", f"{W}rPr", f"{W}pPr", _FALLBACK})
+_CHARACTERS: Final = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
+_WRITTEN: Final[dict[str, Callable[[Any], str]]] = {
+    f"{W}t": lambda element: element.text or "",
+    f"{W}sym": lambda element: symbol(element.get(f"{W}font", ""), element.get(f"{W}char", "")),
+    f"{W}footnoteReference": lambda element: f"[^{element.get(f'{W}id')}]",
+    f"{W}endnoteReference": lambda element: f"[^e{element.get(f'{W}id')}]",
+    f"{MATH}oMath": latex,
+    **dict.fromkeys(
+        _CHARACTERS,
+        lambda element: "" if element.get(f"{W}type") in ("page", "column") else _CHARACTERS[element.tag],
+    ),
+}
+# Methods of ParagraphText.
+_SPECIAL: Final = {
+    f"{W}hyperlink": "_add_link",
+    f"{W}fldSimple": "_add_simple_field",
+    f"{W}fldChar": "_pass_field_mark",
+    f"{W}instrText": "_instruct",
+    f"{W}txbxContent": "_put_aside",
+}
+
+
+class _Field:
+    """Of which the instruction stands before its result, in runs of their own."""
+
+    def __init__(self) -> None:
+        self.instruction: list[str] = []
+        self.start: int | None = None  # of its result among the pieces
+
+
+class ParagraphText:
+    """boxes: the text boxes in the paragraph, whose texts stand beside it."""
+
+    def __init__(self, paragraph: Any, targets: Mapping[str, str]) -> None:
+        """targets: of links, by the ids of relationships."""
+        self.boxes: list[Any] = []
+        self._targets = targets
+        self._pieces: list[str] = []
+        self._fields: list[_Field] = []
+        self._add_inside(paragraph)
+        self.text = "".join(self._pieces).strip()
+
+    def _add_inside(self, element: Any) -> None:
+        for child in element:
+            tag = child.tag
+            if tag in _WRITTEN:
+                self._pieces.append(_WRITTEN[tag](child))
+            elif tag in _SPECIAL:
+                getattr(self, _SPECIAL[tag])(child)
+            elif tag not in UNSEEN:
+                self._add_inside(child)
+
+    def _add_link(self, element: Any) -> None:
+        target = self._targets.get(element.get(f"{_R}id", ""), "")
+        anchor = element.get(f"{W}anchor")
+        self._add_linked(element, f"{target}#{anchor}" if target and anchor else target)
+
+    def _add_simple_field(self, element: Any) -> None:
+        self._add_linked(element, target_of_field(element.get(f"{W}instr", "")))
+
+    def _add_linked(self, element: Any, target: str) -> None:
+        start = len(self._pieces)
+        self._add_inside(element)
+        self._link(start, target)
+
+    def _link(self, start: int, target: str) -> None:
+        if target:
+            self._pieces[start:] = [with_target("".join(self._pieces[start:]), target)]
+
+    def _pass_field_mark(self, element: Any) -> None:
+        kind = element.get(f"{W}fldCharType")
+        if kind == "begin":
+            self._fields.append(_Field())
+        elif kind == "separate" and self._fields:
+            self._fields[-1].start = len(self._pieces)
+        elif kind == "end" and self._fields:
+            field = self._fields.pop()
+            if field.start is not None:
+                self._link(field.start, target_of_field("".join(field.instruction)))
+
+    def _instruct(self, element: Any) -> None:
+        if self._fields:
+            self._fields[-1].instruction.append(element.text or "")
+
+    def _put_aside(self, element: Any) -> None:
+        self.boxes.append(element)
