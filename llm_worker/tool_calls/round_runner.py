@@ -223,6 +223,7 @@ class _CallContext:
     def __init__(self, runner: RoundRunner, tab: int) -> None:
         self._runner = runner
         self._tab = tab
+        self.key = runner.rows[tab]  # stored before the call runs, and found again by the next attempt
         self.now = runner.deps.now
         self.sources = runner.deps.sources
         self.knowledge = runner.deps.knowledge

@@ -125,8 +125,12 @@ class Pages(Protocol):
 
 
 class ToolContext(Protocol):
-    """What a tool may use while it runs. The tool's coroutine is cancelled on a stop or at its time limit."""
+    """What a tool may use while it runs. The tool's coroutine is cancelled on a stop or at its time limit.
 
+    key: the idempotency key of the call, the same if it is executed again after a crash: whoever it acts on can tell that it was there.
+    """
+
+    key: str
     now: datetime  # UTC
     sources: Sources
     knowledge: Knowledge

@@ -1,4 +1,4 @@
-"""An llm worker with an additional tool `act` that must not run twice; each run is one request to the search server.
+"""An llm worker with two more tools, `act` that must not run twice, and `note` that may; each run is one request to the search server.
 
 python -m tests.faults.acting_worker -A config worker …
 """
@@ -16,14 +16,16 @@ from llm_worker.tools.tool import Tool, ToolContext, ToolResult
 
 
 class Act(Tool):
+    """Tells the search server its name, the argument, and the key of the call."""
+
     name = "act"
     description = "Does something that must not be done twice."
     guidance = "Call it when a test does."
     parameters: Mapping[str, Any] = {"type": "object", "properties": {"what": {"type": "string"}}}
     annotations = Annotations()
 
-    async def run(self, arguments: Mapping[str, Any], _work: ToolContext) -> ToolResult:
-        asked = {"q": f"act {arguments.get('what', '')}", "format": "json"}
+    async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
+        asked = {"q": f"{self.name} {arguments.get('what', '')} {work.key}", "format": "json"}
         async with (
             aiohttp.ClientSession() as client,
             client.get(f"{settings.WEB_SEARCH_URL}/search", params=asked) as answer,
@@ -32,11 +34,17 @@ class Act(Tool):
         return ToolResult("Done.")
 
 
+class Note(Act):
+    name = "note"
+    annotations = Annotations(is_idempotent=True)
+
+
 @worker_init.connect
 def register(**_: object) -> None:
     from llm_worker.tools import TOOLS  # needs the settings
 
     TOOLS[Act.name] = Act()
+    TOOLS[Note.name] = Note()
 
 
 if __name__ == "__main__":

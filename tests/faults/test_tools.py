@@ -21,10 +21,8 @@ ACT = {"call": {"name": "act", "arguments": {"what": "now"}}}
 TOOLS = ["current_time", "research_agent", "web_search"]
 PHASES = ("a search", "an agent's question", "an agent's search", "an agent's report", "the answer")
 COMPLETE = "Let me see. One more. The moon [[1]](https://moon.example/), the sea [[2]](https://sea.example/)."
-ACT_UNASKED = (
-    "INSERT INTO chat_toolpolicy (name, approval) VALUES ('act', 'never') ON CONFLICT DO NOTHING RETURNING id"
-)
-ADD_ACT = """UPDATE chat_agent SET tools = '["act", "current_time", "research_agent", "web_search"]' WHERE id = %s RETURNING id"""
+ACT_UNASKED = "INSERT INTO chat_toolpolicy (name, approval) VALUES ('act', 'never'), ('note', 'never') ON CONFLICT DO NOTHING RETURNING id"
+ADD_ACT = """UPDATE chat_agent SET tools = '["act", "current_time", "note", "research_agent", "web_search"]' WHERE id = %s RETURNING id"""
 
 
 def acting(cluster: Cluster, name: str, **environment: str) -> None:
@@ -114,6 +112,27 @@ async def test_a_worker_killed_around_a_call_leaves_the_right_answer_and_acts_at
         assert (acted(cluster), act["status"]) == (acts, status)
     assert ("may or may not" in act["response"]) == (act["status"] == "unknown")
     assert cluster.searching.queries.count("sea") == 1
+
+
+@pytest.mark.usefixtures("without_workers")
+async def test_a_call_of_an_idempotent_tool_that_is_made_again_has_the_same_key(
+    cluster: Cluster, scenario: Scenario
+) -> None:
+    acting(cluster, "llm.doomed", FAULT_POINTS="before_call_ended=kill")
+    notes = [{"call": {"name": "note", "arguments": {"what": what}}} for what in ("one", "two")]
+    script(cluster, *notes)
+    question = await ask(scenario, cluster, may_act=True)
+    await asyncio.to_thread(cluster.wait_for_exit, "llm.doomed")
+    scenario.record_fault()
+    acting(cluster, "llm.1")
+    await judged(scenario, cluster, question)
+    noted = [query.split()[1:] for query in cluster.searching.queries if query.startswith("note")]
+    assert 2 < len(noted) <= 4, (
+        "the death came after one of them, or both, and before their results were stored"
+    )
+    keys = dict(noted)
+    assert all(keys[what] == key for what, key in noted)
+    assert len(set(keys.values())) == 2, "of different calls"
 
 
 @pytest.mark.usefixtures("without_workers")
