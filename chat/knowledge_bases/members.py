@@ -49,10 +49,13 @@ def accept_base(base: KnowledgeBase, user: User, *, with_ownership: bool) -> Non
     """
     own = base.members.filter(user=user)
     with transaction.atomic():
-        if with_ownership and not own.owners().update(is_ownership_accepted=True):
+        if with_ownership and not own.owners().exists():
             raise ApiError("not_allowed")
-        own.update(is_accepted=True)
-        call_after_commit(events.publish_accepted, base.pk, user.pk)
+        changed = own.filter(is_accepted=False).update(is_accepted=True)
+        if with_ownership:
+            changed += own.owners().filter(is_ownership_accepted=False).update(is_ownership_accepted=True)
+        if changed:
+            call_after_commit(events.publish_accepted, base.pk, user.pk)
 
 
 def change_role(base: KnowledgeBase, actor: User, pk: UUID, role: MemberRole) -> KnowledgeBaseMember:

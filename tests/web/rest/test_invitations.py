@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import json
 
-from chat.events.knowledge_bases import reader_ids
+from chat.events import session_list
 from chat.knowledge_bases.members import MAX_INVITATIONS
 from chat.models import AccountDeletion, Session
 from chat.runs import quotas
@@ -75,11 +75,23 @@ class TestPending:
             "owner": True, "editor": True, "reader": True, "restricted": True, "stranger": False,
         }  # fmt: skip
 
-    def test_nothing_is_pushed_before_and_everything_after(self, team: Team) -> None:
+    def test_nothing_is_pushed_before_and_everything_after(
+        self, team: Team, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        told: list[int] = []
+        monkeypatch.setattr(session_list, "publish", lambda user, _line: told.append(user))
+        stranger, owner = team.users["stranger"].pk, team.users["owner"].pk
         invite(team, "reader")
-        assert team.users["stranger"].pk not in reader_ids(team.base.pk)
+        send(team.clients["owner"], "patch", team.path, {"name": "Ebb"})
+        assert (stranger in told, owner in told) == (False, True)
+        told.clear()
         assert accept(team).json()["accepted"] is True
-        assert team.users["stranger"].pk in reader_ids(team.base.pk)
+        assert {stranger, owner} <= set(told)
+        told.clear()
+        accept(team)  # again: others are told of changes alone
+        assert told == []
+        send(team.clients["owner"], "patch", team.path, {"name": "Flood"})
+        assert stranger in told
 
     def test_it_is_declined_by_leaving(self, team: Team) -> None:
         invite(team, "restricted")
