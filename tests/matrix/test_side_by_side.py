@@ -24,7 +24,7 @@ LIMITS = {"MAX_RUNS_PER_USER": "1000000", "MAX_QUEUED_RUNS": "1000000", "MAX_FIL
 # Those that cost most: every change asks them.
 SAMPLE = {
     "sessions_list", "sessions_export", "sessions_fork", "messages_list", "tree_read", "knowledge_bases_search", "usage_list",
-    "files_create", "turns_create", "auth_token",
+    "files_create", "documents_create", "turns_create", "auth_token", "schema_read",
 }  # fmt: skip
 SAMPLE_OF_COMMANDS = {"send", "subscribe"}
 # What deletes much comes last.

@@ -28,9 +28,9 @@ class RenderedSchema:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._by_type: dict[str, bytes] = {}
+        self._by_type: dict[str, str | bytes] = {}
 
-    def render(self, renderer: BaseRenderer) -> bytes:
+    def render(self, renderer: BaseRenderer) -> str | bytes:
         # Who waits holds no connection.
         return_idle_connection()
         with self._lock:
