@@ -17,7 +17,10 @@ _TEXTS = ("name", "summary", "topics", "routing_hint", "routing_keywords")
 
 
 class BoundBase(NamedTuple):
-    """role: the user's; None: there is no such base, or the user is no member.  ready, processing: its documents."""
+    """role: the user's; None: there is no such base, or the user is no member.  ready, processing: its documents.
+
+    is_accepted: the user's membership.
+    """
 
     id: UUID
     role: str | None = None
@@ -28,6 +31,7 @@ class BoundBase(NamedTuple):
     routing_keywords: Sequence[str] = ()
     ready: int = 0
     processing: int = 0
+    is_accepted: bool = True
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,11 @@ class BoundBases:
         return [base.id for base in self.bases if base.role is None]
 
     @property
+    def pending(self) -> list[UUID]:
+        """Those of which the user has not accepted the membership."""
+        return [base.id for base in self.bases if not base.is_accepted]
+
+    @property
     def is_restricted(self) -> bool:
         """Whether the user may not read the documents of any one of them."""
         return any(base.role is not None and base.role not in READING for base in self.bases)
@@ -82,7 +91,7 @@ def _load(user: int, ids: Sequence[UUID]) -> dict[UUID, BoundBase]:
         ready=_documents(Q(status=FileStatus.READY)), processing=_documents(Q(status=FileStatus.PROCESSING))
     )
     columns = ("knowledge_base", "role", *(f"knowledge_base__{name}" for name in _TEXTS))
-    rows: QuerySet[Any, tuple[Any, ...]] = counted.values_list(*columns, "ready", "processing")
+    rows: QuerySet[Any, tuple[Any, ...]] = counted.values_list(*columns, "ready", "processing", "is_accepted")
     return {row[0]: BoundBase(*row) for row in rows}
 
 

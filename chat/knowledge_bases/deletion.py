@@ -33,7 +33,7 @@ def delete_base(base: KnowledgeBase, actor: User) -> None:
             for member in members
         )
         base.members.all().delete()
-        user_ids = [member.user_id for member in members]
+        user_ids = [member.user_id for member in members if member.is_accepted]
         call_after_commit(events.publish_deleted, base.pk, user_ids)
 
 

@@ -1,11 +1,12 @@
-"""Members of a knowledge base: who is one, in which role, and who changed that.
+"""Members of a knowledge base: who is one, in which role, who has accepted that, and who changed it.
 
 Changes of one base wait for each other, so that two owners who leave side by side do not leave it without one. An owner carries no
-quota; the one that the base counts for does, so another one gets it only if there is room for it (decision 0120).
+quota; the one that the base counts for does, so another one gets it only who agreed and has room for it (decisions 0120, 0179).
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -18,19 +19,43 @@ from chat.runs import quotas
 from knowledge.models import KnowledgeBase, KnowledgeBaseMember, MemberRole, MembershipChange
 from knowledge.models.knowledge_base import READING
 
+# Memberships of one user, in bases that another one owns, which the first has not accepted.
+MAX_INVITATIONS: Final = 20
+
 
 def add_member(base: KnowledgeBase, actor: User, user_name: str, role: MemberRole) -> KnowledgeBaseMember:
-    """Raises ApiError: `user_not_found`, `already_member`, or that `actor` owns the base no more."""
+    """Invite a user, who may at once what the role allows.
+
+    Raises ApiError: `user_not_found`, `already_member`, `too_many_invitations`, or that `actor` owns the base no more.
+    """
     with _as_owner(base, actor):
         user = User.objects.filter(username=user_name, is_active=True).first()
         if user is None:
             raise ApiError("user_not_found", field="user")
         if base.members.filter(user=user).exists():
             raise ApiError("already_member", field="user")
-        member = base.members.create(user=user, role=role)
+        quotas.lock_user(actor)  # other bases of this owner invite beside this one
+        if KnowledgeBaseMember.objects.invited_by(actor, user).count() >= MAX_INVITATIONS:
+            raise ApiError("too_many_invitations", max=MAX_INVITATIONS)
+        member = base.members.create(user=user, role=role, is_accepted=False, is_ownership_accepted=False)
         _record(base, actor, user, after=role)
-        _tell_if_no_reader(member)
     return member
+
+
+def accept_base(base: KnowledgeBase, user: User, *, with_ownership: bool) -> None:
+    """Accept the user's membership. with_ownership: also that the base may count for the user.
+
+    Raises ApiError: `not_allowed` if the user is no owner.
+    """
+    own = base.members.filter(user=user)
+    with transaction.atomic():
+        if with_ownership and not own.owners().exists():
+            raise ApiError("not_allowed")
+        changed = own.filter(is_accepted=False).update(is_accepted=True)
+        if with_ownership:
+            changed += own.owners().filter(is_ownership_accepted=False).update(is_ownership_accepted=True)
+        if changed:
+            call_after_commit(events.publish_accepted, base.pk, user.pk)
 
 
 def change_role(base: KnowledgeBase, actor: User, pk: UUID, role: MemberRole) -> KnowledgeBaseMember:
@@ -60,7 +85,8 @@ def remove_member(base: KnowledgeBase, actor: User, pk: UUID) -> None:
             _leave_an_owner(base, member, actor)
         member.delete()
         _record(base, actor, member.user, before=member.role)
-        call_after_commit(events.publish_deleted, base.pk, [member.user_id])
+        if member.is_accepted or member.user_id == actor.pk:
+            call_after_commit(events.publish_deleted, base.pk, [member.user_id])
 
 
 def check_owner(base: KnowledgeBase, actor: User) -> None:
@@ -97,11 +123,12 @@ def _get(base: KnowledgeBase, pk: UUID) -> KnowledgeBaseMember:
 
 
 def _leave_an_owner(base: KnowledgeBase, member: KnowledgeBaseMember, actor: User) -> None:
-    """Raise ApiError if this is the last one. If the base counts for this one, let it count for another who has room.
+    """Raise ApiError if this is the last who agreed. If the base counts for this one, let it count for another who has room.
 
     `actor` before all others, who asks for it; then who has been an owner for longest.
     """
-    others = [one.user for one in base.members.owners().exclude(pk=member.pk).select_related("user")]
+    owners = base.members.owners().exclude(pk=member.pk).select_related("user")
+    others = [one.user for one in owners if one.is_ownership_accepted or one.user_id == actor.pk]
     if not others:
         raise ApiError("last_owner")
     base.refresh_from_db(fields=["owner"])
@@ -119,7 +146,7 @@ def _leave_an_owner(base: KnowledgeBase, member: KnowledgeBaseMember, actor: Use
 
 def _tell_if_no_reader(member: KnowledgeBaseMember) -> None:
     """Of the own role."""
-    if member.role not in READING:
+    if member.is_accepted and member.role not in READING:
         call_after_commit(events.publish_changed_to, member.knowledge_base_id, [member.user_id])
 
 

@@ -28,6 +28,8 @@ def present_bases(bases: Sequence[KnowledgeBase]) -> list[JSONObject]:
             "routing_keywords": base.routing_keywords,
             "role": base.role,
             "member": str(base.member),
+            "accepted": base.is_accepted,
+            "accepted_ownership": base.role == MemberRole.OWNER and base.is_ownership_accepted,
             "owner": base.owner.get_username(),
             "created_at": isoformat_utc(base.created_at),
             "updated_at": isoformat_utc(base.updated_at if base.role in READING else base.outline_updated_at),
@@ -38,7 +40,13 @@ def present_bases(bases: Sequence[KnowledgeBase]) -> list[JSONObject]:
 
 
 def present_member(member: KnowledgeBaseMember) -> JSONObject:
-    return {"id": str(member.pk), "user": member.user.get_username(), "role": MemberRole(member.role)}
+    return {
+        "id": str(member.pk),
+        "user": member.user.get_username(),
+        "role": MemberRole(member.role),
+        "accepted": member.is_accepted,
+        "accepted_ownership": member.role == MemberRole.OWNER and member.is_ownership_accepted,
+    }
 
 
 def _content(base: KnowledgeBase, progress: Mapping[UUID, JSONObject]) -> JSONObject:

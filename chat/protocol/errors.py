@@ -68,7 +68,8 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     # Members of knowledge bases
     "not_allowed": (403, "Your role in this knowledge base does not allow this."),
     "already_member": (409, "This user is a member already."),
-    "last_owner": (409, "A knowledge base has an owner. Make another member one first."),
+    "too_many_invitations": (429, "This user has not accepted as many of your knowledge bases as may wait."),
+    "last_owner": (409, "A knowledge base counts for an owner. Let another owner accept that first."),
     "owner_without_room": (
         409,
         "No other owner has room for what the knowledge base holds. Make a member with room one first.",

@@ -50,7 +50,7 @@ def _delete_some(user: User) -> int:
         delete_for_good(session)
     elif base := KnowledgeBase.objects.exclude(_has_members()).filter(owner=user).first():
         purge_base(base)
-    elif base := KnowledgeBase.objects.exclude(_has_other_owners(user)).filter(owner=user).first():
+    elif base := KnowledgeBase.objects.exclude(_has_heirs(user)).filter(owner=user).first():
         delete_base(base, user)
     elif files := _own_files(user):
         File.objects.filter(pk__in=files).delete()
@@ -71,6 +71,6 @@ def _has_members() -> Exists:
     return Exists(KnowledgeBaseMember.objects.filter(knowledge_base=OuterRef("pk")))
 
 
-def _has_other_owners(user: User) -> Exists:
-    owners = KnowledgeBaseMember.objects.owners()
-    return Exists(owners.filter(knowledge_base=OuterRef("pk")).exclude(user=user))
+def _has_heirs(user: User) -> Exists:
+    heirs = KnowledgeBaseMember.objects.heirs()
+    return Exists(heirs.filter(knowledge_base=OuterRef("pk")).exclude(user=user))

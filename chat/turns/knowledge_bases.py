@@ -1,17 +1,19 @@
 """Decides which knowledge bases a turn searches, and whether its models may read what they hold (decision 0116)."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
 
+from chat.events import knowledge_bases as events
+from chat.infrastructure.after_commit import call_after_commit
 from chat.models import Session
 from chat.models.run_knowledge import KnowledgeAccess
 from chat.models.sql.messages import PICKED_BASES
 from chat.protocol.errors import ApiError
 from knowledge.bound_bases import BoundBases
-from knowledge.models import KnowledgeBase
+from knowledge.models import KnowledgeBase, KnowledgeBaseMember
 
 # Of those that earlier questions picked, the latest.
 MAX_EARLIER: Final = 20
@@ -41,17 +43,32 @@ def _picked_earlier(session: Session, parent: UUID | None) -> list[UUID]:
     return list(dict.fromkeys(base for row in rows for base in row.knowledge_bases))[:MAX_EARLIER]
 
 
-def check_picked(bases: BoundBases) -> None:
-    """Raise ApiError if a base was picked that the user is no member of."""
-    if bases.are_picked and bases.unknown:
+def choose_picked(session: Session, bases: BoundBases) -> None:
+    """Accept the memberships of bases that were picked. Raises ApiError if the user is no member of one."""
+    if not bases.are_picked:
+        return
+    if bases.unknown:
         raise ApiError("knowledge_base_not_found", field="knowledge_bases")
+    if bases.pending:
+        accept_chosen(session.owner_id, bases.pending)
 
 
-def check_bindable(user: User, bases: Collection[UUID], stored: Collection[UUID] = ()) -> None:
-    """Raise ApiError unless the user is a member of all these bases. stored: may stay, although they were deleted since."""
+def choose_bases(user: User, bases: Collection[UUID], stored: Collection[UUID] = ()) -> None:
+    """Accept the user's memberships of these bases, which are to be bound. Raises ApiError unless the user has them all.
+
+    stored: may stay, although they were deleted since.
+    """
     new = set(bases) - set(stored)
     if new and KnowledgeBase.objects.visible_to(user).filter(pk__in=new).count() != len(new):
         raise ApiError("knowledge_base_not_found", field="knowledge_bases")
+    if new:
+        accept_chosen(user.pk, new)
+
+
+def accept_chosen(user_id: int, bases: Iterable[UUID]) -> None:
+    """Accept the user's memberships of these bases, since the user has chosen or changed them; not their ownership."""
+    for base in KnowledgeBaseMember.objects.accept(user_id, bases):
+        call_after_commit(events.publish_accepted, base, user_id)
 
 
 def run_columns(bases: BoundBases) -> dict[str, Any]:

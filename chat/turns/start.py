@@ -119,7 +119,7 @@ def _load_content(session: Session, request: TurnRequest) -> _Content:
         request.knowledge_bases,
         session.leaf_id if request.parent is DefaultParent.TIP else request.parent,
     )
-    knowledge_bases.check_picked(bases)
+    knowledge_bases.choose_picked(session, bases)
     task_queue.check_reachable()
     return _Content(files, count_tokens(request.text), bases, dynamic_context.build(session, bases))
 

@@ -1,7 +1,7 @@
 """What becomes of knowledge bases and documents when the accounts are deleted that they count for: `on_delete` of `owner`.
 
-A base with another owner stays: the trigger knowledge_pass_on_bases gives it to the longest-standing of them, with its
-documents, in the transaction of the deletion (decision 0120). A base without one is deleted with the account.
+A base with another owner who has accepted that stays: the trigger knowledge_pass_on_bases gives it to the longest-standing of
+them, with its documents, in the transaction of the deletion (decisions 0120, 0179). A base without one is deleted with the account.
 """
 
 from typing import Any
@@ -12,13 +12,13 @@ from django.db.models.deletion import Collector
 
 
 def cascade_without_another_owner(collector: Collector, field: Any, bases: QuerySet[Any], using: str) -> None:
-    """Delete those of `bases` whose owners are all among the accounts that are deleted together."""
+    """Delete those of `bases` whose heirs are all among the accounts that are deleted together."""
     account = field.remote_field.model
     accounts = [
         one.pk for model, rows in collector.data.items() if issubclass(model, account) for one in rows
     ]
     members: Any = apps.get_model("knowledge", "KnowledgeBaseMember").objects
-    others = members.owners().filter(knowledge_base=OuterRef("pk")).exclude(user__in=accounts)
+    others = members.heirs().filter(knowledge_base=OuterRef("pk")).exclude(user__in=accounts)
     _cascade(collector, field, bases.exclude(Exists(others)), using)
 
 

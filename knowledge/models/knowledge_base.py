@@ -55,6 +55,7 @@ class KnowledgeBaseQuerySet(models.QuerySet["KnowledgeBase"]):
             base = self.create(owner=owner, **fields)
             member = base.members.create(user=owner, role=MemberRole.OWNER)
         base.role, base.member = MemberRole.OWNER, member.pk
+        base.is_accepted = base.is_ownership_accepted = True
         return base
 
     # Queries
@@ -75,11 +76,16 @@ class KnowledgeBaseQuerySet(models.QuerySet["KnowledgeBase"]):
         return self.readable_by(user).filter(~Exists(barred), pk__in=list(bases))
 
     def with_role_of(self, user: User) -> Self:
-        """Those that the user is a member of, each with the user's `role`, and the id of that `member`.
+        """Those that the user is a member of, each with the user's `role`, the id of that `member`, and what of it is accepted.
 
         The latest `changed_at` first: by what the role sees, since an order tells of changes as well as a time does.
         """
-        own = self.filter(members__user=user).annotate(role=F("members__role"), member=F("members__pk"))
+        own = self.filter(members__user=user).annotate(
+            role=F("members__role"),
+            member=F("members__pk"),
+            is_accepted=F("members__is_accepted"),
+            is_ownership_accepted=F("members__is_ownership_accepted"),
+        )
         is_read = When(role__in=sorted(READING), then=F("updated_at"))
         return own.annotate(changed_at=Case(is_read, default=F("outline_updated_at"))).order_by(
             "-changed_at", "-pk"
@@ -105,6 +111,8 @@ class KnowledgeBase(ReferencedRow):
     # Of the user who asks, from with_role_of.
     role: MemberRole
     member: UUID
+    is_accepted: bool
+    is_ownership_accepted: bool
     changed_at: datetime
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -151,11 +159,12 @@ class KnowledgeBase(ReferencedRow):
         return True
 
     def pass_on(self, owner_id: int) -> None:
-        """Let it count for another owner, with its documents."""
+        """Let it count for another owner, who has agreed, with its documents."""
         now = timezone.now()
         self.owner_id, self.updated_at, self.outline_updated_at = owner_id, now, now
         self.save(update_fields=["owner", "updated_at", "outline_updated_at"])
         self.documents.update(owner=owner_id)
+        self.members.filter(user=owner_id).update(is_accepted=True, is_ownership_accepted=True)
 
 
 def _when_changed(outline: Mapping[str, Any], now: datetime) -> Case:
@@ -163,8 +172,32 @@ def _when_changed(outline: Mapping[str, Any], now: datetime) -> Case:
 
 
 class KnowledgeBaseMemberQuerySet(models.QuerySet["KnowledgeBaseMember"]):
+    # Mutators
+
+    def accept(self, user: User | int, bases: Iterable[UUID]) -> list[UUID]:
+        """Accept the user's pending memberships of these bases; return the bases of those."""
+        pending = self.filter(user=user, knowledge_base__in=list(bases), is_accepted=False)
+        found = list(pending.values_list("knowledge_base", flat=True))
+        if found:
+            pending.update(is_accepted=True)
+        return found
+
+    # Queries
+
+    def accepted(self) -> Self:
+        return self.filter(is_accepted=True)
+
     def owners(self) -> Self:
         return self.filter(role=MemberRole.OWNER)
+
+    def heirs(self) -> Self:
+        """Owners who have agreed that the base may count for them."""
+        return self.owners().filter(is_ownership_accepted=True)
+
+    def invited_by(self, owner: User, user: User) -> Self:
+        """The user's pending memberships of bases that `owner` is an owner of."""
+        owned = KnowledgeBaseMember.objects.owners().filter(user=owner).values("knowledge_base")
+        return self.filter(user=user, is_accepted=False, knowledge_base__in=owned)
 
     def roles_of(self, user: User | int, bases: Iterable[UUID]) -> Mapping[UUID, MemberRole]:
         """The user's role in each of these bases that exists and that the user is a member of, as it is now."""
@@ -173,6 +206,11 @@ class KnowledgeBaseMemberQuerySet(models.QuerySet["KnowledgeBaseMember"]):
 
 
 class KnowledgeBaseMember(models.Model):
+    """is_accepted: by the user; False: an invitation, which allows what its role does, but tells and costs the user nothing.
+
+    is_ownership_accepted: of an owner, that the base may count for this user (docs/decisions/0179).
+    """
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     knowledge_base = models.ForeignKey(
         KnowledgeBase, on_delete=models.CASCADE, related_name="members", db_index=False
@@ -181,6 +219,8 @@ class KnowledgeBaseMember(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="knowledge_base_members"
     )
     role = models.CharField(max_length=10, choices=MemberRole.choices, default=MemberRole.RESTRICTED)
+    is_accepted = models.BooleanField(default=True, db_default=True)
+    is_ownership_accepted = models.BooleanField(default=True, db_default=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = KnowledgeBaseMemberQuerySet.as_manager()
@@ -200,9 +240,9 @@ class KnowledgeBaseMember(models.Model):
     # Mutators
 
     def change_role(self, role: MemberRole) -> None:
-        """In the row and here."""
-        self.role = role
-        self.save(update_fields=["role"])
+        """In the row and here. Whoever is made an owner by another has not accepted that yet."""
+        self.role, self.is_ownership_accepted = role, False
+        self.save(update_fields=["role", "is_ownership_accepted"])
 
 
 class MembershipChange(models.Model):

@@ -81,6 +81,11 @@ def member(page: Page, user: str) -> Locator:
     return page.locator(".members li").filter(has_text=user)
 
 
+def invitation(page: Page, base: str) -> Locator:
+    """In the list of the section, which tells of it when it is opened."""
+    return page.get_by_role("list", name="Invitations").get_by_role("listitem").filter(has_text=base)
+
+
 def search(page: Page, words: str) -> Locator:
     page.get_by_label("Search this knowledge base").fill(words)
     page.get_by_label("Search this knowledge base").press("Enter")

@@ -15,6 +15,7 @@ from tests.browser.knowledge_scene import (
     create,
     document,
     expect_state,
+    invitation,
     keeper,
     member,
     open_section,
@@ -138,6 +139,8 @@ def test_members_see_what_their_role_allows_as_soon_as_it_changes(reader: Reader
         open_section(there)
         add_member(page, "bob", "Restricted")
         expect(member(page, "bob")).to_have_count(1)
+        there.reload()
+        invitation(there, "Tides").get_by_role("button", name="Accept").click()
         there.locator(".base-rows").get_by_role("link", name="Tides").click()
         expect(there.locator(".protected")).to_be_visible()
         for part in ("Documents", "Members", "Search"):
@@ -156,6 +159,41 @@ def test_members_see_what_their_role_allows_as_soon_as_it_changes(reader: Reader
         page.get_by_role("dialog").get_by_role("button", name="Remove").click()
         expect(there.locator("#title")).to_have_text("Knowledge")
         expect(there.locator(".base-rows li")).to_have_count(0)
+
+
+def test_an_invitation_stands_apart_until_it_is_accepted_or_declined(
+    reader: Reader, windows: Windows
+) -> None:
+    page = reader.page
+    with windows.borrowed("bob") as other:
+        there = other.page
+        for answer in ("Decline", "Accept"):
+            create(page, f"{answer} tides")
+            add_member(page, "bob", "Reader")
+            expect(member(page, "bob")).to_contain_text("invited")
+        there.locator("#bases summary").click()
+        expect(there.locator("#bases fieldset")).to_contain_text("no knowledge bases yet")
+        there.keyboard.press("Escape")
+        open_section(there)
+        expect(there.get_by_role("list", name="Knowledge bases")).to_be_hidden()
+        invitation(there, "Decline tides").get_by_role("button", name="Decline").click()
+        expect(invitation(there, "Decline tides")).to_have_count(0)
+        invitation(there, "Accept tides").get_by_role("button", name="Accept").click()
+        expect(there.get_by_role("list", name="Knowledge bases")).to_contain_text("Accept tides")
+        expect(there.get_by_role("list", name="Invitations")).to_be_hidden()
+        expect(member(page, "bob")).not_to_contain_text("invited")
+        there.locator("#new-chat").click()
+        there.locator("#bases summary").click()
+        expect(there.locator("#bases").get_by_role("checkbox")).to_have_count(1)
+        # Who is made an owner has not agreed that it counts.
+        page.get_by_label("Role of bob").select_option(label="Owner")
+        expect(member(page, "bob")).to_contain_text("ownership not accepted")
+        there.keyboard.press("Escape")
+        open_section(there)
+        there.locator(".base-rows").get_by_role("link", name="Accept tides").click()
+        there.get_by_role("button", name="Accept ownership").click()
+        expect(there.locator(".invitation")).to_be_hidden()
+        expect(member(page, "bob")).not_to_contain_text("ownership")
 
 
 def test_a_member_leaves_and_the_last_owner_cannot(reader: Reader) -> None:

@@ -29,7 +29,7 @@ from chat.presenters.projects import present_projects
 from chat.presenters.saved_prompts import present_saved_prompt
 from chat.presenters.sessions import annotate_sessions, present_trashed_session
 from chat.sessions.portable.archive_writer import Pipe, as_zip, compressed, write_content
-from knowledge.models import Document, File, KnowledgeBase, KnowledgeBaseMember, MemberRole, Project
+from knowledge.models import Document, File, KnowledgeBase, KnowledgeBaseMember, Project
 from web.rest.limits import SOURCES, present_limit_use
 from web.rest.request_slots import EXPORTS
 from web.rest.streaming import streamed
@@ -123,7 +123,7 @@ def _write_files(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[b
 
 def _write_bases(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[bytes]:
     listed: list[JSONObject] = []
-    owned = KnowledgeBaseMember.objects.filter(user=user, role=MemberRole.OWNER).values("knowledge_base")
+    owned = KnowledgeBaseMember.objects.owners().accepted().filter(user=user).values("knowledge_base")
     for base in KnowledgeBase.objects.filter(pk__in=owned).order_by("created_at", "pk"):
         folder = _entry("knowledge-bases", len(listed) + 1, base.name)
         documents: list[JSONObject] = []

@@ -15,7 +15,7 @@ from chat.models.agent import ContextLayout
 from chat.presenters.agents import present_agent, present_agents
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
-from chat.turns.knowledge_bases import check_bindable
+from chat.turns.knowledge_bases import choose_bases
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import (
     GroupsField,
@@ -144,7 +144,7 @@ def _validated_fields(owner: User, body: dict[str, Any], stored: Agent | None = 
 
     stored: what it has may stay.
     """
-    check_bindable(owner, body.get("knowledge_bases", ()), stored.knowledge_bases if stored else ())
+    choose_bases(owner, body.get("knowledge_bases", ()), stored.knowledge_bases if stored else ())
     check_offered(body.get("models"))
     groups = set(body.get("shared_with", ()))
     if groups and stored:

@@ -34,7 +34,8 @@ from web.rest.knowledge_bases import get_editable_base, get_readable_base
 from web.rest.multipart_form import FileFormParser, UploadedContent
 from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination
-from web.rest.request_slots import EXPENSIVE
+from web.rest.request_slots import EXPENSIVE, LONG_BODIES
+from web.rest.user_slots import UserSlots
 
 _NEW = {"application/json": NewDocumentBody, "multipart/form-data": DocumentForm}
 _REPLACED = {"application/json": DocumentBody, "multipart/form-data": DocumentForm}
@@ -44,6 +45,9 @@ class DocumentSourceView(StrictAPIView):
     """A view that takes documents."""
 
     parser_classes = [StrictJSONParser, FileFormParser]
+
+    def slots_of(self, request: Request) -> UserSlots:
+        return LONG_BODIES if request.method in ("POST", "PUT") else super().slots_of(request)
 
     def source(self, request: Request, accepted: type[DocumentBody], **kept: str) -> DocumentSource:
         """What the body gives. kept: what it has if it does not say so. Raises ApiError."""

@@ -25,6 +25,12 @@ class KnowledgeBaseAnswer(ResponseSchema):
     routing_keywords = serializers.ListField(child=serializers.CharField())
     role = serializers.ChoiceField(choices=MEMBER_ROLES, help_text="Of the user who asks.")
     member = serializers.UUIDField(help_text="The id of the user's own membership, by which the user leaves.")
+    accepted = serializers.BooleanField(
+        help_text="By the user; `false`: an invitation, of which no event tells, accepted by `accept/` or by choosing the base."
+    )
+    accepted_ownership = serializers.BooleanField(
+        help_text="Whether the base may count for the user: only of an owner who created it or accepted that."
+    )
     owner = serializers.CharField(help_text="The user for whom the documents count.")
     documents = DocumentCountsAnswer(allow_null=True, help_text=_WITHHELD)
     indexing = IndexingAnswer(allow_null=True, help_text=_WITHHELD)
@@ -38,6 +44,8 @@ class MemberAnswer(ResponseSchema):
     id = serializers.UUIDField()
     user = serializers.CharField(help_text="The name.")
     role = serializers.ChoiceField(choices=MEMBER_ROLES)
+    accepted = serializers.BooleanField(help_text="`false`: an invitation.")
+    accepted_ownership = serializers.BooleanField(help_text="Whether the base may count for this owner.")
 
 
 class DocumentAnswer(ResponseSchema):

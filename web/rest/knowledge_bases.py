@@ -8,9 +8,11 @@ from rest_framework.response import Response
 
 from chat.events import knowledge_bases as events
 from chat.knowledge_bases.deletion import delete_base
+from chat.knowledge_bases.members import accept_base
 from chat.presenters.knowledge_bases import present_bases, present_found
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
+from chat.turns.knowledge_bases import accept_chosen
 from chat.turns.request import has_visible_text, invisible_text_pattern
 from knowledge.models import Document, KnowledgeBase, MemberRole
 from knowledge.models.knowledge_base import (
@@ -25,7 +27,13 @@ from knowledge.models.knowledge_base import (
 from knowledge.routing_hints import REFUSED_PATTERN, is_routing_hint
 from knowledge.search import search_files
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import StrictCharField, StrictSerializer, StringsField, VisibleCharField
+from web.rest.fields import (
+    StrictBooleanField,
+    StrictCharField,
+    StrictSerializer,
+    StringsField,
+    VisibleCharField,
+)
 from web.rest.knowledge_base_schemas import FoundAnswer, KnowledgeBaseAnswer
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import TEXT, documented, query, whole_number
@@ -130,6 +138,22 @@ class KnowledgeBaseView(StrictAPIView):
         return Response(_present(base))
 
 
+class AcceptBody(StrictSerializer):
+    ownership = StrictBooleanField(
+        default=False,
+        help_text="Of an owner: the base may count for the user, when the owner leaves that it counts for.",
+    )
+
+
+class AcceptView(StrictAPIView):
+    @documented("knowledge_bases_accept", body=AcceptBody, answer=KnowledgeBaseAnswer)
+    def post(self, request: Request, knowledge_base: str) -> Response:
+        """Accept the membership that somebody else made. Idempotent. Who deletes the own membership declines it."""
+        base, with_ownership = get_base(request, knowledge_base), self.body(AcceptBody)["ownership"]
+        accept_base(base, current_user(request), with_ownership=with_ownership)
+        return Response(_present(get_base(request, knowledge_base)))
+
+
 class KnowledgeBaseSearchView(StrictAPIView):
     slots = EXPENSIVE
 
@@ -162,7 +186,7 @@ def get_owned_base(request: Request, pk: str) -> KnowledgeBase:
     base = get_base(request, pk)
     if base.role != MemberRole.OWNER:
         raise ApiError("not_allowed")
-    return base
+    return _accepted_by_change(request, base)
 
 
 def get_readable_base(request: Request, pk: str) -> KnowledgeBase:
@@ -178,6 +202,14 @@ def get_editable_base(request: Request, pk: str) -> KnowledgeBase:
     base = get_readable_base(request, pk)
     if base.role not in EDITING:
         raise ApiError("not_allowed")
+    return _accepted_by_change(request, base)
+
+
+def _accepted_by_change(request: Request, base: KnowledgeBase) -> KnowledgeBase:
+    """A base that its member changes is accepted by that."""
+    if not base.is_accepted:
+        accept_chosen(current_user(request).pk, [base.pk])
+        base.is_accepted = True
     return base
 
 

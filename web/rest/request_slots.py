@@ -12,6 +12,8 @@ from web.rest.user_slots import UserSlots
 REQUESTS: Final = UserSlots(8, waiting=100, wait_s=20.0)
 # Those that may take seconds: searches, whole branches and trees, texts of files, sums over all rows of a user.
 EXPENSIVE: Final = UserSlots(2, waiting=10, wait_s=10.0)
+# Those whose JSON may hold megabytes of text, which takes the processor of this process for a good part of a second.
+LONG_BODIES: Final = UserSlots(2, waiting=100, wait_s=20.0)
 # Of the owner, by anonymous readers of shared links.
 SHARED: Final = UserSlots(4, waiting=50, wait_s=10.0)
 # Pages of the admin, by their member of the staff.

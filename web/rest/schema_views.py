@@ -1,23 +1,46 @@
 """Serves the machine-readable contract: OpenAPI for REST with a page to browse it, AsyncAPI for the websocket."""
 
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
+from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.permissions import BasePermission
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
-from rest_framework.response import Response
 
+from knowledge.idle_connection import return_idle_connection
 from web.rest.api_view import StrictAPIView
 from web.rest.errors import error_response
 from web.rest.openapi import LOGINS, ErrorAnswer, accepts
 from web.rest.operators import MayReadContract
 
 ASYNCAPI: Final = Path(__file__).parent / "asyncapi.yaml"
+
+
+class RenderedSchema:
+    """The OpenAPI document in each format, made once: that takes the processor for seconds, and is the same for everybody."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._by_type: dict[str, str | bytes] = {}
+
+    def render(self, renderer: BaseRenderer) -> str | bytes:
+        # Who waits holds no connection.
+        return_idle_connection()
+        with self._lock:
+            if renderer.media_type not in self._by_type:
+                schema: Any = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+                self._by_type[renderer.media_type] = renderer.render(schema, renderer.media_type, {})
+            return self._by_type[renderer.media_type]
+
+
+SCHEMA: Final = RenderedSchema()
 
 
 class SchemaView(SpectacularAPIView):
@@ -30,10 +53,11 @@ class SchemaView(SpectacularAPIView):
         parameters=[OpenApiParameter("lang", exclude=True), OpenApiParameter("format", exclude=True)],
         responses={200: OpenApiTypes.OBJECT, "4XX": ErrorAnswer, "5XX": ErrorAnswer},
     )
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:  # noqa: ARG002
         """Read this document; the Accept header chooses between JSON and YAML."""
-        response: Response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]
-        return response
+        renderer = request.accepted_renderer
+        headers = {"Content-Disposition": f'inline; filename="turnwire.{renderer.format}"'}
+        return HttpResponse(SCHEMA.render(renderer), content_type=renderer.media_type, headers=headers)
 
 
 class DocsView(SpectacularSwaggerSplitView):

@@ -19,7 +19,7 @@ from chat.sessions import deletion
 from chat.sessions.creation import create_session
 from chat.sessions.settings import edit_session
 from chat.transcript.run_options import merge_options
-from chat.turns.knowledge_bases import check_bindable
+from chat.turns.knowledge_bases import choose_bases
 from knowledge.models import Project
 from web.rest.agents import MAX_PROMPT_CHARACTERS, MAX_REMINDER_CHARACTERS, check_offered
 from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_flag
@@ -208,7 +208,7 @@ def _resolve_fields(request: Request, body: dict[str, Any], stored_bases: Collec
     for noun, rows in owned.items():
         if body.get(noun) is not None:
             body[noun] = get_own_row(rows, str(body[noun]), noun, field=noun)
-    check_bindable(current_user(request), body.get("knowledge_bases", ()), stored_bases)
+    choose_bases(current_user(request), body.get("knowledge_bases", ()), stored_bases)
     check_offered(body.get("models"))
     if "options" in body:
         body["options"] = merge_options({}, body["options"])

@@ -14,7 +14,12 @@ from web.rest.files import FileContentView, FilesView, FileThumbnailView, FileVi
 from web.rest.foreign_imports import ForeignImportView
 from web.rest.forks import ForkView
 from web.rest.groups import GroupsView
-from web.rest.knowledge_bases import KnowledgeBaseSearchView, KnowledgeBasesView, KnowledgeBaseView
+from web.rest.knowledge_bases import (
+    AcceptView,
+    KnowledgeBaseSearchView,
+    KnowledgeBasesView,
+    KnowledgeBaseView,
+)
 from web.rest.limits import LimitsView
 from web.rest.members import MembersView, MemberView
 from web.rest.message_texts import AnswerEditsView, MessageView
@@ -64,6 +69,7 @@ urlpatterns = [
     path("projects/<id:project>/files/<id:file>/", ProjectFileView.as_view()),
     path("knowledge-bases/", KnowledgeBasesView.as_view()),
     path("knowledge-bases/<id:knowledge_base>/", KnowledgeBaseView.as_view()),
+    path("knowledge-bases/<id:knowledge_base>/accept/", AcceptView.as_view()),
     path("knowledge-bases/<id:knowledge_base>/search/", KnowledgeBaseSearchView.as_view()),
     path("knowledge-bases/<id:knowledge_base>/documents/", DocumentsView.as_view()),
     path("knowledge-bases/<id:knowledge_base>/documents/<id:document>/", DocumentView.as_view()),

@@ -171,6 +171,7 @@ class TestMembers:
         send(
             team.clients["owner"], "patch", f"{team.path}members/{team.member('editor')}/", {"role": "owner"}
         )
+        send(team.clients["editor"], "post", f"{team.path}accept/", {"ownership": True})
         assert team.clients["owner"].delete(f"{team.path}members/{team.member('owner')}/").status_code == 204
         assert KnowledgeBase.objects.get().owner == team.users["editor"]
         assert Document.objects.get().owner == team.users["editor"]
@@ -184,6 +185,7 @@ class TestMembers:
             KnowledgeBase.objects.start(team.users[role], name="Full")
             made = send(owner, "patch", f"{team.path}members/{team.member(role)}/", {"role": "owner"})
             assert made.status_code == 200
+            send(team.clients[role], "post", f"{team.path}accept/", {"ownership": True})
         assert KnowledgeBase.objects.get(pk=team.base.pk).owner == team.users["owner"]
         for method, body in (("delete", None), ("patch", {"role": "reader"})):
             assert refusal(send(owner, method, own, body)) == (409, "owner_without_room")

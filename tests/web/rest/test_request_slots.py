@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
 
 from chat.models import Agent
 from chat.models.sql.session_search import MAX_WORDS, _search
@@ -15,7 +16,8 @@ from chat.protocol.errors import ApiError
 from knowledge.models import KnowledgeBase
 from tests import factories
 from web import admin_site
-from web.rest.request_slots import ADMIN, EXPENSIVE, REQUESTS
+from web.rest import schema_views
+from web.rest.request_slots import ADMIN, EXPENSIVE, LONG_BODIES, REQUESTS
 from web.rest.user_slots import UserSlots
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -97,6 +99,37 @@ def test_short_requests_of_a_user_are_answered_in_turns(gate: Gate, monkeypatch:
         statuses = [one.result() for one in asked]
     assert set(statuses) == {200}
     assert not REQUESTS._taken
+
+
+def test_documents_of_a_user_are_taken_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = factories.create_user("alice")
+    path = f"/api/knowledge-bases/{KnowledgeBase.objects.start(alice, name='Tides').pk}/documents/"
+    taken: list[int] = []
+
+    def read(*_: object) -> Any:
+        taken.append(LONG_BODIES._taken[alice.pk])
+        raise ApiError("invalid_value", field="text")
+
+    monkeypatch.setattr("web.rest.documents.read_source", read)
+    body = {"title": "Tides", "text": "Low water."}
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        asked = side_by_side(pool, lambda: factories.api_client(alice).post(path, body, format="json"))
+        statuses = [one.result() for one in asked]
+    assert set(statuses) == {400}
+    assert set(taken) <= {1, LONG_BODIES.most}
+    assert not LONG_BODIES._taken
+
+
+def test_the_schema_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    alice, made = factories.create_user("alice"), []
+    monkeypatch.setattr(schema_views, "SCHEMA", schema_views.RenderedSchema())
+    monkeypatch.setattr(
+        SchemaGenerator, "get_schema", lambda *_, **__: made.append(1) or {"openapi": "3.1.0"}
+    )
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        asked = side_by_side(pool, lambda: factories.api_client(alice).get("/api/schema/"))
+        assert {one.result() for one in asked} == {200}
+    assert len(made) == 1
 
 
 def test_pages_of_the_admin_are_made_few_at_a_time(

@@ -225,6 +225,8 @@
  * @property {string[]} routing_keywords
  * @property {MemberRole} role  the user's
  * @property {number} member  the id of the user's membership
+ * @property {boolean} accepted  false: an invitation
+ * @property {boolean} accepted_ownership  of an owner, that the base may count for the user
  * @property {string} owner  a user name
  * @property {{processing: number, ready: number, failed: number}|null} documents  null: restricted members are not told
  * @property {{chunks: number, waiting: number}|null} indexing
@@ -242,7 +244,7 @@
  * @property {number} token_count
  * @property {number} [unread_pages]
  *
- * @typedef {{id: number, user: string, role: MemberRole}} Member
+ * @typedef {{id: number, user: string, role: MemberRole, accepted: boolean, accepted_ownership: boolean}} Member
  *
  * @typedef {object} FoundPassage
  * @property {string} document_id

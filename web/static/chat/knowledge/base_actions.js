@@ -1,9 +1,9 @@
-/** What can be done with knowledge bases: create, edit, delete, leave. */
+/** What can be done with knowledge bases: create, edit, delete, leave, answer invitations. */
 
 import { ask } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
-import { createBase, deleteBase, removeMember } from "../server/knowledge_api.js";
+import { acceptBase, createBase, deleteBase, removeMember } from "../server/knowledge_api.js";
 import { unlessGone } from "../server/unless_gone.js";
 import { askFor, line } from "../elements/form_dialog.js";
 import { isOwned } from "./knowledge_store.js";
@@ -40,6 +40,28 @@ export class BaseActions {
     if (!made) return;
     this.store.put(made);
     this.page.open(made.id);
+  }
+
+  /** @param {KnowledgeBase} base */
+  accept(base) {
+    return this.#accept(base, false);
+  }
+
+  /** @param {KnowledgeBase} base */
+  acceptOwnership(base) {
+    return this.#accept(base, true);
+  }
+
+  /** @param {KnowledgeBase} base @param {boolean} ownership */
+  async #accept({ id }, ownership) {
+    const isDone = await this.page.attempt(async () => this.store.put(await acceptBase(id, ownership)));
+    // No event tells of an invitation that was taken back.
+    if (!isDone) void this.store.refresh();
+  }
+
+  /** @param {KnowledgeBase} base */
+  async decline({ id, member }) {
+    if (await this.page.attempt(() => removeMember(id, member).catch(unlessGone))) this.store.remove(id);
   }
 
   /** @param {KnowledgeBase} base */

@@ -43,8 +43,9 @@ export class BaseChoice {
     const { list, scope, store } = this;
     const focused = list.contains(document.activeElement) ? /** @type {HTMLInputElement} */ (document.activeElement).value : null;
     const chosen = scope === "chat" ? this.picker.bound : this.picker.picked;
-    const unknown = chosen.filter((id) => !store.get(id)).map((id) => ({ id, name: store.nameOf(id) }));
-    const rows = [...(store.rows ?? []), ...unknown].map((base) => this.#row(base, chosen));
+    const offered = store.accepted ?? [];
+    const others = chosen.filter((id) => !offered.some((base) => base.id === id)).map((id) => store.get(id) ?? { id, name: store.nameOf(id) });
+    const rows = [...offered, ...others].map((base) => this.#row(base, chosen));
     const hint = scope === "chat" ? t("Answers use what is found in them.") : t("The answer comes from these alone, or says that they do not hold it.");
     const none = h("p", { class: "own" }, store.rows ? t("You have no knowledge bases yet.") : t("Reading…"));
     list.replaceChildren(

@@ -4,6 +4,7 @@ import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
 import { DocumentsView } from "./documents_view.js";
+import { InvitationNote } from "./invitation.js";
 import { isOwned, isReadable } from "./knowledge_store.js";
 import { ASK_INDEXING_MS, countText, indexingText, roleNames, roleNote } from "./knowledge_texts.js";
 import { MembersView } from "./members_view.js";
@@ -27,11 +28,12 @@ export class BaseView {
     this.timer = 0;
     /** @type {KnowledgeBase|null} */
     this.base = null;
+    this.invitation = new InvitationNote(actions);
     this.about = new AboutView(() => actions.edit(this.base));
     this.search = new SearchView();
     this.documents = new DocumentsView(page);
     this.members = new MembersView(page);
-    this.element = h("div", { class: "base", hidden: true }, this.about.element, this.search.element, this.documents.element, this.members.element);
+    this.element = h("div", { class: "base", hidden: true }, this.invitation.element, this.about.element, this.search.element, this.documents.element, this.members.element);
   }
 
   /** @param {KnowledgeBase} base */
@@ -40,6 +42,7 @@ export class BaseView {
     const isOther = base.id !== this.base?.id || isReadable(base) !== isReadable(this.base);
     this.base = base;
     this.element.hidden = false;
+    this.invitation.show(base);
     this.about.show(base);
     for (const part of [this.search, this.documents, this.members]) {
       part.element.hidden = !isReadable(base);

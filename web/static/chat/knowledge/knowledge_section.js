@@ -41,6 +41,8 @@ export class KnowledgeSection {
   /** @param {string|null} open */
   show(open) {
     if (open !== this.open) this.element.scrollTop = 0;
+    // No event tells of invitations.
+    if (open === "" && this.open !== null) void this.store.refresh();
     this.open = open;
     this.#draw();
   }

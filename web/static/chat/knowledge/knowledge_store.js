@@ -21,6 +21,11 @@ export class KnowledgeStore extends ListStore {
     return this.get(id)?.name ?? t("Unknown knowledge base");
   }
 
+  /** Those that the user has accepted; null: not read yet. */
+  get accepted() {
+    return this.rows && this.rows.filter(isAccepted);
+  }
+
   /** One object from the socket. @param {any} frame */
   receive(frame) {
     if (frame.type === "sessions_watched" || frame.type === "sessions_resync") void this.refresh();
@@ -29,6 +34,8 @@ export class KnowledgeStore extends ListStore {
   }
 }
 
+/** @param {KnowledgeBase} base */
+export const isAccepted = ({ accepted }) => accepted;
 /** @param {KnowledgeBase} base */
 export const isReadable = ({ role }) => role !== "restricted";
 /** @param {KnowledgeBase} base */

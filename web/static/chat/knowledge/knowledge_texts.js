@@ -2,7 +2,7 @@
 
 import { t, tn } from "../i18n.js";
 
-/** @import {FoundPassage, KnowledgeBase, MemberRole} from "../types.js" */
+/** @import {FoundPassage, KnowledgeBase, Member, MemberRole} from "../types.js" */
 
 /** The socket tells of files that have been read; how far indexing is, is asked for. */
 export const ASK_INDEXING_MS = 3_000;
@@ -18,6 +18,12 @@ export function roleNote(role) {
     reader: t("reads documents"),
     restricted: t("gets answers, but sees no documents"),
   }[role];
+}
+
+/** What a member has not accepted; empty: nothing. @param {Member} member */
+export function memberNote({ role, accepted, accepted_ownership: isHeir }) {
+  if (!accepted) return t("invited");
+  return role === "owner" && !isHeir ? t("ownership not accepted") : "";
 }
 
 /** @param {KnowledgeBase} base */

@@ -10,7 +10,7 @@ import { RepeatedRead } from "../server/repeated_read.js";
 import { unlessGone } from "../server/unless_gone.js";
 import { Field } from "../elements/form_dialog.js";
 import { isOwned, isReadable } from "./knowledge_store.js";
-import { roleNames, roleNote } from "./knowledge_texts.js";
+import { memberNote, roleNames, roleNote } from "./knowledge_texts.js";
 
 /** @import {KnowledgeBase, Member, MemberRole} from "../types.js" */
 
@@ -107,10 +107,11 @@ class MemberRow {
   constructor(actions) {
     this.user = h("span", { class: "title" });
     this.role = h("span", { class: "hint" });
+    this.note = h("span", { class: "hint" });
     this.select = roleSelect("reader");
     this.select.addEventListener("change", () => actions.change(this.member, /** @type {MemberRole} */ (this.select.value)));
     this.away = h("button", { type: "button", class: "icon-button", title: t("Remove"), onclick: () => actions.remove(this.member) }, icon("close"));
-    this.element = h("li", {}, icon("user"), this.user, this.role, this.select, this.away);
+    this.element = h("li", {}, icon("user"), this.user, this.note, this.role, this.select, this.away);
   }
 
   /** @param {Member} member @param {boolean} isMine  the user may change it */
@@ -120,6 +121,7 @@ class MemberRow {
     this.user.textContent = user;
     this.role.textContent = roleNames()[role];
     this.role.hidden = isMine;
+    this.note.textContent = memberNote(member);
     this.select.hidden = this.away.hidden = !isMine;
     this.select.value = role;
     this.select.setAttribute("aria-label", t("Role of %(user)s", { user }));

@@ -23,6 +23,9 @@ export const changeBase = (base, fields) => call("PATCH", baseAt(base), fields);
 /** With its documents. @param {string} base */
 export const deleteBase = (base) => call("DELETE", baseAt(base));
 
+/** The own membership. @param {string} base @param {boolean} ownership  also that the base may count for the user @returns {Promise<KnowledgeBase>} */
+export const acceptBase = (base, ownership) => call("POST", `${baseAt(base)}accept/`, { ownership });
+
 /** @typedef {{results: KnowledgeDocument[], next: string|null}} DocumentPage  next: the query of the page after it */
 
 /** @param {string} base @param {string} query of a page; empty: the first one @returns {Promise<DocumentPage>} */

@@ -29,7 +29,7 @@ export const NEW_AGENT = { name: "", prompt: "", replaces_system_prompt: false, 
 const MOST_MODELS = 4;
 
 export class AgentForm {
-  /** @param {AgentFields} agent @param {Model[]} models @param {Pick<KnowledgeBase, "id"|"name">[]} bases @param {Group[]} groups */
+  /** @param {AgentFields} agent @param {Model[]} models @param {Pick<KnowledgeBase, "id"|"name"|"accepted">[]} bases @param {Group[]} groups */
   constructor(agent, models, bases, groups) {
     this.agent = agent;
     this.layout = agent.context_layout;
@@ -41,7 +41,8 @@ export class AgentForm {
     this.tools = boxes(this.toolNames, agent.tools);
     this.models = boxes(new Map(models.map(({ name }) => [name, name])), agent.models);
     const gone = agent.knowledge_bases.filter((id) => !bases.some((base) => base.id === id));
-    this.baseNames = new Map([...bases.map(({ id, name }) => /** @type {const} */ ([id, name])), ...gone.map((id) => /** @type {const} */ ([id, t("Unknown knowledge base")]))]);
+    const offered = bases.filter(({ id, accepted }) => accepted || agent.knowledge_bases.includes(id));
+    this.baseNames = new Map([...offered.map(({ id, name }) => /** @type {const} */ ([id, name])), ...gone.map((id) => /** @type {const} */ ([id, t("Unknown knowledge base")]))]);
     this.bases = boxes(this.baseNames, agent.knowledge_bases);
     this.groupNames = new Map(groups.map(({ id, name }) => [String(id), name]));
     this.groups = boxes(this.groupNames, agent.shared_with.map(String));

@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('knowledge', '0019_unread_pages'),
+        ('knowledge', '0020_accepted_memberships'),
     ]
 
     operations = [

@@ -1,0 +1,148 @@
+"""One user who asks the same 40 times side by side, and another who is timed meanwhile."""
+
+import asyncio
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, NamedTuple
+
+import httpx2
+from websockets.asyncio.client import connect
+
+TIMES: Final = 40
+# Later than alone, so that the machine does not decide.
+LATER_S: Final = 2.0
+ATTACK_S: Final = 120
+_PIECE: Final = 256 * 1024
+_BEFORE: Final = 5
+
+Attack = Callable[[], Coroutine[Any, Any, Counter[str]]]
+
+
+class Finding(NamedTuple):
+    """What an attack did: answers that it got, and the slowest of the other user's. faults: what was too late or refused."""
+
+    name: str
+    answers: Counter[str]
+    slowest_s: float
+    faults: list[str]
+
+
+class Bystander:
+    """The other user, who lists chats, begins one, and sends, over a new connection each time."""
+
+    def __init__(self, address: str, token: str) -> None:
+        self._address, self._headers = address, {"Authorization": f"Token {token}"}
+        self._alone: dict[str, float] = {}
+        for _ in range(_BEFORE):
+            self.time_alone()
+
+    def time_alone(self) -> None:
+        for what, (seconds, status) in self._ask().items():
+            assert status < 300, f"{what} alone: {status}"
+            self._alone[what] = max(seconds, self._alone.get(what, 0))
+
+    def time_beside(self) -> tuple[float, list[str]]:
+        """The slowest answer, and what was too late or refused."""
+        asked = self._ask()
+        faults = [
+            f"{what}: {status} after {seconds:.2f} s, alone {self._alone[what]:.2f} s"
+            for what, (seconds, status) in asked.items()
+            if status >= 300 or seconds > self._alone[what] + LATER_S
+        ]
+        return max(seconds for seconds, _ in asked.values()), faults
+
+    def _ask(self) -> dict[str, tuple[float, int]]:
+        """By what was asked, seconds and status."""
+        found: dict[str, tuple[float, int]] = {}
+        base_url = f"http://{self._address}/api/"
+        with httpx2.Client(base_url=base_url, headers=self._headers, timeout=60, trust_env=False) as client:
+
+            def ask(what: str, method: str, path: str, body: Any = None) -> Any:
+                began = time.monotonic()
+                response = client.request(method, path, json=body)
+                found[what] = (time.monotonic() - began, response.status_code)
+                return response.json()
+
+            ask("GET", "GET", "sessions/")
+            session = ask("new chat", "POST", "sessions/", {}).get("id")
+            ask("send", "POST", f"sessions/{session}/turns/", {"text": "Hello"})
+        return found
+
+
+def disturb(bystander: Bystander, name: str, attack: Attack) -> Finding:
+    """Attack, and time the other user until that has ended, at least once."""
+    bystander.time_alone()
+    answers: Counter[str] = Counter()
+
+    def run() -> None:
+        answers.update(asyncio.run(attack()))
+
+    thread = threading.Thread(target=run, name=name)
+    thread.start()
+    slowest, faults = 0.0, []
+    while True:
+        seconds, found = bystander.time_beside()
+        slowest = max(slowest, seconds)
+        faults += found
+        if not thread.is_alive():
+            break
+    thread.join()
+    return Finding(name, answers, slowest, faults)
+
+
+def requests(address: str, request: bytes, times: int = TIMES) -> Attack:
+    """The same request over so many connections; answers are counted by status, without parsing the rest of them."""
+
+    async def attack() -> Counter[str]:
+        return Counter(await asyncio.gather(*(_answer(address, request) for _ in range(times))))
+
+    return attack
+
+
+async def _answer(address: str, request: bytes) -> str:
+    host, _, port = address.partition(":")
+    try:
+        async with asyncio.timeout(ATTACK_S):
+            reader, writer = await asyncio.open_connection(host, int(port))
+            try:
+                sending = asyncio.create_task(_send(writer, request))
+                status = (await reader.readline()).split(b" ")[1:2]
+                while await reader.read(_PIECE):
+                    pass
+                sending.cancel()  # the server may have answered before it had read all
+            finally:
+                writer.close()
+    except (OSError, TimeoutError) as error:
+        return type(error).__name__
+    return status[0].decode() if status else "none"
+
+
+async def _send(writer: asyncio.StreamWriter, request: bytes) -> None:
+    try:
+        for start in range(0, len(request), _PIECE):
+            writer.write(request[start : start + _PIECE])
+            await writer.drain()
+    except OSError:
+        pass  # refused before it was read
+
+
+def commands(address: str, token: str, command: str, times: int = TIMES) -> Attack:
+    """The same command over so many sockets; answers are counted by type, or code."""
+
+    async def ask() -> str:
+        headers = {"Authorization": f"Token {token}"}
+        async with (
+            asyncio.timeout(ATTACK_S),
+            connect(f"ws://{address}/ws/", additional_headers=headers, proxy=None, max_size=None) as socket,
+        ):
+            await socket.send(command)
+            frame = json.loads(str(await socket.recv()).partition("\n")[0])
+            return str(frame.get("code") or frame["type"])
+
+    async def attack() -> Counter[str]:
+        return Counter(await asyncio.gather(*(ask() for _ in range(times))))
+
+    return attack

@@ -1,0 +1,133 @@
+"""Whatever one user asks 40 times side by side, another is answered about as soon as alone. New routes and commands join by themselves."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.matrix import crowd
+from tests.matrix.crowd import Bystander, Finding
+from tests.matrix.largest_inputs import Place, candidates, command
+from tests.matrix.operations import OWN, PUBLIC, Operation, operations
+from tests.matrix.test_socket import cases
+from tests.search_server import SearchServer
+from tests.services import Services
+from tests.stack import Stack
+from tests.upstream import Upstream
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3600)]
+
+FILE_BYTES = 5 * 1024 * 1024
+LIMITS = {"MAX_RUNS_PER_USER": "1000000", "MAX_QUEUED_RUNS": "1000000", "MAX_FILE_BYTES": str(FILE_BYTES)}
+# Those that cost most: every change asks them.
+SAMPLE = {
+    "sessions_list", "sessions_export", "sessions_fork", "messages_list", "tree_read", "knowledge_bases_search", "usage_list",
+    "files_create", "documents_create", "turns_create", "auth_token", "schema_read",
+}  # fmt: skip
+SAMPLE_OF_COMMANDS = {"send", "subscribe"}
+# What deletes much comes last.
+LAST = (
+    "sessions_bulk",
+    "trash_empty",
+    "agents_delete",
+    "projects_delete",
+    "knowledge_bases_delete",
+    "sessions_delete",
+)
+
+
+class World(NamedTuple):
+    """staff: the place of a superuser, for what only staff may ask."""
+
+    place: Place
+    staff: Place
+    bystander: Bystander
+
+    def disturb(self, operation: Operation) -> Finding:
+        """With the largest request that is not refused as malformed."""
+        place = self.staff if operation.access not in (OWN, PUBLIC) else self.place
+        requests = list(candidates(operation, place))
+        if operation.method == "delete":  # what is tried is gone
+            del requests[1:]
+        for request in requests[:-1]:
+            tried = crowd.disturb(self.bystander, operation.id, crowd.requests(place.address, request, 1))
+            if not tried.answers.keys() & {"400", "404", "409"}:
+                break
+        else:
+            request = requests[-1]
+        return crowd.disturb(self.bystander, operation.id, crowd.requests(place.address, request))
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Web alone, with the product's settings and the limits of users; nobody answers what is sent."""
+    services = Services().start()
+    described = tmp_path_factory.mktemp("world") / "world.json"
+    with Upstream() as upstream, SearchServer() as searching:
+        stack = Stack(services, upstream, searching)
+        stack.environment.update(LIMITS)
+        stack.prepare()
+        script = f"from tests.matrix.filled_world import write; write({str(described)!r})"
+        stack.manage("shell", "-v", "0", "-c", script)
+        stack.start("web", environment={"DJANGO_SETTINGS_MODULE": "config.settings"})
+        try:
+            stack.wait_until_ready()
+            yield _world(stack, described)
+        finally:
+            stack.stop()
+            services.stop()
+
+
+def _world(stack: Stack, described: Path) -> World:
+    found = json.loads(described.read_text())
+    address = stack.base_url.removeprefix("http://")
+    place = Place(address, found["owner"], found["ids"], found["exported"], FILE_BYTES)
+    return World(place, place._replace(token=found["staff"]), Bystander(address, found["bystander"]))
+
+
+def order(operation: Operation) -> Any:
+    """Reading, then changing, then deleting, what lies deepest first."""
+    last = LAST.index(operation.id) if operation.id in LAST else -1
+    return last, not operation.is_safe, operation.method == "delete", -operation.path.count("/")
+
+
+def report(findings: list[Finding], record: Callable[[str, object], None]) -> None:
+    """Fails if another was late or refused, or if an operation did nothing for anybody."""
+    slowest = sorted(findings, key=lambda one: -one.slowest_s)[:5]
+    record("sampled", "slowest beside: " + ", ".join(f"{one.name} {one.slowest_s:.2f} s" for one in slowest))
+    for one in findings:
+        print(f"{one.name}: {dict(one.answers)}, another's slowest answer {one.slowest_s:.2f} s")
+    assert {one.name: one.faults for one in findings if one.faults} == {}
+    failed = {one.name: dict(one.answers) for one in findings if one.answers.keys() & {"500", "none", "401"}}
+    failed.pop("auth_token", None)
+    assert failed == {}
+
+
+def test_the_costliest_asked_side_by_side_delay_nobody_else(
+    world: World, record_property: Callable[[str, object], None]
+) -> None:
+    chosen = [one for one in sorted(operations(), key=order) if one.id in SAMPLE]
+    assert {one.id for one in chosen} == SAMPLE
+    findings = [world.disturb(one) for one in chosen]
+    report([*findings, *disturb_by_commands(world, SAMPLE_OF_COMMANDS)], record_property)
+
+
+@pytest.mark.full
+def test_every_operation_and_command_asked_side_by_side_delays_nobody_else(
+    world: World, record_property: Callable[[str, object], None]
+) -> None:
+    findings = disturb_by_commands(world, {case.kind for case in cases()})
+    report([*(world.disturb(one) for one in sorted(operations(), key=order)), *findings], record_property)
+
+
+def disturb_by_commands(world: World, kinds: set[str]) -> list[Finding]:
+    place = world.place
+    return [
+        crowd.disturb(
+            world.bystander, case.kind, crowd.commands(place.address, place.token, command(case, place.ids))
+        )
+        for case in cases()
+        if case.kind in kinds
+    ]
