@@ -1,0 +1,110 @@
+"""Measures what the reader of pages keeps of twenty-one pages whose words are known: `python -m bench.main_text [--others PYTHON]`.
+
+PYTHON: of an environment outside of the project with other extractors (bench/README.md), which read the same pages.
+"""
+
+import argparse
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from bench import main_text_pages
+from bench.extraction_words import split
+from ingest.reader import main_text
+
+CANDIDATES: Final = Path(__file__).with_name("main_text_candidates.py")
+
+
+class Page(NamedTuple):
+    """words: of its main text.  around: of menus, advertisements and footers."""
+
+    name: str
+    path: Path
+    words: list[str]
+    around: list[str]
+
+
+class Result(NamedTuple):
+    reader: str
+    page: Page
+    text: str
+    milliseconds: float
+
+    @property
+    def found(self) -> float:
+        """The share of the main text's words."""
+        return len(set(split(self.text)) & set(self.page.words)) / max(1, len(set(self.page.words)))
+
+    @property
+    def added(self) -> float:
+        """The share of the words around it."""
+        return len(set(split(self.text)) & set(self.page.around)) / len(set(self.page.around))
+
+
+def make_pages(folder: Path) -> Iterator[Page]:
+    for number, name in enumerate(main_text_pages.PAGES):
+        source, words, around = main_text_pages.make(name)
+        path = folder / f"{number}.html"
+        path.write_text(source, encoding="utf-8")
+        yield Page(name, path, words, around)
+
+
+def read_with_ours(pages: list[Page], folder: Path) -> Iterator[Result]:
+    (folder / "address").write_text("https://example.org/page", encoding="utf-8")
+    for page in (pages[0], *pages):  # the first is read twice: libraries are imported once
+        (folder / "content").write_bytes(page.path.read_bytes())
+        began = time.process_time()
+        main_text.read_main_text(folder / "content", folder / "text")
+        milliseconds = (time.process_time() - began) * 1000
+        yield Result("ours", page, (folder / "text").read_text(encoding="utf-8"), milliseconds)
+
+
+def read_with_others(python: str, pages: list[Page]) -> Iterator[Result]:
+    by_name = {page.path.name: page for page in pages}
+    lines = subprocess.run(
+        [python, str(CANDIDATES), str(pages[0].path.parent)], stdout=subprocess.PIPE, check=True
+    )
+    for line in lines.stdout.decode().splitlines():
+        reader, name, milliseconds, text = json.loads(line)
+        yield Result(reader, by_name[name], text, milliseconds)
+
+
+def report(results: list[Result]) -> None:
+    readers = list(dict.fromkeys(result.reader for result in results))
+    names = list(dict.fromkeys(result.page.name for result in results))
+    found = {(result.reader, result.page.name): result for result in results}
+    print("| page | " + " | ".join(f"{reader}: found, around, ms" for reader in readers) + " |")
+    print("|---" * (len(readers) + 1) + "|")
+    for name in names:
+        row = [found[reader, name] for reader in readers]
+        print(
+            f"| {name} | "
+            + " | ".join(f"{one.found:.0%}, {one.added:.0%}, {one.milliseconds:.0f}" for one in row)
+            + " |"
+        )
+    for reader in readers:
+        own = [found[reader, name] for name in names if found[reader, name].page.words]
+        means = [
+            sum(values) / len(own) for values in ((one.found for one in own), (one.added for one in own))
+        ]
+        print(
+            f"{reader}: {means[0]:.1%} of the words found, {means[1]:.1%} of those around, mean of {len(own)} pages"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--others", metavar="PYTHON")
+    python = parser.parse_args().others
+    with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory() as reads:
+        pages = list(make_pages(Path(made)))
+        results = list(read_with_ours(pages, Path(reads)))
+        report(results + (list(read_with_others(python, pages)) if python else []))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""What is kept of a page of the web: bench/main_text.py measures more pages."""
+
+from pathlib import Path
+
+import pytest
+
+from bench import main_text_pages
+from bench.extraction_words import split
+from ingest.reader import main_text
+
+pytestmark = [pytest.mark.pure, pytest.mark.slow]
+
+
+def kept(folder: Path, name: str, body: str = "<body>") -> tuple[str, float, float]:
+    """The text, and the shares of the page's words and of those around them."""
+    source, words, around = main_text_pages.make(name)
+    source = source.replace("<body>", body)
+    (folder / "content").write_text(source, encoding="utf-8")
+    (folder / "address").write_text("https://example.org/page", encoding="utf-8")
+    main_text.read_main_text(folder / "content", folder / "text")
+    text = (folder / "text").read_text(encoding="utf-8")
+    found = set(split(text))
+    shares = [len(found & set(known)) / max(1, len(set(known))) for known in (words, around)]
+    return text, shares[0], shares[1]
+
+
+@pytest.mark.parametrize("name", [name for name in main_text_pages.PAGES if name != "scripts alone"])
+def test_the_main_text_is_read_and_hardly_anything_around_it(tmp_path: Path, name: str) -> None:
+    _, found, added = kept(tmp_path, name)
+    assert found > 0.96
+    assert added < 0.15
+
+
+def test_a_page_that_only_scripts_show_says_so(tmp_path: Path) -> None:
+    text, *_ = kept(tmp_path, "scripts alone")
+    assert text.startswith(main_text.NO_MAIN_TEXT)
+
+
+def test_a_page_that_is_named_after_what_stands_beside_its_text_is_read(tmp_path: Path) -> None:
+    text, found, _ = kept(tmp_path, "article", '<body class="has-sidebar"><div class="with-comments">')
+    assert not text.startswith(main_text.NO_MAIN_TEXT)
+    assert found > 0.96
