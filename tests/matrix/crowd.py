@@ -31,7 +31,7 @@ class Finding(NamedTuple):
 
 
 class Bystander:
-    """The other user, who lists chats, begins one, and sends, over a new connection each time."""
+    """The other user, who lists chats, begins one, sends, and uploads, over a new connection each time."""
 
     def __init__(self, address: str, token: str) -> None:
         self._address, self._headers = address, {"Authorization": f"Token {token}"}
@@ -60,15 +60,17 @@ class Bystander:
         base_url = f"http://{self._address}/api/"
         with httpx2.Client(base_url=base_url, headers=self._headers, timeout=60, trust_env=False) as client:
 
-            def ask(what: str, method: str, path: str, body: Any = None) -> Any:
+            def ask(what: str, method: str, path: str, **body: Any) -> Any:
                 began = time.monotonic()
-                response = client.request(method, path, json=body)
+                response = client.request(method, path, **body)
                 found[what] = (time.monotonic() - began, response.status_code)
                 return response.json()
 
             ask("GET", "GET", "sessions/")
-            session = ask("new chat", "POST", "sessions/", {}).get("id")
-            ask("send", "POST", f"sessions/{session}/turns/", {"text": "Hello"})
+            session = ask("new chat", "POST", "sessions/", json={}).get("id")
+            ask("send", "POST", f"sessions/{session}/turns/", json={"text": "Hello"})
+            file = ask("upload", "POST", "files/", files={"file": ("a.txt", b"Low water.")}).get("id")
+            client.delete(f"files/{file}/")  # nobody reads it
         return found
 
 

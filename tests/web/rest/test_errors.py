@@ -130,8 +130,12 @@ def test_not_ready_without_redis(db: None, settings: Any) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["redis", "amqp"])
-def test_not_ready_without_the_broker(db: None, monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
-    monkeypatch.setenv("CELERY_BROKER_WRITE_URL", f"{scheme}://127.0.0.1:1/0")
+def test_not_ready_without_the_broker(
+    db: None, settings: Any, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    url = f"{scheme}://127.0.0.1:1/0"
+    settings.CELERY_BROKER_URL = url
+    monkeypatch.setenv("CELERY_BROKER_WRITE_URL", url)  # Celery has read its settings
     response = Client().get("/health/ready")
     body = response.json()
     assert (response.status_code, body["broker"], body["redis"]) == (503, "unavailable", "ok")
