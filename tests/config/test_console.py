@@ -47,6 +47,7 @@ def console(terminal: Terminal, tmp_path: Path) -> Iterator[Console]:
     console._file.close()
 
 
+@pytest.mark.slow
 def test_a_long_line_is_whole_in_the_file_and_cut_with_a_mark_on_the_terminal(
     console: Console, terminal: Terminal, tmp_path: Path
 ) -> None:

@@ -39,6 +39,7 @@ def test_exactly_the_bodies_of_too_many_values_are_refused(body: dict[str, Any])
         assert refused.value.code == "body_too_large"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body", ['{"a": "' + '\\"' * 400_000, '"' * 400_001, '{"a": "' + "\\" * 400_001, "[" * 400_000]
 )

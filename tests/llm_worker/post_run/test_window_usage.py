@@ -57,6 +57,7 @@ def test_fixed_parts_are_reserved_and_do_not_count_as_history() -> None:
 
 
 @pytest.mark.pure
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [0, 10, 500, 3000])
 def test_compression_is_never_late_and_at_most_slightly_early(answer: int) -> None:
     """The first length at which it asks is below the limit, and not far below."""

@@ -152,6 +152,7 @@ def test_only_a_possible_citation_is_held_back():
     assert list(citations.feed(" so")) == [DOCUMENTS[1], f"{L1} so"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "written",
     ["x[" + "1, " * 5_000, "x[1](" + "a" * 5_000, " [9]" * 5_000 + " ", "`" * 5_000, "[[1]](u" * 5_000],

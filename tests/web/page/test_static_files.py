@@ -84,6 +84,7 @@ class Server:
         return response
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("accepted", "encoding"),
     [
