@@ -9,6 +9,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.reader import Reader
 from tests.browser.windows import Windows
 
+# Documents are read, and their vectors computed, at the lowest priority: whatever else the machine does comes first.
+READ_MS = 120_000
 FLOOD = "The flood reaches Husum at noon and leaves at six."
 TIDES = (
     "# Tides\n\n" + "The sea comes and goes.\n\n" * 60 + FLOOD + "\n\n" + "Nothing else is known.\n\n" * 60
@@ -55,7 +57,7 @@ def document(page: Page, title: str) -> Locator:
 
 
 def expect_state(page: Page, title: str, state: str) -> None:
-    expect(document(page, title)).to_have_attribute("data-state", state)
+    expect(document(page, title)).to_have_attribute("data-state", state, timeout=READ_MS)
 
 
 def add_text(page: Page, title: str, text: str) -> None:

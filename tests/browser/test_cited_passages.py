@@ -13,7 +13,7 @@ from tests.browser.windows import Windows
 from tests.ingest.documents import pdf
 from tests.stack import Stack
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 
 # A page of the manual describes one pump, by a name that no other page has.
 PUMPS = [f"{kind}{number}" for kind in ("Amber", "Birch", "Cedar", "Delta") for number in range(10)]

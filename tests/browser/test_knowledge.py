@@ -25,7 +25,7 @@ from tests.browser.reader import Reader
 from tests.browser.windows import Windows
 from tests.stack import Stack
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 
 LAW = {"name": "law.md", "mimeType": "text/markdown", "buffer": b"# Law\n\nNobody may dig in a dike."}
 BROKEN = {"name": "broken.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7\nnothing"}
