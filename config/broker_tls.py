@@ -22,6 +22,14 @@ def with_ca_file(url: str, ca_file: str) -> str:
     return urlunsplit(parts._replace(query=urlencode(query | {"ssl_ca_certs": ca_file})))
 
 
+def with_plain_requirement(url: str) -> str:
+    """The URL of a Redis with `ssl_cert_reqs` as redis-py writes it, not as Celery documents it: both read the URL."""
+    parts, query = urlsplit(url), _query(url)
+    if parts.scheme != "rediss" or "ssl_cert_reqs" not in query:
+        return url
+    return urlunsplit(parts._replace(query=urlencode(query | {"ssl_cert_reqs": _requirement(query)})))
+
+
 def wrong_option(url: str) -> str:
     """What is wrong with the URL, for a message of one line; empty if nothing is."""
     is_known = _requirement(_query(url)) in _REQUIREMENTS

@@ -84,14 +84,14 @@ def _page_pictures(files: Sequence[File], models: Sequence[ModelConfig]) -> list
 
     In the window of the smallest model that sees. With none that does, of those that may be asked later.
     """
-    documents = [file.pk for file in files if file.unread_pages]
-    if not documents:
+    pictures = [picture for file in files if file.shown_pages for picture in file.current_page_pictures()]
+    if not pictures:
         return []
     seeing = [model for model in models if model.supports_vision]
     seeing = seeing or [model for model in ModelConfig.objects.offered() if model.supports_vision]
     room = min((model.request_tokens for model in seeing), default=0) * PAGE_PICTURES_SHARE
     shown = []
-    for picture in File.objects.filter(page_of__in=documents).order_by("page", "page_of"):
+    for picture in sorted(pictures, key=lambda one: one.page or 0):
         room -= tokens_of_file(picture)
         if room < 0:
             break

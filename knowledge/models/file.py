@@ -243,6 +243,10 @@ class File(models.Model):
         """Whether the death of its present worker leaves the file another attempt."""
         return self.failures + 1 < MAX_FAILURES
 
+    def current_page_pictures(self) -> FileQuerySet:
+        """Those of the latest reading. Messages may have those of earlier ones."""
+        return File.objects.filter(page_of=self).order_by("-created_at", "page")[: self.shown_pages]
+
     def _count_chunks(self) -> int:
         """Of this attempt."""
         stored: Any = self.chunks

@@ -13,7 +13,7 @@ from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 
 from chat.infrastructure.redis_connection import connection_pool
-from config.broker_tls import broker_options, with_ca_file, wrong_option
+from config.broker_tls import broker_options, with_ca_file, with_plain_requirement, wrong_option
 from tests.services import Services
 from tests.tls_front import Certificates, TlsFront, make_certificates
 
@@ -135,3 +135,11 @@ def test_a_requirement_may_be_written_as_celery_documents_it(scheme: str) -> Non
     url = f"{scheme}://h/0?ssl_cert_reqs=CERT_OPTIONAL"
     assert not wrong_option(url)
     assert ssl.CERT_OPTIONAL in broker_options(url)[1].values()
+
+
+@pytest.mark.pure
+def test_redis_py_understands_a_requirement_that_celery_documents() -> None:
+    url = with_plain_requirement("rediss://h/0?ssl_cert_reqs=CERT_OPTIONAL")
+    connection = Redis.from_url(url).connection_pool.make_connection()
+    assert connection.cert_reqs == ssl.CERT_OPTIONAL
+    assert with_plain_requirement("rediss://h/0?a=b") == "rediss://h/0?a=b"

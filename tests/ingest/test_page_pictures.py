@@ -112,6 +112,9 @@ def test_reading_again_replaces_pages_that_no_message_has(document: File) -> Non
     assert extract(str(document.pk))
     after = set(File.objects.filter(page_of=document).values_list("pk", flat=True))
     assert (len(after), after & before) == (3, sent)
+    document.refresh_from_db()
+    [again] = {one.file_id for one in send(document)} - {document.pk}
+    assert again in after - before, "page 1 as it was read last, and once"
 
 
 def test_no_pages_are_kept_that_have_no_room(db: None) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from celery import current_app
 from django.db import OperationalError, connection
 from django.test import Client
 from kombu.exceptions import OperationalError as BrokerError
@@ -133,9 +134,10 @@ def test_not_ready_without_redis(db: None, settings: Any) -> None:
 def test_not_ready_without_the_broker(
     db: None, settings: Any, monkeypatch: pytest.MonkeyPatch, scheme: str
 ) -> None:
+    assert current_app.conf.broker_url, "read at its first use, once for the process: not with what follows"
     url = f"{scheme}://127.0.0.1:1/0"
     settings.CELERY_BROKER_URL = url
-    monkeypatch.setenv("CELERY_BROKER_WRITE_URL", url)  # Celery has read its settings
+    monkeypatch.setenv("CELERY_BROKER_WRITE_URL", url)
     response = Client().get("/health/ready")
     body = response.json()
     assert (response.status_code, body["broker"], body["redis"]) == (503, "unavailable", "ok")
