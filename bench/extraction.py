@@ -5,11 +5,7 @@ are those of reading, not of starting; only processor time is measured. PYTHON: 
 (bench/README.md), which read the same files.
 """
 
-import argparse
-import json
-import os
 import statistics
-import subprocess
 import tempfile
 import time
 from collections import defaultdict
@@ -22,6 +18,7 @@ from playwright.sync_api import sync_playwright
 from bench import extraction_office as office
 from bench import extraction_pages as pages
 from bench.extraction_words import Quality, Words, compare
+from bench.others import python_of_others, read_with_others
 from ingest.reader import reading
 from knowledge.file_types import detect_type
 from tests.browser.launching import launch_chromium
@@ -105,15 +102,11 @@ def _read(file: File, folder: Path) -> tuple[str, float]:
     return text.read_bytes().decode() if text.exists() else "", milliseconds
 
 
-def read_with_others(python: str, files: list[File]) -> Iterator[Result]:
+def read_by_others(python: str, files: list[File]) -> Iterator[Result]:
     by_name = {file.path.name: file for file in files}
-    command = [python, str(CANDIDATES), str(files[0].path.parent)]
-    # One thread, so that processor time is comparable.
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
-    lines = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment).stdout
-    for line in lines.decode().splitlines():
-        reader, name, milliseconds, text = json.loads(line)
-        yield Result(reader, by_name[name], compare(by_name[name].words, text), milliseconds)
+    for one in read_with_others(python, CANDIDATES, files[0].path.parent):
+        file = by_name[one.file]
+        yield Result(one.reader, file, compare(file.words, one.text), one.milliseconds)
 
 
 def report(results: Iterable[Result]) -> None:
@@ -143,13 +136,11 @@ def report(results: Iterable[Result]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--others", metavar="PYTHON")
-    python = parser.parse_args().others
+    python = python_of_others(__doc__)
     with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory() as reads:
         files = make_files(Path(made))
         results = list(read_with_ours(files, Path(reads)))
-        results += read_with_others(python, files) if python else ()
+        results += read_by_others(python, files) if python else ()
     report(results)
 
 

@@ -3,9 +3,6 @@
 PYTHON: of an environment outside of the project with other extractors (bench/README.md), which read the same pages.
 """
 
-import argparse
-import json
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,6 +11,7 @@ from typing import Final, NamedTuple
 
 from bench import main_text_pages
 from bench.extraction_words import split
+from bench.others import python_of_others, read_with_others
 from ingest.reader import main_text
 
 CANDIDATES: Final = Path(__file__).with_name("main_text_candidates.py")
@@ -63,14 +61,10 @@ def read_with_ours(pages: list[Page], folder: Path) -> Iterator[Result]:
         yield Result("ours", page, (folder / "text").read_text(encoding="utf-8"), milliseconds)
 
 
-def read_with_others(python: str, pages: list[Page]) -> Iterator[Result]:
+def read_by_others(python: str, pages: list[Page]) -> Iterator[Result]:
     by_name = {page.path.name: page for page in pages}
-    lines = subprocess.run(
-        [python, str(CANDIDATES), str(pages[0].path.parent)], stdout=subprocess.PIPE, check=True
-    )
-    for line in lines.stdout.decode().splitlines():
-        reader, name, milliseconds, text = json.loads(line)
-        yield Result(reader, by_name[name], text, milliseconds)
+    for one in read_with_others(python, CANDIDATES, pages[0].path.parent):
+        yield Result(one.reader, by_name[one.file], one.text, one.milliseconds)
 
 
 def report(results: list[Result]) -> None:
@@ -97,13 +91,11 @@ def report(results: list[Result]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--others", metavar="PYTHON")
-    python = parser.parse_args().others
+    python = python_of_others(__doc__)
     with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory() as reads:
         pages = list(make_pages(Path(made)))
         results = list(read_with_ours(pages, Path(reads)))
-        report(results + (list(read_with_others(python, pages)) if python else []))
+        report(results + (list(read_by_others(python, pages)) if python else []))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ class DetectedType(NamedTuple):
     @property
     def is_image(self) -> bool:
         """Whether it is a picture of pixels; SVG is text."""
-        return self.content_type in _IMAGES.values()
+        return self.content_type in IMAGES.values()
 
 
 RTF: Final = "application/rtf"
@@ -70,7 +70,8 @@ _PLAIN: Final = frozenset(
     sass scala scss sh sql srt swift tex toml ts tsx vb vtt vue yaml yml zig
     """.split()  # noqa: SIM905  a list of one word a line is longer than this file may be
 )
-_IMAGES: Final = {
+# Content types of pictures, by extension.
+IMAGES: Final = {
     "png": "image/png",
     "jpg": "image/jpeg",
     "jpeg": "image/jpeg",
@@ -131,7 +132,7 @@ def _expected(ending: str) -> Family | None:
         return Family.PDF
     if ending in _ZIPPED:
         return Family.ZIP
-    if ending in _IMAGES:
+    if ending in IMAGES:
         return Family.IMAGE
     return Family.TEXT if ending in _TEXTS or ending in _PLAIN else None
 

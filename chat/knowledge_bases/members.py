@@ -51,7 +51,7 @@ def accept_base(base: KnowledgeBase, user: User, *, with_ownership: bool) -> Non
     with transaction.atomic():
         if with_ownership and not own.owners().exists():
             raise ApiError("not_allowed")
-        changed = own.filter(is_accepted=False).update(is_accepted=True)
+        changed = len(own.accept(user, [base.pk]))
         if with_ownership:
             changed += own.owners().filter(is_ownership_accepted=False).update(is_ownership_accepted=True)
         if changed:

@@ -6,7 +6,6 @@ how long a process has been silent follows from the time that its key still has:
 
 import os
 import socket
-import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Literal, NamedTuple
 from uuid import uuid4
@@ -41,7 +40,7 @@ class Work(NamedTuple):
 
 
 class Process(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A live process. started_at: seconds since 1970, by its own clock.  sockets: that are open.  Others: as in Work.
+    """A live process. sockets: that are open.  Others: as in Work.
 
     silent_s: since it last said this; not stored.
     """
@@ -50,7 +49,6 @@ class Process(msgspec.Struct, frozen=True, omit_defaults=True):
     host: str
     pid: int
     version: str
-    started_at: float
     queues: tuple[str, ...] = ()
     slots: int = 0
     busy: int = 0
@@ -73,7 +71,6 @@ class Announcement:
     def __init__(self, role: Role, work: Callable[[], Work], key: str = KEY) -> None:
         self._role = role
         self._work = work
-        self._started_at = time.time()
         self._names = f"{key}:present"
         self._name = f"{key}:present:{uuid4().hex}"
 
@@ -83,7 +80,6 @@ class Announcement:
             socket.gethostname(),
             os.getpid(),
             settings.VERSION,
-            self._started_at,
             sockets=len(OPEN_SOCKETS),
             **self._work()._asdict(),
         )

@@ -15,8 +15,8 @@ from knowledge.models import File
 
 class MessageFileQuerySet(models.QuerySet["MessageFile"]):
     def chosen(self) -> Self:
-        """Those that the user has chosen, without the pictures of their pages."""
-        return self.filter(file__page_of__isnull=True)
+        """Those that the user has chosen, without the pictures of their pages; with their files, but without the texts."""
+        return self.filter(file__page_of__isnull=True).select_related("file").defer("file__text")
 
     def highest_number(self, message: ChatMessage | UUID | str) -> int:
         """The highest number of a document on the branch to `message` (or its id); 0: there is none."""

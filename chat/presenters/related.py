@@ -38,12 +38,7 @@ def present_files(message_ids: Sequence[UUID]) -> ByMessage:
     by_message: ByMessage = defaultdict(list)
     if not message_ids:
         return by_message
-    rows = (
-        MessageFile.objects.chosen()
-        .filter(message__in=message_ids)
-        .select_related("file")
-        .defer("file__text")
-    )
+    rows = MessageFile.objects.chosen().filter(message__in=message_ids)
     for row in rows:
         file = row.file
         by_message[row.message_id].append(

@@ -10,6 +10,7 @@ BULLET: Final = "-"
 _LEVELS: Final = 9
 _MAX_TEXT: Final = 100
 _MAX_START: Final = 10**6
+_DIGITS: Final = 10
 # Styles that rest on others, and lists that are those of a style, which may lead back to themselves.
 _MAX_STEPS: Final = 20
 _PLACE: Final = re.compile(r"%([1-9])")
@@ -199,7 +200,6 @@ def _value(element: Any, name: str) -> str:
 
 
 def _number(value: str | None, most: int) -> int:
+    """0 for what is no number, or has ten digits and more."""
     given = value or "0"
-    return (
-        min(int(given), most) if given.isascii() and given.isdecimal() and len(given) < len(str(10**9)) else 0
-    )
+    return min(int(given), most) if given.isascii() and given.isdecimal() and len(given) < _DIGITS else 0

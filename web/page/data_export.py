@@ -110,7 +110,7 @@ def _write_chats(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[b
 
 def _write_files(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[bytes]:
     """Those of messages are in the archives of their chats, and in no other place."""
-    attached = MessageFile.objects.chosen().filter(file__owner=user).values("file")
+    attached = MessageFile.objects.filter(file__owner=user).values("file")
     models = list(ModelConfig.objects.offered())
     listed: list[JSONObject] = []
     for pks in _batches(File.objects.visible_to(user).exclude(pk__in=attached).order_by("created_at", "pk")):

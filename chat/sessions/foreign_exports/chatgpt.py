@@ -13,8 +13,8 @@ from msgspec import Raw, Struct
 
 from chat.sessions.foreign_exports.attachments import SOURCE
 from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.foreign_exports.reading import Unreadable, decode, moment, whole
-from chat.sessions.foreign_exports.tree import Conversation, Node
+from chat.sessions.foreign_exports.reading import decode, moment, whole
+from chat.sessions.foreign_exports.tree import Conversation, Node, span_of
 
 # Marks of sources that only ChatGPT's page can show.
 _MARKS: Final = re.compile("\ue200[^\ue200\ue201]{0,1000}\ue201")
@@ -95,16 +95,15 @@ def read(raw: bytes) -> Conversation:
         _node(key, decode(one, _Node, ("mapping", key)), ("mapping", key))
         for key, one in given.mapping.items()
     ]
-    moments = [node.sent_at for node in nodes if node.sent_at]
-    created_at = moment(given.create_time) or min(moments, default=moment(given.update_time))
-    if created_at is None:
-        raise Unreadable("field_required", "The conversation has no time.", ("create_time",))
+    created_at, updated_at = span_of(
+        nodes, moment(given.create_time), moment(given.update_time), "create_time"
+    )
     return Conversation(
         source_id=given.conversation_id or given.id or "",
         title=given.title or "",
         nodes=nodes,
         created_at=created_at,
-        updated_at=moment(given.update_time) or max(moments, default=created_at),
+        updated_at=updated_at,
         current=given.current_node,
     )
 

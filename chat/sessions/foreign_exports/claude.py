@@ -14,7 +14,7 @@ from chat.sessions.foreign_exports.elements import Path
 from chat.sessions.foreign_exports.output_items import text_of
 from chat.sessions.foreign_exports.passages import Passage, chain
 from chat.sessions.foreign_exports.reading import Unreadable, decode, kind_of, moment
-from chat.sessions.foreign_exports.tree import Conversation, Node
+from chat.sessions.foreign_exports.tree import Conversation, Node, span_of
 
 _ROLES: Final = {"human": "user", "user": "user", "assistant": "assistant"}
 
@@ -70,16 +70,13 @@ def read(raw: bytes) -> Conversation:
         at: Path = ("chat_messages", index)
         previous = nodes[-1].key if nodes else None
         nodes += _nodes(decode(one, _Message, at), at, previous, given.model or "")
-    moments = [node.sent_at for node in nodes if node.sent_at]
-    created_at = moment(given.created_at) or min(moments, default=moment(given.updated_at))
-    if created_at is None:
-        raise Unreadable("field_required", "The conversation has no time.", ("created_at",))
+    created_at, updated_at = span_of(nodes, moment(given.created_at), moment(given.updated_at), "created_at")
     return Conversation(
         source_id=given.uuid or "",
         title=given.name or "",
         nodes=nodes,
         created_at=created_at,
-        updated_at=moment(given.updated_at) or max(moments, default=created_at),
+        updated_at=updated_at,
         current=given.current_leaf_message_uuid,
     )
 

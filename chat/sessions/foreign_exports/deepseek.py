@@ -11,8 +11,8 @@ from msgspec import Raw, Struct
 
 from chat.sessions.foreign_exports.elements import Path
 from chat.sessions.foreign_exports.passages import Passage, chain
-from chat.sessions.foreign_exports.reading import Unreadable, decode, kind_of, moment
-from chat.sessions.foreign_exports.tree import Conversation, Node
+from chat.sessions.foreign_exports.reading import decode, kind_of, moment
+from chat.sessions.foreign_exports.tree import Conversation, Node, span_of
 
 _OF_QUESTIONS: Final = ("REQUEST", "FILE")
 
@@ -60,16 +60,15 @@ def read(raw: bytes) -> Conversation:
     for key, one in given.mapping.items():
         at: Path = ("mapping", key)
         nodes += _nodes(key, decode(one, _Node, at), at)
-    moments = [node.sent_at for node in nodes if node.sent_at]
-    created_at = moment(given.inserted_at) or min(moments, default=moment(given.updated_at))
-    if created_at is None:
-        raise Unreadable("field_required", "The conversation has no time.", ("inserted_at",))
+    created_at, updated_at = span_of(
+        nodes, moment(given.inserted_at), moment(given.updated_at), "inserted_at"
+    )
     return Conversation(
         source_id=given.id or "",
         title=given.title or "",
         nodes=nodes,
         created_at=created_at,
-        updated_at=moment(given.updated_at) or max(moments, default=created_at),
+        updated_at=updated_at,
     )
 
 

@@ -16,6 +16,7 @@ from chat.sessions.foreign_exports.elements import Content, Element
 from chat.sessions.foreign_exports.reading import Unreadable
 from chat.sessions.portable import format as f
 from knowledge.file_names import extension
+from knowledge.file_types import IMAGES
 
 # It begins with a literal, which is searched for quickly. A slash may be escaped in JSON.
 _URL: Final = re.compile(
@@ -31,7 +32,6 @@ IN_MARKDOWN: Final = re.compile(
     re.ASCII,
 )
 _EXTENSIONS: Final = {"jpeg": "jpg", "svg+xml": "svg", "tiff": "tif", "x-png": "png", "pjpeg": "jpg"}
-_NAMED: Final = ("png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "avif", "svg")
 # Of one conversation; those that follow are not taken.
 MAX_PICTURES: Final = f.MAX_ALL_FILES
 _STEP: Final = 256 * 1024
@@ -66,7 +66,7 @@ class Picture:
 
     def name(self, given: str) -> str:
         """With an extension by which an upload is checked to be a picture."""
-        if extension(given) in _NAMED:
+        if extension(given) in IMAGES or extension(given) == "svg":
             return given
         return f"{given[:240]}.{_EXTENSIONS.get(self.subtype, self.subtype)}"
 

@@ -10,6 +10,8 @@ import msgspec
 
 from chat.sessions.foreign_exports.elements import Path
 from chat.sessions.portable.rules import EARLIEST
+from knowledge.file_names import extension
+from knowledge.file_types import IMAGES
 
 T = TypeVar("T")
 
@@ -28,7 +30,6 @@ _NEEDED: Final = frozenset(
 _MAX_DETAILS: Final = 100
 # Some products write milliseconds.
 _SECONDS_END: Final = 100_000_000_000
-_PICTURE: Final = re.compile(r"\.(?:png|jpe?g|gif|webp|bmp|tiff?|avif|heic)$", re.IGNORECASE)
 
 
 class Unreadable(Exception):
@@ -84,7 +85,8 @@ def moment(value: float | str | None) -> datetime | None:
 
 def kind_of(name: str) -> Literal["image", "text"]:
     """The kind of a file of which only the name is known."""
-    return "image" if _PICTURE.search(name) else "text"
+    ending = extension(name)
+    return "image" if ending in IMAGES or ending == "heic" else "text"
 
 
 def whole(count: float | None) -> int | None:

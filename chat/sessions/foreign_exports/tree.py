@@ -49,6 +49,20 @@ class Node:
     usage: Mapping[str, int | None] = field(default_factory=dict)
 
 
+def span_of(
+    nodes: Sequence[Node], created_at: datetime | None, updated_at: datetime | None, field: str
+) -> tuple[datetime, datetime]:
+    """When a conversation was begun and last changed: as it says, or as its messages say.
+
+    field: its member that would say when it was begun. Raises Unreadable if nothing does.
+    """
+    moments = [node.sent_at for node in nodes if node.sent_at]
+    begun = created_at or min(moments, default=updated_at)
+    if begun is None:
+        raise Unreadable("field_required", "The conversation has no time.", (field,))
+    return begun, updated_at or max(moments, default=begun)
+
+
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """current: the key of the message at whose branch its user looked last. source_id: what the product calls it."""

@@ -49,12 +49,7 @@ def as_zip(session: Session) -> Iterator[bytes]:
 
 def _attached(session: Session) -> list[MessageFile]:
     """In the order of the manifest. Read once: a file that is deleted meanwhile stays in the manifest."""
-    rows = (
-        MessageFile.objects.chosen()
-        .filter(message__session=session)
-        .select_related("file")
-        .defer("file__text")
-    )
+    rows = MessageFile.objects.chosen().filter(message__session=session)
     numbers = {pk: number for number, pk in enumerate(order_of(session))}
     known = (one for one in rows if one.message_id in numbers)
     return sorted(known, key=lambda one: (numbers[one.message_id], one.position))

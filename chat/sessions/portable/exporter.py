@@ -52,9 +52,7 @@ def messages_of(session: Session, files_of: FilesOf | None = None) -> Iterator[f
 
 
 def _names_of(ids: list[UUID]) -> dict[UUID, list[f.File]]:
-    attached = _by_message(
-        MessageFile.objects.chosen().filter(message__in=ids).select_related("file").defer("file__text")
-    )
+    attached = _by_message(MessageFile.objects.chosen().filter(message__in=ids))
     return {
         message: [f.File(one.file.name, one.file.kind, one.number) for one in files]
         for message, files in attached.items()

@@ -30,7 +30,7 @@ def announce(key: str, role: Role, work: Work | None = None) -> Announcement:
 
 
 def worker(*queues: str, **more: int) -> Process:
-    return Process("llm", "host", 7, "1.0", 0.0, queues=queues, **{"slots": 10, "busy": 4, **more})
+    return Process("llm", "host", 7, "1.0", queues=queues, **{"slots": 10, "busy": 4, **more})
 
 
 def test_a_process_says_where_it_runs_and_what_it_takes(key: str) -> None:
