@@ -42,7 +42,7 @@ class Work(NamedTuple):
 class Process(msgspec.Struct, frozen=True, omit_defaults=True):
     """A live process. sockets: that are open.  Others: as in Work.
 
-    silent_s: since it last said this; not stored.
+    silent_s: since it last said this, to the second; not stored.
     """
 
     role: Role
@@ -98,21 +98,21 @@ def live_processes(key: str = KEY) -> list[Process]:
     with redis.pipeline(transaction=False) as pipe:
         for name in names:
             pipe.get(name)
-            pipe.pttl(name)
+            pipe.ttl(name)
         replies = pipe.execute()
     stored = list(zip(names, replies[::2], replies[1::2], strict=True))
     if ended := [name for name, process, _ in stored if process is None]:
         redis.srem(f"{key}:present", *ended)
-    found = [_read(process, left_ms) for _, process, left_ms in stored if process is not None]
+    found = [_read(process, left_s) for _, process, left_s in stored if process is not None]
     return sorted(filter(None, found), key=lambda process: (process.role, process.host, process.pid))
 
 
-def _read(stored: bytes, left_ms: int) -> Process | None:
+def _read(stored: bytes, left_s: int) -> Process | None:
     try:
         process = _decode(stored)
     except msgspec.DecodeError:
         return None
-    return msgspec.structs.replace(process, silent_s=max(0.0, PRESENT_S - left_ms / 1000))
+    return msgspec.structs.replace(process, silent_s=max(0.0, PRESENT_S - left_s))
 
 
 class Pool(NamedTuple):

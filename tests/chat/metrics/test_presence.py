@@ -48,7 +48,7 @@ def test_one_that_ends_is_gone_at_once_and_one_that_dies_after_its_time(key: str
     [dead] = live_processes(key)
     assert dead.role == "sweeper"
     [name] = sync_redis().scan_iter(f"{key}:present:*")
-    assert 0 < sync_redis().pttl(name) <= presence.PRESENT_S * 1000
+    assert 0 < sync_redis().ttl(name) <= presence.PRESENT_S
     sync_redis().delete(name)  # as its expiry does
     assert live_processes(key) == []
     assert sync_redis().scard(f"{key}:present") == 0

@@ -193,7 +193,7 @@ def test_a_model_that_sees_is_shown_the_pages_of_a_scan_and_told_which(client, a
     ModelConfig.objects.update(supports_vision=True)
     note = "[Pictures without text, perhaps scanned, of which no text follows: pages 1-2]"
     scan = File.objects.create(
-        owner=alice, name="scan.pdf", status="ready", text=note, token_count=20, unread_pages=2
+        owner=alice, name="scan.pdf", status="ready", text=note, token_count=20, unread_pages=2, shown_pages=2
     )
     for page in (1, 2):
         File.objects.create(
