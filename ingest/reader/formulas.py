@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-MATH: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-_WORD_TEXT: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}t"
+from ingest.reader.office_xml import MATH, W
 
 
 def latex(element: Any) -> str:
     """Of an oMath, or of what is in one."""
     tag = str(element.tag)
-    if tag in (f"{MATH}t", _WORD_TEXT):
+    if tag in (f"{MATH}t", f"{W}t"):
         return element.text or ""
     if not tag.startswith(MATH):
         return _inside(element)

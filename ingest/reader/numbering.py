@@ -4,13 +4,12 @@ import re
 from typing import Any, Final, NamedTuple
 
 from ingest.reader.counting import written
+from ingest.reader.office_xml import W, whole_number
 
-_W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 BULLET: Final = "-"
 _LEVELS: Final = 9
 _MAX_TEXT: Final = 100
 _MAX_START: Final = 10**6
-_DIGITS: Final = 10
 # Styles that rest on others, and lists that are those of a style, which may lead back to themselves.
 _MAX_STEPS: Final = 20
 _PLACE: Final = re.compile(r"%([1-9])")
@@ -48,16 +47,14 @@ class Numbering:
     def __init__(self, numbering: Any, styles: Any) -> None:
         """The roots of the parts; None: the document has none."""
         self._styles = (
-            {} if styles is None else {one.get(f"{_W}styleId", ""): one for one in styles.iter(f"{_W}style")}
+            {} if styles is None else {one.get(f"{W}styleId", ""): one for one in styles.iter(f"{W}style")}
         )
         self._by_style: dict[str, _Place | None] = {}
         self._kinds: dict[str, Any] = {}
         self._nums: dict[str, Any] = {}
         if numbering is not None:
-            self._kinds = {
-                one.get(f"{_W}abstractNumId", ""): one for one in numbering.iter(f"{_W}abstractNum")
-            }
-            self._nums = {one.get(f"{_W}numId", ""): one for one in numbering.iter(f"{_W}num")}
+            self._kinds = {one.get(f"{W}abstractNumId", ""): one for one in numbering.iter(f"{W}abstractNum")}
+            self._nums = {one.get(f"{W}numId", ""): one for one in numbering.iter(f"{W}num")}
         self._lists: dict[str, _List] = {}
         self._counters: dict[str, dict[int, int]] = {}
         self._begun: set[tuple[str, int]] = set()
@@ -66,7 +63,7 @@ class Numbering:
         """What stands before the text of the paragraph, which is counted; empty: nothing."""
         if not self._nums:
             return ""
-        properties = paragraph.find(f"{_W}pPr")
+        properties = paragraph.find(f"{W}pPr")
         place = None if properties is None else self._place(properties)
         if place is None or place.number not in self._nums:
             return ""
@@ -94,7 +91,7 @@ class Numbering:
                 element = self._styles.get(at)
                 if element is None:
                     break
-                properties = element.find(f"{_W}pPr")
+                properties = element.find(f"{W}pPr")
                 found = None if properties is None else _place_of(properties)
                 if found:
                     break
@@ -114,11 +111,11 @@ class Numbering:
             kind = self._kind_of(num)
             levels = _levels(self._kinds.get(kind, ()))
             starts: dict[int, int] = {}
-            for override in num.iter(f"{_W}lvlOverride"):
-                level = _number(override.get(f"{_W}ilvl"), _LEVELS - 1)
+            for override in num.iter(f"{W}lvlOverride"):
+                level = whole_number(override.get(f"{W}ilvl"), _LEVELS - 1)
                 levels |= _levels(override)
-                if override.find(f"{_W}startOverride") is not None:
-                    starts[level] = _number(_value(override, "startOverride"), _MAX_START)
+                if override.find(f"{W}startOverride") is not None:
+                    starts[level] = whole_number(_value(override, "startOverride"), _MAX_START)
             self._lists[number] = _List(kind, levels, starts)
         return self._lists[number]
 
@@ -164,42 +161,36 @@ class Numbering:
 
 
 def _place_of(properties: Any) -> _Place | None:
-    found = properties.find(f"{_W}numPr")
+    found = properties.find(f"{W}numPr")
     if found is None:
         return None
-    level = found.find(f"{_W}ilvl")
+    level = found.find(f"{W}ilvl")
     return _Place(
-        _value(found, "numId"), None if level is None else _number(level.get(f"{_W}val"), _LEVELS - 1)
+        _value(found, "numId"), None if level is None else whole_number(level.get(f"{W}val"), _LEVELS - 1)
     )
 
 
 def _levels(parent: Any) -> dict[int, _Level]:
     levels: dict[int, _Level] = {}
     for one in parent:
-        if one.tag != f"{_W}lvl":
+        if one.tag != f"{W}lvl":
             continue
-        level = _number(one.get(f"{_W}ilvl"), _LEVELS - 1)
-        restart = one.find(f"{_W}lvlRestart")
+        level = whole_number(one.get(f"{W}ilvl"), _LEVELS - 1)
+        restart = one.find(f"{W}lvlRestart")
         # Of a level that restarts, 1 is the highest; without the element it restarts after each higher one.
-        after = level if restart is None else _number(restart.get(f"{_W}val"), _LEVELS)
-        legal = one.find(f"{_W}isLgl")
+        after = level if restart is None else whole_number(restart.get(f"{W}val"), _LEVELS)
+        legal = one.find(f"{W}isLgl")
         levels[level] = _Level(
-            start=_number(_value(one, "start") or "0", _MAX_START),
+            start=whole_number(_value(one, "start") or "0", _MAX_START),
             form=_value(one, "numFmt") or "decimal",
             text=_value(one, "lvlText")[:_MAX_TEXT],
             restart=after or None,
-            is_legal=legal is not None and legal.get(f"{_W}val", "1") not in ("0", "false", "off"),
+            is_legal=legal is not None and legal.get(f"{W}val", "1") not in ("0", "false", "off"),
             style=_value(one, "pStyle"),
         )
     return levels
 
 
 def _value(element: Any, name: str) -> str:
-    child = element.find(f"{_W}{name}")
-    return "" if child is None else str(child.get(f"{_W}val", ""))
-
-
-def _number(value: str | None, most: int) -> int:
-    """0 for what is no number, or has ten digits and more."""
-    given = value or "0"
-    return min(int(given), most) if given.isascii() and given.isdecimal() and len(given) < _DIGITS else 0
+    child = element.find(f"{W}{name}")
+    return "" if child is None else str(child.get(f"{W}val", ""))

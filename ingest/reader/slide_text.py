@@ -5,12 +5,10 @@ from itertools import groupby
 from typing import Any, Final
 
 from ingest.reader.counting import written_on_slide
-from ingest.reader.formulas import MATH, latex
+from ingest.reader.formulas import latex
 from ingest.reader.links import with_target
+from ingest.reader.office_xml import FALLBACK, MATH, A, R, whole_number
 
-A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _MAX_LEVEL: Final = 8
 _MAX_START: Final = 32_767
 
@@ -40,13 +38,13 @@ def _pieces(element: Any, targets: Mapping[str, str]) -> Iterator[tuple[str, str
         tag = child.tag
         if tag in (f"{A}r", f"{A}fld"):
             link = child.find(f"{A}rPr/{A}hlinkClick")
-            target = "" if link is None else targets.get(link.get(f"{_R}id", ""), "")
+            target = "" if link is None else targets.get(link.get(f"{R}id", ""), "")
             yield child.findtext(f"{A}t") or "", target
         elif tag == f"{A}br":
             yield "\n", ""
         elif tag == f"{MATH}oMath":
             yield latex(child), ""
-        elif tag != _FALLBACK:
+        elif tag != FALLBACK:
             yield from _pieces(child, targets)
 
 
@@ -60,7 +58,7 @@ class _Numbers:
 
     def label(self, paragraph: Any, *, has_text: bool) -> str:
         properties = paragraph.find(f"{A}pPr")
-        level = 0 if properties is None else _number(properties.get("lvl"), _MAX_LEVEL)
+        level = 0 if properties is None else whole_number(properties.get("lvl"), _MAX_LEVEL)
         form, start = self._form(properties, level)
         if not has_text:
             return ""
@@ -81,7 +79,7 @@ class _Numbers:
             found = _first(given)
             if found is not None:
                 numbered = found.tag == f"{A}buAutoNum"
-                start = _number(found.get("startAt", "1"), _MAX_START)
+                start = whole_number(found.get("startAt", "1"), _MAX_START)
                 return (found.get("type", "") if numbered else ""), start
         return "", 1
 
@@ -90,10 +88,3 @@ def _first(properties: Any) -> Any:
     """What says which bullets there are."""
     kinds: Iterable[str] = (f"{A}buAutoNum", f"{A}buNone", f"{A}buChar", f"{A}buBlip")
     return next((one for one in (() if properties is None else properties) if one.tag in kinds), None)
-
-
-def _number(value: str | None, most: int) -> int:
-    given = value or "0"
-    return (
-        min(int(given), most) if given.isascii() and given.isdecimal() and len(given) < len(str(10**9)) else 0
-    )

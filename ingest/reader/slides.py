@@ -5,18 +5,14 @@ Of the XML itself, because python-pptx passes over shapes with formulas, which s
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from ingest.reader.archive import open_checked
+from ingest.reader.office_xml import ALTERNATIVES, CHART, CHOICE, FALLBACK, A, P, R
 from ingest.reader.outcome import ReadText
-from ingest.reader.slide_text import A, text_of
+from ingest.reader.slide_text import text_of
 from ingest.reader.tables import join_cells
 from ingest.reader.unread import named_if_empty
-
-_P: Final = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_C: Final = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
-_R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_MC: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 
 
 def read(path: Path) -> ReadText:
@@ -25,7 +21,7 @@ def read(path: Path) -> ReadText:
 
     slides, roots, has_text = [], [], False
     for number, slide in enumerate(pptx.Presentation(str(path)).slides, 1):
-        parts = list(_Slide(slide.part).texts(slide.element.iterfind(f"{_P}cSld/{_P}spTree")))
+        parts = list(_Slide(slide.part).texts(slide.element.iterfind(f"{P}cSld/{P}spTree")))
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             parts.append(slide.notes_slide.notes_text_frame.text)
         parts = [part for part in parts if part.strip()]
@@ -45,21 +41,21 @@ class _Slide:
     def texts(self, elements: Iterable[Any]) -> Iterator[str]:
         """Of shapes, also in groups; of alternatives, of the first, which is the newest."""
         for element in elements:
-            if element.tag == f"{_P}sp":
-                for body in element.iterfind(f"{_P}txBody"):
+            if element.tag == f"{P}sp":
+                for body in element.iterfind(f"{P}txBody"):
                     yield text_of(body, self._targets)
-            elif element.tag == f"{_P}graphicFrame":
+            elif element.tag == f"{P}graphicFrame":
                 yield from self._graphic(element)
-            elif element.tag == f"{_MC}AlternateContent":
-                yield from self.texts(next(element.iterchildren(f"{_MC}Choice", f"{_MC}Fallback"), ()))
-            elif element.tag in (f"{_P}spTree", f"{_P}grpSp"):
+            elif element.tag == ALTERNATIVES:
+                yield from self.texts(next(element.iterchildren(CHOICE, FALLBACK), ()))
+            elif element.tag in (f"{P}spTree", f"{P}grpSp"):
                 yield from self.texts(element)
 
     def _graphic(self, frame: Any) -> Iterator[str]:
         for row in frame.iterfind(f"{A}graphic/{A}graphicData/{A}tbl/{A}tr"):
             yield join_cells(self._cell(cell) for cell in row.iterfind(f"{A}tc"))
-        for chart in frame.iterfind(f"{A}graphic/{A}graphicData/{_C}chart"):
-            yield from self._chart(chart.get(f"{_R}id", ""))
+        for chart in frame.iterfind(f"{A}graphic/{A}graphicData/{CHART}chart"):
+            yield from self._chart(chart.get(f"{R}id", ""))
 
     def _cell(self, cell: Any) -> str:
         return "\n".join(text_of(body, self._targets) for body in cell.iterfind(f"{A}txBody"))
@@ -72,8 +68,8 @@ class _Slide:
             chart = parse_xml(self._part.related_part(relation).blob)
         except KeyError:  # without the part
             return
-        yield " ".join(element.text or "" for element in chart.iterfind(f".//{_C}title//{A}t"))
-        series = list(chart.iter(f"{_C}ser"))
+        yield " ".join(element.text or "" for element in chart.iterfind(f".//{CHART}title//{A}t"))
+        series = list(chart.iter(f"{CHART}ser"))
         if series:
             yield join_cells(["", *_values(series[0], "cat")])
         for each in series:
@@ -81,4 +77,4 @@ class _Slide:
 
 
 def _values(series: Any, name: str) -> list[str]:
-    return [element.text or "" for element in series.iterfind(f"{_C}{name}//{_C}v")]
+    return [element.text or "" for element in series.iterfind(f"{CHART}{name}//{CHART}v")]

@@ -4,17 +4,16 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
+from ingest.reader.office_xml import PICTURE, A, P
 from ingest.reader.outcome import ReadText
 
-_PICTURE: Final = "{http://schemas.openxmlformats.org/drawingml/2006/picture}pic"
-_SLIDE_PICTURE: Final = "{http://schemas.openxmlformats.org/presentationml/2006/main}pic"
 _VML_PICTURE: Final = "{urn:schemas-microsoft-com:vml}imagedata"
-_GRAPHIC: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}graphicData"
+_GRAPHIC: Final = f"{A}graphicData"
 _OBJECT: Final = "{urn:schemas-microsoft-com:office:office}OLEObject"
 _GRAPHICS: Final = {"diagram": "diagrams", "chart": "charts", "ole": "embedded objects"}
 _NAMES: Final = {
-    _PICTURE: "pictures",
-    _SLIDE_PICTURE: "pictures",
+    f"{PICTURE}pic": "pictures",
+    f"{P}pic": "pictures",
     _VML_PICTURE: "pictures",
     _OBJECT: "embedded objects",
 }

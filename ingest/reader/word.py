@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from ingest.reader.archive import open_checked
 from ingest.reader.numbering import Numbering
+from ingest.reader.office_xml import W
 from ingest.reader.outcome import ReadText
 from ingest.reader.unread import named_if_empty
-from ingest.reader.word_paragraph import UNSEEN, ParagraphText, W
+from ingest.reader.word_paragraph import UNSEEN, ParagraphText
 
 MAX_HEADING_CHARACTERS: Final = 100
 # Word allows no more columns.

@@ -3,15 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ingest.reader.formulas import MATH, latex
+from ingest.reader.formulas import latex
 from ingest.reader.links import target_of_field, with_target
+from ingest.reader.office_xml import FALLBACK, MATH, R, W
 from ingest.reader.symbols import symbol
 
-W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-# The old place of what was moved; and what programs show that do not know the newer form of a drawing.
-UNSEEN: Final = frozenset({f"{W}moveFrom", f"{W}del", f"{W}rPr", f"{W}pPr", _FALLBACK})
+# What is not shown: the old place of what was moved, what was deleted, properties, and the older form of a drawing.
+UNSEEN: Final = frozenset({f"{W}moveFrom", f"{W}del", f"{W}rPr", f"{W}pPr", FALLBACK})
 _CHARACTERS: Final = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
 _WRITTEN: Final[dict[str, Callable[[Any], str]]] = {
     f"{W}t": lambda element: element.text or "",
@@ -65,7 +63,7 @@ class ParagraphText:
                 self._add_inside(child)
 
     def _add_link(self, element: Any) -> None:
-        target = self._targets.get(element.get(f"{_R}id", ""), "")
+        target = self._targets.get(element.get(f"{R}id", ""), "")
         anchor = element.get(f"{W}anchor")
         self._add_linked(element, f"{target}#{anchor}" if target and anchor else target)
 
