@@ -26,7 +26,7 @@ FRESH_S: Final = 5.0
 KEY: Final = "turnwire:{metrics}"
 
 
-class Work(NamedTuple):
+class Work(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a worker takes. queues: that it reads.  slots: tasks side by side, `busy` of them now.
 
     owner: as in the column of runs; None: it holds no runs.
@@ -40,7 +40,7 @@ class Work(NamedTuple):
 
 
 class Process(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A live process. sockets: that are open.  Others: as in Work.
+    """A live process. work: what it takes.  sockets: that are open.
 
     silent_s: since it last said this, to the second; not stored.
     """
@@ -49,17 +49,13 @@ class Process(msgspec.Struct, frozen=True, omit_defaults=True):
     host: str
     pid: int
     version: str
-    queues: tuple[str, ...] = ()
-    slots: int = 0
-    busy: int = 0
-    is_draining: bool = False
-    owner: int | None = None
+    work: Work = Work()
     sockets: int = 0
     silent_s: float = 0.0
 
     @property
     def takes_work(self) -> bool:
-        return not self.is_draining and self.silent_s <= FRESH_S
+        return not self.work.is_draining and self.silent_s <= FRESH_S
 
 
 _decode: Final = msgspec.json.Decoder(Process).decode
@@ -80,8 +76,8 @@ class Announcement:
             socket.gethostname(),
             os.getpid(),
             settings.VERSION,
-            sockets=len(OPEN_SOCKETS),
-            **self._work()._asdict(),
+            self._work(),
+            len(OPEN_SOCKETS),
         )
         pipe.sadd(self._names, self._name)
         pipe.set(self._name, msgspec.json.encode(process), ex=PRESENT_S)
@@ -127,8 +123,8 @@ class Pool(NamedTuple):
 
 def pools(processes: Sequence[Process], known: Iterable[str] = ()) -> list[Pool]:
     """By the name of the queue: of those that somebody reads, and of `known` ones. A worker of several has its slots in each."""
-    queues = sorted({*known, *(queue for process in processes for queue in process.queues)})
-    return [_pool(queue, [one for one in processes if queue in one.queues]) for queue in queues]
+    queues = sorted({*known, *(queue for process in processes for queue in process.work.queues)})
+    return [_pool(queue, [one for one in processes if queue in one.work.queues]) for queue in queues]
 
 
 def _pool(queue: str, processes: Sequence[Process]) -> Pool:
@@ -136,7 +132,7 @@ def _pool(queue: str, processes: Sequence[Process]) -> Pool:
     return Pool(
         queue,
         len(takers),
-        sum(process.slots for process in takers),
-        sum(process.busy for process in takers),
-        sum(process.is_draining for process in processes),
+        sum(process.work.slots for process in takers),
+        sum(process.work.busy for process in takers),
+        sum(process.work.is_draining for process in processes),
     )

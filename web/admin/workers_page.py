@@ -62,7 +62,7 @@ def show_workers(request: HttpRequest) -> HttpResponse:
             "title": OVERVIEWS["workers"],
             "now": timezone.now(),
             "queues": _load_queues(pools),
-            "workers": list_workers({process.owner: process for process in processes}),
+            "workers": list_workers({process.work.owner: process for process in processes}),
             "processes": processes,
             "counts": counts,
             "taken_over": Run.objects.filter(failures__gt=0)

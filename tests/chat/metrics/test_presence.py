@@ -29,8 +29,8 @@ def announce(key: str, role: Role, work: Work | None = None) -> Announcement:
     return announcement
 
 
-def worker(*queues: str, **more: int) -> Process:
-    return Process("llm", "host", 7, "1.0", queues=queues, **{"slots": 10, "busy": 4, **more})
+def worker(*queues: str, slots: int = 10, busy: int = 4, is_draining: bool = False) -> Process:
+    return Process("llm", "host", 7, "1.0", Work(queues, slots, busy, is_draining))
 
 
 def test_a_process_says_where_it_runs_and_what_it_takes(key: str) -> None:
@@ -38,8 +38,15 @@ def test_a_process_says_where_it_runs_and_what_it_takes(key: str) -> None:
     announce(key, "llm", Work(("llm", "slow"), 50, 3, is_draining=True, owner=12))
     llm, web = live_processes(key)
     assert (llm.role, llm.host, llm.pid) == ("llm", socket.gethostname(), os.getpid())
-    assert (llm.queues, llm.slots, llm.busy, llm.is_draining, llm.owner) == (("llm", "slow"), 50, 3, True, 12)
-    assert (web.role, web.queues, web.slots) == ("web", (), 0)
+    work = llm.work
+    assert (work.queues, work.slots, work.busy, work.is_draining, work.owner) == (
+        ("llm", "slow"),
+        50,
+        3,
+        True,
+        12,
+    )
+    assert (web.role, web.work.queues, web.work.slots) == ("web", (), 0)
 
 
 def test_one_that_ends_is_gone_at_once_and_one_that_dies_after_its_time(key: str) -> None:
