@@ -35,6 +35,7 @@ from llm_worker.loading.claim import Claim
 from llm_worker.loading.knowledge import RunKnowledge
 from llm_worker.loading.sources import SessionSources
 from llm_worker.loop import run_llm_loop
+from llm_worker.mcp.connections import Connections
 from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
 from llm_worker.persistence.fenced_writes import Waiting
 from llm_worker.post_run.context_report import ContextReport
@@ -70,6 +71,7 @@ class WorkerServices:
     request_log: RequestLog
     calibration: TokenCalibration
     dialects: DialectMemory
+    servers: Connections
     # A hundred runs that start together must not open a hundred Redis connections for one question each.
     redis_questions: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(4))
 
@@ -205,6 +207,7 @@ class Attempt:
             knowledge=RunKnowledge(
                 self.run, SafeSummaries(self.run, self._services.models, self._services.database)
             ),
+            servers=self._services.servers,
             rewrite_queries=QueryExpansion(self.run, self._services.models, self._services.database),
         )
 

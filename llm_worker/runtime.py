@@ -33,6 +33,8 @@ from llm_worker.lease.drain import Drain
 from llm_worker.lease.heartbeat import Heartbeat
 from llm_worker.lease.liveness_lock import LivenessLock
 from llm_worker.loading.claim import claim_run
+from llm_worker.mcp.connections import Connections
+from llm_worker.mcp.listing import list_again, list_server
 from llm_worker.post_run.request_log import RequestLog
 from llm_worker.post_run.titles import title_session
 from llm_worker.post_run.token_calibration import TokenCalibration
@@ -57,6 +59,7 @@ class Runtime:
         self._database = Database()
         self._background: list[asyncio.Task[Any]] = []
         self._revocation_checks: set[asyncio.Task[Any]] = set()
+        self._requests_of_lists: set[asyncio.Task[Any]] = set()
         self._drain = Drain(self._loop, self._attempts.values)
 
     def start(self) -> None:
@@ -77,6 +80,10 @@ class Runtime:
     def check_provider(self, provider_id: str, check_id: str) -> None:
         """Check the provider and store how it went. Not while draining: staff request it again."""
         asyncio.run_coroutine_threadsafe(self._check_provider(provider_id, check_id), self._loop).result()
+
+    def list_mcp_tools(self, server_id: str) -> None:
+        """List the tools of an MCP server and store them. Not while draining: it is requested again."""
+        asyncio.run_coroutine_threadsafe(self._list_mcp_tools(server_id), self._loop).result()
 
     def drain(self, grace_s: float) -> None:
         """Claim no more runs; after the grace period, release those that still run. Safe in any thread or signal handler."""
@@ -110,6 +117,7 @@ class Runtime:
         )
         self._publisher = Publisher(async_redis(), flush_window)
         self._request_log = RequestLog(self._database)
+        self._servers = Connections(self._list_again)
         self._services = WorkerServices(
             self._database,
             self._publisher,
@@ -117,6 +125,7 @@ class Runtime:
             self._request_log,
             TokenCalibration(self._database),
             dialects,
+            self._servers,
         )
         self._listener = RevocationListener(self._on_revoked, self._on_reconnected)
         await self._publisher.start()
@@ -137,6 +146,7 @@ class Runtime:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        await self._servers.close()
         await self._request_log.write()
         await self._listener.close()
         await self._publisher.close()
@@ -170,6 +180,17 @@ class Runtime:
         if not self._drain.has_begun:
             with self._drain.bounded():
                 await check_provider(provider_id, check_id, self._database, self._models)
+
+    async def _list_mcp_tools(self, server_id: str) -> None:
+        if not self._drain.has_begun:
+            with self._drain.bounded():
+                await list_server(server_id, self._database, self._servers)
+
+    def _list_again(self, server_id: str) -> None:
+        """The server says that its tools changed."""
+        task = self._loop.create_task(self._database.call(list_again, server_id))
+        self._requests_of_lists.add(task)
+        task.add_done_callback(self._requests_of_lists.discard)
 
     async def _carry_out(self, attempt: Attempt) -> None:
         key = str(attempt.run.pk)

@@ -12,7 +12,7 @@ from chat.infrastructure.gc_tuning import tune_gc
 from chat.metrics.celery_work import celery_work
 from chat.metrics.counters import TASKS_DROPPED
 from chat.metrics.tally import keep_pushing
-from chat.protocol.tasks import CHECK_PROVIDER, DEFAULT_QUEUE, RUN_TURN, TITLE_SESSION
+from chat.protocol.tasks import CHECK_PROVIDER, DEFAULT_QUEUE, LIST_MCP_TOOLS, RUN_TURN, TITLE_SESSION
 from llm_worker import runtime
 
 
@@ -33,6 +33,12 @@ def title_session(*, run_id: str, **_later: object) -> None:
 def check_provider(*, provider_id: str, check_id: str, **_later: object) -> None:
     """List the models of a provider and try one. Does nothing if another check was requested since."""
     runtime.current().check_provider(provider_id, check_id)
+
+
+@shared_task(name=LIST_MCP_TOOLS)
+def list_mcp_tools(*, server_id: str, **_later: object) -> None:
+    """List the tools of an MCP server. A second delivery lists them again."""
+    runtime.current().list_mcp_tools(server_id)
 
 
 @worker_ready.connect

@@ -30,6 +30,7 @@ ADMIN = (
     *sorted((ROOT / "web" / "admin").glob("*.py")),
     *sorted((ROOT / "web" / "accounts").rglob("*.py")),
     ROOT / "chat" / "models" / "model_server_rules.py",
+    ROOT / "chat" / "runs" / "mcp" / "imports.py",
     ROOT / "web" / "admin_overviews.py",
     ROOT / "web" / "admin_site.py",
 )

@@ -16,6 +16,7 @@ from chat.models.invitation import Invitation
 from chat.models.leadership import Leadership
 from chat.models.login import Login
 from chat.models.login_limit import LoginLimit
+from chat.models.mcp_server import McpServer
 from chat.models.message import ChatMessage
 from chat.models.message_file import MessageFile
 from chat.models.model_config import ModelConfig
@@ -54,6 +55,7 @@ __all__ = [
     "Leadership",
     "Login",
     "LoginLimit",
+    "McpServer",
     "MessageFile",
     "ModelConfig",
     "PromptBlock",

@@ -75,6 +75,12 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
         "No other owner has room for what the knowledge base holds. Make a member with room one first.",
     ),
     # Providers of models
+    "mcp_server_not_found": (404, "There is no such MCP server."),
+    "mcp_server_name_taken": (409, "There is an MCP server of this name."),
+    "mcp_command_refused": (400, "MCP_COMMANDS does not name this program."),
+    "mcp_url_refused": (400, "No MCP server is reached at this address."),
+    "mcp_variable_refused": (400, "This environment variable is not given to MCP servers."),
+    "too_many_mcp_servers": (409, "There are as many MCP servers as there may be. Delete one first."),
     "encryption_unavailable": (
         409,
         "Keys cannot be stored: set SECRETS_KEYS for web and the llm workers, to what `openssl rand -base64 32` prints.",

@@ -8,10 +8,11 @@ from typing import Final
 RUN_TURN: Final = "llm_worker.run_turn"  # run_id: str
 TITLE_SESSION: Final = "llm_worker.title_session"  # run_id: str, of the answer that it is named after
 CHECK_PROVIDER: Final = "llm_worker.check_provider"  # provider_id: str, check_id: str
+LIST_MCP_TOOLS: Final = "llm_worker.list_mcp_tools"  # server_id: str
 COMPRESS_BRANCH: Final = "compression.compress_branch"  # compression_id: str
 EXTRACT_FILE: Final = "ingest.extract_file"  # file_id: str
 COMPUTE_VECTORS: Final = "ingest.compute_vectors"  # no arguments: what waits is in the database
-TASK_NAMES: Final = (RUN_TURN, TITLE_SESSION, CHECK_PROVIDER)
+TASK_NAMES: Final = (RUN_TURN, TITLE_SESSION, CHECK_PROVIDER, LIST_MCP_TOOLS)
 DEFAULT_QUEUE: Final = "llm"
 COMPRESSION_QUEUE: Final = "compression"
 INGEST_QUEUE: Final = "ingest"

@@ -1,10 +1,11 @@
 """Chooses what answers a turn: models, forced tool and options, from the request, the session or its agent. Pure."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from chat.models import ModelConfig, Session
 from chat.protocol.errors import ApiError
+from chat.protocol.mcp_names import is_chosen
 from chat.transcript.run_options import RunOptions, merge_options
 
 # Names of models, by what is tried first: of a choice whose models are all disabled, the next one answers.
@@ -40,16 +41,16 @@ def choose_models(
     return next(filter(None, (_in_order(enabled, choice) for choice in choices)), [enabled[0]])
 
 
-def choose_forced_tool(requested: str | None, session: Session, configured: Collection[str]) -> str:
+def choose_forced_tool(requested: str | None, session: Session, is_configured: Callable[[str], bool]) -> str:
     """The chosen tool that the first cycle must call; empty: the model decides. Raises ApiError.
 
-    configured: the tools that the instance is set up for.
+    is_configured: whether the instance is set up for a tool.
     """
     if requested is None:
         return ""
-    if requested not in session.chosen_tools:
+    if not is_chosen(requested, session.chosen_tools):
         raise ApiError("tool_unknown", field="forced_tool")
-    if requested not in configured:
+    if not is_configured(requested):
         raise ApiError("tool_not_configured", field="forced_tool")
     return requested
 

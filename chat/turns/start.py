@@ -22,7 +22,7 @@ from chat.transcript.tokens import count_tokens
 from chat.turns import files as turn_files
 from chat.turns import knowledge_bases, selection
 from chat.turns.agents import drop_unusable
-from chat.turns.configured_tools import configured_tools
+from chat.turns.configured_tools import is_configured
 from chat.turns.current_branch import lock_session, make_path_current
 from chat.turns.insert import TurnInsert
 from chat.turns.request import DefaultParent, TurnRequest
@@ -102,7 +102,7 @@ def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
         return repeated
     if request.parent is DefaultParent.TIP and snapshot.tip and snapshot.tip.role == Role.USER:
         raise ApiError("role_order", "The latest question has no answer. Have it answered first.")
-    forced_tool = selection.choose_forced_tool(request.forced_tool, session, configured_tools())
+    forced_tool = selection.choose_forced_tool(request.forced_tool, session, is_configured)
     models = selection.choose_models(snapshot.models, request.models, choices)
     options = selection.choose_options(session.options, request.options, models)
     quotas.check_answers(0, len(models))

@@ -12,6 +12,7 @@ from chat.models.sql.model_configs import EditedPrompt
 from chat.prompts.definition import base_prompt, base_prompt_of
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from llm_worker.loading.branch_summaries import ModelWindow
+from llm_worker.loading.mcp_tools import load_mcp_tools
 from llm_worker.loading.model_budget import budget_of
 from llm_worker.loading.project import NOT_SHOWN, ProjectFiles, estimate_project_tokens, load_project
 from llm_worker.request.message import TOKENS_PER_MESSAGE
@@ -49,7 +50,7 @@ class Surroundings:
         dynamic_context: str | None = None,
     ) -> "Surroundings":
         """edited: the rows of EDITED_PROMPT; None if not queried yet.  dynamic_context: None: as stored with the run."""
-        chosen = select_tools(run.turn.session.chosen_tools) if config.supports_tools else []
+        chosen = _chosen_tools(run.turn.session.chosen_tools) if config.supports_tools else []
         base = base_prompt() if edited is None else base_prompt_of(edited[0].text if edited else None)
         context = run.dynamic_context if dynamic_context is None else dynamic_context
         return cls(run, config, chosen, base, context)
@@ -141,6 +142,10 @@ class Surroundings:
     @property
     def _agent(self) -> Agent | None:
         return self.run.turn.session.agent
+
+
+def _chosen_tools(names: set[str]) -> list[Tool]:
+    return [*select_tools(names), *load_mcp_tools(names)]
 
 
 def _tokens(text: str) -> int:

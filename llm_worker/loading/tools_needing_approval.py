@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from chat.models import Approval, ToolPolicy
-from chat.transcript.tool_annotations import DEFAULT_RULE
 from llm_worker.tools.tool import Tool
 
 
@@ -14,6 +13,8 @@ def find_tools_needing_approval(session: UUID, tools: Sequence[Tool]) -> frozens
         return frozenset()
     rules = ToolPolicy.objects.rules(tool.name for tool in tools)
     names = {
-        tool.name for tool in tools if rules.get(tool.name, DEFAULT_RULE).needs_approval(tool.annotations)
+        tool.name
+        for tool in tools
+        if rules.get(tool.name, tool.approval_rule).needs_approval(tool.annotations)
     }
     return frozenset(names - Approval.objects.remembered(session) if names else ())

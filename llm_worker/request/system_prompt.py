@@ -69,7 +69,11 @@ def add_guidance(text: str, tools: Sequence[GuidingTool], *, cites: bool) -> str
 
 
 def _guidance(tools: Iterable[GuidingTool]) -> list[str]:
-    return [f"## {tool.name}\n\n{tool.guidance}" for tool in sorted(tools, key=lambda tool: tool.name)]
+    return [
+        f"## {tool.name}\n\n{tool.guidance}"
+        for tool in sorted(tools, key=lambda tool: tool.name)
+        if tool.guidance
+    ]
 
 
 def _dated(text: str, session_began_at: datetime) -> str:

@@ -28,8 +28,10 @@ from llm_worker.tools.pages import RunPages
 from llm_worker.tools.tool import (
     Knowledge,
     NoKnowledge,
+    NoServers,
     NoSources,
     Pages,
+    Servers,
     Sources,
     Tool,
     ToolContext,
@@ -88,7 +90,7 @@ class LoopDeps:
 
     now: of the turn, UTC.  on_request: called with the row of the agent call that sends a request (or ""), the
     request, and the report of how its context was built.  allowance: of the run.  on_usage: called with each answered
-    request and its usage.  sources, knowledge, pages: what tools may search and read.  rewrite_queries: of their searches.
+    request and its usage.  sources, knowledge, pages, servers: what tools may search, read and call.  rewrite_queries: of their searches.
     """
 
     models: StreamingModels
@@ -102,6 +104,7 @@ class LoopDeps:
     sources: Sources = field(default_factory=NoSources)
     knowledge: Knowledge = field(default_factory=NoKnowledge)
     pages: Pages = field(default_factory=RunPages)
+    servers: Servers = field(default_factory=NoServers)
     rewrite_queries: QueryRewriter = no_rewrites
 
 
@@ -228,6 +231,10 @@ class _CallContext:
         self.sources = runner.deps.sources
         self.knowledge = runner.deps.knowledge
         self.pages = runner.deps.pages
+        self.servers = runner.deps.servers
+
+    async def report_progress(self, done: float, total: float | None, message: str) -> None:
+        pass
 
     async def rewrite_queries(self, queries: Sequence[str]) -> Sequence[str]:
         return await self._runner.deps.rewrite_queries(queries)

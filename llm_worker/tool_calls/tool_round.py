@@ -13,7 +13,7 @@ from chat.transcript.entries import Document
 from llm_worker.request.documents import render_found
 from llm_worker.stream.sanitiser import clean
 from llm_worker.tool_calls.calls import CallResult, PlannedCall, no_such_tool
-from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
+from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolOutcomeUnknown, ToolResult
 
 logger = logging.getLogger(__name__)
 
@@ -85,6 +85,8 @@ async def _run_tool(tab: int, call: PlannedCall, tool: Tool, host: RoundHost, li
     failure = _failure(running)
     if failure is None:
         return _completed(tool, running.result(), host)
+    if isinstance(failure, ToolOutcomeUnknown) and not tool.annotations.may_run_again:
+        return CallResult("unknown", f"{clean(str(failure))} The call may or may not have taken effect.")
     if not isinstance(failure, ToolFailed):
         logger.error("tool %s broke", tool.name, exc_info=failure)
         return CallResult("failed", f"{tool.name} failed because of an internal error.")

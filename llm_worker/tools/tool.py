@@ -6,13 +6,18 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from chat.transcript.entries import Document
-from chat.transcript.tool_annotations import READ_ONLY, Annotations
+from chat.transcript.tool_annotations import DEFAULT_RULE, READ_ONLY, Annotations, ApprovalRule
+from llm_worker.mcp.configuration import Answer, Configuration, Progress
 from llm_worker.restricted.artifact import Artifact, no_hits
 from llm_worker.restricted.withheld import Material
 
 
 class ToolFailed(Exception):
     """The call failed; the model reads the message, one sentence, and may try something else."""
+
+
+class ToolOutcomeUnknown(ToolFailed):
+    """The call may or may not have taken effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +129,28 @@ class Pages(Protocol):
         ...
 
 
+class Servers(Protocol):
+    """The MCP servers of which a run was offered tools."""
+
+    async def call(
+        self,
+        configuration: Configuration,
+        tool: str,
+        arguments: Mapping[str, Any],
+        key: str,
+        progress: Progress,
+    ) -> Answer:
+        """tool: the server's own name. Raises ServerUnavailable, CallFailed, CallLost."""
+        ...
+
+
+class NoServers:
+    """Of a run without tools of servers."""
+
+    async def call(self, configuration: Configuration, *_: object) -> Answer:
+        raise ToolFailed(f"There is no server named {configuration.name}.")
+
+
 class ToolContext(Protocol):
     """What a tool may use while it runs. The tool's coroutine is cancelled on a stop or at its time limit.
 
@@ -135,6 +162,11 @@ class ToolContext(Protocol):
     sources: Sources
     knowledge: Knowledge
     pages: Pages
+    servers: Servers
+
+    async def report_progress(self, done: float, total: float | None, message: str) -> None:
+        """Show how far the call is. total: None if it is not known."""
+        ...
 
     async def rewrite_queries(self, queries: Sequence[str]) -> Sequence[str]:
         """Other queries that find the same; empty if there are none, or the setting is off. Never fails."""
@@ -193,6 +225,11 @@ class Tool(Protocol):
     def annotations(self) -> Annotations:
         """What its calls may change: decides whether they need approval, and whether a lost one is executed again."""
         return READ_ONLY
+
+    @property
+    def approval_rule(self) -> ApprovalRule:
+        """When its calls need approval, unless an admin has made a rule of its name."""
+        return DEFAULT_RULE
 
     @property
     def time_limit_s(self) -> float | None:

@@ -18,6 +18,7 @@ from chat.models import (
     ChatMessage,
     CitedDocument,
     Invitation,
+    McpServer,
     PromptVersion,
     Provider,
     Run,
@@ -62,6 +63,7 @@ def create_belongings(name: str) -> Belongings:
     owned = Belongings(factories.create_user(name, email=f"{name}@example.org"))
     # Of nobody; staff alone name it.
     owned.ids["provider"] = str(Provider.objects.get().pk)
+    owned.ids["mcp_server"] = str(McpServer.objects.get().pk)
     client = factories.api_client(owned.user)
     owned.ids["agent"] = client.post(
         "/api/agents/", {"name": f"{MARK} agent", "prompt": f"{MARK} prompt"}, format="json"
@@ -112,6 +114,7 @@ def create_models() -> None:
     factories.create_model("quick", is_default=True, supports_prefill=True)
     factories.create_model("deep")
     Provider.objects.create(name="cloud", base_url="https://api.example.com/v1")
+    McpServer.objects.create(name="tides", transport="http", url="https://mcp.example.com/mcp")
 
 
 def add_rows_of_staff(owned: Belongings) -> None:

@@ -15,6 +15,7 @@ from chat.models import Session
 from chat.sessions.portable.exporter import as_json
 from tests.chat.sessions.foreign_exports.examples import chatgpt
 from tests.matrix.belongings import MARK, TAG, Belongings
+from web.rest.mcp_servers import McpServerPermission, McpServerRefreshPermission
 from web.rest.operators import MayReadContract
 from web.rest.providers import ProviderChangePermission, ProviderPermission
 from web.rest.system_prompt import SystemPromptPermission
@@ -22,10 +23,11 @@ from web.rest.system_prompt import SystemPromptPermission
 METHODS = ("get", "post", "put", "patch", "delete")
 
 # Who may ask, by the permission class of a view. A new class needs a row here and in test_rest.py::allowed.
-PUBLIC, OWN, STAFF, CONTRACT = "public", "own", "staff", "contract"
+PUBLIC, OWN, STAFF, CONTRACT, STAFF_WRITES = "public", "own", "staff", "contract", "staff writes"
 ACCESS: dict[Any, str] = {
     AllowAny: PUBLIC, IsAuthenticated: OWN, SystemPromptPermission: STAFF, MayReadContract: CONTRACT,
     ProviderPermission: STAFF, ProviderChangePermission: STAFF,
+    McpServerPermission: STAFF_WRITES, McpServerRefreshPermission: STAFF_WRITES,
 }  # fmt: skip
 
 # Path parameters -> what of the owner is named; of single operations, where another row is the one that fits.
@@ -34,7 +36,7 @@ NAMED = {
     "share": "share", "link": "link", "project": "project", "file": "file",
     "knowledge_base": "knowledge_base", "member": "member", "document": "document",
     "tool_call": "tool_call",
-    "provider": "provider",
+    "provider": "provider", "server": "mcp_server",
 }  # fmt: skip
 NAMED_BY = {
     "regenerations_create": {"message": "question"},
@@ -60,6 +62,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "auth_token": {"username": "nobody", "password": "wrong"},
     "files_create": {"file": b"Two tides a day."},
     "providers_create": {"name": "another", "base_url": "https://api.example.com/v1"},
+    "mcp_servers_create": {"name": "another", "transport": "http", "url": "https://mcp.example.com/mcp"},
     "providers_models": {"models": [{"upstream_name": "large"}]},
     "tags_rename": {"tag": TAG, "name": "Renamed"},
     "members_create": {"user": "mallory", "role": "reader"},

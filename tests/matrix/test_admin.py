@@ -225,6 +225,7 @@ def test_the_pages_are_found() -> None:
         "password_change",
         "password_link",
         "search",
+        "import",
     }
     assert len(pages()) > 100
     assert {one.name for one in pages() if one.model is None} == set(OF_THE_SITE)

@@ -1,18 +1,22 @@
 """The admin of agents: lists all users' agents and edits the fields that their owners may edit."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Agent, ModelConfig
 from chat.protocol.tasks import TOOL_NAMES
+from chat.turns.configured_tools import choices_of_servers
 from chat.turns.request import MAX_MODELS
 
 LARGE = forms.Textarea(attrs={"rows": 20, "cols": 100})
 
 
 def tool_choices() -> list[tuple[str, str]]:
-    return [(name, name) for name in sorted(TOOL_NAMES)]
+    """Those of our own, and for each MCP server all of its tools and single ones."""
+    return [(name, name) for name in (*sorted(TOOL_NAMES), *choices_of_servers())]
 
 
 def model_choices() -> list[tuple[str, str]]:
@@ -47,6 +51,15 @@ class AgentForm(forms.ModelForm[Agent]):
             "shared_with",
         )
         widgets = {"prompt": LARGE, "shared_with": forms.CheckboxSelectMultiple}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """A tool that its server does not list at the moment stays chosen."""
+        super().__init__(*args, **kwargs)
+        field = self.fields["tools"]
+        if isinstance(field, forms.MultipleChoiceField):
+            listed = tool_choices()
+            names = {name for name, _name in listed}
+            field.choices = [*listed, *((name, name) for name in self.instance.tools if name not in names)]
 
     def clean_models(self) -> list[str]:
         names: list[str] = self.cleaned_data["models"]

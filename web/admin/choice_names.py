@@ -23,6 +23,8 @@ CHOICES: Final = (
     _("never"), _("ask"), _("ask unless read only"), _("approved"), _("expired"),
     # Of files and members.
     _("text"), _("image"), _("tabular"), _("owner"), _("editor"), _("reader"), _("full"), _("restricted"), _("read"), _("write"),
+    # Of MCP servers.
+    _("down"), _("needs sign in"),
 )  # fmt: skip
 _capitalised: Any = lazy(lambda word: capfirst(gettext(word)), str)
 

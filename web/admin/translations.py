@@ -46,6 +46,7 @@ NAMES: Final = (
     _("provider"), _("providers"), _("encrypted api key"), _("upstream name"), _("is enabled"), _("latest check"),
     _("approval"), _("approvals"), _("tool policy"), _("tool policies"), _("requested at"), _("decision"), _("decided at"), _("decided by"), _("note"),
     _("edited arguments"), _("is remembered"), _("parameters"),
+    _("MCP server"), _("MCP servers"), _("transport"), _("command"), _("env"), _("headers"), _("enabled tools"), _("problem"), _("listed at"), _("revision"),
     _("context usage"), _("knowledge access"), _("knowledge base"), _("knowledge bases"), _("routing hint"), _("routing keywords"), _("topics"),
 )  # fmt: skip
 # Of knox's table of tokens.
@@ -54,6 +55,13 @@ TOKENS: Final = (_("auth token"), _("auth tokens"), _("token key"), _("created")
 HINTS: Final = (
     _("The link is sent there, and not shown. Empty: you give it to whom you invite."),
     _("The name that models call the tool by."),
+    _("The names of its tools begin with it: letters, digits, - and _."),
+    _('Of stdio: ["program", "argument"]. MCP_COMMANDS names the programs.'),
+    _("Of http."),
+    _('{"NAME": "VARIABLE"}: the server gets NAME with the value that VARIABLE has for the workers.'),
+    _('{"Header": "VARIABLE"}: requests have the value that VARIABLE has for the workers.'),
+    _("Whether users are asked before a tool is called; a rule of the tool itself comes first."),
+    _("Its own names of the tools that are offered; empty: all."),
     _("How many requests its server takes at once, those of other models included; empty: any number."),
     _("Of the prompt and completion tokens, those that the server did not report."),
     _("Tokens that no server reported are counted too."),

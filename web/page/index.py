@@ -9,7 +9,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from chat.models import ModelConfig
-from chat.turns.configured_tools import configured_tools
+from chat.turns.configured_tools import choices_of_servers, configured_tools
 from web.page.modules import script_urls
 from web.page.preview import base_url, with_previews
 from web.rest.providers import may_view_providers
@@ -30,7 +30,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "suggestions": settings.SUGGESTIONS,
         "has_trash": settings.KEEP_DELETED_DAYS > 0,
         "has_temporary_chats": settings.TEMPORARY_CHAT_MINUTES > 0,
-        "tools": " ".join(sorted(configured_tools())),
+        "tools": " ".join([*sorted(configured_tools()), *choices_of_servers()]),
         "max_file_bytes": settings.MAX_FILE_BYTES,
         "scripts": script_urls(),
         "preview_url": base_url(),

@@ -11,6 +11,8 @@ from uuid import UUID
 
 from rest_framework import serializers
 
+from chat.models.mcp_server import McpServer
+from chat.protocol import mcp_names as names
 from chat.protocol.errors import REFUSALS
 from chat.protocol.strict_json import UNSTORABLE_PATTERN
 from chat.protocol.tasks import TOOL_NAMES
@@ -209,27 +211,38 @@ class ModelNamesField(serializers.ListField, DescribedField):
         return {"items": names, "minItems": self._least, "maxItems": MAX_MODELS, "uniqueItems": True}
 
 
-class ToolNameField(StrictChoiceField):
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(choices=TOOLS, **kwargs)
+# A tool of ours, or one of an MCP server; a choice may also be all tools of a server.
+TOOL_SCHEMA: Final[dict[str, Any]] = {
+    "anyOf": [{"enum": TOOLS}, {"pattern": names.CHOICE, "maxLength": names.MAX_TOOL_NAME}]
+}
+
+
+class ToolNameField(StrictCharField):
+    """The name of a tool. Whether the chat has it is checked when it is used."""
 
     def to_internal_value(self, data: Any) -> str:
-        if isinstance(data, str) and data not in TOOL_NAMES:
+        name = super().to_internal_value(data)
+        if name not in TOOL_NAMES and not names.is_server_tool(name):
             self.fail("tool_unknown")
-        return str(super().to_internal_value(data))
+        return name
+
+    def json_schema(self) -> dict[str, Any]:
+        return TOOL_SCHEMA
 
 
 class ToolNamesField(serializers.ListField, DescribedField):
-    """Names of tools; one that is named twice counts once."""
+    """Names of tools; one that is named twice counts once. Of a server that is there, any tool may be named: what it lists changes."""
 
     default_error_messages = MESSAGES
     child = StrictCharField()
 
     def to_internal_value(self, data: Any) -> list[str]:
-        names = list(dict.fromkeys(super().to_internal_value(data)))
-        if not set(names) <= TOOL_NAMES:
+        chosen = list(dict.fromkeys(super().to_internal_value(data)))
+        others = set(chosen) - TOOL_NAMES
+        servers = {names.server_of(name) for name in others}
+        if not all(map(names.is_server_tool, others)) or not McpServer.objects.have(servers):
             self.fail("tool_unknown")
-        return names
+        return chosen
 
     def json_schema(self) -> dict[str, Any]:
-        return {"items": {"type": "string", "enum": TOOLS}}
+        return {"items": {"type": "string", **TOOL_SCHEMA}}

@@ -21,6 +21,7 @@ from web.rest.knowledge_bases import (
     KnowledgeBaseView,
 )
 from web.rest.limits import LimitsView
+from web.rest.mcp_servers import McpServerRefreshView, McpServersView, McpServerView
 from web.rest.members import MembersView, MemberView
 from web.rest.message_texts import AnswerEditsView, MessageView
 from web.rest.messages import MessagesView, SelectionView, TreeView
@@ -53,6 +54,9 @@ urlpatterns = [
     path("providers/<id:provider>/", ProviderView.as_view()),
     path("providers/<id:provider>/models/", ProviderModelsView.as_view()),
     path("providers/<id:provider>/check/", ProviderCheckView.as_view()),
+    path("mcp-servers/", McpServersView.as_view()),
+    path("mcp-servers/<id:server>/", McpServerView.as_view()),
+    path("mcp-servers/<id:server>/refresh/", McpServerRefreshView.as_view()),
     path("agents/", AgentsView.as_view()),
     path("agents/<id:agent>/", AgentView.as_view()),
     path("groups/", GroupsView.as_view()),

@@ -22,6 +22,7 @@ from chat.models import (
     Feedback,
     GroupLimits,
     Invitation,
+    McpServer,
     MessageFile,
     ModelConfig,
     PromptBlock,
@@ -248,6 +249,11 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "tool_call_status_known": lambda w: tool_call(w, status="asleep"),
     "approval_decision_known": lambda w: approval(w, decision="perhaps"),
     "tool_policy_approval_known": lambda _: ToolPolicy.objects.create(name="act", approval="sometimes"),
+    "mcp_server_transport_known": lambda _: McpServer.objects.create(name="a", transport="sse"),
+    "mcp_server_status_known": lambda _: McpServer.objects.create(name="a", transport="http", status="up"),
+    "mcp_server_approval_known": lambda _: McpServer.objects.create(
+        name="a", transport="http", approval="often"
+    ),
     "one_tool_call_per_place_in_message": lambda w: twice(lambda: tool_call(w)),
     "one_tool_call_per_place_in_tool_call": nested_twice,
     # What was sent to models

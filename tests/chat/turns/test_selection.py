@@ -71,15 +71,15 @@ def test_only_a_tool_of_the_agent_or_the_session_can_be_forced() -> None:
         Session(tools=["web_search"]),
         Session(agent=AGENT, tools=["current_time"]),
     ):
-        assert choose_forced_tool("web_search", chosen, {"web_search"}) == "web_search"
-        assert choose_forced_tool(None, chosen, {"web_search"}) == ""
+        assert choose_forced_tool("web_search", chosen, {"web_search"}.__contains__) == "web_search"
+        assert choose_forced_tool(None, chosen, {"web_search"}.__contains__) == ""
     for session in (Session(agent=WITHOUT_MODELS), Session()):
         with pytest.raises(ApiError) as refused:
-            choose_forced_tool("web_search", session, {"web_search"})
+            choose_forced_tool("web_search", session, {"web_search"}.__contains__)
         assert refused.value.code == "tool_unknown"
 
 
 def test_a_tool_that_the_instance_is_not_set_up_for_cannot_be_forced() -> None:
     with pytest.raises(ApiError) as refused:
-        choose_forced_tool("web_search", Session(agent=AGENT), {"current_time"})
+        choose_forced_tool("web_search", Session(agent=AGENT), {"current_time"}.__contains__)
     assert (refused.value.code, refused.value.field) == ("tool_not_configured", "forced_tool")

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
 import { canAnotherModelHelp, RUN_ERRORS } from "../../../web/static/chat/answer/run_error_texts.js";
-import { isConfigured, namesWith, toolNames } from "../../../web/static/chat/tools/tool_names.js";
+import { isConfigured, nameOf, namesWith, singleTools, toolNames } from "../../../web/static/chat/tools/tool_names.js";
 
 afterEach(() => delete globalThis.document);
 
@@ -14,7 +14,15 @@ const setUp = (tools) => (globalThis.document = { body: { dataset: { tools } }, 
 test("a tool that the server is not set up for is not offered", () => {
   setUp("current_time open_url");
   assert.deepEqual([...toolNames().keys()], ["open_url", "current_time"]);
-  assert.deepEqual(["web_search", "current_time", "tides__levels"].map(isConfigured), [false, true, true]);
+  assert.deepEqual(["web_search", "current_time", "tides__levels"].map(isConfigured), [false, true, false]);
+});
+
+test("tools of servers are offered by the names of their servers, all together or one by one", () => {
+  setUp("current_time tides__* tides__levels");
+  assert.deepEqual([...toolNames()].slice(1), [["tides__*", "tides: all tools"], ["tides__levels", "tides: levels"]]);
+  assert.deepEqual(singleTools(["tides__*", "current_time", "winds__*"]), ["tides__levels", "current_time"]);
+  assert.equal(nameOf("tides__set__level"), "tides: set__level");
+  assert.deepEqual([...namesWith(["gone__now"]).keys()].at(-1), "gone__now");
 });
 
 test("one that was chosen before is shown as missing, so that it can be taken away", () => {

@@ -87,6 +87,13 @@ export const API_ERRORS = {
   provider_name_taken: () => t("There is a provider of this name. Choose another one."),
   model_name_taken: () => t("There is another model of this name. Choose another one."),
 
+  mcp_server_not_found: () => t("This MCP server is not there any more."),
+  mcp_server_name_taken: () => t("There is an MCP server of this name. Choose another one."),
+  mcp_command_refused: () => t("This program may not be started. MCP_COMMANDS names those that may."),
+  mcp_url_refused: () => t("No MCP server is reached at this address. Enter another one."),
+  mcp_variable_refused: () => t("This environment variable is not given to MCP servers. Name another one."),
+
+  too_many_mcp_servers: (max) => t("There are %(max)s MCP servers, and there is no room for more. Delete one first.", count(max)),
   too_many_providers: (max) => t("There are %(max)s providers, and there is no room for more. Delete one first.", count(max)),
   too_many_models: (max) => t("A provider has at most %(max)s models.", count(max)),
   too_many_sessions: (max) => t("You have %(max)s chats, and there is no room for more. Delete one for good first.", count(max)),

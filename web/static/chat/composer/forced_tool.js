@@ -2,7 +2,7 @@
 
 import { attachMenu } from "../elements/menu.js";
 import { t } from "../i18n.js";
-import { isConfigured, toolNames } from "../tools/tool_names.js";
+import { nameOf, singleTools } from "../tools/tool_names.js";
 
 export class ForcedTool {
   /** @param {HTMLButtonElement} button */
@@ -18,7 +18,7 @@ export class ForcedTool {
 
   /** @param {string[]} tools those of the agent that answers next */
   offer(tools) {
-    this.offered = tools.filter(isConfigured);
+    this.offered = singleTools(tools);
     if (this.chosen && !this.offered.includes(this.chosen)) this.chosen = null;
     this.#show();
   }
@@ -47,6 +47,3 @@ export class ForcedTool {
     return [item(null, t("The model decides")), ...this.offered.map((tool) => item(tool, nameOf(tool)))];
   }
 }
-
-/** @param {string} tool */
-const nameOf = (tool) => toolNames().get(tool) ?? tool;

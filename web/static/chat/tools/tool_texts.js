@@ -3,6 +3,7 @@
 import { duration } from "../elements/durations.js";
 import { hostOf } from "../elements/hosts.js";
 import { t, tn } from "../i18n.js";
+import { nameOf } from "./tool_names.js";
 
 /** @import {IconName} from "../elements/icons.js" */
 /** @import {Round, Source, ToolCall} from "../types.js" */
@@ -72,7 +73,8 @@ const TOOLS = {
 /** @param {string} name @returns {ToolWords} */
 export function wordsOf(name) {
   if (Object.hasOwn(TOOLS, name)) return TOOLS[name];
-  return { icon: "tool", doing: () => t("Using %(name)s", { name }), done: () => t("Used %(name)s", { name }), about: joinTexts };
+  const shown = { name: nameOf(name) };
+  return { icon: "tool", doing: () => t("Using %(name)s", shown), done: () => t("Used %(name)s", shown), about: joinTexts };
 }
 
 /** @param {ToolCall} call */

@@ -1,0 +1,172 @@
+"""McpServer: a server of the Model Context Protocol that staff have entered, and the tools that it listed."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterable
+from typing import Any, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from chat.protocol.mcp_names import MAX_SERVER_NAME, is_chosen, server_of
+from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
+
+
+class Transport(models.TextChoices):
+    STDIO = "stdio", "stdio"
+    HTTP = "http", "http"
+
+
+class McpStatus(models.TextChoices):
+    """Of the latest listing of its tools."""
+
+    READY = "ready"
+    DOWN = "down"
+    NEEDS_SIGN_IN = "needs_sign_in"
+
+
+EDITED = (
+    "name",
+    "transport",
+    "command",
+    "url",
+    "env",
+    "headers",
+    "approval",
+    "enabled_tools",
+    "is_enabled",
+)
+# Changing one of these makes it another server.
+CONFIGURATION = ("transport", "command", "url", "env", "headers", "is_enabled", "name")
+
+
+class McpServerQuerySet(models.QuerySet["McpServer"]):
+    def named_in(self, choices: Iterable[str]) -> Self:
+        """Enabled servers of which these names choose tools."""
+        return self.filter(is_enabled=True, name__in={server_of(choice) for choice in choices})
+
+    def have(self, names: Collection[str]) -> bool:
+        """Whether there is a server of each of these names, enabled or not."""
+        return not names or self.filter(name__in=names).count() == len(names)
+
+    def record_listing(self, server: McpServer, **fields: Any) -> bool:
+        """Store what a listing found. False: the server was changed meanwhile, and another listing follows."""
+        current = self.filter(pk=server.pk, revision=server.revision)
+        return bool(current.update(listed_at=Now(), **fields))
+
+
+class McpServer(models.Model):
+    """command: of stdio, the program and its arguments.  url: of http.
+
+    env, headers: for a name, the name of the environment variable of the workers that has its value, never the value.
+    enabled_tools: the server's own names of those that are offered; empty: all.
+    tools: [{name, tool, description, parameters, read_only, destructive, idempotent, open_world}], the first of which is the name
+    for models, the second the server's own.  expires_at: of that list, as the server said it.
+    revision: another one after each change of the configuration.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(
+        max_length=MAX_SERVER_NAME,
+        unique=True,
+        help_text="The names of its tools begin with it: letters, digits, - and _.",
+    )
+    transport = models.CharField(max_length=5, choices=Transport.choices)
+    command = models.JSONField(
+        default=list,
+        blank=True,
+        help_text='Of stdio: ["program", "argument"]. MCP_COMMANDS names the programs.',
+    )
+    url = models.CharField(max_length=2_000, blank=True, default="", help_text="Of http.")
+    env = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text='{"NAME": "VARIABLE"}: the server gets NAME with the value that VARIABLE has for the workers.',
+    )
+    headers = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text='{"Header": "VARIABLE"}: requests have the value that VARIABLE has for the workers.',
+    )
+    approval = models.CharField(
+        max_length=20,
+        choices=[(rule.value, rule.value.replace("_", " ")) for rule in ApprovalRule],
+        default=DEFAULT_RULE.value,
+        help_text="Whether users are asked before a tool is called; a rule of the tool itself comes first.",
+    )
+    enabled_tools = models.JSONField(
+        default=list, blank=True, help_text="Its own names of the tools that are offered; empty: all."
+    )
+    is_enabled = models.BooleanField(default=True)
+    status = models.CharField(
+        max_length=13, choices=McpStatus.choices, default=McpStatus.DOWN, editable=False
+    )
+    problem = models.CharField(max_length=500, blank=True, default="", editable=False)
+    tools = models.JSONField(default=list, editable=False)
+    listed_at = models.DateTimeField(null=True, editable=False)
+    expires_at = models.DateTimeField(null=True, editable=False)
+    requested_at = models.DateTimeField(null=True, editable=False)
+    revision = models.UUIDField(default=uuid.uuid4, editable=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", editable=False
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = McpServerQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("name",)
+        verbose_name = "MCP server"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(transport__in=Transport.values), name="mcp_server_transport_known"
+            ),
+            models.CheckConstraint(condition=Q(status__in=McpStatus.values), name="mcp_server_status_known"),
+            models.CheckConstraint(
+                condition=Q(approval__in=[rule.value for rule in ApprovalRule]),
+                name="mcp_server_approval_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def change(self, **fields: Any) -> None:
+        """Set what staff may edit. Tools that another configuration has listed are forgotten."""
+        is_another = any(name in fields and fields[name] != getattr(self, name) for name in CONFIGURATION)
+        if is_another:
+            fields |= {
+                "revision": uuid.uuid4(),
+                "status": McpStatus.DOWN,
+                "problem": "",
+                "tools": [],
+                "listed_at": None,
+                "expires_at": None,
+                "requested_at": None,
+            }
+        for name, value in fields.items():
+            setattr(self, name, value)
+        self.save(update_fields=list(fields))
+
+    @property
+    def edited(self) -> dict[str, Any]:
+        """The fields that staff edit."""
+        return {name: getattr(self, name) for name in EDITED}
+
+    @property
+    def approval_rule(self) -> ApprovalRule:
+        return ApprovalRule(self.approval)
+
+    @property
+    def offered_tools(self) -> list[dict[str, Any]]:
+        """Those that may be chosen now: none of a server that is down or disabled."""
+        if not self.is_enabled or self.status != McpStatus.READY:
+            return []
+        return [tool for tool in self.tools if not self.enabled_tools or tool["tool"] in self.enabled_tools]
+
+    def chosen_tools(self, choices: frozenset[str]) -> list[dict[str, Any]]:
+        """choices: names of tools, `server__*` among them."""
+        return [tool for tool in self.offered_tools if is_chosen(tool["name"], choices)]

@@ -1,0 +1,94 @@
+"""What a row of an MCP server may say. Staff may enter servers; they must not start any program, nor read secrets of ours.
+
+Raises ApiError, with the field.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.conf import settings
+
+from chat.models.mcp_server import Transport
+from chat.models.model_server_rules import DEFAULT_KEY_VARIABLE
+from chat.protocol.errors import ApiError
+from chat.protocol.mcp_names import is_server_name
+from knowledge.guarded_http.refusal import UrlRefused
+from knowledge.guarded_http.target import parse_target
+
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# RFC 9110, section 5.6.2: token.
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+# Those that the protocol and the connection need for themselves.
+_OWN_HEADERS: Final = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "content-type",
+        "host",
+        "transfer-encoding",
+    }
+)
+MAX_ENTRIES: Final = 50
+
+
+def check(fields: Mapping[str, Any]) -> None:
+    """fields: of the whole row."""
+    if not is_server_name(fields["name"]):
+        raise ApiError(
+            "invalid_value", "A name has letters, digits, - and _, but no two _ in a row.", field="name"
+        )
+    if fields["transport"] == Transport.STDIO:
+        _check_command(fields["command"])
+        _refuse(fields, "url", "headers")
+    else:
+        _check_url(fields["url"])
+        _refuse(fields, "command", "env")
+    _check_variables("env", fields["env"], _VARIABLE)
+    _check_variables("headers", fields["headers"], _HEADER)
+
+
+def _check_command(command: Any) -> None:
+    if not (isinstance(command, list) and command and all(isinstance(part, str) for part in command)):
+        raise ApiError("invalid_value", "A program and its arguments, as strings.", field="command")
+    if any("\0" in part for part in command):
+        raise ApiError("invalid_characters", field="command")
+    if command[0] not in settings.MCP_COMMANDS:
+        raise ApiError("mcp_command_refused", field="command")
+
+
+def _check_url(url: str) -> None:
+    try:
+        parse_target(url, settings.URL_ALLOWED_HOSTS)
+    except UrlRefused as refused:
+        raise ApiError(
+            "mcp_url_refused", f"No MCP server is reached there ({refused}).", field="url"
+        ) from None
+
+
+def _refuse(fields: Mapping[str, Any], *names: str) -> None:
+    for name in names:
+        if fields[name]:
+            raise ApiError("invalid_value", f"Not with this transport: {name}.", field=name)
+
+
+def _check_variables(field: str, given: Any, pattern: re.Pattern[str]) -> None:
+    if not isinstance(given, dict) or len(given) > MAX_ENTRIES:
+        raise ApiError("invalid_value", field=field)
+    for name, variable in given.items():
+        if not pattern.fullmatch(name) or (field == "headers" and name.lower() in _OWN_HEADERS):
+            raise ApiError("invalid_value", f"Not accepted: {name[:100]}.", field=field)
+        if not (isinstance(variable, str) and _VARIABLE.fullmatch(variable)):
+            raise ApiError(
+                "invalid_value", "The names of environment variables, never their values.", field=field
+            )
+        if _is_ours(variable):
+            raise ApiError("mcp_variable_refused", field=field)
+
+
+def _is_ours(variable: str) -> bool:
+    """Whether it is one that Turnwire itself reads, or that has the key of a model server."""
+    ours = (DEFAULT_KEY_VARIABLE, *settings.OWN_VARIABLES)
+    return variable in ours or variable.startswith(settings.LLM_KEY_PREFIX)

@@ -1,0 +1,72 @@
+"""Creates, changes and deletes MCP servers, and has workers list their tools (llm_worker/mcp/listing.py)."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from chat.infrastructure.after_commit import call_after_commit
+from chat.models.mcp_server import McpServer, McpStatus
+from chat.protocol.errors import ApiError
+from chat.protocol.tasks import DEFAULT_QUEUE, LIST_MCP_TOOLS
+from chat.runs.mcp import rules
+from chat.runs.task_queue import UNREACHABLE, send_message
+
+logger = logging.getLogger(__name__)
+
+MAX_SERVERS: Final = 100
+# A listing that was requested less long ago is not requested again by runs.
+PATIENCE: Final = timedelta(seconds=30)
+
+
+def create_server(user: User, fields: Mapping[str, Any]) -> McpServer:
+    """Raises ApiError."""
+    rules.check(McpServer(**fields).edited)
+    if McpServer.objects.count() >= MAX_SERVERS:
+        raise ApiError("too_many_mcp_servers", max=MAX_SERVERS)
+    try:
+        with transaction.atomic():
+            server = McpServer.objects.create(created_by=user, **fields)
+    except IntegrityError:
+        raise ApiError("mcp_server_name_taken", field="name") from None
+    request_listing(server)
+    return server
+
+
+def change_server(server: McpServer, fields: Mapping[str, Any]) -> None:
+    """Raises ApiError."""
+    rules.check(server.edited | dict(fields))
+    try:
+        with transaction.atomic():
+            server.change(**fields)
+    except IntegrityError:
+        raise ApiError("mcp_server_name_taken", field="name") from None
+    request_listing(server)
+
+
+def request_listing(server: McpServer) -> None:
+    """Have a worker list the tools, after the commit. A disabled server is asked nothing."""
+    if server.is_enabled:
+        McpServer.objects.filter(pk=server.pk).update(requested_at=Now())
+        call_after_commit(lambda: _send(server))
+
+
+def refresh_stale(choices: Iterable[str]) -> None:
+    """Have those of these servers listed again whose list has expired, or that were down: their runs do not wait for it."""
+    moment = Now()
+    stale = Q(expires_at__lt=moment) | ~Q(status=McpStatus.READY)
+    waiting = Q(requested_at=None) | Q(requested_at__lt=moment - PATIENCE)
+    for server in McpServer.objects.named_in(choices).filter(stale, waiting):
+        request_listing(server)
+
+
+def _send(server: McpServer) -> None:
+    try:
+        send_message(LIST_MCP_TOOLS, DEFAULT_QUEUE, server_id=str(server.pk))
+    except UNREACHABLE as error:
+        logger.warning("the tools of the MCP server %s are not listed: %s", server, error)

@@ -1,0 +1,55 @@
+"""Configuration: how a server is reached, as a value that connections are kept by; and what becomes of calls. Does not use the SDK."""
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, NamedTuple
+
+MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
+TOO_LARGE: Final = f"The server sent a message of more than {MAX_MESSAGE_BYTES // 1024 // 1024} MiB."
+
+
+class ServerUnavailable(Exception):
+    """A server cannot be used; the message is one sentence for people. needs_sign_in: it refuses those it does not know."""
+
+    def __init__(self, problem: str, *, needs_sign_in: bool = False) -> None:
+        super().__init__(problem)
+        self.needs_sign_in = needs_sign_in
+
+
+class CallFailed(Exception):
+    """The server refused the call. The message is for the model."""
+
+
+class CallLost(Exception):
+    """The connection ended before the answer: the call may or may not have taken effect. The message is for the model."""
+
+
+class Answer(NamedTuple):
+    """text: for the model.  is_error: the tool says that it failed."""
+
+    text: str
+    is_error: bool = False
+
+
+# Done, of how much (None: unknown), and what the server says of it.
+Progress = Callable[[float, float | None, str], Awaitable[None]]
+
+
+class Configuration(NamedTuple):
+    """Of one revision of a row. env, headers: names, with the environment variables that have their values."""
+
+    server: str
+    revision: str
+    name: str
+    command: tuple[str, ...]
+    url: str
+    env: tuple[tuple[str, str], ...]
+    headers: tuple[tuple[str, str], ...]
+
+
+def values_of(variables: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """Raises ServerUnavailable for a variable that this process does not have."""
+    missing = [variable for _, variable in variables if variable not in os.environ]
+    if missing:
+        raise ServerUnavailable(f"The workers have no environment variable {missing[0]}.")
+    return {name: os.environ[variable] for name, variable in variables}

@@ -1,0 +1,171 @@
+"""Connections: the servers that this process is connected to. Imports the SDK when the first of them is needed.
+
+A server that cannot be reached is asked again after a while that grows; one that nobody uses is disconnected.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from llm_worker.mcp.configuration import Answer, Configuration, Progress, ServerUnavailable
+
+if TYPE_CHECKING:
+    from llm_worker.mcp.connection import Connection, Listing
+
+logger = logging.getLogger(__name__)
+
+# Processes of servers are children of this one.
+MAX_CONNECTIONS: Final = 32
+IDLE_S: Final = 300.0
+FIRST_WAIT_S: Final = 1.0
+LONGEST_WAIT_S: Final = 60.0
+_PRUNE_S: Final = 15.0
+
+
+class _Failure(NamedTuple):
+    """until: of the loop's clock; before that the server is not asked again."""
+
+    until: float
+    wait_s: float
+    unavailable: ServerUnavailable
+
+
+class Connections:
+    """on_change: called with the id of a server whose list of tools changed."""
+
+    def __init__(self, on_change: Callable[[str], None] = lambda _: None) -> None:
+        self._on_change = on_change
+        self._open: dict[Configuration, Connection] = {}
+        self._failures: dict[Configuration, _Failure] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+        self._pruning: asyncio.Task[None] | None = None
+
+    async def list_tools(self, configuration: Configuration) -> Listing:
+        """Raises ServerUnavailable. Somebody asks for it: a server that has failed is asked again at once."""
+        self._failures.pop(configuration, None)
+        connection = await self._connect(configuration)
+        try:
+            return await connection.list_tools()
+        except ServerUnavailable as unavailable:
+            self._forget(connection, unavailable)
+            raise
+        finally:
+            self._release(connection)
+
+    async def call(
+        self,
+        configuration: Configuration,
+        tool: str,
+        arguments: Mapping[str, Any],
+        key: str,
+        progress: Progress,
+    ) -> Answer:
+        """As Connection.call. Raises ServerUnavailable, CallFailed, CallLost."""
+        had_connection = configuration in self._open
+        try:
+            return await self._call(configuration, tool, arguments, key, progress)
+        except ServerUnavailable:
+            if not had_connection:
+                raise
+        # It was asked nothing over a connection of which it knows nothing any more.
+        self._failures.pop(configuration, None)
+        return await self._call(configuration, tool, arguments, key, progress)
+
+    async def _call(
+        self,
+        configuration: Configuration,
+        tool: str,
+        arguments: Mapping[str, Any],
+        key: str,
+        progress: Progress,
+    ) -> Answer:
+        connection = await self._connect(configuration)
+        try:
+            result = await connection.call(tool, arguments, key, progress)
+        except ServerUnavailable as unavailable:
+            self._forget(connection, unavailable)
+            raise
+        finally:
+            self._release(connection)
+        self._failures.pop(configuration, None)
+        return result
+
+    async def close(self) -> None:
+        """Returns when the processes of the servers have ended."""
+        if self._pruning:
+            self._pruning.cancel()
+        await asyncio.gather(*(connection.close() for connection in self._open.values()), *self._closing)
+        self._open.clear()
+
+    async def _connect(self, configuration: Configuration) -> Connection:
+        """One that counts this use, which _release ends. Raises ServerUnavailable."""
+        now = asyncio.get_running_loop().time()
+        if (failure := self._failures.get(configuration)) and failure.until > now:
+            unavailable = failure.unavailable
+            raise ServerUnavailable(str(unavailable), needs_sign_in=unavailable.needs_sign_in)
+        connection_type = await _connection_type()
+        connection = self._open.get(configuration)
+        if connection is None or not connection.is_open:
+            if connection:
+                self._close(connection)
+            self._make_room(configuration)
+            connection = connection_type(configuration, self._on_change)
+            self._open[configuration] = connection
+            self._pruning = self._pruning or asyncio.create_task(self._keep_pruning(), name="mcp pruning")
+        connection.calls += 1
+        return connection
+
+    def _release(self, connection: Connection) -> None:
+        connection.calls -= 1
+        connection.used_at = asyncio.get_running_loop().time()
+
+    def _forget(self, connection: Connection, unavailable: ServerUnavailable) -> None:
+        configuration = connection.configuration
+        if self._open.get(configuration) is connection:
+            before = self._failures.get(configuration)
+            wait_s = min(before.wait_s * 2, LONGEST_WAIT_S) if before else FIRST_WAIT_S
+            until = asyncio.get_running_loop().time() + wait_s
+            self._failures[configuration] = _Failure(until, wait_s, unavailable)
+            self._close(connection)
+
+    def _make_room(self, configuration: Configuration) -> None:
+        """Raises ServerUnavailable. Connections to an earlier revision of the server, and the longest idle one, make room."""
+        for other in list(self._open.values()):
+            if other.configuration.server == configuration.server and not other.calls:
+                self._close(other)
+        if len(self._open) < MAX_CONNECTIONS:
+            return
+        idle = [connection for connection in self._open.values() if not connection.calls]
+        if not idle:
+            raise ServerUnavailable("Too many servers are in use at the moment.")
+        self._close(min(idle, key=lambda connection: connection.used_at))
+
+    async def _keep_pruning(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(_PRUNE_S)
+            for connection in list(self._open.values()):
+                is_idle = not connection.calls and loop.time() - connection.used_at > IDLE_S
+                if is_idle or not connection.is_open:
+                    self._close(connection)
+            for configuration, failure in list(self._failures.items()):
+                if failure.until + LONGEST_WAIT_S < loop.time():
+                    del self._failures[configuration]
+
+    def _close(self, connection: Connection) -> None:
+        if self._open.get(connection.configuration) is connection:
+            del self._open[connection.configuration]
+        closing = asyncio.create_task(connection.close(), name="mcp closing")
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+
+
+async def _connection_type() -> type[Connection]:
+    """In a thread: the import takes a second, in which runs of this process go on."""
+    module = await asyncio.to_thread(import_module, "llm_worker.mcp.connection")
+    found: type[Connection] = module.Connection
+    return found

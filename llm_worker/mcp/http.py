@@ -1,0 +1,90 @@
+"""The HTTP client of servers that are reached by a URL: httpx2 over the guarded client, as the SDK takes it.
+
+Each request resolves the name, checks every address and connects to a checked one; redirects are the SDK's, which follows them
+within the origin alone, as requests of their own.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from typing import Final
+
+import httpx2
+
+from knowledge.guarded_http.client import GuardedRequest, GuardedResponse, RequestLimits, send
+from knowledge.guarded_http.connector import Resolver, resolve_host
+from knowledge.guarded_http.refusal import UrlRefused
+from llm_worker.mcp.configuration import MAX_MESSAGE_BYTES, TOO_LARGE, Configuration, values_of
+
+# Of a stream of events, after which the SDK opens another one.
+_MAX_STREAM_BYTES: Final = 256 * 1024 * 1024
+_CONNECT_S: Final = 10.0
+# Of a stream without events. A call that takes too long is ended by its own time limit.
+_SILENCE_S: Final = 3_600.0
+_LIMITS: Final = RequestLimits(
+    max_bytes=_MAX_STREAM_BYTES, max_redirects=0, connect_s=_CONNECT_S, read_s=_SILENCE_S, total_s=None
+)
+# Those of the connection, and those that no longer apply to an unpacked body.
+_DROPPED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
+_NOT_SENT: Final = frozenset({"host", "content-length", "connection", "accept-encoding", "user-agent"})
+
+
+class HttpServer:
+    """problem: why requests fail, as far as it is known; empty while they do not.  needs_sign_in: of the latest answer."""
+
+    def __init__(self, configuration: Configuration, resolve: Resolver = resolve_host) -> None:
+        self._configuration = configuration
+        self._resolve = resolve
+        self.problem = ""
+        self.needs_sign_in = False
+
+    def client(self) -> httpx2.AsyncClient:
+        """Raises ServerUnavailable."""
+        headers: Mapping[str, str] = values_of(self._configuration.headers)
+        return httpx2.AsyncClient(transport=_Transport(self, self._resolve), headers=headers, timeout=None)
+
+    def note(self, status: int) -> None:
+        self.needs_sign_in = status in (401, 403)
+        self.problem = f"The server answers with status {status}." if status >= 400 else ""
+
+
+class _Transport(httpx2.AsyncBaseTransport):
+    def __init__(self, server: HttpServer, resolve: Resolver) -> None:
+        self._server = server
+        self._resolve = resolve
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        headers = {name: value for name, value in request.headers.items() if name not in _NOT_SENT}
+        body = await request.aread()
+        sent = GuardedRequest(str(request.url), request.method, headers, body or None)
+        opened = AsyncExitStack()
+        try:
+            response = await opened.enter_async_context(send(sent, _LIMITS, self._resolve))
+        except UrlRefused as refused:
+            self._server.problem = f"The server cannot be reached ({refused.code})."
+            raise httpx2.ConnectError(str(refused)) from refused
+        self._server.note(response.status)
+        kept = [(name, value) for name, value in response.headers.items() if name.lower() not in _DROPPED]
+        return httpx2.Response(response.status, headers=kept, stream=_Body(self._server, opened, response))
+
+
+class _Body(httpx2.AsyncByteStream):
+    def __init__(self, server: HttpServer, opened: AsyncExitStack, response: GuardedResponse) -> None:
+        self._server = server
+        self._opened = opened
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        received = 0
+        is_stream = self._response.headers.get("Content-Type", "").lower().startswith("text/event-stream")
+        try:
+            async for piece in self._response.pieces():
+                received += len(piece)
+                if received > MAX_MESSAGE_BYTES and not is_stream:
+                    self._server.problem = TOO_LARGE
+                    raise httpx2.ReadError("the message is too large")
+                yield piece
+        except UrlRefused as refused:
+            raise httpx2.ReadError(str(refused)) from refused
+
+    async def aclose(self) -> None:
+        await self._opened.aclose()

@@ -1,0 +1,87 @@
+"""Lists the tools of servers, and stores them in the rows that runs and people read."""
+
+import logging
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from chat.models import McpServer
+from chat.models.mcp_server import McpStatus
+from chat.protocol.mcp_names import offered_names
+from chat.runs.mcp.servers import request_listing
+from llm_worker.database import Database
+from llm_worker.mcp.configuration import ServerUnavailable
+from llm_worker.mcp.connections import Connections
+from llm_worker.mcp.rows import configuration_of
+
+if TYPE_CHECKING:
+    from mcp_types import Tool
+
+logger = logging.getLogger(__name__)
+
+# How long a list holds whose server says nothing about it, and the bounds of what one says.
+DEFAULT_TTL: Final = timedelta(hours=1)
+SHORTEST_TTL: Final = timedelta(minutes=1)
+LONGEST_TTL: Final = timedelta(days=1)
+MAX_DESCRIPTION: Final = 4_000
+MAX_PROBLEM: Final = 500
+
+
+async def list_server(server_id: str, database: Database, connections: Connections) -> None:
+    """Have the server list its tools, and store what it says, or why it says nothing."""
+    row = await database.call_with_retry(_load, server_id)
+    if row is None:
+        return
+    try:
+        found = await connections.list_tools(configuration_of(row))
+    except ServerUnavailable as unavailable:
+        status = McpStatus.NEEDS_SIGN_IN if unavailable.needs_sign_in else McpStatus.DOWN
+        listing: dict[str, Any] = {"status": status, "problem": str(unavailable)[:MAX_PROBLEM]}
+        logger.warning("the MCP server %s is down: %s", row.name, unavailable)
+    else:
+        ttl = min(max(found.ttl or DEFAULT_TTL, SHORTEST_TTL), LONGEST_TTL)
+        listing = {
+            "status": McpStatus.READY,
+            "problem": "",
+            "tools": _described(row.name, found.tools),
+            "expires_at": datetime.now(UTC) + ttl,
+        }
+        logger.info("the MCP server %s has %d tools", row.name, len(found.tools))
+    await database.call_with_retry(McpServer.objects.record_listing, row, **listing)
+
+
+def list_again(server_id: str) -> None:
+    """In a database thread."""
+    server = _load(server_id)
+    if server is not None:
+        request_listing(server)
+
+
+def _load(server_id: str) -> McpServer | None:
+    return McpServer.objects.filter(pk=server_id, is_enabled=True).first()
+
+
+def _described(server: str, tools: "list[Tool]") -> list[dict[str, Any]]:
+    """As McpServer.tools, sorted by name."""
+    names = offered_names(server, (tool.name for tool in tools))
+    by_name = {names[tool.name]: tool for tool in tools}
+    return [_describe(name, by_name[name]) for name in sorted(by_name)]
+
+
+def _describe(name: str, tool: "Tool") -> dict[str, Any]:
+    """Hints that a server leaves out have the specification's defaults."""
+    hints = tool.annotations
+    read_only = bool(hints and hints.read_only_hint)
+
+    def hint(value: bool | None, default: bool) -> bool:
+        return default if value is None else value
+
+    return {
+        "name": name,
+        "tool": tool.name,
+        "description": (tool.description or tool.title or tool.name)[:MAX_DESCRIPTION],
+        "parameters": tool.input_schema,
+        "read_only": read_only,
+        "destructive": not read_only and hint(hints.destructive_hint if hints else None, default=True),
+        "idempotent": hint(hints.idempotent_hint if hints else None, default=False),
+        "open_world": hint(hints.open_world_hint if hints else None, default=True),
+    }

@@ -1,0 +1,61 @@
+"""McpTool: a tool of an MCP server as runs are offered it. Does not use the SDK until it is called."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chat.transcript.tool_annotations import Annotations, ApprovalRule
+from llm_worker.mcp.configuration import CallFailed, CallLost, Configuration, ServerUnavailable
+from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolOutcomeUnknown, ToolResult
+
+
+class McpTool(Tool):
+    guidance = ""
+
+    def __init__(
+        self, listed: Mapping[str, Any], approval_rule: ApprovalRule, configuration: Configuration
+    ) -> None:
+        """listed: one of the tools of its server's row (chat/models/mcp_server.py).  approval_rule: the server's."""
+        self._listed = listed
+        self._approval_rule = approval_rule
+        self._configuration = configuration
+
+    @property
+    def name(self) -> str:
+        return str(self._listed["name"])
+
+    @property
+    def description(self) -> str:
+        return str(self._listed["description"])
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self._listed["parameters"]
+        return found
+
+    @property
+    def annotations(self) -> Annotations:
+        return Annotations(
+            is_read_only=self._listed["read_only"],
+            is_destructive=self._listed["destructive"],
+            is_idempotent=self._listed["idempotent"],
+            is_open_world=self._listed["open_world"],
+        )
+
+    @property
+    def approval_rule(self) -> ApprovalRule:
+        return self._approval_rule
+
+    async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
+        try:
+            answer = await work.servers.call(
+                self._configuration, self._listed["tool"], arguments, work.key, work.report_progress
+            )
+        except ServerUnavailable as unavailable:
+            raise ToolFailed(f"{self.name} was not called: {unavailable}") from unavailable
+        except CallFailed as failed:
+            raise ToolFailed(str(failed)) from failed
+        except CallLost as lost:
+            raise ToolOutcomeUnknown(str(lost)) from lost
+        if answer.is_error:
+            raise ToolFailed(answer.text)
+        return ToolResult(response=answer.text)

@@ -1,0 +1,189 @@
+"""Connections to MCP servers, over both transports to real servers: what calls answer, and what becomes of those that fail."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llm_worker.mcp.configuration import Answer, CallLost, Configuration, ServerUnavailable
+from llm_worker.mcp.connections import Connections
+from tests.instance import free_port
+
+pytestmark = [pytest.mark.e2e]
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "journal"
+    path.touch()
+    monkeypatch.setenv("JOURNAL", str(path))
+    monkeypatch.setenv("WORKER_ROOT", str(ROOT))
+    monkeypatch.setenv("WORKER_SECRET", "of the worker")
+    return path
+
+
+def stdio(*command: str, **env: str) -> Configuration:
+    given = {"JOURNAL": "JOURNAL", "PYTHONPATH": "WORKER_ROOT", **env}
+    return Configuration("id", "1", "tests", (sys.executable, *command), "", tuple(given.items()), ())
+
+
+@pytest.fixture
+def over_stdio(journal: Path) -> Configuration:
+    return stdio("-m", "tests.mcp_server", "stdio")
+
+
+@pytest.fixture
+def over_http(journal: Path, settings: Any) -> Iterator[Configuration]:
+    port = free_port()
+    settings.URL_ALLOWED_HOSTS = frozenset({f"127.0.0.1:{port}"})
+    command = [sys.executable, "-m", "tests.mcp_server", "http", str(port)]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr
+        for line in process.stderr:
+            if "Uvicorn running" in line:
+                break
+        yield Configuration("id", "1", "tests", (), f"http://127.0.0.1:{port}/mcp", (), ())
+        process.kill()
+
+
+@pytest.fixture(params=["over_stdio", "over_http"])
+def server(request: pytest.FixtureRequest) -> Configuration:
+    found: Configuration = request.getfixturevalue(request.param)
+    return found
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(60):
+        for _ in iter(lambda: bool(condition()), True):
+            await asyncio.sleep(0.02)
+
+
+class Client:
+    """Connections, and what they told of progress and of changed lists."""
+
+    def __init__(self) -> None:
+        self.changed: list[str] = []
+        self.steps: list[tuple[float, float | None, str]] = []
+        self.connections = Connections(self.changed.append)
+
+    async def call(self, server: Configuration, tool: str, **arguments: Any) -> Answer:
+        return await self.connections.call(server, tool, arguments, "the key", self._show)
+
+    async def _show(self, done: float, total: float | None, message: str) -> None:
+        self.steps.append((done, total, message))
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[Client]:
+    made = Client()
+    yield made
+    await made.connections.close()
+
+
+async def test_the_tools_are_listed_and_calls_answer_with_what_the_model_reads(client, server, journal):
+    listed = await client.connections.list_tools(server)
+    hints = {tool.name: bool(tool.annotations and tool.annotations.read_only_hint) for tool in listed.tools}
+    assert (hints["echo"], hints["write"]) == (True, False)
+    assert await client.call(server, "echo", text="Flut") == Answer("echo: Flut")
+    assert '"sum": 3' in (await client.call(server, "add", a=1, b=2)).text
+    picture = await client.call(server, "dot")
+    assert picture == Answer("(An image of 69 bytes, image/png, which cannot be shown here.)")
+    assert (await client.call(server, "fail")).is_error
+    assert (await client.call(server, "nothing")).is_error
+    await client.call(server, "steps")
+    assert client.steps == [(0.0, 3.0, "step 0"), (1.0, 3.0, "step 1"), (2.0, 3.0, "step 2")]
+    # The server learns the key of the call, the same if it is made again.
+    await client.call(server, "write", text="once")
+    assert journal.read_text() == "once the key\n"
+
+
+async def test_a_server_is_given_the_named_variables_of_the_worker_and_no_others(client, over_stdio):
+    assert (await client.call(over_stdio, "secret", name="WORKER_SECRET")).text == "not set"
+    shown = over_stdio._replace(env=(*over_stdio.env, ("TOKEN", "WORKER_SECRET")))
+    assert (await client.call(shown, "secret", name="TOKEN")).text == "of the worker"
+    with pytest.raises(ServerUnavailable, match="no environment variable MISSING"):
+        await client.call(over_stdio._replace(env=(("TOKEN", "MISSING"),)), "echo", text="")
+
+
+async def test_a_call_that_is_cancelled_is_cancelled_at_the_server_and_others_go_on(client, server, journal):
+    waiting = asyncio.create_task(client.call(server, "wait"))
+    await until(lambda: "waiting" in journal.read_text())
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert await client.call(server, "echo", text="still here") == Answer("echo: still here")
+    await until(lambda: "cancelled" in journal.read_text())
+
+
+async def test_a_list_that_changes_is_told(client, server):
+    await client.call(server, "grow")
+    await until(lambda: client.changed)
+    assert "grown" in {tool.name for tool in (await client.connections.list_tools(server)).tools}
+
+
+async def test_an_answer_that_is_too_large_ends_its_call_and_no_later_one(client, server):
+    assert len((await client.call(server, "flood", megabytes=1)).text) > 100_000
+    with pytest.raises(CallLost, match="more than 4 MiB"):
+        await client.call(server, "flood", megabytes=6)
+    assert await client.call(server, "echo", text="again") == Answer("echo: again")
+
+
+async def test_a_server_that_ends_during_a_call_is_started_again_for_the_next(client, over_stdio, journal):
+    with pytest.raises(CallLost, match="The server has ended"):
+        await client.call(over_stdio, "crash")
+    assert await client.call(over_stdio, "echo", text="again") == Answer("echo: again")
+    assert journal.read_text() == "crashing\n"
+
+
+async def test_servers_that_are_not_used_any_more_leave_no_process(client, journal):
+    stubborn = stdio(
+        "-c",
+        "import os, signal, sys, time, pathlib; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+        "pathlib.Path(os.environ['JOURNAL']).write_text(str(os.getpid())); time.sleep(1000)",
+    )
+    listing = asyncio.create_task(client.connections.list_tools(stubborn))
+    await until(journal.read_text)
+    pid = int(journal.read_text())
+    os.kill(pid, 0)
+    await client.connections.close()
+    with pytest.raises(ServerUnavailable):
+        await listing
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize(
+    ("program", "problem"),
+    [
+        ("while True: print('x' * 1000)", "what is no message of the protocol"),
+        ("import sys; sys.exit('no such module: tides')", "has ended: no such module: tides"),
+        ("while True: print('x' * 1000, end='')", "more than 4 MiB"),
+        ("import os; os.close(1); input()", "has ended"),
+    ],
+    ids=["writes what is no message", "ends at once", "writes an endless line", "closes its output"],
+)
+async def test_a_server_that_is_of_no_use_is_ended_and_says_why(client, journal, program, problem):
+    with pytest.raises(ServerUnavailable, match=problem):
+        await client.connections.list_tools(stdio("-S", "-c", program))
+
+
+async def test_a_program_that_is_not_there_is_said_so(client, journal):
+    missing = stdio()._replace(command=("no-such-program",))
+    with pytest.raises(ServerUnavailable, match="No such file"):
+        await client.connections.list_tools(missing)
+
+
+async def test_a_private_address_is_not_asked(client, over_http, settings):
+    settings.URL_ALLOWED_HOSTS = frozenset()
+    with pytest.raises(ServerUnavailable, match="url_address_blocked"):
+        await client.connections.list_tools(over_http)

@@ -1,0 +1,120 @@
+"""Runs that are offered tools of MCP servers, with a real server over stdio."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from chat.models import McpServer, ModelConfig, ToolCall, ToolPolicy
+from chat.protocol.states import Status
+from tests.tool_fixtures import tool_responses
+
+ROOT = Path(__file__).parents[3]
+
+
+def call(name: str, **arguments: object) -> dict:
+    return {"call": {"name": f"tests__{name}", "arguments": arguments}}
+
+
+@pytest.fixture
+def server(runtime, transactional_db, tmp_path, monkeypatch):
+    """A server of the SDK, whose tools the worker has listed."""
+    monkeypatch.setenv("MCP_JOURNAL", str(tmp_path / "journal"))
+    monkeypatch.setenv("MCP_ROOT", str(ROOT))
+    (tmp_path / "journal").touch()
+    server = McpServer.objects.create(
+        name="tests",
+        transport="stdio",
+        command=[sys.executable, "-m", "tests.mcp_server", "stdio"],
+        env={"JOURNAL": "MCP_JOURNAL", "PYTHONPATH": "MCP_ROOT"},
+    )
+    runtime.list_mcp_tools(str(server.pk))
+    server.refresh_from_db()
+    return server
+
+
+@pytest.fixture
+def session(agent_session, upstream):
+    ModelConfig.objects.create(name="plain", base_url=upstream.base_url)
+    return agent_session(tools=["tests__*"])
+
+
+@pytest.fixture
+def answer(ask, deliver, upstream, session):
+    """The run of a question whose model makes these calls."""
+
+    def answer(*calls):
+        if calls:
+            upstream.reply(*calls, times=1)
+        upstream.reply({"text": "Done."})
+        [run] = ask("Go", "plain", session=session)
+        assert deliver(run).result(60)
+        run.refresh_from_db()
+        return run
+
+    return answer
+
+
+def test_a_model_is_offered_the_tools_and_reads_what_they_answer(server, answer, upstream):
+    assert (server.status, server.problem) == ("ready", "")
+    run = answer(call("echo", text="Ebbe"), call("add", a=1, b=2))
+    assert run.status == Status.COMPLETED, run.error_code
+    offered = {tool["function"]["name"] for tool in upstream.requests[0].body["tools"]}
+    assert {"tests__echo", "tests__write"} <= offered
+    first, second = tool_responses(upstream.requests[-1])
+    assert first == "echo: Ebbe"
+    assert '"sum": 3' in second
+    assert [one.status for one in ToolCall.objects.filter(run=run)] == ["completed"] * 2
+
+
+@pytest.mark.parametrize(
+    ("of_server", "of_tool", "waits"),
+    [
+        ("ask_unless_read_only", None, True),
+        ("never", None, False),
+        ("never", "ask", True),
+        ("ask", "never", False),
+    ],
+)
+def test_whether_a_call_waits_is_said_by_a_rule_of_its_tool_or_else_of_its_server(
+    server, answer, tmp_path, of_server, of_tool, waits
+):
+    McpServer.objects.update(approval=of_server)
+    if of_tool:
+        ToolPolicy.objects.create(name="tests__write", approval=of_tool)
+    run = answer(call("write", text="a line"))
+    assert (run.status == Status.WAITING) == waits
+    row = ToolCall.objects.get(run=run)
+    assert (tmp_path / "journal").read_text() == ("" if waits else f"a line {row.pk}\n")
+
+
+def test_a_server_that_ends_in_a_call_leaves_its_outcome_open_and_the_answer_goes_on(
+    server, answer, upstream
+):
+    McpServer.objects.update(approval="never")
+    run = answer(call("crash"))
+    assert run.status == Status.COMPLETED
+    row = ToolCall.objects.get(run=run)
+    assert (row.status, "may or may not have taken effect" in row.response) == ("unknown", True)
+
+
+def test_a_server_that_is_down_offers_nothing_says_why_and_holds_up_no_answer(
+    server, answer, upstream, runtime
+):
+    McpServer.objects.update(command=[sys.executable, "-c", "raise SystemExit('no tide table')"])
+    server.refresh_from_db()
+    server.change(env={})
+    runtime.list_mcp_tools(str(server.pk))
+    server.refresh_from_db()
+    assert (server.status, "no tide table" in server.problem, server.offered_tools) == ("down", True, [])
+    run = answer()
+    assert run.status == Status.COMPLETED
+    assert "tools" not in upstream.requests[0].body
+
+
+def test_a_listing_of_a_configuration_that_was_changed_meanwhile_is_not_stored(server):
+    stale = McpServer.objects.get(pk=server.pk)
+    server.change(env={})
+    assert not McpServer.objects.record_listing(stale, status="ready", tools=stale.tools)
+    server.refresh_from_db()
+    assert (server.status, server.tools) == ("down", [])

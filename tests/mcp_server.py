@@ -1,0 +1,115 @@
+"""An MCP server of the SDK, as a process of its own: `python -m tests.mcp_server stdio` or `… http PORT`.
+
+Its tools do what tests look at. JOURNAL names a file that calls which change something are written to.
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from mcp.server.mcpserver import Context, Image, MCPServer
+from mcp_types import ToolAnnotations
+
+server = MCPServer("Tests")
+READ_ONLY = ToolAnnotations(read_only_hint=True)
+# A picture of one dot.
+DOT = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
+    "0000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+)
+
+
+def journal(line: str) -> None:
+    with Path(os.environ["JOURNAL"]).open("a") as file:
+        file.write(f"{line}\n")
+
+
+@server.tool(annotations=READ_ONLY)
+def echo(text: str) -> str:
+    """Says the text again."""
+    return f"echo: {text}"
+
+
+@server.tool(annotations=READ_ONLY)
+def add(a: int, b: int) -> dict[str, int]:
+    """Adds two numbers."""
+    return {"sum": a + b}
+
+
+@server.tool(annotations=READ_ONLY)
+def dot() -> Image:
+    """Draws a picture."""
+    return Image(data=DOT, format="png")
+
+
+@server.tool(annotations=READ_ONLY)
+def fail() -> str:
+    """Fails."""
+    raise ValueError("the tide is out")
+
+
+@server.tool(annotations=READ_ONLY)
+def secret(name: str) -> str:
+    """What an environment variable is for the server."""
+    return os.environ.get(name, "not set")
+
+
+@server.tool(annotations=READ_ONLY)
+async def steps(context: Context) -> str:
+    """Tells how far it is."""
+    for step in range(3):
+        await context.report_progress(step, 3, f"step {step}")
+    return "done"
+
+
+@server.tool()
+async def write(text: str, context: Context) -> str:
+    """Writes a line that stays."""
+    meta = context.request_context.meta or {}
+    journal(f"{text} {meta.get('turnwire/idempotency-key', 'no key')}")
+    return "written"
+
+
+@server.tool()
+async def wait() -> str:
+    """Waits until it is cancelled."""
+    journal("waiting")
+    try:
+        await asyncio.Event().wait()
+    finally:
+        journal("cancelled")
+    return ""
+
+
+@server.tool()
+def crash() -> str:
+    """Ends the server."""
+    journal("crashing")
+    os._exit(3)
+
+
+@server.tool(annotations=READ_ONLY)
+def flood(megabytes: int) -> str:
+    """Says very much."""
+    return "x" * megabytes * 1024 * 1024
+
+
+@server.tool(annotations=READ_ONLY)
+async def grow(context: Context) -> str:
+    """Adds a tool to the server."""
+
+    def grown() -> str:
+        """A tool that was not there."""
+        return "grown"
+
+    server.add_tool(grown)
+    await context.notify_tools_changed()
+    return "there is another tool"
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "stdio":
+        server.run("stdio")
+    else:
+        server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[2]))

@@ -1,0 +1,186 @@
+"""MCP servers by REST: everybody sees whose tools may be chosen, staff with the permission enter them, and no secret is read."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from rest_framework.test import APIClient
+
+from chat.models import McpServer
+from chat.runs.mcp import servers
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+SERVERS = "/api/mcp-servers/"
+TIME = {"name": "time", "transport": "stdio", "command": ["mcp-server-time", "--local-timezone", "UTC"]}
+WEB = {"name": "web", "transport": "http", "url": "https://mcp.example.com/mcp"}
+TOOL = {
+    "name": "time__now",
+    "tool": "now",
+    "description": "The time.",
+    "parameters": {"type": "object"},
+    "read_only": True,
+    "destructive": False,
+    "idempotent": False,
+    "open_world": False,
+}
+
+
+@pytest.fixture(autouse=True)
+def requested(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The servers whose tools workers were told to list."""
+    settings.MCP_COMMANDS = ["mcp-server-time"]
+    sent: list[str] = []
+    monkeypatch.setattr(servers, "_send", lambda server: sent.append(server.name))
+    return sent
+
+
+@pytest.fixture
+def root() -> APIClient:
+    return factories.api_client(factories.create_user("root", is_staff=True, is_superuser=True))
+
+
+def add(root: APIClient, body: dict[str, Any], **fields: Any) -> Any:
+    return root.post(SERVERS, {**body, **fields}, format="json")
+
+
+@pytest.mark.parametrize(
+    ("is_staff", "permissions", "statuses"),
+    [
+        (False, ["add_mcpserver", "change_mcpserver", "delete_mcpserver"], [200, 403, 403, 403, 403]),
+        (True, [], [200, 403, 403, 403, 403]),
+        (True, ["add_mcpserver"], [200, 201, 403, 403, 403]),
+        (True, ["change_mcpserver"], [200, 403, 200, 202, 403]),
+        (True, ["delete_mcpserver"], [200, 403, 403, 403, 204]),
+    ],
+)
+def test_each_operation_needs_the_permission_of_the_admin(is_staff, permissions, statuses):
+    user = factories.create_user("somebody", is_staff=is_staff)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    path = f"{SERVERS}{McpServer.objects.create(**WEB).pk}/"
+    client = factories.api_client(user)
+    answers = [
+        client.get(SERVERS),
+        client.post(SERVERS, TIME, format="json"),
+        client.patch(path, {"approval": "ask"}, format="json"),
+        client.post(f"{path}refresh/"),
+        client.delete(path),
+    ]
+    assert [answer.status_code for answer in answers] == statuses
+
+
+def test_people_see_the_tools_that_may_be_chosen_and_nothing_of_how_a_server_is_reached(root, client):
+    made = add(root, TIME, env={"TOKEN": "TIME_TOKEN"})
+    assert made.status_code == 201, made.json()
+    McpServer.objects.update(status="ready", tools=[TOOL, {**TOOL, "name": "time__set", "tool": "set"}])
+    root.patch(f"{SERVERS}{made.json()['id']}/", {"enabled_tools": ["now"]}, format="json")
+    [shown] = client.get(SERVERS).json()
+    assert shown == {
+        "id": made.json()["id"],
+        "name": "time",
+        "status": "ready",
+        "tools": [{"name": "time__now", "description": "The time.", "read_only": True}],
+    }
+    [for_staff] = root.get(SERVERS).json()
+    assert for_staff["env"] == {"TOKEN": "TIME_TOKEN"}
+    assert for_staff["all_tools"] == ["now", "set"]
+
+
+def test_a_server_that_is_disabled_is_not_there_for_people(root, client):
+    made = add(root, TIME, is_enabled=False).json()
+    assert client.get(SERVERS).json() == []
+    assert client.get(f"{SERVERS}{made['id']}/").json()["code"] == "mcp_server_not_found"
+    assert len(root.get(SERVERS).json()) == 1
+
+
+def test_the_tools_are_listed_when_the_server_is_added_changed_or_asked_for_them(
+    root, requested, django_capture_on_commit_callbacks
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        path = f"{SERVERS}{add(root, TIME).json()['id']}/"
+        root.patch(path, {"approval": "never"}, format="json")
+        assert root.post(f"{path}refresh/").status_code == 202
+        root.patch(path, {"is_enabled": False}, format="json")
+    assert requested == ["time"] * 3
+
+
+def test_tools_of_another_configuration_are_forgotten_and_those_of_the_same_are_kept(root):
+    path = f"{SERVERS}{add(root, TIME).json()['id']}/"
+    McpServer.objects.update(status="ready", tools=[TOOL])
+    assert root.patch(path, {"approval": "ask"}, format="json").json()["status"] == "ready"
+    changed = root.patch(path, {"command": ["mcp-server-time"]}, format="json").json()
+    assert (changed["status"], changed["tools"]) == ("down", [])
+
+
+@pytest.mark.parametrize(
+    ("body", "fields", "code", "field"),
+    [
+        (TIME, {"command": ["bash", "-c", "id"]}, "mcp_command_refused", "command"),
+        (TIME, {"command": ["/usr/bin/mcp-server-time"]}, "mcp_command_refused", "command"),
+        (TIME, {"command": []}, "invalid_value", "command"),
+        (TIME, {"url": "https://example.com"}, "invalid_value", "url"),
+        (TIME, {"name": "a__b"}, "invalid_value", "name"),
+        (TIME, {"name": "zeit!"}, "invalid_value", "name"),
+        (TIME, {"env": {"TOKEN": "not a name"}}, "invalid_value", "env"),
+        (TIME, {"env": {"TOKEN": "sk-secret-value"}}, "invalid_value", "env"),
+        (TIME, {"env": {"A=B": "NAME"}}, "invalid_value", "env"),
+        (TIME, {"env": {"TOKEN": "SECRET_KEY"}}, "mcp_variable_refused", "env"),
+        (TIME, {"env": {"TOKEN": "DATABASE_URL"}}, "mcp_variable_refused", "env"),
+        (TIME, {"env": {"TOKEN": "LLM_API_KEY"}}, "mcp_variable_refused", "env"),
+        (TIME, {"env": {"TOKEN": "LLM_KEY_CLOUD"}}, "mcp_variable_refused", "env"),
+        (TIME, {"transport": "sse"}, "invalid_value", "transport"),
+        (WEB, {"url": "file:///etc/passwd"}, "mcp_url_refused", "url"),
+        (WEB, {"url": "http://127.0.0.1:8000/mcp"}, "mcp_url_refused", "url"),
+        (WEB, {"url": "http://[::1]/mcp"}, "mcp_url_refused", "url"),
+        (WEB, {"url": "http://169.254.169.254/"}, "mcp_url_refused", "url"),
+        (WEB, {"url": "https://user:secret@example.com/"}, "mcp_url_refused", "url"),
+        (WEB, {"url": ""}, "mcp_url_refused", "url"),
+        (WEB, {"headers": {"Authorization": "SECRET_KEY"}}, "mcp_variable_refused", "headers"),
+        (WEB, {"headers": {"Host": "NAME"}}, "invalid_value", "headers"),
+        (WEB, {"headers": {"X\r\nY": "NAME"}}, "invalid_value", "headers"),
+        (WEB, {"command": ["mcp-server-time"]}, "invalid_value", "command"),
+        (WEB, {"approval": "sometimes"}, "invalid_value", "approval"),
+    ],
+)
+def test_what_a_server_may_not_be(root, body, fields, code, field):
+    refused = add(root, body, **fields)
+    assert refused.status_code == 400, refused.json()
+    problem = refused.json()
+    assert (problem["code"], problem["field"].partition(".")[0]) == (code, field)
+    assert McpServer.objects.count() == 0
+
+
+def test_a_name_is_there_once(root):
+    add(root, TIME)
+    assert add(root, TIME).json()["code"] == "mcp_server_name_taken"
+    other = add(root, TIME, name="clock").json()
+    assert root.patch(f"{SERVERS}{other['id']}/", {"name": "time"}, format="json").status_code == 409
+
+
+def test_agents_and_chats_list_tools_of_servers_that_are_there(root, client):
+    agent = {"name": "Clock", "prompt": "", "tools": ["time__now"]}
+    assert client.post("/api/agents/", agent, format="json").json()["code"] == "tool_unknown"
+    add(root, TIME)
+    made = client.post("/api/agents/", {**agent, "tools": ["time__*", "time__now"]}, format="json")
+    assert (made.status_code, made.json()["tools"]) == (201, ["time__*", "time__now"])
+    session = client.post("/api/sessions/", {}, format="json").json()["id"]
+    changed = client.patch(f"/api/sessions/{session}/", {"tools": ["time__now"]}, format="json")
+    assert (changed.status_code, changed.json()["tools"]) == (200, ["time__now"])
+    refused = client.patch(f"/api/sessions/{session}/", {"tools": ["time__ now"]}, format="json")
+    assert refused.json()["code"] == "tool_unknown"
+
+
+def test_a_question_may_demand_a_tool_that_its_server_offers_now(root, client):
+    add(root, TIME)
+    session = client.post("/api/sessions/", {}, format="json").json()["id"]
+    client.patch(f"/api/sessions/{session}/", {"tools": ["time__*"]}, format="json")
+
+    def demand(tool: str) -> Any:
+        body = {"text": "When?", "forced_tool": tool}
+        return client.post(f"/api/sessions/{session}/turns/", body, format="json").json().get("code")
+
+    assert demand("time__now") == "tool_not_configured"
+    McpServer.objects.update(status="ready", tools=[TOOL])
+    assert demand("clock__now") == "tool_unknown"
+    assert demand("time__now") is None

@@ -1,0 +1,136 @@
+"""The admin of MCP servers: entered one by one, or imported as desktop clients list them."""
+
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import McpServer
+from chat.models.mcp_server import EDITED
+from chat.protocol.errors import ApiError
+from chat.runs.mcp import rules
+from chat.runs.mcp.imports import ImportRefused, read_servers
+from chat.runs.mcp.servers import change_server, create_server, request_listing
+
+
+class McpServerForm(forms.ModelForm[McpServer]):
+    class Meta:
+        model = McpServer
+        fields = EDITED
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        for name in ("command", "enabled_tools"):
+            given[name] = given.get(name) or []
+        for name in ("env", "headers"):
+            given[name] = given.get(name) or {}
+        if self.errors:
+            return given
+        try:
+            rules.check(given)
+        except ApiError as refused:
+            self.add_error(refused.field, refused.message)
+        return given
+
+
+class ImportForm(forms.Form):
+    text = forms.CharField(
+        label=_("Servers"),
+        widget=forms.Textarea(attrs={"rows": 20, "cols": 80, "spellcheck": "false"}),
+        help_text=_(
+            'As desktop clients list them: {"mcpServers": {…}}. Write ${VARIABLE} for what workers have in their environment.'
+        ),
+    )
+
+    def clean_text(self) -> list[dict[str, Any]]:
+        try:
+            return read_servers(self.cleaned_data["text"])
+        except ImportRefused as refused:
+            raise forms.ValidationError(str(refused)) from None
+
+
+@admin.register(McpServer)
+class McpServerAdmin(admin.ModelAdmin[McpServer]):
+    form = McpServerForm
+    fields = (
+        *EDITED,
+        "status",
+        "problem",
+        "tool_names",
+        "listed_at",
+        "expires_at",
+        "created_by",
+        "created_at",
+    )
+    readonly_fields = (
+        "status",
+        "problem",
+        "tool_names",
+        "listed_at",
+        "expires_at",
+        "created_by",
+        "created_at",
+    )
+    list_display = ("name", "transport", "is_enabled", "status", "problem", "approval", "listed_at")
+    list_filter = ("status", "transport", "is_enabled")
+    search_fields = ("id", "name", "url")
+    actions = ("list_tools",)
+    change_list_template = "admin/chat/mcpserver/change_list.html"
+
+    @admin.display(description=_("tools"))
+    def tool_names(self, server: McpServer) -> str:
+        return ", ".join(tool["tool"] for tool in server.tools) or "-"
+
+    @admin.action(description=_("List the tools again"), permissions=["change"])
+    def list_tools(self, request: HttpRequest, servers: QuerySet[McpServer]) -> None:
+        for server in servers:
+            request_listing(server)
+        self.message_user(request, _("Workers list the tools now."))
+
+    def save_model(self, request: HttpRequest, obj: McpServer, form: Any, change: bool) -> None:
+        given = {name: form.cleaned_data[name] for name in EDITED}
+        if change:
+            change_server(McpServer.objects.get(pk=obj.pk), given)
+        else:
+            obj.pk = create_server(cast("User", request.user), given).pk
+
+    def get_urls(self) -> list[Any]:
+        view = self.admin_site.admin_view(self.import_servers)
+        return [path("import/", view, name="chat_mcpserver_import"), *super().get_urls()]
+
+    def import_servers(self, request: HttpRequest) -> HttpResponse:
+        """Adds all servers of a file, or none if one of them is refused."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        form = ImportForm(request.POST or None)
+        if form.is_valid() and self._add(request, form):
+            return HttpResponseRedirect(reverse("admin:chat_mcpserver_changelist"))
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Import MCP servers"),
+            "form": form,
+        }
+        return TemplateResponse(request, "admin/chat/mcpserver/import.html", context)
+
+    def _add(self, request: HttpRequest, form: ImportForm) -> bool:
+        try:
+            with transaction.atomic():
+                for fields in form.cleaned_data["text"]:
+                    name = fields["name"]
+                    self.log_addition(request, create_server(cast("User", request.user), fields), "import")
+        except ApiError as refused:
+            form.add_error("text", f"{name}: {refused.message}")
+            return False
+        self.message_user(
+            request, _("The servers were added. Workers list their tools now."), messages.SUCCESS
+        )
+        return True

@@ -1,0 +1,184 @@
+"""Views of MCP servers: everybody sees whose tools may be chosen, staff enter and change them."""
+
+from typing import Any, Final
+
+from rest_framework import serializers, status
+from rest_framework.permissions import BasePermission, IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.models.mcp_server import McpServer, McpStatus, Transport
+from chat.presenters.mcp_servers import present_mcp_server
+from chat.protocol.mcp_names import MAX_SERVER_NAME
+from chat.runs.mcp.servers import change_server, create_server, request_listing
+from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
+from knowledge.guarded_http.target import MAX_URL_CHARACTERS
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.fields import (
+    MESSAGES,
+    DescribedField,
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictSerializer,
+    StringsField,
+)
+from web.rest.openapi import documented
+from web.rest.response_schemas import ResponseSchema
+
+_BY_METHOD: Final = {
+    "POST": "chat.add_mcpserver",
+    "PATCH": "chat.change_mcpserver",
+    "DELETE": "chat.delete_mcpserver",
+}
+MAX_PARTS: Final = 100
+RULES: Final = [rule.value for rule in ApprovalRule]
+
+
+class VariablesField(serializers.DictField, DescribedField):
+    """An object of strings."""
+
+    default_error_messages = MESSAGES
+    child = StrictCharField(max_length=200)
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"additionalProperties": {"type": "string"}}
+
+
+class McpServerBody(StrictSerializer):
+    name = StrictCharField(
+        max_length=MAX_SERVER_NAME, help_text="Its tools are called `name__tool`: letters, digits, - and _."
+    )
+    transport = StrictChoiceField(choices=Transport.values)
+    command = StringsField(
+        child=StrictCharField(max_length=4_000),
+        max_length=MAX_PARTS,
+        default=list,
+        help_text="Of stdio: the program, which MCP_COMMANDS must name, and its arguments.",
+    )
+    url = StrictCharField(max_length=MAX_URL_CHARACTERS, default="", help_text="Of http.")
+    env = VariablesField(
+        default=dict, help_text="By name, the environment variable of the workers that has its value."
+    )
+    headers = VariablesField(
+        default=dict, help_text="By header, the environment variable of the workers that has its value."
+    )
+    approval = StrictChoiceField(choices=RULES, default=DEFAULT_RULE.value)
+    enabled_tools = StringsField(
+        child=StrictCharField(max_length=200),
+        max_length=1_000,
+        default=list,
+        help_text="The server's own names of those that are offered; empty: all.",
+    )
+    is_enabled = StrictBooleanField(default=True)
+
+
+class McpToolAnswer(ResponseSchema):
+    name = serializers.CharField(help_text="As agents and chats list it.")
+    description = serializers.CharField()
+    # Not an attribute of the class: Django REST framework removes declared fields from it.
+    read_only = serializers.BooleanField()  # type: ignore[assignment]
+
+
+class McpServerAnswer(ResponseSchema):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    status = serializers.ChoiceField(choices=McpStatus.values)
+    tools = McpToolAnswer(many=True, help_text="Those that may be chosen now.")
+    # For staff who may view or change servers.
+    transport = serializers.ChoiceField(choices=Transport.values, required=False)
+    command = serializers.ListField(child=serializers.CharField(), required=False)
+    url = serializers.CharField(required=False)
+    env = serializers.DictField(child=serializers.CharField(), required=False)
+    headers = serializers.DictField(child=serializers.CharField(), required=False)
+    approval = serializers.ChoiceField(choices=RULES, required=False)
+    enabled_tools = serializers.ListField(child=serializers.CharField(), required=False)
+    is_enabled = serializers.BooleanField(required=False)
+    problem = serializers.CharField(required=False, help_text="Why it is down; empty: it is not.")
+    all_tools = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="The server's own names."
+    )
+    listed_at = serializers.DateTimeField(required=False, allow_null=True)
+
+
+class McpServerPermission(IsAuthenticated):
+    """Everybody who is logged in reads; staff with the permission of the admin for what the method does change."""
+
+    by_method = _BY_METHOD
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if not super().has_permission(request, view):
+            return False
+        user = current_user(request)
+        return request.method == "GET" or (
+            user.is_staff and user.has_perm(self.by_method.get(str(request.method), "chat.change_mcpserver"))
+        )
+
+
+class McpServerRefreshPermission(McpServerPermission):
+    """Whatever the method: it is about a server that is there."""
+
+    by_method: dict[str, str] = {}
+
+
+class McpServersView(StrictAPIView):
+    permission_classes: list[type[BasePermission]] = [McpServerPermission]
+
+    @documented("mcp_servers_list", answer=McpServerAnswer(many=True))
+    def get(self, request: Request) -> Response:
+        """List the MCP servers by name, with the tools that agents and chats may choose now. Disabled ones, and how each is
+        reached, are shown to staff with the permission to view or change servers."""
+        sees_all = _sees_all(request)
+        servers = McpServer.objects.all() if sees_all else McpServer.objects.filter(is_enabled=True)
+        return Response([present_mcp_server(server, for_staff=sees_all) for server in servers])
+
+    @documented("mcp_servers_create", body=McpServerBody, answer=McpServerAnswer, statuses=(201,))
+    def post(self, request: Request) -> Response:
+        """Add an MCP server; a worker lists its tools then. Requires staff with the permission to add servers."""
+        server = create_server(current_user(request), self.body(McpServerBody))
+        return Response(present_mcp_server(server, for_staff=True), status.HTTP_201_CREATED)
+
+
+class McpServerView(StrictAPIView):
+    permission_classes: list[type[BasePermission]] = [McpServerPermission]
+
+    @documented("mcp_servers_read", answer=McpServerAnswer)
+    def get(self, request: Request, server: str) -> Response:
+        """Read an MCP server."""
+        sees_all = _sees_all(request)
+        servers = McpServer.objects.all() if sees_all else McpServer.objects.filter(is_enabled=True)
+        return Response(present_mcp_server(get_own_row(servers, server, "mcp_server"), for_staff=sees_all))
+
+    @documented("mcp_servers_update", body=McpServerBody(partial=True), answer=McpServerAnswer)
+    def patch(self, request: Request, server: str) -> Response:  # noqa: ARG002
+        """Update an MCP server; omitted fields stay as they are. Its tools are listed again."""
+        found = _get_server(server)
+        change_server(found, self.body(McpServerBody, partial=True))
+        return Response(present_mcp_server(_get_server(server), for_staff=True))
+
+    @documented("mcp_servers_delete", statuses=(204,))
+    def delete(self, request: Request, server: str) -> Response:  # noqa: ARG002
+        """Delete an MCP server. Its tools are not offered any more; what they answered stays in the chats."""
+        _get_server(server).delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class McpServerRefreshView(StrictAPIView):
+    permission_classes: list[type[BasePermission]] = [McpServerRefreshPermission]
+
+    @documented("mcp_servers_refresh", answer=McpServerAnswer, statuses=(202,))
+    def post(self, request: Request, server: str) -> Response:  # noqa: ARG002
+        """Have a worker list the server's tools again."""
+        found = _get_server(server)
+        request_listing(found)
+        return Response(present_mcp_server(found, for_staff=True), status.HTTP_202_ACCEPTED)
+
+
+def _sees_all(request: Request) -> bool:
+    user = current_user(request)
+    permissions = ("chat.view_mcpserver", "chat.change_mcpserver")
+    return user.is_staff and any(user.has_perm(permission) for permission in permissions)
+
+
+def _get_server(pk: str) -> McpServer:
+    return get_own_row(McpServer.objects.all(), pk, "mcp_server")
