@@ -5,7 +5,6 @@ Other modules read `django.conf.settings`, never the environment.
 
 import logging
 import sys
-from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
@@ -18,6 +17,7 @@ from config.broker_settings import *  # noqa: F403
 from config.cache_settings import *  # noqa: F403
 from config.database_timeouts import startup_options
 from config.file_storage import storage_of
+from config.installation import ROOT, version
 from config.knowledge_settings import *  # noqa: F403
 from config.language_settings import *  # noqa: F403
 from config.log_format import logging_settings
@@ -27,7 +27,7 @@ from config.request_settings import *  # noqa: F403
 # Makes Django's generic classes (ModelAdmin[Session]) subscriptable at run time.
 django_stubs_ext.monkeypatch()
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+BASE_DIR = ROOT
 DATA_DIR = env.data_dir()
 
 # --- Django -----------------------------------------------------------------------------------------------
@@ -275,8 +275,7 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "web.rest.openapi.Schema",
 }
 REST_KNOX = {"TOKEN_TTL": None, "AUTH_HEADER_PREFIX": "Token"}
-# As in pyproject.toml.
-VERSION = "0.1.0"
+VERSION = version()
 SPECTACULAR_SETTINGS = {
     "TITLE": "Turnwire",
     "VERSION": VERSION,
