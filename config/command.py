@@ -18,6 +18,15 @@ WEB: Final = "web"
 WORKERS: Final = tuple(name for name in programs.procfile() if name != WEB)
 # The programs run in the folder of the code, so what these name is made absolute.
 _PATHS: Final = ("DATA_DIR", "TLS_CA_FILE")
+# Word, help and option of config/backup.py.
+_ARCHIVES: Final = (
+    (
+        "backup",
+        "Writes the database and uploaded files into a file, while everything runs.",
+        "--without-files",
+    ),
+    ("restore", "Restores such a file, while everything is stopped.", "--replace"),
+)
 
 
 class Chosen(NamedTuple):
@@ -66,6 +75,10 @@ def _parser() -> argparse.ArgumentParser:
         "Prepares database and static files for this version.",
         lambda _: _module("config.bootstrap"),
     )
+    for name, text, option in _ARCHIVES:
+        archive = add(name, text, partial(_archive, name))
+        archive.add_argument("file", type=lambda path: str(Path(path).absolute()), metavar="FILE")
+        archive.add_argument(option, dest="options", action="append_const", const=option, default=[])
     add(
         "doctor",
         "Says what is wrong with configuration, services and machine.",
@@ -99,6 +112,10 @@ def _add_workers(parser: argparse.ArgumentParser) -> None:
 
 def _module(name: str, *arguments: str) -> Chosen:
     return Chosen([sys.executable, "-m", name, *arguments])
+
+
+def _archive(name: str, given: argparse.Namespace) -> Chosen:
+    return _module("config.backup", name, given.file, *given.options)
 
 
 def _process(name: str, queues: str = "") -> Chosen:

@@ -21,6 +21,8 @@ PYTHON = sys.executable
         ("run", [PYTHON, "-m", "config.launcher"]),
         ("migrate", [PYTHON, "-m", "config.bootstrap"]),
         ("doctor", [PYTHON, "-m", "config.doctor"]),
+        ("backup /a.tar --without-files", [PYTHON, "-m", "config.backup", "backup", "/a.tar", "--without-files"]),
+        ("restore a.tar", [PYTHON, "-m", "config.backup", "restore", str(Path("a.tar").absolute())]),
         ("web", shell_command(procfile()["web"])),
         ("worker sweeper", shell_command(procfile()["sweeper"])),
         ("worker ingest", shell_command(procfile()["ingest"])),
