@@ -75,6 +75,8 @@ def _parser() -> argparse.ArgumentParser:
         "Prepares database and static files for this version.",
         lambda _: _module("config.bootstrap"),
     )
+    alive = add("alive", "Exits with 0 if such a process lives on this host, else 1.", _alive)
+    alive.add_argument("kind", choices=(WEB, *WORKERS))
     for name, text, option in _ARCHIVES:
         archive = add(name, text, partial(_archive, name))
         archive.add_argument("file", type=lambda path: str(Path(path).absolute()), metavar="FILE")
@@ -112,6 +114,10 @@ def _add_workers(parser: argparse.ArgumentParser) -> None:
 
 def _module(name: str, *arguments: str) -> Chosen:
     return Chosen([sys.executable, "-m", name, *arguments])
+
+
+def _alive(given: argparse.Namespace) -> Chosen:
+    return _module("config.liveness", given.kind)
 
 
 def _archive(name: str, given: argparse.Namespace) -> Chosen:

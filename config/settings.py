@@ -20,7 +20,7 @@ from config.file_storage import storage_of
 from config.installation import ROOT, version
 from config.knowledge_settings import *  # noqa: F403
 from config.language_settings import *  # noqa: F403
-from config.log_format import logging_settings
+from config.log_format import LEVELS, logging_settings
 from config.postgres.pool import retry_for_waiting
 from config.request_settings import *  # noqa: F403
 
@@ -197,7 +197,7 @@ COMPRESSION_AHEAD_RATIO = 0.6
 COMPRESSION_MODEL = env.text("COMPRESSION_MODEL")
 COMPRESSION_BACKOFF_S = env.whole_number("COMPRESSION_BACKOFF", 60, low=1, high=86_400)
 LOG_FORMAT = env.one_of("LOG_FORMAT", ("text", "json"), "text")
-LOGGING = logging_settings(LOG_FORMAT, development=DEVELOPMENT)
+LOGGING = logging_settings(LOG_FORMAT, env.one_of("LOG_LEVEL", LEVELS, "warning"), development=DEVELOPMENT)
 # Python's warnings would be lines of text.
 logging.captureWarnings(LOG_FORMAT == "json")
 LOG_LLM_REQUESTS = env.switch("LOG_LLM_REQUESTS")
