@@ -1,8 +1,8 @@
-"""Dumps and restores the embedded database of `make run`: `python -m config.backup dump FILE`, `… restore FILE [--replace]`.
+"""`turnwire backup FILE`, `turnwire restore FILE [--replace]`: the database and the uploaded files, in one file (archive.py).
 
-A restore needs the instance stopped. It runs Postgres and Valkey alone, restores into a database of another name, and exchanges
-it for the old one only if that has succeeded; then it empties Valkey, whose logs may belong to attempts that the restored rows
-have not reached.
+A restore needs all processes stopped. With the embedded services it runs them alone, restores into a database of another name,
+and exchanges it for the old one only if that has succeeded. In any case it then deletes what Redis has of Turnwire, whose logs
+may belong to attempts that the restored rows have not reached.
 """
 
 import argparse
@@ -10,47 +10,60 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from config import embedded, preflight, programs
+from config import archive, embedded, preflight, programs
 from config import environment as env
-from config.postgres_account import account_of
 from config.postgres_programs import programs_for
+from config.private_files import PRIVATE_UMASK
 from config.supervisor import Program
 
 RESTORED: Final = "turnwire_restored"
 _HAS_TABLES: Final = "SELECT to_regclass('public.django_migrations') IS NOT NULL"
+_WITHOUT_A_TRACE: Final = ("--no-owner", "--no-comments", "--exit-on-error")
+NOT_EMPTIED: Final = (
+    "REDIS_URL: its user may not list keys: empty that database (FLUSHDB) before you start anything\n"
+)
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m config.backup", description=__doc__)
+    parser = argparse.ArgumentParser(prog="turnwire", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("dump", help="while the instance runs").add_argument("file", type=Path)
-    restoring = commands.add_parser("restore", help="while it is stopped")
-    restoring.add_argument("file", type=Path)
-    restoring.add_argument("--replace", action="store_true", help="deletes the database that is there")
+    backing_up = commands.add_parser("backup", help="while everything runs")
+    restoring = commands.add_parser("restore", help="while everything is stopped")
+    for command in (backing_up, restoring):
+        command.add_argument("file", type=Path)
+    backing_up.add_argument("--without-files", action="store_true", help="for those who copy files otherwise")
+    restoring.add_argument(
+        "--replace", action="store_true", help="deletes the embedded database that is there"
+    )
     given = parser.parse_args(arguments)
-    directory = env.data_dir()
-    if os.environ.get("DATABASE_URL"):
-        env.fail(
-            "DATABASE_URL", "is set: this command is for the embedded database; use pg_dump and pg_restore"
-        )
-    if given.command == "dump":
-        return dump(directory, given.file)
-    return restore(directory, given.file.absolute(), is_replacing=given.replace)
+    directory, file = env.data_dir(), given.file.absolute()
+    os.umask(PRIVATE_UMASK)
+    if given.command == "backup":
+        return backup(directory, file, with_files=not given.without_files)
+    return restore(directory, file, is_replacing=given.replace)
 
 
-def dump(directory: Path, file: Path) -> int:
-    url = env.read_stored(directory).get("DATABASE_URL")
-    if not url or not (directory / "postgres" / "postmaster.pid").exists():
+def backup(directory: Path, file: Path, *, with_files: bool) -> int:
+    url = env.text("DATABASE_URL")
+    is_running = (directory / "postgres" / "postmaster.pid").exists()
+    if not (os.environ.get("DATABASE_URL") or (url and is_running)):
         env.fail("DATA_DIR", f"{directory} is not that of a running instance with an embedded database")
-    status = _postgres_program(directory, "pg_dump", "--format=custom", f"--file={file}", url)
-    if status == 0:
-        sys.stdout.write(f"dumped the database of {directory} into {file}\n")
-    return status
+    with tempfile.TemporaryDirectory(dir=file.parent, prefix=f"{file.name}.") as folder:
+        dump = Path(folder) / archive.DUMP
+        if status := _client_program("pg_dump", url, "--format=custom", f"--file={dump}"):
+            return status
+        # After the database: so each file that a row names is in it.
+        count = archive.write(file, dump, directory, with_files=with_files)
+    sys.stdout.write(f"wrote the database and {count} uploaded files of {directory} into {file}\n")
+    if bucket := env.text("STORAGE_URL"):
+        sys.stdout.write(f"uploaded files are in {bucket.rpartition('@')[2]}: back up that, too\n")
+    return 0
 
 
 def restore(directory: Path, file: Path, *, is_replacing: bool) -> int:
@@ -59,60 +72,128 @@ def restore(directory: Path, file: Path, *, is_replacing: bool) -> int:
     lock = preflight.acquire_lock(directory)
     # So that what was started is stopped.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    postgres_directory, valkey_directory = directory / "postgres", directory / "valkey"
-    embedded.stop_leftovers(postgres_directory, valkey_directory)
-    with lock:
-        server = embedded.postgres(postgres_directory)
-        with _running(programs.postgres(server)):
-            embedded.wait_for_postgres(server)
-            if status := _restore_into(server, directory, file, is_replacing=is_replacing):
-                return status
-        valkey = embedded.valkey(valkey_directory)
-        with _running(programs.valkey(valkey)):
-            embedded.wait_for_valkey(valkey)
-            _empty(valkey)
-    sys.stdout.write(f"restored {file} into {directory}; start it with make run, which migrates it\n")
-    return 0
+    with lock, tempfile.TemporaryDirectory(dir=directory, prefix="restore-") as folder:
+        dump = Path(folder) / archive.DUMP
+        try:
+            archive.read_dump(file, dump)
+        except (KeyError, OSError) as error:
+            env.fail("restore", f"{file} has no dump that can be read ({error})")
+        _refuse_live_processes()
+        embedded.stop_leftovers(directory / "postgres", directory / "valkey")
+        status = (
+            _restore_own(dump)
+            if os.environ.get("DATABASE_URL")
+            else _restore_embedded(directory, dump, is_replacing=is_replacing)
+        )
+        if status:
+            return status
+        count = archive.read_files(file, directory)
+        archive.read_secrets(file, directory)
+        status = _empty_redis(directory)
+    sys.stdout.write(
+        f"restored {file} with {count} uploaded files into {directory}; a start, or turnwire migrate, migrates it\n"
+    )
+    return status
 
 
-def _restore_into(server: embedded.Server, directory: Path, file: Path, *, is_replacing: bool) -> int:
+def _restore_own(dump: Path) -> int:
+    """Into the empty database that DATABASE_URL names; the exit status, unless it is 0, it stays empty."""
+    import psycopg
+
+    url = env.text("DATABASE_URL")
+    with psycopg.connect(url) as connection:
+        if _has_tables(connection):
+            env.fail("DATABASE_URL", "that database has tables: name an empty one")
+    return _client_program("pg_restore", url, *_WITHOUT_A_TRACE, "--single-transaction", source=dump)
+
+
+def _refuse_live_processes() -> None:
+    """Those of an embedded Redis hold the lock."""
+    if not os.environ.get("REDIS_URL"):
+        return
+    _set_up_django()
+    from chat.metrics.presence import live_processes
+
+    if there := live_processes():
+        env.fail(
+            "restore", f"{there[0].role} runs on {there[0].host} (process {there[0].pid}): stop all processes"
+        )
+
+
+def _restore_embedded(directory: Path, dump: Path, *, is_replacing: bool) -> int:
     """The exit status; unless it is 0, the database is as it was."""
     import psycopg
 
-    with psycopg.connect(server.url, autocommit=True) as connection:
-        row: Any = connection.execute(_HAS_TABLES).fetchone()
-    if row[0] and not is_replacing:
-        env.fail(
-            "restore", f"{directory} holds a database already: choose another DATA_DIR, or add --replace"
-        )
-    with psycopg.connect(_url_of(server, "postgres"), autocommit=True) as connection:
-        connection.execute(f'DROP DATABASE IF EXISTS "{RESTORED}" WITH (FORCE)')
-        connection.execute(f'CREATE DATABASE "{RESTORED}"')
-        target = f"--dbname={_url_of(server, RESTORED)}"
-        if status := _postgres_program(
-            directory, "pg_restore", "--no-owner", "--exit-on-error", target, str(file)
-        ):
-            connection.execute(f'DROP DATABASE "{RESTORED}" WITH (FORCE)')
-            return status
-        connection.execute(f'DROP DATABASE "{embedded.DATABASE}" WITH (FORCE)')
-        connection.execute(f'ALTER DATABASE "{RESTORED}" RENAME TO "{embedded.DATABASE}"')
+    server = embedded.postgres(directory / "postgres")
+    with _running(programs.postgres(server)):
+        embedded.wait_for_postgres(server)
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            if _has_tables(connection) and not is_replacing:
+                env.fail(
+                    "restore",
+                    f"{directory} holds a database already: choose another DATA_DIR, or add --replace",
+                )
+        with psycopg.connect(_url_of(server, "postgres"), autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE IF EXISTS "{RESTORED}" WITH (FORCE)')
+            connection.execute(f'CREATE DATABASE "{RESTORED}"')
+            if status := _client_program(
+                "pg_restore", _url_of(server, RESTORED), *_WITHOUT_A_TRACE, source=dump
+            ):
+                connection.execute(f'DROP DATABASE "{RESTORED}" WITH (FORCE)')
+                return status
+            connection.execute(f'DROP DATABASE "{embedded.DATABASE}" WITH (FORCE)')
+            connection.execute(f'ALTER DATABASE "{RESTORED}" RENAME TO "{embedded.DATABASE}"')
     return 0
+
+
+def _has_tables(connection: Any) -> bool:
+    return bool(connection.execute(_HAS_TABLES).fetchone()[0])
 
 
 def _url_of(server: embedded.Server, database: str) -> str:
     return server.url.replace(f"/{embedded.DATABASE}?", f"/{database}?")
 
 
-def _empty(valkey: embedded.Server) -> None:
+def _empty_redis(directory: Path) -> int:
+    """The embedded server whole; of another one, which others may use, the keys of Turnwire."""
     import redis
 
-    with redis.Redis.from_url(valkey.url, socket_timeout=60) as client:
-        client.flushall()
+    if not os.environ.get("REDIS_URL"):
+        valkey = embedded.valkey(directory / "valkey")
+        with _running(programs.valkey(valkey)):
+            embedded.wait_for_valkey(valkey)
+            with redis.Redis.from_url(valkey.url, socket_timeout=60) as client:
+                client.flushall()
+        return 0
+    _set_up_django()
+    from chat.infrastructure.redis_client import sync_redis
+
+    try:
+        for key in sync_redis().scan_iter("turnwire:*", count=1000):
+            sync_redis().delete(key)
+    except redis.exceptions.NoPermissionError:
+        sys.stderr.write(NOT_EMPTIED)
+        return 1
+    return 0
 
 
-def _postgres_program(directory: Path, name: str, *arguments: str) -> int:
-    binary = programs_for(account_of(directory / "postgres"), directory) / name
-    return subprocess.run([binary, *arguments], check=False).returncode  # noqa: S603  our own program
+def _set_up_django() -> None:
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+
+
+def _client_program(name: str, url: str, *arguments: str, source: Path | None = None) -> int:
+    """Run pg_dump or pg_restore with `url`, whose password others must not see; source: the file that is restored."""
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    values: dict[str, Any] = dict(conninfo_to_dict(url))
+    password = values.pop("password", None)
+    program = str(programs_for(None, env.data_dir()) / name)
+    command = [program, *arguments, f"--dbname={make_conninfo(**values)}", *([str(source)] if source else [])]
+    environment = os.environ | ({"PGPASSWORD": str(password)} if password else {})
+    return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  our own program
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from config import environment as env
 from config.broker_tls import with_ca_file, with_plain_requirement, wrong_option
 
-__all__ = ["CELERY_BROKER_URL", "REDIS_URL"]
+__all__ = ["CELERY_BROKER_URL", "LLM_QUEUES", "REDIS_URL"]
 
 _CA_FILE = env.readable_file("TLS_CA_FILE")
 
@@ -21,3 +21,5 @@ CELERY_BROKER_URL = _completed(
     "CELERY_BROKER_URL",
     env.url("CELERY_BROKER_URL", REDIS_URL, schemes=("redis", "rediss", "amqp", "amqps", "unix")),
 )
+# That an llm worker takes from (Procfile).
+LLM_QUEUES = env.names("LLM_QUEUES", "llm")

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlsplit
 
+from config.installation import default_data_dir
+
 EX_CONFIG = 78
 STORE_NAME = "environment.json"
 DEFAULT_CONTEXT_WINDOW = 128_000
@@ -30,8 +32,8 @@ def fail(name: str, problem: str) -> NoReturn:
 
 
 def data_dir() -> Path:
-    """The absolute path of DATA_DIR; by default `.data` beside manage.py."""
-    return Path(os.environ.get("DATA_DIR") or Path(__file__).parents[1] / ".data").absolute()
+    """The absolute path of DATA_DIR, or its default (installation.py)."""
+    return Path(os.environ.get("DATA_DIR") or default_data_dir()).absolute()
 
 
 def read_stored(directory: Path) -> dict[str, str]:

@@ -18,6 +18,8 @@ _JSON: Final = {
     "datefmt": "%Y-%m-%dT%H:%M:%S%z",
     "json_ensure_ascii": False,
 }
+LEVELS: Final = ("debug", "info", "warning", "error")
+_LEVELLED: Final = ("celery", "chat", "compression", "config", "ingest", "knowledge", "llm_worker", "web")
 
 
 class ContextFilter(logging.Filter):
@@ -45,8 +47,11 @@ class TextFormatter(logging.Formatter):
         return f"{super().formatMessage(record)} [{ids}]" if ids else super().formatMessage(record)
 
 
-def logging_settings(log_format: str, *, development: bool) -> dict[str, Any]:
-    """Django's LOGGING: everything goes to stderr, from WARNING on; errors of requests also to ADMINS by mail."""
+def logging_settings(log_format: str, level: str = "warning", *, development: bool) -> dict[str, Any]:
+    """Django's LOGGING: everything goes to stderr; errors of requests also to ADMINS by mail.
+
+    level: of LEVELS, the least of our records and Celery's. Libraries write none below WARNING, which hold texts and keys.
+    """
     text = {
         "()": "config.log_format.TextFormatter",
         "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
@@ -66,8 +71,9 @@ def logging_settings(log_format: str, *, development: bool) -> dict[str, Any]:
             "mail_admins": {"class": "django.utils.log.AdminEmailHandler", "level": "ERROR"},
             "null": {"class": "logging.NullHandler"},
         },
-        "root": {"handlers": ["console"], "level": "WARNING"},
+        "root": {"handlers": ["console"], "level": "ERROR" if level == "error" else "WARNING"},
         "loggers": {
+            **{name: {"level": level.upper()} for name in _LEVELLED},
             # These libraries install handlers of their own.
             "django": {
                 "handlers": ["console", "mail_admins"],

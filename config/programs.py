@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from config.embedded import Server
+from config.installation import ROOT
 from config.model_server import ModelServer
 from config.private_files import PRIVATE_UMASK
 from config.supervisor import Program
 
-ROOT = Path(__file__).resolve().parents[1]
 # Programs start in the order of these ranks and stop in the opposite order.
 POSTGRES, VALKEY, MODEL, WORKERS, WEB = range(5)
 # A worker puts its runs back within 5 s of the end of its grace period; the rest is a margin for a busy machine.

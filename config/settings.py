@@ -5,7 +5,6 @@ Other modules read `django.conf.settings`, never the environment.
 
 import logging
 import sys
-from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
@@ -18,16 +17,17 @@ from config.broker_settings import *  # noqa: F403
 from config.cache_settings import *  # noqa: F403
 from config.database_timeouts import startup_options
 from config.file_storage import storage_of
+from config.installation import ROOT, version
 from config.knowledge_settings import *  # noqa: F403
 from config.language_settings import *  # noqa: F403
-from config.log_format import logging_settings
+from config.log_format import LEVELS, logging_settings
 from config.postgres.pool import retry_for_waiting
 from config.request_settings import *  # noqa: F403
 
 # Makes Django's generic classes (ModelAdmin[Session]) subscriptable at run time.
 django_stubs_ext.monkeypatch()
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+BASE_DIR = ROOT
 DATA_DIR = env.data_dir()
 
 # --- Django -----------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ COMPRESSION_AHEAD_RATIO = 0.6
 COMPRESSION_MODEL = env.text("COMPRESSION_MODEL")
 COMPRESSION_BACKOFF_S = env.whole_number("COMPRESSION_BACKOFF", 60, low=1, high=86_400)
 LOG_FORMAT = env.one_of("LOG_FORMAT", ("text", "json"), "text")
-LOGGING = logging_settings(LOG_FORMAT, development=DEVELOPMENT)
+LOGGING = logging_settings(LOG_FORMAT, env.one_of("LOG_LEVEL", LEVELS, "warning"), development=DEVELOPMENT)
 # Python's warnings would be lines of text.
 logging.captureWarnings(LOG_FORMAT == "json")
 LOG_LLM_REQUESTS = env.switch("LOG_LLM_REQUESTS")
@@ -276,8 +276,7 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "web.rest.openapi.Schema",
 }
 REST_KNOX = {"TOKEN_TTL": None, "AUTH_HEADER_PREFIX": "Token"}
-# As in pyproject.toml.
-VERSION = "0.1.0"
+VERSION = version()
 SPECTACULAR_SETTINGS = {
     "TITLE": "Turnwire",
     "VERSION": VERSION,

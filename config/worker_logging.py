@@ -8,8 +8,6 @@ from django.conf import settings
 
 
 @setup_logging.connect
-def configure_logging(loglevel: int | None = None, **_: Any) -> None:
-    """loglevel: the worker's option -l."""
+def configure_logging(**_: Any) -> None:
+    """LOG_LEVEL decides, not the worker's option -l: with that, libraries would log texts and keys."""
     logging.config.dictConfig(settings.LOGGING)
-    if loglevel is not None:
-        logging.getLogger().setLevel(loglevel)

@@ -23,10 +23,14 @@ PATIENCE_S = 120.0
 
 
 class LaunchedInstance:
+    """command: the launcher's, which is run in `folder`."""
+
+    command: tuple[str, ...] = (sys.executable, "-m", "config.launcher")
+
     def __init__(
         self, directory: Path, *, data: Path | None = None, port: int | None = None, **environment: str
     ) -> None:
-        self.code = copy_of_the_code(directory / "the code")
+        self.code = self.folder = copy_of_the_code(directory / "the code")
         self.data = data or directory / "some data"
         self.port = port or free_port()
         self.output = directory / f"output-{self.port}.txt"
@@ -52,10 +56,10 @@ class LaunchedInstance:
     def launch(
         self, *, wrapper: tuple[str, ...] = (), arguments: tuple[str, ...] = ()
     ) -> subprocess.Popen[bytes]:
-        command = [*wrapper, sys.executable, "-m", "config.launcher", *arguments]
+        command = [*wrapper, *self.command, *arguments]
         with self.output.open("ab") as output:
             self.process = subprocess.Popen(
-                command, cwd=self.code, env=self.environment(), stdin=subprocess.DEVNULL,
+                command, cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL,
                 stdout=output, stderr=output, start_new_session=True,
             )  # fmt: skip
         end_with_this_process(self.process)

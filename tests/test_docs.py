@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from config import command
 from config.programs import procfile
 from tests.config.test_readme import variables_in_readme
 from tests.instance import ROOT
@@ -83,10 +84,12 @@ def test_every_process_is_described() -> None:
     assert rows - {"process"} == set(procfile())
 
 
-def test_the_command_for_another_queue_is_that_of_the_procfile() -> None:
-    line = next(line for line in OPERATIONS.splitlines() if "-Q slow -n" in line)
-    command = line.removeprefix("LLM_CONCURRENCY=50 .venv/bin/").replace("slow", "llm")
-    assert command.replace("-c 50", '-c "${LLM_CONCURRENCY:-200}"') == procfile()["llm"]
+def test_the_commands_of_turnwire_exist() -> None:
+    """Those on lines of their own, in blocks."""
+    found = [words for _, words in in_every_page(r"(?m)^(?:[A-Z_]+=\S+ )*turnwire ([a-z].*)$")]
+    assert "worker llm --queues slow" in found
+    for words in found:
+        command.chosen(words.split())
 
 
 def in_every_page(pattern: str) -> list[tuple[Path, str]]:

@@ -14,7 +14,6 @@ import msgspec
 from django.conf import settings
 
 from chat.infrastructure.redis_client import sync_redis
-from chat.metrics.counters import OPEN_SOCKETS
 
 Role = Literal["web", "llm", "sweeper", "compression", "ingest"]
 
@@ -71,6 +70,8 @@ class Announcement:
         self._name = f"{key}:present:{uuid4().hex}"
 
     def write(self, pipe: Any) -> None:
+        from chat.metrics.counters import OPEN_SOCKETS  # which need models; who reads needs none
+
         process = Process(
             self._role,
             socket.gethostname(),

@@ -120,3 +120,22 @@ async def test_tasks_and_threads_inherit_the_ids_and_the_end_of_the_block_takes_
         assert log_context.current() == {"run": "r1"}
     assert log_context.current() == {}
     assert inside() == {"run": "r1", "cycle": 3}
+
+
+@pytest.mark.parametrize(
+    ("level", "written"),
+    [("info", ["chat INFO", "httpx WARNING"]), ("warning", ["httpx WARNING"]), ("error", [])],
+)
+def test_the_level_is_that_of_our_records_and_libraries_write_no_more(level: str, written: list[str]) -> None:
+    """In a process of its own, since loggers are the process's."""
+    code = (
+        "import logging.config, sys; from config.log_format import logging_settings;"
+        "logging.config.dictConfig(logging_settings('text', sys.argv[1], development=False));"
+        "logging.getLogger('chat.turns').info('chat INFO');"
+        "logging.getLogger('httpx').info('httpx INFO'); logging.getLogger('httpx').warning('httpx WARNING')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, level], cwd=ROOT, capture_output=True, text=True, check=True,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"},
+    )  # fmt: skip
+    assert [line.partition(": ")[2] for line in done.stderr.splitlines()] == written

@@ -23,10 +23,6 @@ def instance(tmp_path: Path) -> Iterator[LaunchedInstance]:
     with Upstream() as upstream:
         upstream.reply({"text": "So."})
         instance = LaunchedInstance(tmp_path, LLM_BASE_URL=upstream.base_url, LLM_MODELS="alpha").start()
-        (instance.code / ".venv" / "bin").mkdir(parents=True)
-        python = instance.code / ".venv" / "bin" / "python"
-        python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
-        python.chmod(0o700)
         yield instance
         instance.stop()
 
@@ -41,8 +37,9 @@ def documented() -> tuple[str, str]:
 
 def shell(instance: LaunchedInstance, commands: str, data: Path | None = None) -> tuple[int, str]:
     environment = instance.environment() | ({"DATA_DIR": str(data)} if data else {})
+    command = f'turnwire() {{ {sys.executable} turnwire.py "$@"; }}\n'
     done = subprocess.run(
-        ["/bin/sh", "-ec", commands], cwd=instance.code, env=environment, capture_output=True, text=True,
+        ["/bin/sh", "-ec", command + commands], cwd=instance.code, env=environment, capture_output=True, text=True,
         timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout + done.stderr
@@ -84,7 +81,7 @@ async def test_chats_and_files_are_there_after_a_restore(instance: LaunchedInsta
     assert instance.stop() == 0
     refused(shell(instance, restore), 78, "holds a database already")
     refused(
-        shell(instance, "echo > broken; .venv/bin/python -m config.backup restore broken --replace"),
+        shell(instance, "echo > broken; turnwire restore broken --replace"),
         1,
         "pg_restore",
     )
@@ -98,7 +95,7 @@ async def test_chats_and_files_are_there_after_a_restore(instance: LaunchedInsta
     # What did not succeed has changed nothing; what may replace it does.
     async with started(instance, instance.data) as unchanged:
         assert await titled(unchanged, session) == "Changed since"
-    done = shell(instance, restore.replace("turnwire.dump", "turnwire.dump --replace"))
+    done = shell(instance, restore.replace("turnwire.tar", "turnwire.tar --replace"))
     assert done[0] == 0, done
     async with started(instance, instance.data) as replaced:
         assert await titled(replaced, session) == "Tides"

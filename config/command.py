@@ -1,0 +1,130 @@
+"""The command `turnwire`: starts what the Procfile and `make run` start, and runs what operators run by hand.
+
+It becomes the program that it names (exec), so that signals, the exit status and the command line are that program's.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from config import programs
+from config.installation import ROOT, version
+
+WEB: Final = "web"
+WORKERS: Final = tuple(name for name in programs.procfile() if name != WEB)
+# The programs run in the folder of the code, so what these name is made absolute.
+_PATHS: Final = ("DATA_DIR", "TLS_CA_FILE")
+# Word, help and option of config/backup.py.
+_ARCHIVES: Final = (
+    (
+        "backup",
+        "Writes the database and uploaded files into a file, while everything runs.",
+        "--without-files",
+    ),
+    ("restore", "Restores such a file, while everything is stopped.", "--replace"),
+)
+
+
+class Chosen(NamedTuple):
+    """values: of environment variables, which are set for the program."""
+
+    program: list[str]
+    values: Mapping[str, str] = {}
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Does not return: this process becomes the program."""
+    program, values = chosen(arguments)
+    own = with_absolute_paths(os.environ)
+    environment = programs.environment({**programs.WARNING_FILTERS, **own, **values})
+    if program[1] != str(ROOT / "manage.py"):  # whose arguments may be paths
+        os.chdir(ROOT)
+    os.execvpe(program[0], program, environment)  # noqa: S606  no shell is wanted
+
+
+def chosen(arguments: Sequence[str]) -> Chosen:
+    """What these words of the command line mean. Exits with status 2 if they mean nothing."""
+    # Options of the commands of Django are theirs.
+    if arguments and arguments[0] == "manage":
+        return Chosen([sys.executable, str(ROOT / "manage.py"), *arguments[1:]])
+    given = _parser().parse_args(arguments)
+    program: Callable[[argparse.Namespace], Chosen] = given.program
+    return program(given)
+
+
+def with_absolute_paths(values: Mapping[str, str]) -> dict[str, str]:
+    paths = {name: str(Path(values[name]).absolute()) for name in _PATHS if values.get(name)}
+    return {**values, **paths}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="turnwire", description="A self-hosted chat backend.")
+    parser.add_argument("--version", action="version", version=f"turnwire {version()}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    add = partial(_add, commands)
+    add("run", "Starts everything on this machine, until Ctrl-C.", lambda _: _module("config.launcher"))
+    add(WEB, "Serves the page and the API.", lambda _: _process(WEB))
+    _add_workers(commands.add_parser("worker", help="Starts one worker process."))
+    add(
+        "migrate",
+        "Prepares database and static files for this version.",
+        lambda _: _module("config.bootstrap"),
+    )
+    alive = add("alive", "Exits with 0 if such a process lives on this host, else 1.", _alive)
+    alive.add_argument("kind", choices=(WEB, *WORKERS))
+    for name, text, option in _ARCHIVES:
+        archive = add(name, text, partial(_archive, name))
+        archive.add_argument("file", type=lambda path: str(Path(path).absolute()), metavar="FILE")
+        archive.add_argument(option, dest="options", action="append_const", const=option, default=[])
+    add(
+        "doctor",
+        "Says what is wrong with configuration, services and machine.",
+        lambda _: _module("config.doctor"),
+    )
+    commands.add_parser("manage", help="Runs a command of Django, such as create_user.")
+    return parser
+
+
+def _add(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    text: str,
+    program: Callable[[argparse.Namespace], Chosen],
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=text, description=text)
+    command.set_defaults(program=program)
+    return command
+
+
+def _add_workers(parser: argparse.ArgumentParser) -> None:
+    kinds = parser.add_subparsers(metavar="KIND", required=True)
+    for kind in WORKERS:
+        worker = kinds.add_parser(kind, help="Starts this process of the Procfile.")
+        worker.set_defaults(queues="", program=lambda given, kind=kind: _process(kind, given.queues))
+        if kind == "llm":
+            worker.add_argument(
+                "--queues", help="comma-separated, such as llm,slow; default: LLM_QUEUES, or llm"
+            )
+
+
+def _module(name: str, *arguments: str) -> Chosen:
+    return Chosen([sys.executable, "-m", name, *arguments])
+
+
+def _alive(given: argparse.Namespace) -> Chosen:
+    return _module("config.liveness", given.kind)
+
+
+def _archive(name: str, given: argparse.Namespace) -> Chosen:
+    return _module("config.backup", name, given.file, *given.options)
+
+
+def _process(name: str, queues: str = "") -> Chosen:
+    """A process of the Procfile."""
+    values = {"LLM_QUEUES": queues} if queues else {}
+    return Chosen(programs.shell_command(programs.procfile()[name]), values)

@@ -1,0 +1,195 @@
+"""`turnwire doctor`: says what is wrong with the configuration, the services and this machine. Changes nothing.
+
+Exits with status 1 if a finding is an error. Each measurement fails alone.
+"""
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import django
+
+from config import diagnosis, preflight
+from config.diagnosis import Finding, Level
+
+COLOURS: Final[dict[Level, str]] = {"ok": "32", "warning": "33", "error": "1;31"}
+# A copy of the file that is read, and what the reader makes of it.
+BYTES_PER_READER: Final = 300 * 2**20
+
+
+def main() -> int:
+    try:
+        settings = configure()
+    except SystemExit:
+        show(Finding("error", "configuration", "the line above says which variable"))
+        return 1
+    worst = 0
+    for measure in (versions, system, postgres, redis, broker, migrations, space, proxies, models):
+        for finding in findings_of(measure, settings):
+            show(finding)
+            worst = max(worst, finding.level == "error")
+    return int(worst)
+
+
+def configure() -> Any:
+    """Return the settings. Raises SystemExit if a variable is wrong; stderr then says which."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.conf import settings
+
+    django.setup()
+    if not settings.DEVELOPMENT:  # where a launcher sets them
+        preflight.check_models(settings.LLM_BASE_URL, settings.LLM_MODELS)
+    return settings
+
+
+def findings_of(measure: Callable[[Any], Iterable[Finding]], settings: Any) -> Iterator[Finding]:
+    """What it finds until it fails, and why it fails."""
+    from django.db import DatabaseError
+    from psycopg_pool import PoolTimeout
+
+    from chat.runs.task_queue import UNREACHABLE
+
+    try:
+        yield from measure(settings)
+    except (DatabaseError, PoolTimeout, *UNREACHABLE) as error:
+        first_line = next(iter(str(error).splitlines()), "") or type(error).__name__
+        yield Finding("error", measure.__name__, f"cannot be asked: {first_line}")
+
+
+def show(finding: Finding) -> None:
+    label = f"{finding.level:<8}"
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        label = f"\x1b[{COLOURS[finding.level]}m{label}\x1b[0m"
+    sys.stdout.write(f"{label}{finding.subject:<14}{finding.text}\n")
+
+
+def versions(settings: Any) -> Iterator[Finding]:
+    yield Finding("ok", "version", f"Turnwire {settings.VERSION}, Python {platform.python_version()}")
+
+
+def system(settings: Any) -> Iterator[Finding]:
+    """Django's checks and our own, the storage of files among them (`manage.py check --deploy`)."""
+    from django.core import checks
+
+    messages = checks.run_checks(include_deployment_checks=not settings.DEVELOPMENT)
+    for message in messages:
+        if not message.is_silenced():
+            level: Level = "error" if message.is_serious() else "warning"
+            yield Finding(level, "configuration", " ".join(filter(None, (message.msg, message.hint))))
+    if not messages:
+        yield Finding("ok", "configuration", f"data in {settings.DATA_DIR}")
+
+
+def postgres(_: Any) -> Iterator[Finding]:
+    from django.db import connection
+
+    from config.refused_services import OLDEST_POSTGRES
+    from knowledge.vector_extension import check_vector_extension
+
+    connection.ensure_connection()
+    version = connection.connection.info.server_version
+    level: Level = "ok" if version >= OLDEST_POSTGRES else "error"
+    yield Finding(
+        level, "postgres", f"version {version // 10_000}; {OLDEST_POSTGRES // 10_000} or newer is needed"
+    )
+    with connection.cursor() as cursor:
+        asked_at = time.time()
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp())")
+        yield diagnosis.of_clock("postgres", float(cursor.fetchone()[0]) - _middle(asked_at))
+    for warning in check_vector_extension(databases=["default"]):
+        yield Finding("warning", "postgres", f"{warning.msg} {warning.hint}")
+
+
+def redis(settings: Any) -> Iterator[Finding]:
+    from chat.runs.task_queue import ping
+
+    ping()
+    yield from _redis("redis", settings.REDIS_URL)
+
+
+def _redis(subject: str, url: str) -> Iterator[Finding]:
+    from redis import Redis
+    from redis.exceptions import NoPermissionError
+
+    from config.refused_services import NO_CLUSTER, TIMEOUT_S, is_cluster_node
+
+    with Redis.from_url(
+        url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S, decode_responses=True
+    ) as client:
+        asked_at = time.time()
+        seconds, microseconds = client.time()
+        yield diagnosis.of_clock(subject, seconds + microseconds / 1e6 - _middle(asked_at))
+        try:
+            policy = client.info("memory").get("maxmemory_policy")
+            is_refused = is_cluster_node(client)
+        except NoPermissionError:
+            policy, is_refused = None, False
+        yield diagnosis.of_eviction(subject, policy)
+        if is_refused:
+            yield Finding("error", subject, NO_CLUSTER)
+
+
+def _middle(asked_at: float) -> float:
+    """The time of this machine at which the server has answered, about."""
+    return (asked_at + time.time()) / 2
+
+
+def broker(settings: Any) -> Iterator[Finding]:
+    from chat.runs.task_queue import ping_broker
+
+    ping_broker()
+    url = settings.CELERY_BROKER_URL
+    if url == settings.REDIS_URL:
+        yield Finding("ok", "broker", "the same Redis")
+    elif url.startswith("amqp"):
+        yield Finding("ok", "broker", "RabbitMQ answers")
+    else:
+        yield from _redis("broker", url)
+
+
+def migrations(_: Any) -> Iterator[Finding]:
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    yield diagnosis.of_migrations([f"{migration.app_label}.{migration.name}" for migration, _ in plan])
+
+
+def space(settings: Any) -> Iterator[Finding]:
+    for subject, folder, least_bytes in (
+        ("disk", settings.DATA_DIR, diagnosis.LEAST_FREE_BYTES),
+        ("temporary", Path(tempfile.gettempdir()), settings.INGEST_CONCURRENCY * BYTES_PER_READER),
+    ):
+        # The first start makes DATA_DIR.
+        there = next(path for path in (folder, *folder.parents) if path.exists())
+        yield diagnosis.of_space(subject, str(folder), shutil.disk_usage(there).free, least_bytes)
+        if not os.access(there, os.W_OK):
+            yield Finding("error", subject, f"{there} cannot be written")
+
+
+def proxies(settings: Any) -> Iterator[Finding]:
+    yield diagnosis.of_proxies(settings.TRUSTED_PROXIES, has_tls=settings.SECURE_SSL_REDIRECT)
+
+
+def models(_: Any) -> Iterator[Finding]:
+    from chat.models import ModelConfig
+
+    usable = ModelConfig.objects.usable().select_related("provider")
+    problems = {model: " ".join(model.problems().values()) for model in usable}
+    offered = [model for model in usable if not problems[model]]
+    yield from diagnosis.of_models(
+        [model.name for model in offered],
+        [model.name for model in offered if model.is_demo],
+        [f"{model.name}: {problem}" for model, problem in problems.items() if problem],
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
