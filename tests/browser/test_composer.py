@@ -246,14 +246,12 @@ def test_every_control_below_the_message_is_seen_on_a_phone(caller: Reader) -> N
 
 
 def test_a_suggestion_is_put_into_the_message(reader: Reader) -> None:
-    offer = """<ul class="suggestions" aria-label="Suggestions">
-        <li><button type="button" dir="auto" data-suggestion>Sum up a file</button></li></ul>"""
+    offer = """><li><button type="button" dir="auto" data-suggestion data-tools="current_time">Sum up a file</button></li>"""
 
     def with_suggestion(route: Route) -> None:
         answer = route.fetch()
-        route.fulfill(
-            response=answer, body=answer.text().replace("help with?</h2>", f"help with?</h2>{offer}")
-        )
+        body = re.sub(r'(id="suggestions"[^>]*?) hidden>', rf"\1{offer}", answer.text())
+        route.fulfill(response=answer, body=body)
 
     reader.page.route(f"{reader.base_url}/", with_suggestion)
     reader.page.reload()
@@ -262,6 +260,7 @@ def test_a_suggestion_is_put_into_the_message(reader: Reader) -> None:
     reader.page.get_by_role("list", name="Suggestions").get_by_role("button", name="Sum up a file").click()
     expect(reader.field).to_have_value("Sum up a file")
     expect(reader.field).to_be_focused()
+    expect(reader.page.locator("#tool")).to_be_visible()
     reader.field.press_sequentially(" about tides")
     reader.field.press("Enter")
     reader.expect_echo("Sum up a file about tides")
