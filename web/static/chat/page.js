@@ -27,7 +27,7 @@ import { notifyOfEnd } from "./frame/notifications.js";
 import { followOtherTabs } from "./settings/tab_sync.js";
 import { SessionActions } from "./sessions/session_actions.js";
 import { isLive } from "./state/session_state.js";
-import { attachSuggestions } from "./composer/suggestions.js";
+import { Suggestions } from "./composer/suggestions.js";
 import { attachShortcuts } from "./frame/shortcuts.js";
 import { Sidebar } from "./frame/sidebar.js";
 import { TemporaryChat } from "./frame/temporary_chat.js";
@@ -64,9 +64,9 @@ class Page {
     this.sender = this.#createSender();
     this.stopper = new RunStopper({ state: () => this.live?.state ?? null, stopRun: (run) => this.turn.stopRun(run), changed: () => this.#draw() });
     const { turn, stopper, sender } = this;
-    this.conversation = new Conversation(part("scroller"), part("conversation"), messageActions({ turn, stopper, sender, offered: () => this.answerSettings.offered, readOlder: () => this.live?.readOlder(), announce }));
+    this.conversation = new Conversation(part("scroller"), part("conversation"), messageActions({ turn, stopper, sender, offered: () => this.answerSettings.offered, agent: () => this.answerSettings.agents.agent, readOlder: () => this.live?.readOlder(), announce }));
     this.composer = this.#createComposer();
-    attachSuggestions(part("suggestions"), { composer: this.composer, settings: this.answerSettings, failed });
+    this.suggestions = new Suggestions({ list: part("suggestions"), welcome: part("welcome") }, { composer: this.composer, settings: this.answerSettings, failed });
     this.compression = new CompressionStatus(part("compression"), { live: () => this.live, attempt, failed });
     this.tree = new TreeToggle(part("tree-toggle"), { live: () => this.live, select: (id) => this.turn.select(id), reveal: (id) => this.conversation.reveal(id), failed });
     this.context = new ContextMeter(part("context-meter"), { live: () => this.live, reveal: (id) => this.conversation.reveal(id), failed });
@@ -119,7 +119,7 @@ class Page {
         session: () => this.sessions.open,
         isNew: () => this.live === null,
         assume: (id, fields) => this.sessions.store.assume(id, fields),
-        offered: showModelNotices,
+        offered: showModelNotices, chosen: (agent) => this.suggestions?.show(agent),
         knowledge: () => this.knowledge.load().then(({ store }) => store),
         manage: () => import("./settings/agents_dialog.js").then((agents) => agents.openAgents(this.failures.failed)),
         ...this.failures,

@@ -22,6 +22,7 @@ export class AnswerSettings {
    * @param {(id: string, fields: Partial<Session>) => void} page.assume
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
    * @param {(models: Model[]) => void} page.offered
+   * @param {(agent: Agent|null) => void} page.chosen  the agent of the next new chat
    * @param {() => void} page.manage
    * @param {() => Promise<import("../knowledge/knowledge_store.js").KnowledgeStore>} page.knowledge
    * @param {(error: Error) => void} page.failed
@@ -91,6 +92,7 @@ export class AnswerSettings {
   show() {
     if (!this.page.isNew()) [this.forNew, this.basesForNew, this.modelsForNew] = [null, [], []];
     this.agents.show(this.page.isNew() ? this.forNew : (this.page.session()?.agent ?? null));
+    this.page.chosen(this.agents.agent);
     this.picker.use(this.agents.agent, this.page.isNew() ? this.modelsForNew : (this.page.session()?.models ?? []));
     this.bases.show(this.page.isNew() ? this.basesForNew : (this.page.session()?.knowledge_bases ?? []));
     this.options.show();

@@ -1,23 +1,51 @@
 /** What an empty page suggests to ask. A suggestion may bring what shows it: tools, models side by side, a document. */
 
-/**
- * @param {HTMLElement} list
- * @param {object} page
- * @param {import("./composer.js").Composer} page.composer
- * @param {import("./answer_settings.js").AnswerSettings} page.settings
- * @param {(error: any) => void} page.failed
- */
-export function attachSuggestions(list, { composer, settings, failed }) {
-  list.addEventListener("click", (event) => {
-    const button = /** @type {HTMLElement} */ (event.target).closest("button");
-    if (button) take(button).catch(failed);
-  });
+import { h } from "../elements/element.js";
+
+/** @import {Agent} from "../types.js" */
+
+export class Suggestions {
+  /**
+   * @param {{list: HTMLElement, welcome: HTMLElement}} parts
+   * @param {object} page
+   * @param {import("./composer.js").Composer} page.composer
+   * @param {import("./answer_settings.js").AnswerSettings} page.settings
+   * @param {(error: any) => void} page.failed
+   */
+  constructor({ list, welcome }, { composer, settings, failed }) {
+    this.list = list;
+    /** Those of the server. */
+    this.standard = [...list.children];
+    this.greeting = welcome.querySelector("h2");
+    this.standardGreeting = this.greeting.textContent;
+    this.about = welcome.querySelector("p");
+    this.composer = composer;
+    this.settings = settings;
+    /** @type {Agent|null} */
+    this.agent = null;
+    list.addEventListener("click", (event) => {
+      const button = /** @type {HTMLElement} */ (event.target).closest("button");
+      if (button) this.#take(button).catch(failed);
+    });
+  }
+
+  /** Greets in the name of the agent of the next new chat, and suggests what it is asked. @param {Agent|null} agent */
+  show(agent) {
+    if (agent === this.agent) return;
+    this.agent = agent;
+    this.greeting.textContent = agent ? [agent.emoji, agent.name].filter(Boolean).join(" ") : this.standardGreeting;
+    this.about.textContent = agent?.description ?? "";
+    const own = (agent?.questions ?? []).map((text) => h("li", {}, h("button", { type: "button", dir: "auto" }, text)));
+    const shown = agent ? own : this.standard;
+    this.list.replaceChildren(...shown);
+    this.list.hidden = shown.length === 0;
+  }
 
   /** @param {HTMLButtonElement} button */
-  async function take({ textContent, dataset }) {
+  async #take({ textContent, dataset }) {
     const files = dataset.document ? [await fetchDocument(dataset.document)] : [];
-    settings.beginWith({ tools: words(dataset.tools), models: words(dataset.models) });
-    composer.take(textContent, files);
+    this.settings.beginWith({ tools: words(dataset.tools), models: words(dataset.models) });
+    this.composer.take(textContent, files);
   }
 }
 
