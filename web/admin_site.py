@@ -22,7 +22,7 @@ from web.admin_overviews import OVERVIEWS, PERMISSION
 MAX_WORDS: Final = 16
 # The tables at the top of the lists of their apps; the others follow by name.
 OFTEN_NEEDED: Final = (
-    "usage", "workers", "Provider", "ModelConfig", "Invitation", "Agent", "SystemPrompt", "ToolPolicy", "Session", "Run",
+    "usage", "workers", "Provider", "ModelConfig", "Invitation", "Agent", "Suggestion", "SystemPrompt", "ToolPolicy", "Session", "Run",
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
-from chat.models import ModelConfig
+from chat.models import ModelConfig, Suggestion
 from chat.turns.configured_tools import configured_tools
 from web.page.modules import script_urls
 from web.page.preview import base_url, with_previews
@@ -28,7 +28,7 @@ def page(request: HttpRequest) -> HttpResponse:
     user = request.user
     context = {
         "is_named_later": settings.TITLES,
-        "suggestions": settings.SUGGESTIONS,
+        "suggestions": Suggestion.objects.shown(),
         "has_trash": settings.KEEP_DELETED_DAYS > 0,
         "has_temporary_chats": settings.TEMPORARY_CHAT_MINUTES > 0,
         "tools": " ".join(sorted(configured_tools())),
