@@ -27,6 +27,7 @@ from web.admin import (
     sessions,
     shares,
     side_requests,
+    suggestions,
     tool_calls,
 )
 from web.admin.choice_names import translate_choices
@@ -51,6 +52,7 @@ __all__ = [
     "sessions",
     "shares",
     "side_requests",
+    "suggestions",
     "tool_calls",
 ]
 

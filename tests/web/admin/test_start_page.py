@@ -59,4 +59,4 @@ def test_the_state_is_counted_for_those_who_may_see_runs(staff: Client) -> None:
 def test_what_is_needed_often_stands_first(staff: Client) -> None:
     apps = staff.get(reverse("admin:index")).context["app_list"]
     names = [entry["object_name"] for entry in apps[0]["models"]]
-    assert names[:4] == ["usage", "workers", "Provider", "ModelConfig"]
+    assert names[:7] == ["usage", "workers", "Provider", "ModelConfig", "Invitation", "Agent", "Suggestion"]
