@@ -40,7 +40,8 @@ def choose_model_server(directory: Path) -> ModelServer:
         models = f"{LOCAL_MODEL}:{LOCAL_CONTEXT_TOKENS}"
     else:
         command = [sys.executable, "-m", "demo", str(port)]
-        models = "demo"
+        # Two, so that a trial shows answers side by side.
+        models = "demo,demo-brief"
     return ModelServer(
         name="model" if weights else "demo",
         command=command,

@@ -1,4 +1,4 @@
-"""Django settings, read from environment variables; the README lists them.
+"""Django settings, read from environment variables; docs/configuration.md lists them.
 
 Other modules read `django.conf.settings`, never the environment.
 """

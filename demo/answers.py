@@ -1,50 +1,39 @@
 """Builds the answers of the demo model. Pure."""
 
+import json
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from demo.scenes import TIME_TOOL, find_scene
 
 NAME = "demo"
+BRIEF_NAME = "demo-brief"
 READING_SPEED = 60.0
 MOCK = re.compile(r"mock-(\d{1,6})x(\d{1,6})", re.ASCII)
+HANDBOOK = re.compile(r'"document": (\d+), "title": "lighthouse\.md"')
 QUOTED_CHARACTERS = 200
 # The worker appends the time of a message; it is not part of what the user wrote.
 SUFFIX = re.compile(r"\s*<sent_at>[^<]*</sent_at>\s*$")
 
 GUIDE = """\
-**No model is configured**, so this is the built-in demo. I cannot think, but everything around me is real: \
+**This is a trial**: no model is connected yet, and what I say was written beforehand. All around me is real: \
 this answer was made in a worker process, streamed through Redis, and is stored in Postgres.
 
-{quote}### Connect a model
+{quote}Ask me one of these, and you see what answers look like here:
 
-Any server that speaks the OpenAI protocol will do. Stop with Ctrl-C, then start again with its address:
+- *How many rectangles are in a grid of 3 by 3?* shows what a model thinks before it answers.
+- *What time is it?* calls a tool, once **Date and time** is checked in the options below the message.
+- *Show me code, a table and a formula* shows just that.
+- *Tell me a long story of a lighthouse* takes a minute: **stop** it, or reload the page while I write.
 
-```sh
-LLM_BASE_URL=https://api.example.com/v1 \\
-LLM_API_KEY=sk-your-key \\
-LLM_MODELS=large-model:128000,small-model:32000 \\
-make run
-```
+You can also **edit** your question, **regenerate** this answer, and look at the tree that both leave.
 
-| variable | meaning |
-|---|---|
-| `LLM_BASE_URL` | the server's address, ending in `/v1` |
-| `LLM_API_KEY` | its key, if it wants one |
-| `LLM_MODELS` | names, separated by commas; `:tokens` is the context window; the first is the default |
+### Connect a model
 
-### Or run a small one here
-
-```sh
-make local-model   # once: compiles for some minutes
-make run
-```
-
-That serves SmolLM2-135M-Instruct on this machine. It is tiny and often wrong, but it is a real model.
-
-Meanwhile you can try the rest with me: **stop** this answer, **edit** your question, **regenerate**, \
-or reload the page while I write.
+Whoever runs this server connects one on this page, without a restart: in the menu under the own name, **Model providers**. \
+Any server that speaks the OpenAI protocol will do.
 """
 
 
@@ -65,23 +54,33 @@ class DemoAnswer:
         return "".join(self.pieces)
 
 
-def build_answer(
-    model: str, question: str, tools: Collection[str] = (), result: str | None = None
-) -> DemoAnswer:
-    """Return N pieces at R per second for the model `mock-<N>x<R>`, otherwise a scene or the guide to connecting a model.
+class Offered(NamedTuple):
+    """What a request has beside its question.
 
-    tools: the names of those offered.  result: of the call before, if the request ends with one.
+    tools: their names.  result: of the call before, if the request ends with one.  document: the number of the handbook.
     """
+
+    tools: Collection[str] = ()
+    result: str | None = None
+    document: int | None = None
+
+
+NOTHING: Final = Offered()
+
+
+def build_answer(model: str, question: str, offered: Offered = NOTHING) -> DemoAnswer:
+    """Return N pieces at R per second for the model `mock-<N>x<R>`, otherwise a scene or the guide."""
     mock = MOCK.fullmatch(model)
     if mock:
         count, per_s = (int(number) for number in mock.groups())
         return DemoAnswer(tuple(create_pieces(count)), float(per_s))
-    if result is not None:
-        return DemoAnswer(split_words(f"The tool says: **{result.strip()}**\n"), READING_SPEED)
+    if offered.result is not None:
+        return DemoAnswer(split_words(f"The tool says: **{offered.result.strip()}**\n"), READING_SPEED)
     if scene := find_scene(question):
-        if scene.calls_time and TIME_TOOL in tools:
+        if scene.calls_time and TIME_TOOL in offered.tools:
             return DemoAnswer((), READING_SPEED, tool=TIME_TOOL)
-        return DemoAnswer(split_words(scene.text), READING_SPEED, split_words(scene.reasoning))
+        text = scene.render(is_brief=model == BRIEF_NAME, document=offered.document)
+        return DemoAnswer(split_words(text), READING_SPEED, split_words(scene.reasoning))
     quote = f"You wrote:\n\n> {quote_question(question)}\n\n" if question.strip() else ""
     return DemoAnswer(split_words(GUIDE.format(quote=quote)), READING_SPEED)
 
@@ -116,6 +115,13 @@ def find_result(messages: list[dict[str, object]]) -> str | None:
     """Return what the newest message says if it is the result of a call."""
     last = messages[-1] if messages else {}
     return str(last.get("content") or "") if last.get("role") == "tool" else None
+
+
+def find_document(messages: list[dict[str, object]]) -> int | None:
+    """Return the number by which the handbook that comes with its question is cited; None: it was not sent."""
+    shown = json.dumps(messages, ensure_ascii=False).replace("\\", "")
+    numbers = HANDBOOK.findall(shown)
+    return int(numbers[-1]) if numbers else None
 
 
 def names_of_tools(tools: object) -> list[str]:

@@ -10,11 +10,21 @@ TIME_TOOL: Final = "current_time"
 
 
 class Scene(NamedTuple):
-    """reasoning: shown as the model's thinking.  calls_time: asks for the time by the tool, if it is offered."""
+    """reasoning: shown as the model's thinking.  calls_time: asks for the time by the tool, if it is offered.
+
+    brief: what the other of the two models says instead.  cited: what is said with the handbook, whose number stands for `[#]`.
+    """
 
     text: str
     reasoning: str = ""
     calls_time: bool = False
+    brief: str = ""
+    cited: str = ""
+
+    def render(self, *, is_brief: bool, document: int | None) -> str:
+        if self.cited and document is not None:
+            return self.cited.replace("[#]", f"[{document}]")
+        return self.brief if is_brief and self.brief else self.text
 
 
 _THOUGHT: Final = """\
@@ -73,6 +83,39 @@ def _story() -> str:
     return "\n\n".join([advice, *chapters, "And then it was morning."]) + "\n"
 
 
+_COMPARED: Final = """\
+Both come from plants that grow where it is warm, and both keep people awake. They differ in nearly all else:
+
+| | tea | coffee |
+|:--|:--|:--|
+| from | leaves of *Camellia sinensis* | seeds of *Coffea* |
+| caffeine in a cup | some 40 mg | some 90 mg |
+| water | 70 to 95 °C | 90 to 96 °C |
+| time | two to five minutes | half a minute to four |
+
+**Tea** forgives water that is not quite right, and gives a second cup from the same leaves. **Coffee** wants fresh beans, \
+a scale and some patience.
+
+The other model of this trial answers the same question beside me. Choose one of the answers to go on with it.
+"""
+_COMPARED_BRIEFLY: Final = """\
+Tea: leaves, milder, about 40 mg of caffeine in a cup. Coffee: seeds, stronger, about 90 mg.
+
+In the morning coffee, in the evening neither.
+"""
+_CITED: Final = """\
+The handbook has three rules for fog:
+
+1. The horn is sounded **as soon as the outer beacon is out of sight**, by day as by night [#].
+2. One blast of four seconds each minute; the keeper on watch writes down when the first and the last one sounded [#].
+3. Should the compressor fail, the bell is rung by hand, five strokes each minute, until it works again [#].
+
+The number behind a statement leads to the document it was taken from: click on it.
+"""
+_WITHOUT_HANDBOOK: Final = """\
+I know one document alone: the handbook that comes with the suggestion on an empty page. Begin a new chat and choose \
+the question about fog there: I answer from the handbook, and cite it.
+"""
 _WITHOUT_TOOL: Final = """\
 I would ask the tool `current_time`, but it is not switched on in this chat. Open the options beside the model's name, \
 check **Date and time**, and ask me again: you will see the call, its arguments and what came back.
@@ -80,6 +123,11 @@ check **Date and time**, and ask me again: you will see the call, its arguments 
 _SCENES: Final = (
     (re.compile(r"rectangle|rechteck|rectángulo|矩形", re.IGNORECASE), Scene(_RECTANGLES, _THOUGHT)),
     (re.compile(r"\bformula|\bformel|\bfórmula|\bformule|公式", re.IGNORECASE), Scene(_PARTS)),
+    (
+        re.compile(r"\bfog\b|nebel|niebla|brouillard|雾", re.IGNORECASE),
+        Scene(_WITHOUT_HANDBOOK, cited=_CITED),
+    ),
+    (re.compile(r"coffee|kaffee|\bcafé\b|咖啡", re.IGNORECASE), Scene(_COMPARED, brief=_COMPARED_BRIEFLY)),
     (re.compile(r"lighthouse|leuchtturm|\bfaro\b|\bphare\b|灯塔", re.IGNORECASE), Scene(_story())),
     (
         re.compile(r"what time|spät|qué hora|quelle heure|几点", re.IGNORECASE),

@@ -8,9 +8,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from demo.answers import (
+    BRIEF_NAME,
     NAME,
     DemoAnswer,
+    Offered,
     build_answer,
+    find_document,
     find_latest_question,
     find_result,
     names_of_tools,
@@ -28,7 +31,12 @@ async def application(scope: dict[str, Any], receive: Receive, send: Send) -> No
             await send_json(
                 send,
                 200,
-                {"object": "list", "data": [{"id": NAME, "object": "model", "owned_by": "turnwire"}]},
+                {
+                    "object": "list",
+                    "data": [
+                        {"id": name, "object": "model", "owned_by": "turnwire"} for name in (NAME, BRIEF_NAME)
+                    ],
+                },
             )
         case ("http", "POST", "/v1/chat/completions"):
             await handle_completion(receive, send)
@@ -48,11 +56,14 @@ async def handle_completion(receive: Receive, send: Send) -> None:
     try:
         request = json.loads(await read_body(receive))
         model, messages = str(request["model"]), list(request["messages"])
-        question, result = find_latest_question(messages), find_result(messages)
+        question = find_latest_question(messages)
+        offered = Offered(
+            names_of_tools(request.get("tools")), find_result(messages), find_document(messages)
+        )
     except (ValueError, TypeError, KeyError, AttributeError):
         await send_json(send, 400, build_error("A chat completion needs model and messages."))
         return
-    answer = build_answer(model, question, names_of_tools(request.get("tools")), result)
+    answer = build_answer(model, question, offered)
     # An estimate of four characters per token is good enough for a demo.
     usage = build_usage(len(json.dumps(messages)) // 4, len(answer.reasoning) + len(answer.pieces))
     if request.get("stream"):

@@ -8,7 +8,7 @@ import pytest
 
 from config import command
 from config.programs import procfile
-from tests.config.test_readme import variables_in_readme
+from tests.config.test_configuration_page import variables_in_table
 from tests.instance import ROOT
 from tests.suites import functions_of_tests, runs_with_every_change
 
@@ -76,7 +76,7 @@ def test_the_variables_are_in_the_readme() -> None:
     table = OPERATIONS.split("## Settings that matter here")[1]
     named = set(re.findall(r"`([A-Z][A-Z_]+)`", table))
     assert named
-    assert named <= variables_in_readme()
+    assert named <= variables_in_table()
 
 
 def test_every_process_is_described() -> None:

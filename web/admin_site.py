@@ -20,6 +20,10 @@ from web.admin_overviews import OVERVIEWS, PERMISSION
 
 # Of the search of a list; further ones are ignored.
 MAX_WORDS: Final = 16
+# The tables at the top of the lists of their apps; the others follow by name.
+OFTEN_NEEDED: Final = (
+    "usage", "workers", "Provider", "ModelConfig", "Invitation", "Agent", "Suggestion", "SystemPrompt", "ToolPolicy", "Session", "Run",
+)  # fmt: skip
 
 
 class Site(admin.AdminSite):
@@ -59,11 +63,14 @@ class Site(admin.AdminSite):
         return redirect("password")
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """Show what failed lately above the list of tables."""
-        from web.admin.recent_failures import count_recent_failures  # imports the models
+        """Show first steps, the current state and what failed lately above the list of tables."""
+        from web.admin.recent_failures import count_recent_failures  # these import the models
+        from web.admin.start_page import current_state, first_steps
 
-        failures = count_recent_failures() if request.user.has_perm(PERMISSION) else None
-        return super().index(request, {**(extra_context or {}), "recent_failures": failures})
+        above: dict[str, Any] = {"first_steps": first_steps(request.user)}
+        if request.user.has_perm(PERMISSION):
+            above |= {"figures": current_state(), "recent_failures": count_recent_failures()}
+        return super().index(request, {**(extra_context or {}), **above})
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         """Of each member of the staff, few pages at a time are made; searches of lists are cut after MAX_WORDS."""
@@ -108,6 +115,8 @@ class Site(admin.AdminSite):
             for app in apps:
                 if app["app_label"] == "chat":
                     app["models"] = [*map(_overview_entry, OVERVIEWS), *app["models"]]
+        for app in apps:
+            app["models"].sort(key=_rank)
         return apps
 
 
@@ -118,6 +127,12 @@ def _cut_search(request: HttpRequest) -> None:
         given = request.GET.copy()
         given["q"] = " ".join(words[:MAX_WORDS])
         request.GET = given  # type: ignore[assignment]
+
+
+def _rank(entry: dict[str, Any]) -> int:
+    """By how often it is needed; what is not named keeps its order, below."""
+    name = entry["object_name"]
+    return OFTEN_NEEDED.index(name) if name in OFTEN_NEEDED else len(OFTEN_NEEDED)
 
 
 def _overview_entry(name: str) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from chat.models.session import Session, SessionEvent
 from chat.models.share import Share, SharedPage
 from chat.models.side_request import SideRequest
 from chat.models.stored_bytes import StoredBytes
+from chat.models.suggestion import Suggestion
 from chat.models.system_prompt import SystemPrompt
 from chat.models.tip_snapshot import TipSnapshot
 from chat.models.token_scope import Scope, TokenScope
@@ -73,6 +74,7 @@ __all__ = [
     "SharedPage",
     "SideRequest",
     "StoredBytes",
+    "Suggestion",
     "SystemPrompt",
     "TipSnapshot",
     "TokenScope",

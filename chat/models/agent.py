@@ -35,6 +35,16 @@ class Agent(OwnedRow, ReferencedRow):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="agents")
     name = models.CharField(max_length=200)
+    # What people see of it where they choose it.
+    emoji = models.CharField(max_length=16, blank=True, default="", db_default="")
+    description = models.CharField(max_length=300, blank=True, default="", db_default="")
+    questions = ArrayField(
+        models.CharField(max_length=200),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="What the page of a new chat with it suggests to ask.",
+    )
     prompt = models.TextField(blank=True, default="")
     replaces_system_prompt = models.BooleanField(
         default=False, help_text="The prompt is the whole system prompt; an empty one means there is none."

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from uuid import UUID
+
 from django.db import models
 
+from chat.models.message import ChatMessage
 from chat.models.prompt_version import PromptVersion
-from chat.models.run import Run
+from chat.models.run import Run, run_of
+
+
+class RunSetupQuerySet(models.QuerySet["RunSetup"]):
+    def agents_of(self, messages: Iterable[ChatMessage]) -> dict[UUID, str]:
+        """Message id -> what the agent that answered was called then, for those answered with one."""
+        runs = {run.pk: message.pk for message in messages if (run := run_of(message))}
+        if not runs:
+            return {}
+        # The latest attempt wins. Plan: one_setup_per_attempt.
+        named = self.filter(run__in=runs).exclude(agent_name="").order_by("attempt")
+        return {runs[run]: name for run, name in named.values_list("run", "agent_name")}
 
 
 class RunSetup(models.Model):
@@ -20,6 +35,8 @@ class RunSetup(models.Model):
         PromptVersion, on_delete=models.PROTECT, related_name="setups", db_index=False
     )
     options = models.JSONField(help_text="What held for its requests beside the prompts.")
+
+    objects = RunSetupQuerySet.as_manager()
 
     class Meta:
         ordering = ("run", "attempt")

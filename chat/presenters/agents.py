@@ -34,6 +34,9 @@ def _present(agent: Agent, reader: Any, known: set[Any]) -> JSONObject:
     return {
         "id": str(agent.pk),
         "name": agent.name,
+        "emoji": agent.emoji,
+        "description": agent.description,
+        "questions": agent.questions,
         "prompt": agent.prompt,
         "replaces_system_prompt": agent.replaces_system_prompt,
         "reminder": agent.reminder,

@@ -6,7 +6,7 @@ The number of queries does not depend on the number of messages.
 from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
-from chat.models import ChatMessage, EditedAnswer, Role, Run, Turn, run_of
+from chat.models import ChatMessage, EditedAnswer, Role, Run, RunSetup, Turn, run_of
 from chat.models.run_spending import run_limits
 from chat.presenters.json_values import JSONObject, id_or_none, isoformat_utc
 from chat.presenters.related import present_related
@@ -53,8 +53,10 @@ def _present(
     related = present_related(rows)
     beside = _sent_beside([row.pk for row in rows if row.role == Role.USER])
     edited = EditedAnswer.objects.by_message(rows)
+    agents = RunSetup.objects.agents_of(rows)
     return [
         _present_message(row, related[row.pk], present_live_run)
+        | ({"agent": agents[row.pk]} if row.pk in agents else {})
         | beside.get(row.pk, {})
         | _present_edited(edited.get(row.pk))
         | siblings.present(row)

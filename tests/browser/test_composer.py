@@ -7,6 +7,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.browser.accessible import violations
 from tests.browser.reader import Reader
+from tests.screenshots.scenes import POST
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
@@ -245,19 +246,20 @@ def test_every_control_below_the_message_is_seen_on_a_phone(caller: Reader) -> N
         expect(caller.page.locator(f"#composer {control} svg").first).to_be_visible()
 
 
-def test_a_suggestion_is_put_into_the_message(reader: Reader) -> None:
-    offer = """<ul class="suggestions" aria-label="Suggestions">
-        <li><button type="button" dir="auto" data-suggestion>Sum up a file</button></li></ul>"""
-
-    def with_suggestion(route: Route) -> None:
-        answer = route.fetch()
-        route.fulfill(
-            response=answer, body=answer.text().replace("help with?</h2>", f"help with?</h2>{offer}")
-        )
-
-    reader.page.route(f"{reader.base_url}/", with_suggestion)
-    reader.page.reload()
-    reader.wait_until_ready()
+def test_an_agent_greets_a_new_chat_suggests_what_to_ask_and_signs_its_answer(reader: Reader) -> None:
+    fields = {
+        "name": "Pilot",
+        "emoji": "⚓",
+        "description": "Knows the harbour.",
+        "questions": ["Sum up a file"],
+        "prompt": "",
+    }
+    reader.page.evaluate(POST, ["agents/", fields])
+    reader.page.locator("#agents summary").click()
+    reader.page.get_by_role("radio", name="Pilot").check()
+    reader.page.keyboard.press("Escape")
+    expect(reader.page.get_by_role("heading", name="⚓ Pilot")).to_be_visible()
+    expect(reader.page.locator("#welcome")).to_contain_text("Knows the harbour.")
     assert violations(reader.page) == []
     reader.page.get_by_role("list", name="Suggestions").get_by_role("button", name="Sum up a file").click()
     expect(reader.field).to_have_value("Sum up a file")
@@ -266,3 +268,6 @@ def test_a_suggestion_is_put_into_the_message(reader: Reader) -> None:
     reader.field.press("Enter")
     reader.expect_echo("Sum up a file about tides")
     expect(reader.page.get_by_role("list", name="Suggestions")).to_be_hidden()
+    expect(reader.answers.first.locator("header")).to_contain_text("Pilot")
+    reader.page.reload()
+    expect(reader.answers.first.locator("header")).to_contain_text("Pilot")

@@ -5,8 +5,10 @@ import re
 import pytest
 from django.utils import translation
 
-from demo.answers import build_answer, quote_question
+from chat.transcript.entries import Document
+from demo.answers import BRIEF_NAME, NAME, Offered, build_answer, find_document, quote_question
 from demo.scenes import find_scene
+from llm_worker.request.documents import render_provided
 from tests.instance import ROOT
 
 pytestmark = pytest.mark.pure
@@ -29,10 +31,38 @@ def test_the_date_that_a_worker_adds_is_not_quoted() -> None:
 
 def test_each_suggestion_of_the_empty_page_is_recognised_in_each_language() -> None:
     template = (ROOT / "web/templates/web/page.html").read_text(encoding="utf-8")
-    suggested = re.findall(r'data-suggestion>{% translate "([^"]+)" %}', template)
-    assert len(suggested) == 4
+    suggested = re.findall(r'data-suggestion[^\n]*>{% translate "([^"]+)" %}', template)
+    assert len(suggested) == 6
     for language in ("en", "de", "es", "fr", "zh-hans"):
         with translation.override(language):
             scenes = [find_scene(translation.gettext(text)) for text in suggested]
         assert None not in scenes
-        assert len(set(scenes)) == 4, language
+        assert len(set(scenes)) == 6, language
+
+
+def test_the_question_about_the_handbook_is_answered_from_it_and_cites_its_number() -> None:
+    shown = render_provided([Document(7, "id", "lighthouse.md", "Fog")])
+    number = find_document([{"role": "user", "content": shown}, {"role": "user", "content": "Fog?"}])
+    assert number == 7
+    assert "[7]" in build_answer(NAME, "What of fog?", Offered(document=number)).text
+    assert "[7]" not in build_answer(NAME, "What of fog?").text
+
+
+def test_the_answer_about_fog_says_what_the_handbook_of_the_page_says() -> None:
+    handbook = " ".join((ROOT / "web/static/chat/composer/lighthouse.md").read_text(encoding="utf-8").split())
+    cited = build_answer(NAME, "What of fog?", Offered(document=1)).text.replace("**", "")
+    for fact in (
+        "as soon as the outer beacon is out of sight, by day as by night",
+        "five strokes each minute",
+    ):
+        assert fact in handbook
+        assert fact in cited
+
+
+def test_the_two_models_compare_in_their_own_way() -> None:
+    question = "Compare tea and coffee"
+    assert len(build_answer(BRIEF_NAME, question).text) < len(build_answer(NAME, question).text) / 3
+
+
+def test_nobody_is_told_of_environment_variables() -> None:
+    assert "LLM_" not in build_answer(NAME, "Hello").text

@@ -25,6 +25,7 @@ from chat.models import (
     SentRequest,
     Session,
     SideRequest,
+    Suggestion,
     SystemPrompt,
     TokenScope,
     ToolCall,
@@ -133,6 +134,7 @@ def add_rows_of_staff(owned: Belongings) -> None:
     factories.create_summary(run.turn.user_message, run.turn.user_message, MARK, 3)
     PromptVersion.objects.create(digest="d" * 64, content={"base_prompt": MARK})
     SystemPrompt.edit("Be brief.")
+    Suggestion.objects.create(text="Sum up a file")
     Group.objects.create(name="some group")
     ToolPolicy.objects.create(name="act", approval="ask")
     Invitation.objects.create(digest="d" * 64, expires_at=timezone.now())

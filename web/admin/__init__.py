@@ -28,6 +28,7 @@ from web.admin import (
     sessions,
     shares,
     side_requests,
+    suggestions,
     tool_calls,
 )
 from web.admin.choice_names import translate_choices
@@ -53,6 +54,7 @@ __all__ = [
     "sessions",
     "shares",
     "side_requests",
+    "suggestions",
     "tool_calls",
 ]
 

@@ -42,6 +42,9 @@ class AgentForm(forms.ModelForm[Agent]):
         fields = (
             "owner",
             "name",
+            "emoji",
+            "description",
+            "questions",
             "prompt",
             "replaces_system_prompt",
             "reminder",

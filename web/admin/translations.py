@@ -12,11 +12,11 @@ from django.utils.translation import override
 NAMES: Final = (
     _("ID"), _("account"), _("additional context"), _("after"), _("agent"), _("agents"), _("announced at"), _("answered event"),
     _("api key env"), _("arguments"), _("attempt"), _("base url"), _("beat at"), _("cached price"),
-    _("cached tokens"), _("chat message"), _("chat messages"), _("cited document"), _("cited documents"), _("dialect"), _("dialect source"), _("redirects to"), _("redirect source"), _("sent back"),
+    _("cached tokens"), _("chat message"), _("chat messages"), _("cited document"), _("cited documents"), _("description"), _("dialect"), _("dialect source"), _("redirects to"), _("redirect source"), _("sent back"),
     _("claimed at"), _("client message id"), _("common"), _("completion price"), _("completion tokens"), _("content"),
     _("compression"), _("compressions"), _("context layout"), _("context window"), _("continuations"), _("cost"),
     _("created at"), _("cost per day"), _("cycle"), _("cycles"), _("day"), _("deadline"), _("digest"), _("document id"), _("documents"),
-    _("duration ms"), _("dynamic context"), _("enabled"), _("ended at"), _("error code"),
+    _("duration ms"), _("dynamic context"), _("emoji"), _("enabled"), _("ended at"), _("error code"),
     _("error message"), _("error retryable"), _("estimated tokens"), _("failures"), _("feedback"), _("finish reason"),
     _("finish tokens"), _("forced tool"), _("has own models"), _("has provisional title"), _("history"),
     _("group"), _("history window"), _("id"), _("limits of a group"), _("limits of groups"), _("in vain"), _("is default"), _("is demo"), _("is history cut"),
@@ -31,7 +31,7 @@ NAMES: Final = (
     _("replaces system prompt"), _("requires alternating roles"), _("reply to"), _("request id"), _("report"), _("report reasoning"), _("request digest"),
     _("reserved tokens"), _("response"), _("retry at"), _("revoked at"), _("role"), _("run"), _("runs"), _("runs per day"),
     _("saved seq"), _("seen event"), _("sent at"), _("sent request"), _("sent requests"), _("shared with"), _("session"),
-    _("sessions"), _("spent inferences"), _("spent searches"), _("spent tokens"), _("spent tool calls"), _("saved prompt"), _("saved prompts"), _("share"), _("shares"), _("side request"), _("side requests"), _("purpose"), _("reply"), _("shows details"), _("status"), _("stored bytes"), _("is measured"), _("is pinned"), _("is archived"), _("deleted at"), _("purge at"), _("temporary until"), _("tags"), _("summary"),
+    _("sessions"), _("spent inferences"), _("spent searches"), _("spent tokens"), _("spent tool calls"), _("saved prompt"), _("saved prompts"), _("share"), _("shares"), _("side request"), _("side requests"), _("purpose"), _("questions"), _("position"), _("suggestion"), _("suggestions"), _("reply"), _("shows details"), _("status"), _("stored bytes"), _("is measured"), _("is pinned"), _("is archived"), _("deleted at"), _("purge at"), _("temporary until"), _("tags"), _("summary"),
     _("supports prefill"), _("supports prompt cache key"), _("supports tool choice none"),
     _("supports tools"), _("supports vision"), _("system prompt"), _("system prompts"), _("tab index"),
     _("text"), _("text before"), _("time to first token ms"), _("title"), _("token count"), _("token factor"), _("token samples"), _("tokenizer"),
@@ -84,6 +84,8 @@ HINTS: Final = (
     _("Name of the environment variable that holds the key."),
     _("Names of the models that answer; empty: the default model."),
     _("Names of the tools it may use."),
+    _("What the page of a new chat with it suggests to ask."),
+    _("The lowest stands first; six are shown."),
     _("Of all its messages, by our own count."),
     _(
         "What its server refuses or omits. Learned from its refusals; forgotten when its address or name changes."

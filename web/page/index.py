@@ -8,7 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
-from chat.models import ModelConfig
+from chat.models import ModelConfig, Suggestion
 from chat.turns.configured_tools import choices_of_servers, configured_tools
 from web.page.modules import script_urls
 from web.page.preview import base_url, with_previews
@@ -23,11 +23,12 @@ from web.rest.providers import may_view_providers
 @ensure_csrf_cookie
 def page(request: HttpRequest) -> HttpResponse:
     """Render the page without chats: its modules read everything by REST, with the CSRF cookie as X-CSRFToken."""
-    offered = list(ModelConfig.objects.offered().values_list("is_demo", "is_default"))
+    offered = list(ModelConfig.objects.offered().values_list("is_demo", "is_default", "name"))
+    demo_models = [name for is_demo, _, name in offered if is_demo]
     user = request.user
     context = {
         "is_named_later": settings.TITLES,
-        "suggestions": settings.SUGGESTIONS,
+        "suggestions": Suggestion.objects.shown(),
         "has_trash": settings.KEEP_DELETED_DAYS > 0,
         "has_temporary_chats": settings.TEMPORARY_CHAT_MINUTES > 0,
         "tools": " ".join([*sorted(configured_tools()), *choices_of_servers()]),
@@ -35,7 +36,9 @@ def page(request: HttpRequest) -> HttpResponse:
         "scripts": script_urls(),
         "preview_url": base_url(),
         # Shown with the first frame, which they would move later.
-        "is_demo": (True, True) in offered,
+        "is_demo": any(is_demo and is_default for is_demo, is_default, _ in offered),
+        # Two of them, which answer side by side.
+        "demo_models": " ".join(demo_models[:2]) if len(demo_models) > 1 else "",
         "has_models": bool(offered),
         "sees_providers": may_view_providers(user),
         "adds_providers": may_view_providers(user) and user.has_perm("chat.add_provider"),

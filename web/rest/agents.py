@@ -21,6 +21,7 @@ from web.rest.fields import (
     GroupsField,
     KnowledgeBasesField,
     ModelNamesField,
+    QuestionsField,
     StrictBooleanField,
     StrictCharField,
     StrictChoiceField,
@@ -42,6 +43,11 @@ MAX_REMINDER_CHARACTERS: Final = 10_000
 class AgentAnswer(ResponseSchema):
     id = serializers.UUIDField()
     name = serializers.CharField()
+    emoji = serializers.CharField()
+    description = serializers.CharField()
+    questions = serializers.ListField(
+        child=serializers.CharField(), help_text="What to suggest for a new chat with it."
+    )
     prompt = serializers.CharField()
     replaces_system_prompt = serializers.BooleanField()
     reminder = serializers.CharField()
@@ -61,6 +67,9 @@ class AgentBody(StrictSerializer):
     """Omitted fields get their default when an agent is created or replaced, and stay when it is updated."""
 
     name = VisibleCharField(max_length=200)
+    emoji = StrictCharField(max_length=16, default="")
+    description = StrictCharField(max_length=300, default="")
+    questions = QuestionsField(default=list)
     prompt = StrictCharField(max_length=MAX_PROMPT_CHARACTERS)
     replaces_system_prompt = StrictBooleanField(default=False)
     reminder = StrictCharField(max_length=MAX_REMINDER_CHARACTERS, default="")

@@ -38,6 +38,8 @@ def parse_id(text: object) -> UUID | None:
 
 # Of an agent.
 MAX_GROUPS: Final = 50
+# Of an agent.
+MAX_QUESTIONS: Final = 4
 
 
 class DescribedField(serializers.Field[Any, Any, Any, Any]):
@@ -183,6 +185,24 @@ class StringsField(serializers.ListField, DescribedField):
     def json_schema(self) -> dict[str, Any]:
         child: Any = self.child
         return {"items": {"type": "string", "maxLength": child.max_length, **child.json_schema()}}
+
+
+class QuestionsField(serializers.ListField, DescribedField):
+    """What a new chat with an agent suggests to ask."""
+
+    default_error_messages = MESSAGES
+    child = VisibleCharField(max_length=200)
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        questions: list[str] = super().to_internal_value(data)
+        if len(questions) > MAX_QUESTIONS:
+            self.fail("invalid_value")
+        return questions
+
+    def json_schema(self) -> dict[str, Any]:
+        child: Any = self.child
+        question = {"type": "string", "maxLength": child.max_length, **child.json_schema()}
+        return {"items": question, "maxItems": MAX_QUESTIONS}
 
 
 class ModelNamesField(serializers.ListField, DescribedField):

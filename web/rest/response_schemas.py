@@ -157,6 +157,9 @@ class MessageAnswer(ResponseSchema):
         required=False, help_text="Whether an answer that was cut at its output limit can be continued."
     )
     model = serializers.CharField(required=False)
+    agent = serializers.CharField(
+        required=False, help_text="What the agent that answered was called then; absent without one."
+    )
     run = serializers.UUIDField(required=False)
     edited_from = serializers.UUIDField(
         required=False,

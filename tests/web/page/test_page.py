@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.contrib.staticfiles import finders
 from django.test import AsyncClient, Client
 
+from chat.models import Suggestion
 from tests.instance import ROOT
 from web.page.modules import modules
 from web.page.vendor import MODULES
@@ -62,6 +63,17 @@ def test_the_empty_page_offers_the_suggestions_of_the_settings_as_text(settings:
     settings.SUGGESTIONS = ["Sum up a file", "Is 1 < 2?"]
     offered = re.findall(r"<button[^>]*data-suggestion>([^<]*)</button>", alice.get("/").content.decode())
     assert offered == ["Sum up a file", "Is 1 &lt; 2?"]
+
+
+@pytest.mark.django_db
+def test_suggestions_that_staff_edit_stand_in_place_of_those_of_the_settings(settings: Any) -> None:
+    settings.SUGGESTIONS = ["Sum up a file"]
+    for position, text in enumerate(["Second", "First"]):
+        Suggestion.objects.create(text=text, position=-position + 1)
+    alice = Client()
+    alice.force_login(User.objects.create_user("alice"))
+    offered = re.findall(r"<button[^>]*data-suggestion>([^<]*)</button>", alice.get("/").content.decode())
+    assert offered == ["First", "Second"]
 
 
 @pytest.mark.django_db

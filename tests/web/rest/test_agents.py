@@ -1,16 +1,20 @@
 """Agents: creating and changing them, assigning them to sessions, their effect on turns."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from rest_framework.test import APIClient
 
-from chat.models import Agent, ModelConfig, Run, Session, SessionEvent
+from chat.models import Agent, ModelConfig, PromptVersion, Run, RunSetup, Session, SessionEvent
 from tests import factories
 
 AGENTS = "/api/agents/"
 WHOLE = {
     "name": "Tides",
+    "emoji": "🌊",
+    "description": "Knows when the water comes.",
+    "questions": ["When is low water?"],
     "prompt": "Be brief.",
     "replaces_system_prompt": True,
     "reminder": "Name the Moon.",
@@ -20,6 +24,9 @@ WHOLE = {
     "context_layout": "append_only",
 }
 DEFAULTS = {
+    "emoji": "",
+    "description": "",
+    "questions": [],
     "replaces_system_prompt": False,
     "reminder": "",
     "tools": [],
@@ -55,6 +62,15 @@ class TestKeepingAgents:
         body = read(client, create_agent(client, prompt=""))
         assert {name: body[name] for name in DEFAULTS} == DEFAULTS
 
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [("emoji", "x" * 17), ("description", "x" * 301), ("questions", ["?"] * 5), ("questions", [" "])],
+    )
+    def test_what_people_see_of_it_is_short(self, client: APIClient, field: str, value: Any) -> None:
+        response = client.post(AGENTS, {**WHOLE, field: value}, format="json")
+        assert response.status_code == 400
+        assert response.json()["field"].startswith(field)
+
     def test_a_patch_changes_what_it_names(self, client: APIClient) -> None:
         agent = create_agent(client, **WHOLE)
         response = client.patch(f"{AGENTS}{agent}/", {"reminder": ""}, format="json")
@@ -84,6 +100,19 @@ class TestKeepingAgents:
 
 
 class TestSessionsOfAgents:
+    def test_an_answer_says_what_its_agent_was_called_in_its_latest_attempt(
+        self, client: APIClient, session: str
+    ) -> None:
+        run = factories.complete_turn(client, session)["runs"][0]["id"]
+        factories.complete_turn(client, session, "And then?")
+        version = PromptVersion.objects.create(digest="d", content={})
+        for attempt, name in ((2, "Tides"), (1, "Ebb")):
+            RunSetup.objects.create(
+                run_id=run, attempt=attempt, version=version, options={}, agent=uuid4(), agent_name=name
+            )
+        messages = client.get(f"/api/sessions/{session}/messages/").json()
+        assert [one.get("agent") for one in messages] == [None, "Tides", None, None]
+
     def test_a_session_says_its_agent(self, client: APIClient) -> None:
         agent = create_agent(client)
         session = session_of(client, agent)

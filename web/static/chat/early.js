@@ -1,13 +1,15 @@
 /**
  * Runs before the form exists, so that nothing typed into it is lost while the page's modules load:
- * Enter is remembered and does not submit the form. The sidebar is where it will be before the first frame is
- * painted. Not a module, because modules run later.
+ * Enter is remembered and does not submit the form. The sidebar and the form are where they will be before the first
+ * frame is painted. Not a module, because modules run later.
  */
 
 (() => {
   // As in frame/sidebar.js.
   const isWide = matchMedia("(min-width: 52rem)").matches;
   document.body.classList.toggle("with-sidebar", isWide && localStorage.getItem("turnwire.sidebar") !== "folded");
+  // A new chat: the form stands in the middle. As in page.js.
+  document.body.classList.toggle("begins", location.hash.length < 2);
   const FORM = "composer";
   /** @param {Event} event */
   const remember = (event) => {

@@ -27,6 +27,7 @@ import { notifyOfEnd } from "./frame/notifications.js";
 import { followOtherTabs } from "./settings/tab_sync.js";
 import { SessionActions } from "./sessions/session_actions.js";
 import { isLive } from "./state/session_state.js";
+import { Suggestions } from "./composer/suggestions.js";
 import { attachShortcuts } from "./frame/shortcuts.js";
 import { Sidebar } from "./frame/sidebar.js";
 import { TemporaryChat } from "./frame/temporary_chat.js";
@@ -63,8 +64,9 @@ class Page {
     this.sender = this.#createSender();
     this.stopper = new RunStopper({ state: () => this.live?.state ?? null, stopRun: (run) => this.turn.stopRun(run), changed: () => this.#draw() });
     const { turn, stopper, sender } = this;
-    this.conversation = new Conversation(part("scroller"), part("conversation"), messageActions({ turn, stopper, sender, offered: () => this.answerSettings.offered, readOlder: () => this.live?.readOlder(), announce }));
+    this.conversation = new Conversation(part("scroller"), part("conversation"), messageActions({ turn, stopper, sender, offered: () => this.answerSettings.offered, agent: () => this.answerSettings.agents.agent, readOlder: () => this.live?.readOlder(), announce }));
     this.composer = this.#createComposer();
+    this.suggestions = new Suggestions({ list: part("suggestions"), welcome: part("welcome") }, { composer: this.composer, settings: this.answerSettings, failed });
     this.compression = new CompressionStatus(part("compression"), { live: () => this.live, attempt, failed });
     this.tree = new TreeToggle(part("tree-toggle"), { live: () => this.live, select: (id) => this.turn.select(id), reveal: (id) => this.conversation.reveal(id), failed });
     this.context = new ContextMeter(part("context-meter"), { live: () => this.live, reveal: (id) => this.conversation.reveal(id), failed });
@@ -85,10 +87,7 @@ class Page {
       {
         state: () => this.live?.state ?? null,
         actions: this.actions,
-        changed: () => {
-          this.#drawFrame();
-          this.#draw();
-        },
+        changed: () => (this.#drawFrame(), this.#draw()),
         gone: (id) => this.#onDeleted(id),
         ...this.failures,
       },
@@ -120,7 +119,7 @@ class Page {
         session: () => this.sessions.open,
         isNew: () => this.live === null,
         assume: (id, fields) => this.sessions.store.assume(id, fields),
-        offered: showModelNotices,
+        offered: showModelNotices, chosen: (agent) => this.suggestions?.show(agent),
         knowledge: () => this.knowledge.load().then(({ store }) => store),
         manage: () => import("./settings/agents_dialog.js").then((agents) => agents.openAgents(this.failures.failed)),
         ...this.failures,
@@ -270,26 +269,27 @@ class Page {
   #draw() {
     this.conversation.drawSoon(() => {
       const state = this.live?.state ?? null;
-      this.composer.update({
-        isAnswering: Boolean(state) && isLive(state, state.branch?.at(-1)),
-        ...this.stopper.now,
-        mode: this.answerSettings.mode,
-      });
+      this.composer.update({ isAnswering: Boolean(state) && isLive(state, state.branch?.at(-1)), ...this.stopper.now, mode: this.answerSettings.mode });
       this.sessions.seen.check();
       const pending = this.sender.pendingFor(state);
       this.compression.show(state);
       this.context.follow();
       this.tree.follow();
-      part("welcome").hidden = Boolean(this.live) || pending !== null;
+      document.body.classList.toggle("begins", this.#isNew && pending === null);
       return { state, pending };
     });
+  }
+
+  /** The page of a new chat is shown. */
+  get #isNew() {
+    return !this.live && !this.projects.open && this.knowledge?.open == null;
   }
 
   /** Draws the title and the parts around the conversation. */
   #drawFrame() {
     const session = this.sessions?.open;
     this.answerSettings?.show();
-    this.temporary?.show(!this.live && !this.projects.open && this.knowledge?.open == null, session);
+    this.temporary?.show(this.#isNew, session);
     showTags(part("tags"), session?.tags ?? [], (tag) => this.sessions.tags.choose(tag));
     this.title.show(this.live && { session }, this.live ? this.projects.store.get(session?.project) : this.projects.current, this.knowledge?.place);
     part("scroller").hidden = this.projects.open !== null || this.knowledge?.open != null;

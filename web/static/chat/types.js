@@ -21,6 +21,7 @@
  * @property {number} [finish_tokens]  generated when it was cut at the output limit
  * @property {boolean} [is_continuable]  only if it was cut there
  * @property {string} [model]
+ * @property {string} [agent]  the name of the agent that answered
  * @property {string} [run]
  * @property {string|null} [edited_from]  of an answer that the user wrote: the one whose text was edited
  * @property {Cursor} [cursor]  up to where `text` is complete; only while the run is live
@@ -254,7 +255,7 @@
  * @property {number|null} [lexical_rank]
  * @property {number|null} [vector_rank]
  *
- * @typedef {{id: string, name: string, models: string[], tools: string[], knowledge_bases?: string[], shared_by?: string|null}} Agent
+ * @typedef {{id: string, name: string, emoji?: string, description?: string, questions?: string[], models: string[], tools: string[], knowledge_bases?: string[], shared_by?: string|null}} Agent
  * @typedef {{name: string, is_default: boolean, is_demo?: boolean, supports_tools: boolean, supports_vision?: boolean, unsupported_options?: string[]}} Model
  */
 

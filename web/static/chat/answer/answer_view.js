@@ -35,6 +35,7 @@ import { waitingCalls } from "../state/tool_rounds.js";
  * @property {(run: string) => void} goOn  with an answer that was cut at the output limit
  * @property {(text: string) => void} announce
  * @property {() => string[]} models  those that may be asked
+ * @property {() => import("../types.js").Agent|null} agent  of the open chat
  * @property {(run: string) => Promise<import("./usage.js").RunUsage>} readRun
  * @property {(message: string, call: string) => Promise<string>} readToolOutput  all of it; empty: it was refused
  * @property {(message: string, feedback: import("./feedback_view.js").Feedback) => Promise<boolean>} giveFeedback
@@ -44,6 +45,7 @@ export class AnswerView {
   /** @param {AnswerActions} actions */
   constructor(actions) {
     this.actions = actions;
+    this.name = h("span", { class: "agent", dir: "auto", hidden: true });
     this.model = h("span", { class: "model" });
     this.status = h("span", { class: "status" });
     this.parts = new AnswerParts((call) => actions.readToolOutput(this.shown.message.id, call));
@@ -55,7 +57,7 @@ export class AnswerView {
     this.element = h(
       "article",
       { class: "message answer" },
-      h("header", {}, this.model, this.edited, this.status),
+      h("header", {}, this.name, this.model, this.edited, this.status),
       this.parts.element,
       this.approvals.element,
       this.cut.element,
@@ -93,6 +95,9 @@ export class AnswerView {
   /** @param {boolean} waits  for its user */
   #showHead(waits) {
     const { model } = this.now;
+    // While it is written, the server does not say yet who answers.
+    const agent = this.shown.message.agent ?? (this.isLive ? this.actions.agent()?.name : this.name.textContent) ?? "";
+    assign(this.name, { textContent: agent, hidden: agent === "" });
     assign(this.model, { textContent: model || t("Answer") });
     assign(this.edited, { hidden: this.shown.message.edited_from === undefined });
     assign(this.status, { textContent: statusText(this.now) });

@@ -1,5 +1,6 @@
 /** Picks the agent of the open chat, or of the next new one. */
 
+import { agentPicture } from "../elements/agent_picture.js";
 import { h } from "../elements/element.js";
 import { closeOnLeave } from "../elements/popover_details.js";
 import { t } from "../i18n.js";
@@ -22,7 +23,8 @@ export class AgentPicker {
     this.page = page;
     this.summary = details.querySelector("summary");
     this.name = h("span", { class: "name" });
-    this.summary.append(icon("agent"), this.name, icon("chevronDown"));
+    this.picture = h("span", { class: "picture" }, icon("agent"));
+    this.summary.append(this.picture, this.name, icon("chevronDown"));
     this.list = details.querySelector("fieldset");
     /** @type {Agent[]} */
     this.agents = [];
@@ -62,6 +64,7 @@ export class AgentPicker {
   #show() {
     const name = this.agent?.name ?? t("No agent");
     this.name.textContent = this.agent ? name : t("Agent");
+    this.picture.replaceChildren(agentPicture(this.agent ?? {}));
     this.summary.title = t("Agent: %(name)s", { name });
     this.summary.setAttribute("aria-label", this.summary.title);
     this.details.classList.toggle("chosen", this.agent !== null);
@@ -84,7 +87,8 @@ export class AgentPicker {
       checked: (agent?.id ?? null) === (this.agent?.id ?? null),
       onchange: () => this.page.choose(agent),
     });
-    return h("label", {}, radio, h("span", {}, agent?.name ?? t("No agent"), agent?.shared_by && h("small", {}, ` · ${agent.shared_by}`)));
+    const about = [agent?.description, agent?.shared_by].filter(Boolean).join(" · ");
+    return h("label", {}, radio, agent && agentPicture(agent), h("span", {}, agent?.name ?? t("No agent"), about && h("small", {}, about)));
   }
 
   #manage() {

@@ -22,13 +22,14 @@ export class AnswerSettings {
    * @param {(id: string, fields: Partial<Session>) => void} page.assume
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
    * @param {(models: Model[]) => void} page.offered
+   * @param {(agent: Agent|null) => void} page.chosen  the agent of the next new chat
    * @param {() => void} page.manage
    * @param {() => Promise<import("../knowledge/knowledge_store.js").KnowledgeStore>} page.knowledge
    * @param {(error: Error) => void} page.failed
    */
   constructor(parts, page) {
     this.page = page;
-    this.picker = new ModelPicker(parts.models, (models) => this.#change({ models }));
+    this.picker = new ModelPicker(parts.models, (models) => this.#pick(models));
     this.tool = new ForcedTool(parts.tool);
     this.agents = new AgentPicker(parts.agents, {
       choose: (agent) => this.#choose(agent),
@@ -48,6 +49,8 @@ export class AnswerSettings {
     this.forNew = null;
     /** Its knowledge bases. @type {string[]} */
     this.basesForNew = [];
+    /** Its models, where a suggestion brought some. @type {string[]} */
+    this.modelsForNew = [];
     /** Once it is known who can answer, or that it cannot be known now. @type {Promise<any>} */
     this.ready = Promise.all([this.#readModels(), this.agents.read()]);
     this.isConnectedAgain = false;
@@ -87,12 +90,20 @@ export class AnswerSettings {
 
   /** Called when another session is open, or its agent or models changed. */
   show() {
-    if (!this.page.isNew()) [this.forNew, this.basesForNew] = [null, []];
+    if (!this.page.isNew()) [this.forNew, this.basesForNew, this.modelsForNew] = [null, [], []];
     this.agents.show(this.page.isNew() ? this.forNew : (this.page.session()?.agent ?? null));
-    this.picker.use(this.agents.agent, this.page.session()?.models ?? []);
+    this.page.chosen(this.agents.agent);
+    this.picker.use(this.agents.agent, this.page.isNew() ? this.modelsForNew : (this.page.session()?.models ?? []));
     this.bases.show(this.page.isNew() ? this.basesForNew : (this.page.session()?.knowledge_bases ?? []));
     this.options.show();
     this.tool.offer([...new Set([...(this.agents.agent?.tools ?? []), ...this.options.tools])]);
+  }
+
+  /** Sets what a suggestion brings for the next new chat, or takes away what the one before brought. @param {{tools: string[], models: string[]}} given */
+  beginWith({ tools, models }) {
+    this.options.beginWith(tools);
+    this.modelsForNew = models;
+    this.show();
   }
 
   /** @param {WhileAnswering} mode */
@@ -108,6 +119,13 @@ export class AnswerSettings {
     } else {
       this.#change({ agent: agent?.id ?? null, models: [] }); // the agent brings its own
     }
+  }
+
+  /** @param {string[]} models */
+  #pick(models) {
+    if (!this.page.isNew()) return this.#change({ models });
+    this.modelsForNew = []; // what is picked by hand counts
+    this.show();
   }
 
   /** @param {string[]} bases */

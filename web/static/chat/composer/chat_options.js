@@ -42,6 +42,11 @@ export class ChatOptionsButton {
     this.button.setAttribute("aria-label", this.button.title);
   }
 
+  /** Sets the tools of the next new chat. @param {string[]} tools */
+  beginWith(tools) {
+    this.forNew = { ...this.forNew, tools };
+  }
+
   /** The session's own tools. @returns {string[]} */
   get tools() {
     return (this.page.isNew() ? this.forNew.tools : this.page.session()?.tools) ?? [];

@@ -8,7 +8,7 @@ import { icon } from "../elements/icons.js";
 import { place } from "../elements/menu.js";
 
 /** @import {IconName} from "../elements/icons.js" */
-/** @typedef {{name: string}} Named */
+/** @typedef {{name: string, emoji?: string}} Named */
 
 /**
  * @typedef {object} Source
@@ -87,7 +87,7 @@ export class Completions {
   /** @param {Named} row @param {number} i */
   #option(row, i) {
     const name = h("span", { class: "label", dir: "auto" }, row.name);
-    return h("div", { role: "option", class: "option", id: `completion-${i}`, onclick: () => this.#pick(row) }, h("span", { class: "mark" }, icon(this.source.icon)), name);
+    return h("div", { role: "option", class: "option", id: `completion-${i}`, onclick: () => this.#pick(row) }, h("span", { class: "mark" }, row.emoji || icon(this.source.icon)), name);
   }
 
   #mark() {

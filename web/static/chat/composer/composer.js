@@ -116,6 +116,13 @@ export class Composer {
     this.field.focus({ preventScroll: true });
   }
 
+  /** Puts a suggestion into the field, to be sent or changed. @param {string} text @param {File[]} files */
+  take(text, files) {
+    this.giveBack(this.session, { ...EMPTY, text });
+    this.files.add(files);
+    this.focus();
+  }
+
   /** Restores a text that was not sent, before what was written since. @param {string|null} session @param {Draft} draft */
   giveBack(session, draft) {
     if (session === this.session) this.#show(joinDrafts(draft, this.#draft));
@@ -171,7 +178,6 @@ export class Composer {
     this.stopButton.addEventListener("click", () => this.actions.stop());
     addEventListener("storage", () => this.#showHint());
     this.#showHint();
-    for (const button of form.parentElement.querySelectorAll("[data-suggestion]")) button.addEventListener("click", () => this.#take(button.textContent));
     this.drafts.listen((session) => session === this.session && !this.isSending && this.#show(this.drafts.read(session)));
   }
 
@@ -190,12 +196,6 @@ export class Composer {
     if (!isLong(text)) return;
     event.preventDefault();
     this.pasted.add(text);
-  }
-
-  /** Puts a suggestion into the field, to be sent or changed. @param {string} text */
-  #take(text) {
-    this.giveBack(this.session, { ...EMPTY, text });
-    this.focus();
   }
 
   /** Inserts a pasted text at the caret. @param {string} text */

@@ -10,10 +10,11 @@ import { readRun } from "../server/api.js";
  * @param {import("../composer/run_stopper.js").RunStopper} page.stopper
  * @param {import("../composer/message_sender.js").MessageSender} page.sender
  * @param {() => string[]} page.offered  models
+ * @param {() => import("../types.js").Agent|null} page.agent  of the open chat
  * @param {() => void} page.readOlder
  * @param {(text: string) => void} page.announce
  */
-export function messageActions({ turn, stopper, sender, offered, readOlder, announce }) {
+export function messageActions({ turn, stopper, sender, offered, agent, readOlder, announce }) {
   return {
     select: (/** @type {string} */ id) => turn.select(id),
     edit: (/** @type {Message} */ message, /** @type {string} */ text, /** @type {boolean} */ isWaiting) => (isWaiting ? turn.change(message, text) : turn.edit(message, text)),
@@ -24,6 +25,7 @@ export function messageActions({ turn, stopper, sender, offered, readOlder, anno
     bringUp: (/** @type {string} */ id) => turn.bringUp(id),
     fork: (/** @type {string} */ id) => turn.fork(id),
     models: offered,
+    agent,
     readRun,
     readToolOutput: (/** @type {string} */ message, /** @type {string} */ call) => turn.readToolOutput(message, call),
     giveFeedback: (/** @type {string} */ message, /** @type {any} */ feedback) => turn.giveFeedback(message, feedback),

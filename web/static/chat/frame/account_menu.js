@@ -19,6 +19,8 @@ export function attachAccountMenu(button, { logout, archive, trash, failed }) {
   const openProviders = (how = {}) => import("../providers/providers_dialog.js").then((m) => m.openProviders(failed, how), failed);
   // Where the page says that there is no model.
   for (const other of document.querySelectorAll("[data-add-provider]")) other.addEventListener("click", () => openProviders({ adds: true }));
+  // The start page of the admin leads here.
+  if ("providers" in button.dataset && new URLSearchParams(location.search).has("connect")) openProviders({ adds: true });
   attachMenu(button, () => [
     { label: t("Settings"), icon: "settings", action: () => import("../settings/settings_dialog.js").then((m) => m.openSettings(failed), failed) },
     { label: t("Agents"), icon: "agent", action: () => import("../settings/agents_dialog.js").then((m) => m.openAgents(failed), failed) },

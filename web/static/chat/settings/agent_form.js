@@ -11,6 +11,9 @@ import { namesWith } from "../tools/tool_names.js";
 /**
  * @typedef {object} AgentFields  as the server takes and gives them
  * @property {string} name
+ * @property {string} emoji
+ * @property {string} description
+ * @property {string[]} questions  that a new chat with it suggests
  * @property {string} prompt
  * @property {boolean} replaces_system_prompt
  * @property {string} reminder
@@ -24,9 +27,10 @@ import { namesWith } from "../tools/tool_names.js";
 /** @typedef {{id: number, name: string}} Group */
 
 /** @type {AgentFields} */
-export const NEW_AGENT = { name: "", prompt: "", replaces_system_prompt: false, reminder: "", tools: [], models: [], knowledge_bases: [], context_layout: "moving", shared_with: [] };
+export const NEW_AGENT = { name: "", emoji: "", description: "", questions: [], prompt: "", replaces_system_prompt: false, reminder: "", tools: [], models: [], knowledge_bases: [], context_layout: "moving", shared_with: [] };
 
 const MOST_MODELS = 4;
+const MOST_QUESTIONS = 4;
 
 export class AgentForm {
   /** @param {AgentFields} agent @param {Model[]} models @param {Pick<KnowledgeBase, "id"|"name"|"accepted">[]} bases @param {Group[]} groups */
@@ -34,6 +38,9 @@ export class AgentForm {
     this.agent = agent;
     this.layout = agent.context_layout;
     this.name = h("input", { type: "text", maxLength: 200, required: true, value: agent.name });
+    this.emoji = h("input", { type: "text", maxLength: 16, value: agent.emoji, class: "emoji" });
+    this.description = h("input", { type: "text", maxLength: 300, value: agent.description });
+    this.questions = h("textarea", { rows: 4, value: agent.questions.join("\n") });
     this.prompt = h("textarea", { rows: 7, value: agent.prompt });
     this.reminder = h("textarea", { rows: 2, value: agent.reminder });
     this.replaces = h("input", { type: "checkbox", checked: agent.replaces_system_prompt });
@@ -56,6 +63,9 @@ export class AgentForm {
   get value() {
     return {
       name: this.name.value.trim(),
+      emoji: this.emoji.value.trim(),
+      description: this.description.value.trim(),
+      questions: lines(this.questions.value).slice(0, MOST_QUESTIONS),
       prompt: this.prompt.value,
       replaces_system_prompt: this.replaces.checked,
       reminder: this.reminder.value,
@@ -74,9 +84,12 @@ export class AgentForm {
   #rows() {
     return [
       field(t("Name"), this.name),
+      field(t("Emoji"), this.emoji),
+      field(t("Description"), this.description, t("What people read where they choose it.")),
       field(t("Prompt"), this.prompt, t("Who the agent is and what it should do.")),
       h("label", { class: "box" }, this.replaces, h("span", {}, t("Replaces the system prompt of this server"))),
       field(t("Reminder"), this.reminder, t("A line the model is told with every message; long chats need it most.")),
+      field(t("Opening questions"), this.questions, t("One in a line, at most %(count)s. A new chat with the agent suggests them.", { count: MOST_QUESTIONS })),
       group(t("Tools"), this.tools, this.toolNames),
       group(t("Models that answer by default"), this.models, new Map(this.models.map(({ value }) => [value, value]))),
       ...(this.bases.length > 0 ? [group(t("Knowledge bases"), this.bases, this.baseNames)] : []),
@@ -116,6 +129,9 @@ export class AgentForm {
     for (const box of this.models) box.disabled = isFull && !box.checked;
   }
 }
+
+/** @param {string} text those that say something */
+const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 
 let fieldCount = 0;
 

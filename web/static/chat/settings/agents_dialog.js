@@ -4,6 +4,7 @@ import { AgentForm, NEW_AGENT } from "./agent_form.js";
 import * as api from "../server/api.js";
 import { ask, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
+import { agentPicture } from "../elements/agent_picture.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
 import { apiErrorText } from "../answer/status_texts.js";
@@ -55,13 +56,14 @@ class AgentsDialog {
 
   /** @param {Agent} agent */
   #row(agent) {
-    const about = agent.prompt.trim().split("\n")[0];
+    const about = agent.description || agent.prompt.trim().split("\n")[0];
     const open = () => (!agent.shared_by ? this.#edit(agent) : this.#show(agent));
     const edit = h("button", { type: "button", class: "whole", onclick: open }, h("strong", {}, agent.name), h("span", { class: "hint" }, about), h("span", { class: "hint" }, this.#sharing(agent)));
-    if (agent.shared_by) return h("li", {}, icon("agent"), edit);
+    const picture = agentPicture(agent);
+    if (agent.shared_by) return h("li", {}, picture, edit);
     const label = t("Delete %(name)s", { name: agent.name });
     const away = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#remove(agent) }, icon("trash"));
-    return h("li", {}, icon("agent"), edit, away);
+    return h("li", {}, picture, edit, away);
   }
 
   /** @param {Agent} agent */

@@ -1,4 +1,4 @@
-"""The README's table and the settings name the same variables."""
+"""The table of docs/configuration.md and the settings name the same variables."""
 
 import ast
 import re
@@ -23,14 +23,13 @@ def variables_read() -> set[str]:
     return found
 
 
-def variables_in_readme() -> set[str]:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = text.split("## Configuration")[1].split("\n## ")[0]
+def variables_in_table() -> set[str]:
+    table = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     return set(re.findall(r"^\| `([A-Z_]+)`", table, re.MULTILINE))
 
 
 def test_every_variable_is_in_the_table_and_nothing_else_is() -> None:
-    assert variables_in_readme() == variables_read()
+    assert variables_in_table() == variables_read()
 
 
 def test_nothing_but_the_settings_reads_the_environment() -> None:

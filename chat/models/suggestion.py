@@ -1,0 +1,33 @@
+"""Suggestion: a message that an empty page offers. Without rows, SUGGESTIONS of the environment is in force."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from django.conf import settings
+from django.db import models
+
+# More would be read by nobody.
+MOST_SHOWN: Final = 6
+
+
+class SuggestionManager(models.Manager["Suggestion"]):
+    def shown(self) -> Sequence[str]:
+        """What the page of a new chat offers, in its order."""
+        return list(self.values_list("text", flat=True)[:MOST_SHOWN]) or settings.SUGGESTIONS
+
+
+class Suggestion(models.Model):
+    text = models.CharField(max_length=200)
+    position = models.PositiveSmallIntegerField(
+        default=0, help_text="The lowest stands first; six are shown."
+    )
+
+    objects = SuggestionManager()
+
+    class Meta:
+        ordering = ("position", "id")
+
+    def __str__(self) -> str:
+        return self.text
