@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from demo.scenes import TIME_TOOL, find_scene
+from demo.scenes import find_scene
 
 NAME = "demo"
 BRIEF_NAME = "demo-brief"
@@ -25,6 +25,7 @@ this answer was made in a worker process, streamed through Redis, and is stored 
 
 - *How many rectangles are in a grid of 3 by 3?* shows what a model thinks before it answers.
 - *What time is it?* calls a tool, once **Date and time** is checked in the options below the message.
+- *Write a note* calls one that asks you first, once **notes: all tools** is checked there.
 - *Show me code, a table and a formula* shows just that.
 - *Tell me a long story of a lighthouse* takes a minute: **stop** it, or reload the page while I write.
 
@@ -41,13 +42,14 @@ Any server that speaks the OpenAI protocol will do.
 class DemoAnswer:
     """Pieces of text to stream and their rate; a rate of 0 means as fast as possible.
 
-    reasoning: pieces that come before.  tool: the name of one that is called instead, without arguments.
+    reasoning: pieces that come before.  tool: the name of one that is called instead, with these arguments (JSON).
     """
 
     pieces: tuple[str, ...]
     pieces_per_s: float
     reasoning: tuple[str, ...] = ()
     tool: str = ""
+    arguments: str = "{}"
 
     @property
     def text(self) -> str:
@@ -77,8 +79,8 @@ def build_answer(model: str, question: str, offered: Offered = NOTHING) -> DemoA
     if offered.result is not None:
         return DemoAnswer(split_words(f"The tool says: **{offered.result.strip()}**\n"), READING_SPEED)
     if scene := find_scene(question):
-        if scene.calls_time and TIME_TOOL in offered.tools:
-            return DemoAnswer((), READING_SPEED, tool=TIME_TOOL)
+        if scene.tool and scene.tool in offered.tools:
+            return DemoAnswer((), READING_SPEED, tool=scene.tool, arguments=scene.arguments)
         text = scene.render(is_brief=model == BRIEF_NAME, document=offered.document)
         return DemoAnswer(split_words(text), READING_SPEED, split_words(scene.reasoning))
     quote = f"You wrote:\n\n> {quote_question(question)}\n\n" if question.strip() else ""

@@ -7,17 +7,20 @@ import re
 from typing import Final, NamedTuple
 
 TIME_TOOL: Final = "current_time"
+# Of the MCP server of the trial (demo/notes.py), as chats list it.
+NOTE_TOOL: Final = "notes__add_note"
 
 
 class Scene(NamedTuple):
-    """reasoning: shown as the model's thinking.  calls_time: asks for the time by the tool, if it is offered.
+    """reasoning: shown as the model's thinking.  tool: the one that is called if it is offered, with these arguments (JSON).
 
     brief: what the other of the two models says instead.  cited: what is said with the handbook, whose number stands for `[#]`.
     """
 
     text: str
     reasoning: str = ""
-    calls_time: bool = False
+    tool: str = ""
+    arguments: str = "{}"
     brief: str = ""
     cited: str = ""
 
@@ -120,7 +123,16 @@ _WITHOUT_TOOL: Final = """\
 I would ask the tool `current_time`, but it is not switched on in this chat. Open the options beside the model's name, \
 check **Date and time**, and ask me again: you will see the call, its arguments and what came back.
 """
+_WITHOUT_NOTES: Final = """\
+I would write that down with the tool `add_note` of the server **notes**, but it is not switched on in this chat. Open the options \
+beside the model's name, check **notes: all tools**, and ask me again: the call waits until you allow it, change it or refuse it.
+"""
+_NOTE: Final = '{"text": "The lamp of the lighthouse needs oil."}'
 _SCENES: Final = (
+    (
+        re.compile(r"write .*note|\bnotiere?\b|\banota\b|\bnotez?\b|记下", re.IGNORECASE),
+        Scene(_WITHOUT_NOTES, tool=NOTE_TOOL, arguments=_NOTE),
+    ),
     (re.compile(r"rectangle|rechteck|rectángulo|矩形", re.IGNORECASE), Scene(_RECTANGLES, _THOUGHT)),
     (re.compile(r"\bformula|\bformel|\bfórmula|\bformule|公式", re.IGNORECASE), Scene(_PARTS)),
     (
@@ -131,7 +143,7 @@ _SCENES: Final = (
     (re.compile(r"lighthouse|leuchtturm|\bfaro\b|\bphare\b|灯塔", re.IGNORECASE), Scene(_story())),
     (
         re.compile(r"what time|spät|qué hora|quelle heure|几点", re.IGNORECASE),
-        Scene(_WITHOUT_TOOL, calls_time=True),
+        Scene(_WITHOUT_TOOL, tool=TIME_TOOL),
     ),
 )
 

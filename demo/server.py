@@ -72,7 +72,7 @@ async def handle_completion(receive: Receive, send: Send) -> None:
     else:
         message: dict[str, Any] = {"role": "assistant", "content": answer.text}
         if answer.tool:
-            message["tool_calls"] = [build_call(answer.tool)]
+            message["tool_calls"] = [build_call(answer)]
         choice = {"index": 0, "message": message, "finish_reason": finish_of(answer)}
         await send_json(
             send, 200, build_envelope(model, "chat.completion") | {"choices": [choice], "usage": usage}
@@ -92,7 +92,7 @@ def build_events(model: str, answer: DemoAnswer, usage: dict[str, int] | None) -
     deltas: list[dict[str, Any]] = [{"reasoning_content": piece} for piece in answer.reasoning]
     deltas += [{"content": piece} for piece in answer.pieces]
     if answer.tool:
-        deltas.append({"tool_calls": [{"index": 0, **build_call(answer.tool)}]})
+        deltas.append({"tool_calls": [{"index": 0, **build_call(answer)}]})
     events += [(number * gap_s, encode_chunk(delta)) for number, delta in enumerate(deltas)]
     end_s = events[-1][0]
     events.append((end_s, encode_chunk({}, finish_of(answer))))
@@ -101,11 +101,11 @@ def build_events(model: str, answer: DemoAnswer, usage: dict[str, int] | None) -
     return [*events, (end_s, b"data: [DONE]\n\n")]
 
 
-def build_call(tool: str) -> dict[str, Any]:
+def build_call(answer: DemoAnswer) -> dict[str, Any]:
     return {
         "id": f"call_{uuid.uuid4().hex[:12]}",
         "type": "function",
-        "function": {"name": tool, "arguments": "{}"},
+        "function": {"name": answer.tool, "arguments": answer.arguments},
     }
 
 

@@ -27,6 +27,7 @@ class Migration(migrations.Migration):
                 ('approval', models.CharField(choices=[('never', 'never'), ('ask', 'ask'), ('ask_unless_read_only', 'ask unless read only')], default='ask_unless_read_only', help_text='Whether users are asked before a tool is called; a rule of the tool itself comes first.', max_length=20)),
                 ('enabled_tools', models.JSONField(blank=True, default=list, help_text='Its own names of the tools that are offered; empty: all.')),
                 ('is_enabled', models.BooleanField(default=True)),
+                ('is_demo', models.BooleanField(default=False, editable=False, help_text='Of a trial: it comes with Turnwire, and MCP_COMMANDS need not name it.')),
                 ('status', models.CharField(choices=[('ready', 'Ready'), ('down', 'Down'), ('needs_sign_in', 'Needs sign in')], default='down', editable=False, max_length=13)),
                 ('problem', models.CharField(blank=True, default='', editable=False, max_length=500)),
                 ('tools', models.JSONField(default=list, editable=False)),

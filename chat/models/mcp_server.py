@@ -39,6 +39,7 @@ EDITED = (
     "enabled_tools",
     "is_enabled",
 )
+DEMO_NAME = "notes"
 # Changing one of these makes it another server.
 CONFIGURATION = ("transport", "command", "url", "env", "headers", "is_enabled", "name")
 
@@ -51,6 +52,15 @@ class McpServerQuerySet(models.QuerySet["McpServer"]):
     def have(self, names: Collection[str]) -> bool:
         """Whether there is a server of each of these names, enabled or not."""
         return not names or self.filter(name__in=names).count() == len(names)
+
+    def offer_demo(self, command: list[str]) -> McpServer:
+        """The server of a trial, which is started by this command. A row of that name that staff have entered stays."""
+        server, _ = self.get_or_create(
+            name=DEMO_NAME, defaults={"is_demo": True, "transport": Transport.STDIO, "command": command}
+        )
+        if server.is_demo:
+            server.change(command=command)
+        return server
 
     def record_listing(self, server: McpServer, **fields: Any) -> bool:
         """Store what a listing found. False: the server was changed meanwhile, and another listing follows."""
@@ -101,6 +111,11 @@ class McpServer(models.Model):
         default=list, blank=True, help_text="Its own names of the tools that are offered; empty: all."
     )
     is_enabled = models.BooleanField(default=True)
+    is_demo = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="Of a trial: it comes with Turnwire, and MCP_COMMANDS need not name it.",
+    )
     status = models.CharField(
         max_length=13, choices=McpStatus.choices, default=McpStatus.DOWN, editable=False
     )

@@ -2,11 +2,15 @@
 
 from chat.models import McpServer
 from chat.models.mcp_server import Transport
-from llm_worker.mcp.configuration import Configuration
+from chat.runs.mcp import rules
+from llm_worker.mcp.configuration import Configuration, ServerUnavailable
 
 
 def configuration_of(server: McpServer) -> Configuration:
+    """Raises ServerUnavailable for a program that MCP_COMMANDS names no more."""
     is_stdio = server.transport == Transport.STDIO
+    if is_stdio and not (server.is_demo or rules.is_allowed(server.command[0])):
+        raise ServerUnavailable(f"MCP_COMMANDS does not name {server.command[0]}.")
     return Configuration(
         server=str(server.pk),
         revision=str(server.revision),

@@ -34,7 +34,7 @@ def helped(reader: Reader) -> Reader:
 
 
 def card(reader: Reader) -> Locator:
-    return reader.page.get_by_role("region", name="current_time wants to run")
+    return reader.page.get_by_role("region", name="Date and time wants to run")
 
 
 def ask(reader: Reader, stack: Stack) -> None:
@@ -104,7 +104,7 @@ def test_a_second_tab_shows_the_card_and_is_told_when_the_first_has_decided(
     ask(helped, stack)
     with helped.context.new_page() as page:
         page.goto(helped.page.url)
-        other = page.get_by_role("region", name="current_time wants to run")
+        other = page.get_by_role("region", name="Date and time wants to run")
         expect(other).to_be_visible()
         card(helped).get_by_role("button", name="Allow", exact=True).click()
         expect(other).to_have_count(0)

@@ -58,6 +58,7 @@ HINTS: Final = (
     _("The names of its tools begin with it: letters, digits, - and _."),
     _('Of stdio: ["program", "argument"]. MCP_COMMANDS names the programs.'),
     _("Of http."),
+    _("Of a trial: it comes with Turnwire, and MCP_COMMANDS need not name it."),
     _('{"NAME": "VARIABLE"}: the server gets NAME with the value that VARIABLE has for the workers.'),
     _('{"Header": "VARIABLE"}: requests have the value that VARIABLE has for the workers.'),
     _("Whether users are asked before a tool is called; a rule of the tool itself comes first."),

@@ -1,15 +1,17 @@
 """manage.py sync_models: creates the models that LLM_MODELS names, and says which rows cannot be used. `make run` calls it at every start."""
 
+import sys
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from chat.models import ModelConfig
+from chat.models import McpServer, ModelConfig
+from chat.runs.mcp.servers import request_listing
 
 
 class Command(BaseCommand):
-    help = "Creates the models that LLM_MODELS names. Existing models are not changed."
+    help = "Creates the models that LLM_MODELS names, and the MCP server of a trial. Existing models are not changed."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--demo", action="store_true", help="Marks them as the built-in demo model.")
@@ -17,6 +19,15 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         ModelConfig.objects.configure(settings.LLM_MODELS, demo=options["demo"])
+        if options["demo"]:
+            notes = [
+                sys.executable,
+                str(settings.BASE_DIR / "demo" / "notes.py"),
+                str(settings.DATA_DIR / "notes.json"),
+            ]
+            request_listing(McpServer.objects.offer_demo(notes))
+        else:
+            McpServer.objects.filter(is_demo=True).delete()
         if options["max_requests"]:
             unlimited = ModelConfig.objects.filter(
                 name__in=settings.LLM_MODELS, base_url="", max_requests=None

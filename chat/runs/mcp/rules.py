@@ -34,14 +34,14 @@ _OWN_HEADERS: Final = frozenset(
 MAX_ENTRIES: Final = 50
 
 
-def check(fields: Mapping[str, Any]) -> None:
-    """fields: of the whole row."""
+def check(fields: Mapping[str, Any], *, is_own: bool = False) -> None:
+    """fields: of the whole row.  is_own: its command is that of the trial's server."""
     if not is_server_name(fields["name"]):
         raise ApiError(
             "invalid_value", "A name has letters, digits, - and _, but no two _ in a row.", field="name"
         )
     if fields["transport"] == Transport.STDIO:
-        _check_command(fields["command"])
+        _check_command(fields["command"], is_own=is_own)
         _refuse(fields, "url", "headers")
     else:
         _check_url(fields["url"])
@@ -50,13 +50,17 @@ def check(fields: Mapping[str, Any]) -> None:
     _check_variables("headers", fields["headers"], _HEADER)
 
 
-def _check_command(command: Any) -> None:
+def _check_command(command: Any, *, is_own: bool) -> None:
     if not (isinstance(command, list) and command and all(isinstance(part, str) for part in command)):
         raise ApiError("invalid_value", "A program and its arguments, as strings.", field="command")
     if any("\0" in part for part in command):
         raise ApiError("invalid_characters", field="command")
-    if command[0] not in settings.MCP_COMMANDS:
+    if not (is_own or is_allowed(command[0])):
         raise ApiError("mcp_command_refused", field="command")
+
+
+def is_allowed(program: str) -> bool:
+    return program in settings.MCP_COMMANDS
 
 
 def _check_url(url: str) -> None:

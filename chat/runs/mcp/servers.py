@@ -40,7 +40,8 @@ def create_server(user: User, fields: Mapping[str, Any]) -> McpServer:
 
 def change_server(server: McpServer, fields: Mapping[str, Any]) -> None:
     """Raises ApiError."""
-    rules.check(server.edited | dict(fields))
+    changed = server.edited | dict(fields)
+    rules.check(changed, is_own=server.is_demo and changed["command"] == server.command)
     try:
         with transaction.atomic():
             server.change(**fields)

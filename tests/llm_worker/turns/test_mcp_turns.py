@@ -17,11 +17,12 @@ def call(name: str, **arguments: object) -> dict:
 
 
 @pytest.fixture
-def server(runtime, transactional_db, tmp_path, monkeypatch):
+def server(runtime, transactional_db, tmp_path, monkeypatch, settings):
     """A server of the SDK, whose tools the worker has listed."""
     monkeypatch.setenv("MCP_JOURNAL", str(tmp_path / "journal"))
     monkeypatch.setenv("MCP_ROOT", str(ROOT))
     (tmp_path / "journal").touch()
+    settings.MCP_COMMANDS = [sys.executable]
     server = McpServer.objects.create(
         name="tests",
         transport="stdio",
@@ -110,6 +111,17 @@ def test_a_server_that_is_down_offers_nothing_says_why_and_holds_up_no_answer(
     run = answer()
     assert run.status == Status.COMPLETED
     assert "tools" not in upstream.requests[0].body
+
+
+def test_a_program_that_is_no_longer_allowed_is_neither_started_nor_offered(
+    server, answer, upstream, runtime, settings
+):
+    settings.MCP_COMMANDS = []
+    assert answer().status == Status.COMPLETED
+    assert "tools" not in upstream.requests[0].body
+    runtime.list_mcp_tools(str(server.pk))
+    server.refresh_from_db()
+    assert (server.status, "MCP_COMMANDS does not name" in server.problem) == ("down", True)
 
 
 def test_a_listing_of_a_configuration_that_was_changed_meanwhile_is_not_stored(server):

@@ -158,6 +158,21 @@ def test_a_name_is_there_once(root):
     assert root.patch(f"{SERVERS}{other['id']}/", {"name": "time"}, format="json").status_code == 409
 
 
+def test_the_server_of_a_trial_needs_no_place_among_the_allowed_programs_until_its_command_is_changed(root):
+    server = McpServer.objects.offer_demo(["/usr/bin/python", "notes.py"])
+    path = f"{SERVERS}{server.pk}/"
+    assert root.patch(path, {"approval": "ask"}, format="json").status_code == 200
+    refused = root.patch(path, {"command": ["/usr/bin/python", "-c", "1"]}, format="json")
+    assert refused.json()["code"] == "mcp_command_refused"
+    again = McpServer.objects.offer_demo(["/opt/python", "notes.py"])
+    assert (again.pk, again.command, again.approval) == (server.pk, ["/opt/python", "notes.py"], "ask")
+
+
+def test_a_server_that_staff_have_called_as_that_of_a_trial_stays_theirs(root):
+    add(root, TIME, name="notes")
+    assert McpServer.objects.offer_demo(["/usr/bin/python", "notes.py"]).command == TIME["command"]
+
+
 def test_agents_and_chats_list_tools_of_servers_that_are_there(root, client):
     agent = {"name": "Clock", "prompt": "", "tools": ["time__now"]}
     assert client.post("/api/agents/", agent, format="json").json()["code"] == "tool_unknown"

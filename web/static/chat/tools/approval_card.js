@@ -5,6 +5,7 @@ import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
 import { decide } from "../server/approvals_api.js";
+import { nameOf } from "./tool_names.js";
 import { wordsOf } from "./tool_texts.js";
 
 /** @import {ToolCall} from "../types.js" */
@@ -29,7 +30,7 @@ export class ApprovalCard {
       this.#button(t("Allow in this chat"), () => this.#allow({ remember: "session" })),
       this.#button(t("Allow"), () => this.#allow({}), "primary"));
     this.said = h("p", { role: "status", class: "said", hidden: true });
-    const title = t("%(name)s wants to run", { name: call.name });
+    const title = t("%(name)s wants to run", { name: nameOf(call.name) });
     this.element = h("section", { class: "approval", "aria-label": title },
       h("p", { class: "title" }, icon(wordsOf(call.name).icon), title), this.given, this.field, this.note, this.problem, this.buttons, this.said);
   }
