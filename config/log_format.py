@@ -73,7 +73,8 @@ def logging_settings(log_format: str, level: str = "warning", *, development: bo
         },
         "root": {"handlers": ["console"], "level": "ERROR" if level == "error" else "WARNING"},
         "loggers": {
-            **{name: {"level": level.upper()} for name in _LEVELLED},
+            # Without a level of their own they have that of the root.
+            **{name: {"level": level.upper()} for name in _LEVELLED if level != "warning"},
             # These libraries install handlers of their own.
             "django": {
                 "handlers": ["console", "mail_admins"],

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from chat.infrastructure.background import start_task
 from llm_worker.mcp.configuration import Answer, Configuration, Progress, ServerUnavailable
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class Connections:
             self._make_room(configuration)
             connection = connection_type(configuration, self._on_change)
             self._open[configuration] = connection
-            self._pruning = self._pruning or asyncio.create_task(self._keep_pruning(), name="mcp pruning")
+            self._pruning = self._pruning or start_task("mcp pruning", self._keep_pruning)
         connection.calls += 1
         return connection
 

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,8 +21,9 @@ pytestmark = pytest.mark.e2e
 def pool(stack: Stack) -> Iterator[None]:
     """A worker of the queue `slow`, started as docs/operations.md says."""
     page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
-    line = next(line for line in page.splitlines() if "-Q slow -n" in line)
-    command = line.removeprefix("LLM_CONCURRENCY=50 ")
+    line = next(line for line in page.splitlines() if "--queues slow" in line)
+    # As in a clone: the command is installed by pip.
+    command = line.removeprefix("LLM_CONCURRENCY=50 ").replace("turnwire", f"{sys.executable} turnwire.py", 1)
     with (stack.directory / "slow.log").open("ab") as log:
         worker = subprocess.Popen(
             ["/bin/sh", "-c", f"exec {command}"],
