@@ -1,16 +1,29 @@
 """Checks the arguments of a tool call against the tool's JSON Schema. Pure."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.validators import extend
 from referencing import Registry
 
 
+def _skip(*_: object) -> Iterator[ValidationError]:
+    return iter(())
+
+
+# Schemas may be those of servers, whose own check counts: what can take exponential time is left to it.
+_SKIPPED: Final = ("pattern", "patternProperties", "$ref", "$dynamicRef")
+_Validator: Final[Any] = extend(Draft202012Validator, dict.fromkeys(_SKIPPED, _skip))  # type: ignore[no-untyped-call]
+
+
 def first_violation(arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> ValidationError | None:
-    """The violation that tells most; None: the arguments match. parameters: the schema."""
+    """The violation that tells most; None: the arguments match, or the schema is none. parameters: the schema."""
     # An empty registry, so that a schema cannot make the validator fetch another one.
-    validator = Draft202012Validator(dict(parameters), registry=Registry())
-    violation: ValidationError | None = best_match(validator.iter_errors(dict(arguments)))
+    validator = _Validator(dict(parameters), registry=Registry())
+    try:
+        violation: ValidationError | None = best_match(validator.iter_errors(dict(arguments)))
+    except Exception:  # noqa: BLE001  jsonschema raises whatever a malformed schema leads to
+        return None
     return violation

@@ -9,11 +9,25 @@ TOO_LARGE: Final = f"The server sent a message of more than {MAX_MESSAGE_BYTES /
 
 
 class ServerUnavailable(Exception):
-    """A server cannot be used; the message is one sentence for people. needs_sign_in: it refuses those it does not know."""
+    """A server cannot be used, and was asked nothing; the message is one sentence, also for models.
 
-    def __init__(self, problem: str, *, needs_sign_in: bool = False) -> None:
+    detail: for staff alone, such as what its error output says.  needs_sign_in: it refuses those it does not know.
+    is_ours: the reason is this process, not the server.
+    """
+
+    def __init__(
+        self, problem: str, detail: str = "", *, needs_sign_in: bool = False, is_ours: bool = False
+    ) -> None:
         super().__init__(problem)
+        self.detail = detail
         self.needs_sign_in = needs_sign_in
+        self.is_ours = is_ours
+
+    def again(self) -> "ServerUnavailable":
+        """The same, to be raised once more."""
+        return ServerUnavailable(
+            str(self), self.detail, needs_sign_in=self.needs_sign_in, is_ours=self.is_ours
+        )
 
 
 class CallFailed(Exception):
@@ -51,5 +65,7 @@ def values_of(variables: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     """Raises ServerUnavailable for a variable that this process does not have."""
     missing = [variable for _, variable in variables if variable not in os.environ]
     if missing:
-        raise ServerUnavailable(f"The workers have no environment variable {missing[0]}.")
+        raise ServerUnavailable(
+            "The server is not set up.", f"The workers have no environment variable {missing[0]}."
+        )
     return {name: os.environ[variable] for name, variable in variables}

@@ -27,7 +27,7 @@ from llm_worker.mcp.configuration import (
     ServerUnavailable,
 )
 from llm_worker.mcp.content import response_of
-from llm_worker.mcp.http import HttpServer
+from llm_worker.mcp.http import NOT_SENT, HttpServer
 from llm_worker.mcp.stdio import StdioServer
 
 # To start, and to agree on a revision of the protocol. Those that npx or uvx installs first take longest.
@@ -36,7 +36,13 @@ LIST_S: Final = 30.0
 # For the server to say that it will tell of changes.
 LISTEN_S: Final = 2.0
 MAX_TOOLS: Final = 500
+MAX_PAGES: Final = 50
+MAX_MESSAGE_CHARACTERS: Final = 1_000
 _CLOSE_S: Final = 10.0
+# What the SDK says of a connection that ended, and of a status that is none of the protocol's. Servers use the code of the first.
+_CLOSED: Final = "Connection closed"
+_ERROR_RESPONSE: Final = "Server returned an error response"
+_NO_PROTOCOL: Final = "The server does not speak the protocol."
 # In `_meta` of a call: the same if it is executed again after a crash (modelcontextprotocol.io, `_meta`: a prefix of one's own).
 IDEMPOTENCY_KEY: Final = "turnwire/idempotency-key"
 _TRANSPORT_ERRORS: Final = (MCPError, httpx2.HTTPError, OSError, ValidationError)
@@ -76,12 +82,12 @@ class Connection:
         cursor, ttl = None, None
         try:
             async with asyncio.timeout(LIST_S):
-                while len(tools) < MAX_TOOLS:
+                for _ in range(MAX_PAGES):
                     page = await client.list_tools(cursor=cursor)
                     tools += page.tools
                     ttl = timedelta(milliseconds=page.ttl_ms) if page.ttl_ms else ttl
                     cursor = page.next_cursor
-                    if not cursor:
+                    if not cursor or len(tools) >= MAX_TOOLS:
                         break
         except TimeoutError:
             raise ServerUnavailable(f"The server did not list its tools within {LIST_S:g} s.") from None
@@ -104,15 +110,12 @@ class Connection:
                 meta=cast("RequestParamsMeta", {IDEMPOTENCY_KEY: key}),
             )
         except MCPError as error:
-            if error.error.message == "Session terminated":
-                raise ServerUnavailable("The server has forgotten the session.") from error
-            if error.error.code == CONNECTION_CLOSED or self._server.problem:
-                raise self._lost() from error
-            raise CallFailed(error.error.message) from error
+            raise self._failure(error) from error
         except (httpx2.HTTPError, OSError) as error:
             raise self._lost() from error
         except (RuntimeError, ValidationError) as error:
-            raise CallFailed(f"The server answered what the protocol does not allow: {error}") from error
+            # Their messages repeat what the server sent.
+            raise CallFailed("The server answered what the protocol does not allow.") from error
         return Answer(response_of(result), result.is_error)
 
     async def close(self) -> None:
@@ -173,10 +176,14 @@ class Connection:
             client_info=Implementation(name="turnwire", version=settings.VERSION),
             cache=None,
         )
-        return await stack.enter_async_context(client)
+        opened = await stack.enter_async_context(client)
+        # What a tool answers is for the model, whatever schema it does not match; and the SDK would list all tools to know the schema.
+        opened.session.validate_tool_result = _accept  # type: ignore[method-assign,assignment]
+        return opened
 
     async def _receive(self, message: IncomingMessage) -> None:
-        if isinstance(message, ToolListChangedNotification):
+        # Of the newer protocol the SDK shows here too what `_listen` hears.
+        if isinstance(message, ToolListChangedNotification) and not self._is_listening.done():
             self._on_change(self.configuration.server)
 
     async def _listen(self, client: Client) -> None:
@@ -192,6 +199,18 @@ class Connection:
         except (ListenNotSupportedError, SubscriptionLost, TimeoutError, *_TRANSPORT_ERRORS):
             return  # it is listed again when the list expires
 
+    def _failure(self, error: MCPError) -> Exception:
+        message, server = error.error.message, self._server
+        if isinstance(server, HttpServer):
+            if server.has_lost_session and "session" in message.lower():
+                return ServerUnavailable("The server has forgotten the session.")
+            if message == _ERROR_RESPONSE:
+                return _refused(server)
+        is_closed = error.error.code == CONNECTION_CLOSED and message == _CLOSED
+        if is_closed or server.problem:
+            return self._lost()
+        return CallFailed(message[:MAX_MESSAGE_CHARACTERS])
+
     def _lost(self) -> CallLost:
         self._is_lost = True
         return CallLost(self._server.problem or "The connection to the server ended.")
@@ -202,9 +221,25 @@ class Connection:
             self._ready.exception()  # nobody may be waiting
 
     def _unavailable(self, error: BaseException) -> ServerUnavailable:
-        needs_sign_in = isinstance(self._server, HttpServer) and self._server.needs_sign_in
-        problem = self._server.problem or f"The server does not speak the protocol: {_first(error)}"
-        return ServerUnavailable(problem, needs_sign_in=needs_sign_in)
+        if isinstance(self._server, StdioServer):
+            detail = self._server.detail or str(_first(error))[:MAX_MESSAGE_CHARACTERS]
+            return ServerUnavailable(self._server.problem or _NO_PROTOCOL, detail)
+        status = self._server.status
+        detail = f"Its status was {status}." if 400 <= status < NOT_SENT else ""
+        problem = self._server.problem or _NO_PROTOCOL
+        return ServerUnavailable(problem, detail, needs_sign_in=self._server.needs_sign_in)
+
+
+async def _accept(*_: object) -> None:
+    pass
+
+
+def _refused(server: HttpServer) -> Exception:
+    if server.status == NOT_SENT:
+        return ServerUnavailable(server.problem)
+    if server.status < 500:
+        return CallFailed(f"The server refused the call (status {server.status}).")
+    return CallLost(f"The server failed (status {server.status}).")
 
 
 def _first(error: BaseException) -> BaseException:

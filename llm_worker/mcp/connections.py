@@ -24,6 +24,7 @@ MAX_CONNECTIONS: Final = 32
 IDLE_S: Final = 300.0
 FIRST_WAIT_S: Final = 1.0
 LONGEST_WAIT_S: Final = 60.0
+CHANGES_S: Final = 10.0
 _PRUNE_S: Final = 15.0
 
 
@@ -43,11 +44,24 @@ class Connections:
         self._open: dict[Configuration, Connection] = {}
         self._failures: dict[Configuration, _Failure] = {}
         self._closing: set[asyncio.Task[None]] = set()
+        # When each server was last said to have changed, and those that will be said to.
+        self._told: dict[str, float] = {}
+        self._waiting_changes: dict[str, asyncio.TimerHandle] = {}
         self._pruning: asyncio.Task[None] | None = None
 
     async def list_tools(self, configuration: Configuration) -> Listing:
         """Raises ServerUnavailable. Somebody asks for it: a server that has failed is asked again at once."""
         self._failures.pop(configuration, None)
+        had_connection = configuration in self._open
+        try:
+            return await self._list(configuration)
+        except ServerUnavailable:
+            if not had_connection:
+                raise
+        self._failures.pop(configuration, None)
+        return await self._list(configuration)
+
+    async def _list(self, configuration: Configuration) -> Listing:
         connection = await self._connect(configuration)
         try:
             return await connection.list_tools()
@@ -99,6 +113,8 @@ class Connections:
         """Returns when the processes of the servers have ended."""
         if self._pruning:
             self._pruning.cancel()
+        for waiting in self._waiting_changes.values():
+            waiting.cancel()
         await asyncio.gather(*(connection.close() for connection in self._open.values()), *self._closing)
         self._open.clear()
 
@@ -106,15 +122,14 @@ class Connections:
         """One that counts this use, which _release ends. Raises ServerUnavailable."""
         now = asyncio.get_running_loop().time()
         if (failure := self._failures.get(configuration)) and failure.until > now:
-            unavailable = failure.unavailable
-            raise ServerUnavailable(str(unavailable), needs_sign_in=unavailable.needs_sign_in)
+            raise failure.unavailable.again()
         connection_type = await _connection_type()
         connection = self._open.get(configuration)
         if connection is None or not connection.is_open:
             if connection:
                 self._close(connection)
             self._make_room(configuration)
-            connection = connection_type(configuration, self._on_change)
+            connection = connection_type(configuration, self._changed)
             self._open[configuration] = connection
             self._pruning = self._pruning or start_task("mcp pruning", self._keep_pruning)
         connection.calls += 1
@@ -123,6 +138,8 @@ class Connections:
     def _release(self, connection: Connection) -> None:
         connection.calls -= 1
         connection.used_at = asyncio.get_running_loop().time()
+        if not connection.calls and self._open.get(connection.configuration) is not connection:
+            self._end(connection)
 
     def _forget(self, connection: Connection, unavailable: ServerUnavailable) -> None:
         configuration = connection.configuration
@@ -142,7 +159,7 @@ class Connections:
             return
         idle = [connection for connection in self._open.values() if not connection.calls]
         if not idle:
-            raise ServerUnavailable("Too many servers are in use at the moment.")
+            raise ServerUnavailable("Too many servers are in use at the moment.", is_ours=True)
         self._close(min(idle, key=lambda connection: connection.used_at))
 
     async def _keep_pruning(self) -> None:
@@ -158,11 +175,28 @@ class Connections:
                     del self._failures[configuration]
 
     def _close(self, connection: Connection) -> None:
+        """Nobody else uses it; it ends with its last call."""
         if self._open.get(connection.configuration) is connection:
             del self._open[connection.configuration]
+            if not connection.calls:
+                self._end(connection)
+
+    def _end(self, connection: Connection) -> None:
         closing = asyncio.create_task(connection.close(), name="mcp closing")
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
+
+    def _changed(self, server: str) -> None:
+        """However often a server says so, its list is asked for once in a while."""
+        loop = asyncio.get_running_loop()
+        if server not in self._waiting_changes:
+            wait_s = max(0.0, self._told.get(server, 0.0) + CHANGES_S - loop.time())
+            self._waiting_changes[server] = loop.call_later(wait_s, self._tell, server)
+
+    def _tell(self, server: str) -> None:
+        del self._waiting_changes[server]
+        self._told[server] = asyncio.get_running_loop().time()
+        self._on_change(server)
 
 
 async def _connection_type() -> type[Connection]:

@@ -4,10 +4,13 @@ Each request resolves the name, checks every address and connects to a checked o
 within the origin alone, as requests of their own.
 """
 
+import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from typing import Final
 
+import aiohttp
 import httpx2
 
 from knowledge.guarded_http.client import GuardedRequest, GuardedResponse, RequestLimits, send
@@ -18,6 +21,11 @@ from llm_worker.mcp.configuration import MAX_MESSAGE_BYTES, TOO_LARGE, Configura
 # Of a stream of events, after which the SDK opens another one.
 _MAX_STREAM_BYTES: Final = 256 * 1024 * 1024
 _CONNECT_S: Final = 10.0
+# Until a notification is taken: the SDK sends nothing else meanwhile.
+_NOTICE_S: Final = 10.0
+# The status that stands for a message that did not reach the server.
+NOT_SENT: Final = 599
+SESSION: Final = "mcp-session-id"
 # Of a stream without events. A call that takes too long is ended by its own time limit.
 _SILENCE_S: Final = 3_600.0
 _LIMITS: Final = RequestLimits(
@@ -29,22 +37,31 @@ _NOT_SENT: Final = frozenset({"host", "content-length", "connection", "accept-en
 
 
 class HttpServer:
-    """problem: why requests fail, as far as it is known; empty while they do not.  needs_sign_in: of the latest answer."""
+    """problem: why messages do not arrive; empty while they do.  status: of the latest answer to a message.
+    has_lost_session: the server knows nothing of the session any more.
+    """
 
     def __init__(self, configuration: Configuration, resolve: Resolver = resolve_host) -> None:
         self._configuration = configuration
         self._resolve = resolve
         self.problem = ""
-        self.needs_sign_in = False
+        self.status = 0
+        self.has_lost_session = False
 
     def client(self) -> httpx2.AsyncClient:
         """Raises ServerUnavailable."""
         headers: Mapping[str, str] = values_of(self._configuration.headers)
         return httpx2.AsyncClient(transport=_Transport(self, self._resolve), headers=headers, timeout=None)
 
-    def note(self, status: int) -> None:
-        self.needs_sign_in = status in (401, 403)
-        self.problem = f"The server answers with status {status}." if status >= 400 else ""
+    @property
+    def needs_sign_in(self) -> bool:
+        return self.status in (401, 403)
+
+    def note(self, request: httpx2.Request, status: int) -> None:
+        """Streams that servers may refuse to open say nothing of messages."""
+        if request.method == "POST":
+            self.status, self.problem = status, ""
+            self.has_lost_session |= status == 404 and SESSION in request.headers
 
 
 class _Transport(httpx2.AsyncBaseTransport):
@@ -53,18 +70,38 @@ class _Transport(httpx2.AsyncBaseTransport):
         self._resolve = resolve
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Raises nothing: the SDK would end all requests of the connection with this one."""
         headers = {name: value for name, value in request.headers.items() if name not in _NOT_SENT}
         body = await request.aread()
         sent = GuardedRequest(str(request.url), request.method, headers, body or None)
         opened = AsyncExitStack()
         try:
-            response = await opened.enter_async_context(send(sent, _LIMITS, self._resolve))
-        except UrlRefused as refused:
-            self._server.problem = f"The server cannot be reached ({refused.code})."
-            raise httpx2.ConnectError(str(refused)) from refused
-        self._server.note(response.status)
-        kept = [(name, value) for name, value in response.headers.items() if name.lower() not in _DROPPED]
+            async with asyncio.timeout(None if _waits_for_answer(request.method, body) else _NOTICE_S):
+                response = await opened.enter_async_context(send(sent, _LIMITS, self._resolve))
+        except (UrlRefused, TimeoutError, ValueError) as error:
+            await opened.aclose()
+            code = error.code if isinstance(error, UrlRefused) else "timeout"
+            self._server.note(request, NOT_SENT)
+            self._server.problem = f"The server cannot be reached ({code})."
+            return httpx2.Response(NOT_SENT)
+        self._server.note(request, response.status)
+        kept = [
+            (name.encode("latin-1", "replace"), value.encode("utf-8", "surrogateescape"))
+            for name, value in response.headers.items()
+            if name.lower() not in _DROPPED
+        ]
         return httpx2.Response(response.status, headers=kept, stream=_Body(self._server, opened, response))
+
+
+def _waits_for_answer(method: str, body: bytes) -> bool:
+    """Whether it is a request of the protocol, which takes as long as its tool; notifications are taken at once."""
+    if method != "POST":
+        return True
+    try:
+        message = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(message, dict) and "id" in message and "method" in message
 
 
 class _Body(httpx2.AsyncByteStream):
@@ -81,10 +118,10 @@ class _Body(httpx2.AsyncByteStream):
                 received += len(piece)
                 if received > MAX_MESSAGE_BYTES and not is_stream:
                     self._server.problem = TOO_LARGE
-                    raise httpx2.ReadError("the message is too large")
+                    raise httpx2.StreamError(TOO_LARGE)
                 yield piece
-        except UrlRefused as refused:
-            raise httpx2.ReadError(str(refused)) from refused
+        except (UrlRefused, aiohttp.ClientError, OSError) as error:
+            raise httpx2.StreamError("The answer was cut off.") from error
 
     async def aclose(self) -> None:
         await self._opened.aclose()

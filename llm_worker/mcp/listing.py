@@ -1,5 +1,6 @@
 """Lists the tools of servers, and stores them in the rows that runs and people read."""
 
+import json
 import logging
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +13,7 @@ from llm_worker.database import Database
 from llm_worker.mcp.configuration import ServerUnavailable
 from llm_worker.mcp.connections import Connections
 from llm_worker.mcp.rows import configuration_of
+from llm_worker.stream.sanitiser import clean
 
 if TYPE_CHECKING:
     from mcp_types import Tool
@@ -24,6 +26,10 @@ SHORTEST_TTL: Final = timedelta(minutes=1)
 LONGEST_TTL: Final = timedelta(days=1)
 MAX_DESCRIPTION: Final = 4_000
 MAX_PROBLEM: Final = 500
+MAX_NAME: Final = 200
+# Characters of JSON, of one tool and of all: each run that chooses the server reads them, and sends them to its model.
+MAX_SCHEMA: Final = 32_000
+MAX_SCHEMAS: Final = 500_000
 
 
 async def list_server(server_id: str, database: Database, connections: Connections) -> None:
@@ -35,8 +41,11 @@ async def list_server(server_id: str, database: Database, connections: Connectio
         found = await connections.list_tools(configuration_of(row))
     except ServerUnavailable as unavailable:
         status = McpStatus.NEEDS_SIGN_IN if unavailable.needs_sign_in else McpStatus.DOWN
-        listing: dict[str, Any] = {"status": status, "problem": str(unavailable)[:MAX_PROBLEM]}
-        logger.warning("the MCP server %s is down: %s", row.name, unavailable)
+        problem = clean(f"{unavailable} {unavailable.detail}".strip())[:MAX_PROBLEM]
+        listing: dict[str, Any] = {"status": status, "problem": problem}
+        logger.warning("the MCP server %s is down: %s", row.name, problem)
+        if unavailable.is_ours:
+            return
     else:
         ttl = min(max(found.ttl or DEFAULT_TTL, SHORTEST_TTL), LONGEST_TTL)
         listing = {
@@ -62,9 +71,26 @@ def _load(server_id: str) -> McpServer | None:
 
 def _described(server: str, tools: "list[Tool]") -> list[dict[str, Any]]:
     """As McpServer.tools, sorted by name."""
+    tools = [tool for tool in tools if clean(tool.name) == tool.name]
     names = offered_names(server, (tool.name for tool in tools))
     by_name = {names[tool.name]: tool for tool in tools}
-    return [_describe(name, by_name[name]) for name in sorted(by_name)]
+    described, size = [], 0
+    for name in sorted(by_name):
+        tool = by_name[name]
+        length = _schema_length(tool)
+        if length and len(tool.name) <= MAX_NAME and size + length <= MAX_SCHEMAS:
+            described.append(_describe(name, tool))
+            size += length
+    return described
+
+
+def _schema_length(tool: "Tool") -> int:
+    """Characters of the schema as JSON; 0: it is too long, or no JSON that can be stored."""
+    try:
+        text = json.dumps(tool.input_schema, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        return 0
+    return 0 if len(text) > MAX_SCHEMA or "\\u0000" in text or "\\ud8" in text.lower() else len(text)
 
 
 def _describe(name: str, tool: "Tool") -> dict[str, Any]:
@@ -78,7 +104,7 @@ def _describe(name: str, tool: "Tool") -> dict[str, Any]:
     return {
         "name": name,
         "tool": tool.name,
-        "description": (tool.description or tool.title or tool.name)[:MAX_DESCRIPTION],
+        "description": clean(tool.description or tool.title or tool.name)[:MAX_DESCRIPTION],
         "parameters": tool.input_schema,
         "read_only": read_only,
         "destructive": not read_only and hint(hints.destructive_hint if hints else None, default=True),

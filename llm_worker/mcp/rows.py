@@ -7,10 +7,14 @@ from llm_worker.mcp.configuration import Configuration, ServerUnavailable
 
 
 def configuration_of(server: McpServer) -> Configuration:
-    """Raises ServerUnavailable for a program that MCP_COMMANDS names no more."""
+    """Raises ServerUnavailable for a program that MCP_COMMANDS names no more, and variables that are ours by now."""
     is_stdio = server.transport == Transport.STDIO
     if is_stdio and not (server.is_demo or rules.is_allowed(server.command[0])):
-        raise ServerUnavailable(f"MCP_COMMANDS does not name {server.command[0]}.")
+        detail = f"MCP_COMMANDS does not name {server.command[0]}."
+        raise ServerUnavailable("The server is not set up.", detail)
+    variables = [*server.env.values(), *server.headers.values()]
+    if refused := next(filter(rules.is_ours, variables), ""):
+        raise ServerUnavailable("The server is not set up.", f"{refused} is not given to MCP servers.")
     return Configuration(
         server=str(server.pk),
         revision=str(server.revision),

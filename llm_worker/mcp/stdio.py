@@ -38,6 +38,7 @@ MAX_NOISE_BYTES: Final = 1024 * 1024
 MAX_MEMORY_BYTES: Final = 1024 * 1024 * 1024
 _MEMORY_CHECK_S: Final = 5.0
 _ERROR_LINES: Final = 5
+ENDED: Final = "The server has ended."
 _LINE_CHARACTERS: Final = 300
 # For each step of a shutdown.
 _GRACE_S: Final = 2.0
@@ -62,12 +63,13 @@ class _Process(NamedTuple):
 
 
 class StdioServer:
-    """problem: why the server is of no use any more; empty while it is."""
+    """problem: why the server is of no use any more; empty while it is.  detail: what its error output says, for staff."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
         self._errors: deque[str] = deque(maxlen=_ERROR_LINES)
         self.problem = ""
+        self.detail = ""
 
     @asynccontextmanager
     async def transport(self) -> AsyncIterator[Streams]:
@@ -108,7 +110,8 @@ class StdioServer:
                 limit=MAX_MESSAGE_BYTES,
             )
         except OSError as error:
-            raise ServerUnavailable(f"The program cannot be started: {error.strerror}.") from error
+            detail = f"The program cannot be started: {error.strerror}."
+            raise ServerUnavailable("The server cannot be started.", detail) from error
         pipes = (process.stdin, process.stdout, process.stderr)
         return _Process(
             process, *cast("tuple[asyncio.StreamWriter, asyncio.StreamReader, asyncio.StreamReader]", pipes)
@@ -131,11 +134,8 @@ class StdioServer:
             except (anyio.ClosedResourceError, anyio.BrokenResourceError):
                 pass  # the connection is being closed
             else:
-                self.problem = self.problem or self._ended()
-
-    def _ended(self) -> str:
-        said = " ".join(self._errors)[-_LINE_CHARACTERS:]
-        return f"The server has ended{': ' + said if said else ''}."
+                self.problem = self.problem or ENDED
+                self.detail = " ".join(self._errors)[-_LINE_CHARACTERS:]
 
     async def _write(self, process: _Process, from_us: MemoryObjectReceiveStream[SessionMessage]) -> None:
         async with from_us:

@@ -5,6 +5,10 @@ from collections.abc import Iterator, Mapping
 from typing import IO, Any, Final
 
 from django.conf import settings
+
+# When the process starts, not with the first upload: a package of the same name (python-multipart) hands over to this one while it is
+# imported, and a second thread would find it empty.
+from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
 from rest_framework.parsers import BaseParser
 
 from chat.protocol.errors import ApiError
@@ -66,8 +70,6 @@ class FileFormParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
     ) -> dict[str, Any]:
-        from multipart import MultipartError
-
         form: dict[str, Any] = {}
         try:
             self._read_parts(stream, _boundary(media_type), form)
@@ -76,8 +78,6 @@ class FileFormParser(BaseParser):
         return form
 
     def _read_parts(self, stream: IO[Any], boundary: str, form: dict[str, Any]) -> None:
-        from multipart import MultipartSegment, PushMultipartParser
-
         parser = PushMultipartParser(
             boundary, max_header_size=MAX_HEADER_BYTES, max_segment_count=MAX_PARTS, strict=True
         )
@@ -99,8 +99,6 @@ class FileFormParser(BaseParser):
 
 
 def _boundary(media_type: str | None) -> str:
-    from multipart import parse_options_header
-
     boundary = parse_options_header(media_type or "")[1].get("boundary", "")
     if not boundary or len(boundary) > 200:
         raise ApiError("invalid_multipart")

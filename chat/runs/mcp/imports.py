@@ -36,7 +36,7 @@ def _fields(name: str, one: Mapping[str, Any]) -> dict[str, Any]:
     common = {"name": spelled, "is_enabled": not one.get("disabled", False)}
     if "url" in one:
         kind = one.get("type", one.get("transport", "http"))
-        if kind not in _HTTP:
+        if not (isinstance(kind, str) and kind in _HTTP):
             raise ImportRefused(
                 _("%(name)s: the transport %(kind)s is not supported.") % {"name": name, "kind": kind}
             )

@@ -46,17 +46,23 @@ def check(fields: Mapping[str, Any], *, is_own: bool = False) -> None:
     else:
         _check_url(fields["url"])
         _refuse(fields, "command", "env")
+    if not _are_texts(fields["enabled_tools"]):
+        raise ApiError("invalid_value", "Names of tools, as strings.", field="enabled_tools")
     _check_variables("env", fields["env"], _VARIABLE)
     _check_variables("headers", fields["headers"], _HEADER)
 
 
 def _check_command(command: Any, *, is_own: bool) -> None:
-    if not (isinstance(command, list) and command and all(isinstance(part, str) for part in command)):
+    if not (_are_texts(command) and command):
         raise ApiError("invalid_value", "A program and its arguments, as strings.", field="command")
     if any("\0" in part for part in command):
         raise ApiError("invalid_characters", field="command")
     if not (is_own or is_allowed(command[0])):
         raise ApiError("mcp_command_refused", field="command")
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def is_allowed(program: str) -> bool:
@@ -88,11 +94,11 @@ def _check_variables(field: str, given: Any, pattern: re.Pattern[str]) -> None:
             raise ApiError(
                 "invalid_value", "The names of environment variables, never their values.", field=field
             )
-        if _is_ours(variable):
+        if is_ours(variable):
             raise ApiError("mcp_variable_refused", field=field)
 
 
-def _is_ours(variable: str) -> bool:
+def is_ours(variable: str) -> bool:
     """Whether it is one that Turnwire itself reads, or that has the key of a model server."""
     ours = (DEFAULT_KEY_VARIABLE, *settings.OWN_VARIABLES)
     return variable in ours or variable.startswith(settings.LLM_KEY_PREFIX)

@@ -42,6 +42,8 @@ def change_server(server: McpServer, fields: Mapping[str, Any]) -> None:
     """Raises ApiError."""
     changed = server.edited | dict(fields)
     rules.check(changed, is_own=server.is_demo and changed["command"] == server.command)
+    if changed["command"] != server.command:
+        fields = {**fields, "is_demo": False}
     try:
         with transaction.atomic():
             server.change(**fields)

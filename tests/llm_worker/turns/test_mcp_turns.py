@@ -124,6 +124,13 @@ def test_a_program_that_is_no_longer_allowed_is_neither_started_nor_offered(
     assert (server.status, "MCP_COMMANDS does not name" in server.problem) == ("down", True)
 
 
+def test_variables_that_have_become_ours_are_given_to_no_server_any_more(server, runtime, settings):
+    settings.LLM_KEY_PREFIX = "MCP_"
+    runtime.list_mcp_tools(str(server.pk))
+    server.refresh_from_db()
+    assert (server.status, "is not given to MCP servers" in server.problem) == ("down", True)
+
+
 def test_a_listing_of_a_configuration_that_was_changed_meanwhile_is_not_stored(server):
     stale = McpServer.objects.get(pk=server.pk)
     server.change(env={})

@@ -52,6 +52,7 @@ def test_servers_are_imported_as_desktop_clients_list_them(admin):
         ({"a": STDIO, "b": {"command": "bash"}}, "MCP_COMMANDS"),
         ({"a": STDIO, "b": {**STDIO, "env": {"TOKEN": "ghp_secret"}}}, "b: TOKEN has a value"),
         ({"a": HTTP, "b": {**HTTP, "type": "sse"}}, "sse is not supported"),
+        ({"a": HTTP, "b": {**HTTP, "type": []}}, "is not supported"),
         ({"a": HTTP, "b": {}}, "neither a command nor a url"),
         ({"a": HTTP, "b": {"url": "http://127.0.0.1/"}}, "No MCP server"),
     ],
@@ -73,6 +74,7 @@ def test_what_lists_no_servers_is_refused(text):
 def test_a_server_is_entered_in_the_form_by_the_same_rules(admin):
     form = {"name": "git", "transport": "stdio", "command": '["bash"]', "approval": "ask", "is_enabled": "on"}
     assert "MCP_COMMANDS" in admin.post(ADD, form).content.decode()
+    assert admin.post(ADD, {**form, "command": '["npx"]', "enabled_tools": "5"}).status_code == 200
     assert admin.post(ADD, {**form, "command": '["npx"]'}).status_code == 302
     row = McpServer.objects.get()
     page = f"/admin/chat/mcpserver/{row.pk}/change/"

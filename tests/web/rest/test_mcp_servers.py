@@ -141,6 +141,7 @@ def test_tools_of_another_configuration_are_forgotten_and_those_of_the_same_are_
         (WEB, {"headers": {"X\r\nY": "NAME"}}, "invalid_value", "headers"),
         (WEB, {"command": ["mcp-server-time"]}, "invalid_value", "command"),
         (WEB, {"approval": "sometimes"}, "invalid_value", "approval"),
+        (WEB, {"enabled_tools": "add"}, "invalid_type", "enabled_tools"),
     ],
 )
 def test_what_a_server_may_not_be(root, body, fields, code, field):
@@ -165,7 +166,15 @@ def test_the_server_of_a_trial_needs_no_place_among_the_allowed_programs_until_i
     refused = root.patch(path, {"command": ["/usr/bin/python", "-c", "1"]}, format="json")
     assert refused.json()["code"] == "mcp_command_refused"
     again = McpServer.objects.offer_demo(["/opt/python", "notes.py"])
+    assert again.is_demo
     assert (again.pk, again.command, again.approval) == (server.pk, ["/opt/python", "notes.py"], "ask")
+
+
+def test_the_server_of_a_trial_that_staff_have_changed_is_one_like_others(root):
+    server = McpServer.objects.offer_demo(["/usr/bin/python", "notes.py"])
+    root.patch(f"{SERVERS}{server.pk}/", {"command": ["mcp-server-time"]}, format="json")
+    server.refresh_from_db()
+    assert (server.is_demo, server.command) == (False, ["mcp-server-time"])
 
 
 def test_a_server_that_staff_have_called_as_that_of_a_trial_stays_theirs(root):

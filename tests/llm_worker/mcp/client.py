@@ -1,0 +1,29 @@
+"""A client of MCP servers for tests: the connections of a worker, and what they told."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from llm_worker.mcp.configuration import Answer, Configuration
+from llm_worker.mcp.connections import Connections
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(60):
+        for _ in iter(lambda: bool(condition()), True):
+            await asyncio.sleep(0.02)
+
+
+class Client:
+    """Connections, and what they told of progress and of changed lists."""
+
+    def __init__(self) -> None:
+        self.changed: list[str] = []
+        self.steps: list[tuple[float, float | None, str]] = []
+        self.connections = Connections(self.changed.append)
+
+    async def call(self, server: Configuration, tool: str, **arguments: Any) -> Answer:
+        return await self.connections.call(server, tool, arguments, "the key", self._show)
+
+    async def _show(self, done: float, total: float | None, message: str) -> None:
+        self.steps.append((done, total, message))

@@ -1,0 +1,170 @@
+"""What becomes of calls over HTTP, by what a scripted server answers: made once, and with the outcome that follows from the answer."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from llm_worker.mcp.configuration import Answer, CallFailed, CallLost, Configuration
+from tests.instance import free_port
+from tests.llm_worker.mcp.client import until
+
+pytestmark = [pytest.mark.e2e]
+
+
+async def _nothing(_: str) -> None:
+    pass
+
+
+class Scripted:
+    """An MCP server of revision 2025-11-25 over HTTP, whose answers a test decides."""
+
+    def __init__(self, answer: Callable[[dict[str, Any]], Any]) -> None:
+        self.answer = answer
+        self.calls: list[dict[str, Any]] = []
+        self.session = 0
+        # Awaited with the text of each message before it is answered.
+        self.before: Callable[[str], Awaitable[object]] = _nothing
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        if request.method != "POST":
+            return web.Response(status=405)
+        message = await request.json()
+        await self.before(await request.text())
+        if "id" not in message:
+            return web.Response(status=202)
+        if message["method"] == "server/discover":
+            return web.json_response(
+                {"jsonrpc": "2.0", "id": message["id"], **error("Method not found", -32601)}
+            )
+        if message["method"] == "initialize":
+            self.session += 1
+            result = {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "scripted", "version": "1"},
+            }
+            answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
+            return web.json_response(answer, headers={"mcp-session-id": str(self.session)})
+        self.calls.append(message)
+        given = self.answer(message)
+        if isinstance(given, web.StreamResponse):
+            return given
+        return web.json_response({"jsonrpc": "2.0", "id": message["id"], **given})
+
+
+@pytest.fixture
+async def scripted(settings: Any) -> AsyncIterator[Callable[..., Any]]:
+    """Starts a scripted server; returns it and how it is reached."""
+    runners: list[web.AppRunner] = []
+
+    async def start(answer: Callable[[dict[str, Any]], Any]) -> tuple[Scripted, Configuration]:
+        server, port = Scripted(answer), free_port()
+        app = web.Application()
+        app.router.add_route("*", "/mcp", server.handle)
+        runners.append(web.AppRunner(app))
+        await runners[-1].setup()
+        await web.TCPSite(runners[-1], "127.0.0.1", port).start()
+        settings.URL_ALLOWED_HOSTS = frozenset({f"127.0.0.1:{port}"})
+        return server, Configuration("id", "1", "scripted", (), f"http://127.0.0.1:{port}/mcp", (), ())
+
+    yield start
+    for runner in runners:
+        await runner.cleanup()
+
+
+def result(text: str) -> dict[str, Any]:
+    return {"result": {"content": [{"type": "text", "text": text}]}}
+
+
+def error(message: str, code: int = -32000) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (lambda _: error("no such note"), CallFailed("no such note")),
+        (lambda _: error("Session terminated"), CallFailed("Session terminated")),
+        (lambda _: error("x" * 9_999), CallFailed("x" * 1_000)),
+        (lambda _: web.Response(status=429), CallFailed("The server refused the call (status 429).")),
+        (lambda _: web.Response(status=503), CallLost("The server failed (status 503).")),
+        (
+            lambda _: {"result": {"content": [{}] * 3}},
+            CallFailed("The server answered what the protocol does not allow."),
+        ),
+    ],
+    ids=["an error", "the words of a lost session", "a long error", "429", "503", "no content"],
+)
+async def test_what_becomes_of_a_call_follows_from_the_answer_and_it_is_made_once(
+    client, scripted, answer, outcome
+):
+    server, configuration = await scripted(answer)
+    with pytest.raises(type(outcome), match=f"^{re.escape(str(outcome))}$"):
+        await client.call(configuration, "act")
+    assert [message["method"] for message in server.calls] == ["tools/call"]
+    server.answer = lambda _: result("again")
+    assert await client.call(configuration, "act") == Answer("again")
+    assert server.session == 1
+
+
+async def test_a_session_that_the_server_has_forgotten_is_opened_again_and_the_call_made_there(
+    client, scripted
+):
+    server, configuration = await scripted(lambda _: result("first"))
+    assert await client.call(configuration, "act") == Answer("first")
+
+    def answer(_: dict[str, Any]) -> Any:
+        if server.session > 1:
+            return result("second")
+        return web.json_response({"jsonrpc": "2.0", "id": None, **error("Session not found")}, status=404)
+
+    server.answer = answer
+    assert await client.call(configuration, "act") == Answer("second")
+
+
+async def test_an_answer_that_no_schema_allows_is_an_answer_and_what_a_schema_costs_is_not_paid(
+    client, scripted
+):
+    tools = [
+        {
+            "name": "act",
+            "inputSchema": {"type": "object"},
+            "outputSchema": {"type": "object", "properties": {"a": {"pattern": "^(a+)+$"}}},
+        }
+    ]
+
+    def answer(message: dict[str, Any]) -> Any:
+        if message["method"] == "tools/list":
+            return {"result": {"tools": tools}}
+        return {"result": {"content": [], "structuredContent": {"a": "a" * 40 + "!"}}}
+
+    _, configuration = await scripted(answer)
+    await client.connections.list_tools(configuration)
+    assert (await client.call(configuration, "act")).text.startswith('{"a": "aaa')
+
+
+async def test_a_call_that_fails_ends_no_other(client, scripted):
+    gate = asyncio.Event()
+
+    def answer(message: dict[str, Any]) -> Any:
+        if message["params"]["name"] == "fail":
+            return web.Response(body=b"x" * 5_000_000, content_type="application/json")
+        return result("slow")
+
+    server, configuration = await scripted(answer)
+
+    async def wait(text: str) -> None:
+        if "slow" in text:
+            await gate.wait()
+
+    server.before = wait
+    slow = asyncio.create_task(client.call(configuration, "slow"))
+    await until(lambda: server.session)
+    with pytest.raises(CallLost):
+        await client.call(configuration, "fail")
+    gate.set()
+    assert await slow == Answer("slow")
