@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 import threading
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
 
@@ -75,15 +76,15 @@ class Runtime:
 
     def title(self, run_id: str) -> None:
         """Set the title of the run's session, if it has none. Not while draining: the next turn requests it again."""
-        asyncio.run_coroutine_threadsafe(self._title(run_id), self._loop).result()
+        self._run_beside(lambda: title_session(run_id, self._database, self._models))
 
     def check_provider(self, provider_id: str, check_id: str) -> None:
         """Check the provider and store how it went. Not while draining: staff request it again."""
-        asyncio.run_coroutine_threadsafe(self._check_provider(provider_id, check_id), self._loop).result()
+        self._run_beside(lambda: check_provider(provider_id, check_id, self._database, self._models))
 
     def list_mcp_tools(self, server_id: str) -> None:
         """List the tools of an MCP server and store them. Not while draining: it is requested again."""
-        asyncio.run_coroutine_threadsafe(self._list_mcp_tools(server_id), self._loop).result()
+        self._run_beside(lambda: list_server(server_id, self._database, self._servers))
 
     def drain(self, grace_s: float) -> None:
         """Claim no more runs; after the grace period, release those that still run. Safe in any thread or signal handler."""
@@ -171,20 +172,14 @@ class Runtime:
                 await self._carry_out(Attempt(claimed, self._services, leased_at))
         return True
 
-    async def _title(self, run_id: str) -> None:
-        if not self._drain.has_begun:
-            with self._drain.bounded():
-                await title_session(run_id, self._database, self._models)
+    def _run_beside(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Return when this work, which is no run, has ended. A process that is draining begins none."""
+        asyncio.run_coroutine_threadsafe(self._unless_draining(work), self._loop).result()
 
-    async def _check_provider(self, provider_id: str, check_id: str) -> None:
+    async def _unless_draining(self, work: Callable[[], Awaitable[None]]) -> None:
         if not self._drain.has_begun:
             with self._drain.bounded():
-                await check_provider(provider_id, check_id, self._database, self._models)
-
-    async def _list_mcp_tools(self, server_id: str) -> None:
-        if not self._drain.has_begun:
-            with self._drain.bounded():
-                await list_server(server_id, self._database, self._servers)
+                await work()
 
     def _list_again(self, server_id: str) -> None:
         """The server says that its tools changed."""

@@ -49,7 +49,7 @@ class McpServerQuerySet(models.QuerySet["McpServer"]):
         """Enabled servers of which these names choose tools."""
         return self.filter(is_enabled=True, name__in={server_of(choice) for choice in choices})
 
-    def have(self, names: Collection[str]) -> bool:
+    def all_exist(self, names: Collection[str]) -> bool:
         """Whether there is a server of each of these names, enabled or not."""
         return not names or self.filter(name__in=names).count() == len(names)
 

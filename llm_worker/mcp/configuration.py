@@ -12,21 +12,21 @@ class ServerUnavailable(Exception):
     """A server cannot be used, and was asked nothing; the message is one sentence, also for models.
 
     detail: for staff alone, such as what its error output says.  needs_sign_in: it refuses those it does not know.
-    is_ours: the reason is this process, not the server.
+    is_local: the reason is this process, not the server.
     """
 
     def __init__(
-        self, problem: str, detail: str = "", *, needs_sign_in: bool = False, is_ours: bool = False
+        self, problem: str, detail: str = "", *, needs_sign_in: bool = False, is_local: bool = False
     ) -> None:
         super().__init__(problem)
         self.detail = detail
         self.needs_sign_in = needs_sign_in
-        self.is_ours = is_ours
+        self.is_local = is_local
 
     def again(self) -> "ServerUnavailable":
         """The same, to be raised once more."""
         return ServerUnavailable(
-            str(self), self.detail, needs_sign_in=self.needs_sign_in, is_ours=self.is_ours
+            str(self), self.detail, needs_sign_in=self.needs_sign_in, is_local=self.is_local
         )
 
 

@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple, cast
 import httpx2
 from django.conf import settings
 from mcp import Client, MCPError
-from mcp.client.client import ConnectMode
 from mcp.client.session import IncomingMessage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
@@ -161,7 +160,6 @@ class Connection:
             self._fail(ServerUnavailable("The connection was closed."))
 
     async def _open(self, stack: AsyncExitStack) -> Client:
-        mode: ConnectMode = "auto"
         if isinstance(self._server, StdioServer):
             transport: Any = self._server.transport()
         else:
@@ -171,7 +169,7 @@ class Connection:
             )
         client = Client(
             transport,
-            mode=mode,
+            mode="auto",
             message_handler=self._receive,
             client_info=Implementation(name="turnwire", version=settings.VERSION),
             cache=None,

@@ -6,10 +6,9 @@ A server that cannot be reached is asked again after a while that grows; one tha
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from chat.infrastructure.background import start_task
 from llm_worker.mcp.configuration import Answer, Configuration, Progress, ServerUnavailable
@@ -17,7 +16,7 @@ from llm_worker.mcp.configuration import Answer, Configuration, Progress, Server
 if TYPE_CHECKING:
     from llm_worker.mcp.connection import Connection, Listing
 
-logger = logging.getLogger(__name__)
+Result = TypeVar("Result")
 
 # Processes of servers are children of this one.
 MAX_CONNECTIONS: Final = 32
@@ -44,32 +43,15 @@ class Connections:
         self._open: dict[Configuration, Connection] = {}
         self._failures: dict[Configuration, _Failure] = {}
         self._closing: set[asyncio.Task[None]] = set()
-        # When each server was last said to have changed, and those that will be said to.
-        self._told: dict[str, float] = {}
-        self._waiting_changes: dict[str, asyncio.TimerHandle] = {}
+        # When the change of each server was last announced, and the changes that will be.
+        self._announced_at: dict[str, float] = {}
+        self._pending_changes: dict[str, asyncio.TimerHandle] = {}
         self._pruning: asyncio.Task[None] | None = None
 
     async def list_tools(self, configuration: Configuration) -> Listing:
         """Raises ServerUnavailable. Somebody asks for it: a server that has failed is asked again at once."""
         self._failures.pop(configuration, None)
-        had_connection = configuration in self._open
-        try:
-            return await self._list(configuration)
-        except ServerUnavailable:
-            if not had_connection:
-                raise
-        self._failures.pop(configuration, None)
-        return await self._list(configuration)
-
-    async def _list(self, configuration: Configuration) -> Listing:
-        connection = await self._connect(configuration)
-        try:
-            return await connection.list_tools()
-        except ServerUnavailable as unavailable:
-            self._forget(connection, unavailable)
-            raise
-        finally:
-            self._release(connection)
+        return await self._use(configuration, lambda connection: connection.list_tools())
 
     async def call(
         self,
@@ -80,29 +62,32 @@ class Connections:
         progress: Progress,
     ) -> Answer:
         """As Connection.call. Raises ServerUnavailable, CallFailed, CallLost."""
+        return await self._use(
+            configuration, lambda connection: connection.call(tool, arguments, key, progress)
+        )
+
+    async def _use(
+        self, configuration: Configuration, ask: Callable[[Connection], Awaitable[Result]]
+    ) -> Result:
+        """What `ask` returns of a connection to the server. Raises what it raises."""
         had_connection = configuration in self._open
         try:
-            return await self._call(configuration, tool, arguments, key, progress)
+            return await self._use_once(configuration, ask)
         except ServerUnavailable:
             if not had_connection:
                 raise
         # It was asked nothing over a connection of which it knows nothing any more.
         self._failures.pop(configuration, None)
-        return await self._call(configuration, tool, arguments, key, progress)
+        return await self._use_once(configuration, ask)
 
-    async def _call(
-        self,
-        configuration: Configuration,
-        tool: str,
-        arguments: Mapping[str, Any],
-        key: str,
-        progress: Progress,
-    ) -> Answer:
+    async def _use_once(
+        self, configuration: Configuration, ask: Callable[[Connection], Awaitable[Result]]
+    ) -> Result:
         connection = await self._connect(configuration)
         try:
-            result = await connection.call(tool, arguments, key, progress)
+            result = await ask(connection)
         except ServerUnavailable as unavailable:
-            self._forget(connection, unavailable)
+            self._record_failure(connection, unavailable)
             raise
         finally:
             self._release(connection)
@@ -113,7 +98,7 @@ class Connections:
         """Returns when the processes of the servers have ended."""
         if self._pruning:
             self._pruning.cancel()
-        for waiting in self._waiting_changes.values():
+        for waiting in self._pending_changes.values():
             waiting.cancel()
         await asyncio.gather(*(connection.close() for connection in self._open.values()), *self._closing)
         self._open.clear()
@@ -127,9 +112,9 @@ class Connections:
         connection = self._open.get(configuration)
         if connection is None or not connection.is_open:
             if connection:
-                self._close(connection)
+                self._retire(connection)
             self._make_room(configuration)
-            connection = connection_type(configuration, self._changed)
+            connection = connection_type(configuration, self._on_list_changed)
             self._open[configuration] = connection
             self._pruning = self._pruning or start_task("mcp pruning", self._keep_pruning)
         connection.calls += 1
@@ -139,28 +124,28 @@ class Connections:
         connection.calls -= 1
         connection.used_at = asyncio.get_running_loop().time()
         if not connection.calls and self._open.get(connection.configuration) is not connection:
-            self._end(connection)
+            self._disconnect(connection)
 
-    def _forget(self, connection: Connection, unavailable: ServerUnavailable) -> None:
+    def _record_failure(self, connection: Connection, unavailable: ServerUnavailable) -> None:
         configuration = connection.configuration
         if self._open.get(configuration) is connection:
             before = self._failures.get(configuration)
             wait_s = min(before.wait_s * 2, LONGEST_WAIT_S) if before else FIRST_WAIT_S
             until = asyncio.get_running_loop().time() + wait_s
             self._failures[configuration] = _Failure(until, wait_s, unavailable)
-            self._close(connection)
+            self._retire(connection)
 
     def _make_room(self, configuration: Configuration) -> None:
         """Raises ServerUnavailable. Connections to an earlier revision of the server, and the longest idle one, make room."""
         for other in list(self._open.values()):
             if other.configuration.server == configuration.server and not other.calls:
-                self._close(other)
+                self._retire(other)
         if len(self._open) < MAX_CONNECTIONS:
             return
         idle = [connection for connection in self._open.values() if not connection.calls]
         if not idle:
-            raise ServerUnavailable("Too many servers are in use at the moment.", is_ours=True)
-        self._close(min(idle, key=lambda connection: connection.used_at))
+            raise ServerUnavailable("Too many servers are in use at the moment.", is_local=True)
+        self._retire(min(idle, key=lambda connection: connection.used_at))
 
     async def _keep_pruning(self) -> None:
         loop = asyncio.get_running_loop()
@@ -169,33 +154,33 @@ class Connections:
             for connection in list(self._open.values()):
                 is_idle = not connection.calls and loop.time() - connection.used_at > IDLE_S
                 if is_idle or not connection.is_open:
-                    self._close(connection)
+                    self._retire(connection)
             for configuration, failure in list(self._failures.items()):
                 if failure.until + LONGEST_WAIT_S < loop.time():
                     del self._failures[configuration]
 
-    def _close(self, connection: Connection) -> None:
+    def _retire(self, connection: Connection) -> None:
         """Nobody else uses it; it ends with its last call."""
         if self._open.get(connection.configuration) is connection:
             del self._open[connection.configuration]
             if not connection.calls:
-                self._end(connection)
+                self._disconnect(connection)
 
-    def _end(self, connection: Connection) -> None:
+    def _disconnect(self, connection: Connection) -> None:
         closing = asyncio.create_task(connection.close(), name="mcp closing")
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
 
-    def _changed(self, server: str) -> None:
+    def _on_list_changed(self, server: str) -> None:
         """However often a server says so, its list is asked for once in a while."""
         loop = asyncio.get_running_loop()
-        if server not in self._waiting_changes:
-            wait_s = max(0.0, self._told.get(server, 0.0) + CHANGES_S - loop.time())
-            self._waiting_changes[server] = loop.call_later(wait_s, self._tell, server)
+        if server not in self._pending_changes:
+            wait_s = max(0.0, self._announced_at.get(server, 0.0) + CHANGES_S - loop.time())
+            self._pending_changes[server] = loop.call_later(wait_s, self._announce_change, server)
 
-    def _tell(self, server: str) -> None:
-        del self._waiting_changes[server]
-        self._told[server] = asyncio.get_running_loop().time()
+    def _announce_change(self, server: str) -> None:
+        del self._pending_changes[server]
+        self._announced_at[server] = asyncio.get_running_loop().time()
         self._on_change(server)
 
 

@@ -44,7 +44,7 @@ async def list_server(server_id: str, database: Database, connections: Connectio
         problem = clean(f"{unavailable} {unavailable.detail}".strip())[:MAX_PROBLEM]
         listing: dict[str, Any] = {"status": status, "problem": problem}
         logger.warning("the MCP server %s is down: %s", row.name, problem)
-        if unavailable.is_ours:
+        if unavailable.is_local:
             return
     else:
         ttl = min(max(found.ttl or DEFAULT_TTL, SHORTEST_TTL), LONGEST_TTL)

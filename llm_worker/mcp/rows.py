@@ -13,7 +13,7 @@ def configuration_of(server: McpServer) -> Configuration:
         detail = f"MCP_COMMANDS does not name {server.command[0]}."
         raise ServerUnavailable("The server is not set up.", detail)
     variables = [*server.env.values(), *server.headers.values()]
-    if refused := next(filter(rules.is_ours, variables), ""):
+    if refused := next(filter(rules.is_own_variable, variables), ""):
         raise ServerUnavailable("The server is not set up.", f"{refused} is not given to MCP servers.")
     return Configuration(
         server=str(server.pk),

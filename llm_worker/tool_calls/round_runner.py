@@ -234,7 +234,7 @@ class _CallContext:
         self.servers = runner.deps.servers
 
     async def report_progress(self, done: float, total: float | None, message: str) -> None:
-        pass
+        """Discarded: no packet tells of it (decision 0182)."""
 
     async def rewrite_queries(self, queries: Sequence[str]) -> Sequence[str]:
         return await self._runner.deps.rewrite_queries(queries)

@@ -165,7 +165,7 @@ class ToolContext(Protocol):
     servers: Servers
 
     async def report_progress(self, done: float, total: float | None, message: str) -> None:
-        """Show how far the call is. total: None if it is not known."""
+        """Say how far the call is. total: None if it is not known."""
         ...
 
     async def rewrite_queries(self, queries: Sequence[str]) -> Sequence[str]:

@@ -39,8 +39,8 @@ class McpServerForm(forms.ModelForm[McpServer]):
         if self.errors:
             return given
         try:
-            is_own = self.instance.is_demo and given["command"] == self.initial.get("command")
-            rules.check(given, is_own=is_own)
+            is_demo_command = self.instance.is_demo and given["command"] == self.initial.get("command")
+            rules.check(given, is_demo_command=is_demo_command)
         except ApiError as refused:
             self.add_error(refused.field, refused.message)
         return given
@@ -65,16 +65,6 @@ class ImportForm(forms.Form):
 @admin.register(McpServer)
 class McpServerAdmin(admin.ModelAdmin[McpServer]):
     form = McpServerForm
-    fields = (
-        *EDITED,
-        "status",
-        "problem",
-        "tool_names",
-        "listed_at",
-        "expires_at",
-        "created_by",
-        "created_at",
-    )
     readonly_fields = (
         "status",
         "problem",
@@ -84,6 +74,7 @@ class McpServerAdmin(admin.ModelAdmin[McpServer]):
         "created_by",
         "created_at",
     )
+    fields = (*EDITED, *readonly_fields)
     list_display = ("name", "transport", "is_enabled", "status", "problem", "approval", "listed_at")
     list_filter = ("status", "transport", "is_enabled")
     search_fields = ("id", "name", "url")

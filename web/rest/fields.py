@@ -38,7 +38,6 @@ def parse_id(text: object) -> UUID | None:
 
 # Of an agent.
 MAX_GROUPS: Final = 50
-# Of an agent.
 MAX_QUESTIONS: Final = 4
 
 
@@ -187,7 +186,7 @@ class StringsField(serializers.ListField, DescribedField):
         return {"items": {"type": "string", "maxLength": child.max_length, **child.json_schema()}}
 
 
-class QuestionsField(serializers.ListField, DescribedField):
+class QuestionsField(StringsField):
     """What a new chat with an agent suggests to ask."""
 
     default_error_messages = MESSAGES
@@ -200,9 +199,7 @@ class QuestionsField(serializers.ListField, DescribedField):
         return questions
 
     def json_schema(self) -> dict[str, Any]:
-        child: Any = self.child
-        question = {"type": "string", "maxLength": child.max_length, **child.json_schema()}
-        return {"items": question, "maxItems": MAX_QUESTIONS}
+        return {**super().json_schema(), "maxItems": MAX_QUESTIONS}
 
 
 class ModelNamesField(serializers.ListField, DescribedField):
@@ -260,7 +257,7 @@ class ToolNamesField(serializers.ListField, DescribedField):
         chosen = list(dict.fromkeys(super().to_internal_value(data)))
         others = set(chosen) - TOOL_NAMES
         servers = {names.server_of(name) for name in others}
-        if not all(map(names.is_server_tool, others)) or not McpServer.objects.have(servers):
+        if not all(map(names.is_server_tool, others)) or not McpServer.objects.all_exist(servers):
             self.fail("tool_unknown")
         return chosen
 

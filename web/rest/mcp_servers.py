@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from django.db.models import QuerySet
 from rest_framework import serializers, status
 from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
@@ -129,8 +130,7 @@ class McpServersView(StrictAPIView):
         """List the MCP servers by name, with the tools that agents and chats may choose now. Disabled ones, and how each is
         reached, are shown to staff with the permission to view or change servers."""
         sees_all = _sees_all(request)
-        servers = McpServer.objects.all() if sees_all else McpServer.objects.filter(is_enabled=True)
-        return Response([present_mcp_server(server, for_staff=sees_all) for server in servers])
+        return Response([present_mcp_server(row, for_staff=sees_all) for row in _visible(sees_all=sees_all)])
 
     @documented("mcp_servers_create", body=McpServerBody, answer=McpServerAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
@@ -146,8 +146,8 @@ class McpServerView(StrictAPIView):
     def get(self, request: Request, server: str) -> Response:
         """Read an MCP server."""
         sees_all = _sees_all(request)
-        servers = McpServer.objects.all() if sees_all else McpServer.objects.filter(is_enabled=True)
-        return Response(present_mcp_server(get_own_row(servers, server, "mcp_server"), for_staff=sees_all))
+        row = get_own_row(_visible(sees_all=sees_all), server, "mcp_server")
+        return Response(present_mcp_server(row, for_staff=sees_all))
 
     @documented("mcp_servers_update", body=McpServerBody(partial=True), answer=McpServerAnswer)
     def patch(self, request: Request, server: str) -> Response:  # noqa: ARG002
@@ -178,6 +178,10 @@ def _sees_all(request: Request) -> bool:
     user = current_user(request)
     permissions = ("chat.view_mcpserver", "chat.change_mcpserver")
     return user.is_staff and any(user.has_perm(permission) for permission in permissions)
+
+
+def _visible(*, sees_all: bool) -> QuerySet[McpServer]:
+    return McpServer.objects.all() if sees_all else McpServer.objects.filter(is_enabled=True)
 
 
 def _get_server(pk: str) -> McpServer:

@@ -34,14 +34,14 @@ _OWN_HEADERS: Final = frozenset(
 MAX_ENTRIES: Final = 50
 
 
-def check(fields: Mapping[str, Any], *, is_own: bool = False) -> None:
-    """fields: of the whole row.  is_own: its command is that of the trial's server."""
+def check(fields: Mapping[str, Any], *, is_demo_command: bool = False) -> None:
+    """fields: of the whole row.  is_demo_command: its command is that of the trial's server."""
     if not is_server_name(fields["name"]):
         raise ApiError(
             "invalid_value", "A name has letters, digits, - and _, but no two _ in a row.", field="name"
         )
     if fields["transport"] == Transport.STDIO:
-        _check_command(fields["command"], is_own=is_own)
+        _check_command(fields["command"], is_demo_command=is_demo_command)
         _refuse(fields, "url", "headers")
     else:
         _check_url(fields["url"])
@@ -52,12 +52,12 @@ def check(fields: Mapping[str, Any], *, is_own: bool = False) -> None:
     _check_variables("headers", fields["headers"], _HEADER)
 
 
-def _check_command(command: Any, *, is_own: bool) -> None:
+def _check_command(command: Any, *, is_demo_command: bool) -> None:
     if not (_are_texts(command) and command):
         raise ApiError("invalid_value", "A program and its arguments, as strings.", field="command")
     if any("\0" in part for part in command):
         raise ApiError("invalid_characters", field="command")
-    if not (is_own or is_allowed(command[0])):
+    if not (is_demo_command or is_allowed(command[0])):
         raise ApiError("mcp_command_refused", field="command")
 
 
@@ -94,11 +94,11 @@ def _check_variables(field: str, given: Any, pattern: re.Pattern[str]) -> None:
             raise ApiError(
                 "invalid_value", "The names of environment variables, never their values.", field=field
             )
-        if is_ours(variable):
+        if is_own_variable(variable):
             raise ApiError("mcp_variable_refused", field=field)
 
 
-def is_ours(variable: str) -> bool:
+def is_own_variable(variable: str) -> bool:
     """Whether it is one that Turnwire itself reads, or that has the key of a model server."""
     ours = (DEFAULT_KEY_VARIABLE, *settings.OWN_VARIABLES)
     return variable in ours or variable.startswith(settings.LLM_KEY_PREFIX)

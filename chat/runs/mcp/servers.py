@@ -41,7 +41,7 @@ def create_server(user: User, fields: Mapping[str, Any]) -> McpServer:
 def change_server(server: McpServer, fields: Mapping[str, Any]) -> None:
     """Raises ApiError."""
     changed = server.edited | dict(fields)
-    rules.check(changed, is_own=server.is_demo and changed["command"] == server.command)
+    rules.check(changed, is_demo_command=server.is_demo and changed["command"] == server.command)
     if changed["command"] != server.command:
         fields = {**fields, "is_demo": False}
     try:

@@ -170,9 +170,9 @@ async def test_a_program_that_is_not_there_is_said_so(client, journal):
 
 async def test_however_often_a_list_changes_it_is_told_once_in_a_while(client):
     for _ in range(100):
-        client.connections._changed("id")
+        client.connections._on_list_changed("id")
     await until(lambda: client.changed)
-    client.connections._changed("id")
+    client.connections._on_list_changed("id")
     await asyncio.sleep(0)
     assert client.changed == ["id"]
 
