@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chat.models import McpServer
 from chat.models.mcp_server import McpStatus
+from chat.protocol.errors import ApiError
 from chat.protocol.mcp_names import offered_names
+from chat.protocol.strict_json import storable
 from chat.runs.mcp.servers import request_listing
 from llm_worker.database import Database
 from llm_worker.mcp.configuration import ServerUnavailable
@@ -87,10 +89,11 @@ def _described(server: str, tools: "list[Tool]") -> list[dict[str, Any]]:
 def _schema_length(tool: "Tool") -> int:
     """Characters of the schema as JSON; 0: it is too long, or no JSON that can be stored."""
     try:
-        text = json.dumps(tool.input_schema, allow_nan=False)
-    except (ValueError, TypeError, RecursionError):
+        text = json.dumps(tool.input_schema, ensure_ascii=False, allow_nan=False)
+        is_storable = storable(tool.input_schema) == tool.input_schema
+    except (ValueError, TypeError, RecursionError, ApiError):
         return 0
-    return 0 if len(text) > MAX_SCHEMA or "\\u0000" in text or "\\ud8" in text.lower() else len(text)
+    return len(text) if is_storable and len(text) <= MAX_SCHEMA else 0
 
 
 def _describe(name: str, tool: "Tool") -> dict[str, Any]:

@@ -38,6 +38,12 @@ def test_a_tool_that_cannot_be_stored_keeps_no_other_out(refused: Tool) -> None:
     assert [one["tool"] for one in described(refused, tool("good"))] == ["good"]
 
 
+def test_a_schema_in_any_script_is_kept() -> None:
+    schema = {"type": "object", "title": "潮 🌊", "description": "a literal \\u0000"}
+    [kept] = described(tool("tides", inputSchema=schema))
+    assert kept["parameters"] == schema
+
+
 def test_so_many_schemas_are_stored_and_no_more() -> None:
     large = {"type": "object", "title": "x" * 30_000}
     found = described(*(tool(f"t{number:03}", inputSchema=large) for number in range(50)))
