@@ -41,6 +41,7 @@ class SearchServer:
         self.port = port
         self.rules: list[Rule] = []
         self.requests: list[SearchRequest] = []
+        self.pages: dict[str, str] = {}  # HTML by name
         self._loop = asyncio.new_event_loop()
         self._stopping = asyncio.Event()
         self._ready = threading.Event()
@@ -73,9 +74,15 @@ class SearchServer:
         """Add a rule of another kind for queries that contain `query`."""
         self.rules.append({**rule, "query": query})
 
+    def publish(self, name: str, html: str) -> str:
+        """Serve a page; returns its address."""
+        self.pages[name] = html
+        return f"{self.url}/pages/{name}"
+
     def reset(self) -> None:
         self.rules.clear()
         self.requests.clear()
+        self.pages.clear()
 
     def wait_for(self, condition: Callable[[], object], timeout_s: float = 60) -> None:
         limit = time.monotonic() + timeout_s
@@ -95,6 +102,7 @@ class SearchServer:
         app.router.add_get("/search", self._search)
         app.router.add_get("/res/v1/web/search", self._search_as_brave)
         app.router.add_post("/search", self._search_as_tavily)
+        app.router.add_get("/pages/{name}", self._page)
         app.router.add_get("/requests", self._get_requests)
         app.router.add_post("/script", self._post_script)
         app.router.add_delete("/script", self._delete_script)
@@ -151,6 +159,12 @@ class SearchServer:
         return web.json_response(
             {"query": body["query"], "answer": None, "images": [], "results": found, "response_time": 0.5}
         )
+
+    async def _page(self, request: web.Request) -> web.Response:
+        html = self.pages.get(request.match_info["name"])
+        if html is None:
+            raise web.HTTPNotFound
+        return web.Response(text=html, content_type="text/html")
 
     async def _hang(self, asked: SearchRequest) -> None:
         try:

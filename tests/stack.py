@@ -82,6 +82,7 @@ class Stack:
             "MAX_TOKENS_PER_USER": "0",
             "TITLES": "1",
             "WEB_SEARCH_URL": searching.url,
+            "URL_ALLOWED_HOSTS": searching.url.removeprefix("http://"),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         }
 

@@ -80,7 +80,8 @@ def _extract(source: str, address: str) -> _Found:
 
 
 def _main_text(source: str, address: str) -> _Found:
-    tree = trafilatura.load_html(source)
+    # Pages may leave out the tags of html, head and body; what has no "html" near its start is refused as no page.
+    tree = trafilatura.load_html(f"<!doctype html>{source}")
     if tree is None:
         return _Found("")
     known = extract_metadata(tree, default_url=address)

@@ -53,8 +53,15 @@ class Numbering:
 
     def number(self, documents: Iterable[Document]) -> tuple[Document, ...]:
         """The same documents in the same order, with their numbers, without exact repetitions."""
-        numbered = [self._know(replace(document, number=self._number(document))) for document in documents]
+        numbered = [self._know(self._numbered(document)) for document in documents]
         return tuple(each for at, each in enumerate(numbered) if each not in numbered[:at])
+
+    def _numbered(self, document: Document) -> Document:
+        number = self._number(document)
+        known = self.documents.get(number)
+        # Where a page has no title, its address stands for it: a search may know more.
+        title = known.title if known and document.title == document.url else document.title
+        return replace(document, number=number, title=title)
 
     def _number(self, document: Document) -> int:
         identity = _identity(document)

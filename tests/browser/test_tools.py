@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.accessible import violations_in_both_themes
 from tests.browser.reader import Reader
 from tests.stack import Stack
-from tests.tool_fixtures import MOON, RESEARCH, SUN, search_call, streamed_call
+from tests.tool_fixtures import MOON, RESEARCH, SUN, search_call, streamed_call, tool_responses
 
 pytestmark = pytest.mark.browser
 
@@ -105,6 +106,38 @@ def test_a_search_shows_its_pages_and_every_citation_opens_one(searching: Reader
         answer.locator(".steps > summary").click()
         expect(answer.locator(".tool .document-card").first).to_contain_text("moon.exampleMoonIt pulls.")
         searching.page.reload()
+
+
+@pytest.mark.full
+def test_an_agent_finds_a_page_opens_it_and_cites_it_at_its_place(reader: Reader, stack: Stack) -> None:
+    """With one number for the page, found and opened; the same after a reload."""
+    text = "".join(f"<p>Paragraph {n} tells how the moon pulls the sea.</p>" for n in range(1, 40))
+    title = "Tides explained"
+    url = stack.searching.publish("tides", f"<title>{title}</title><article><h1>{title}</h1>{text}</article>")
+    stack.searching.find({"title": title, "url": url, "content": "How the sea is pulled."})
+    stack.upstream.reply(search_call("who pulls the sea"), after_tools=0)
+    stack.upstream.reply({"call": {"name": "open_url", "arguments": {"url": url}}}, after_tools=1)
+    stack.upstream.reply({"text": "The moon pulls it [1]. So it is."}, after_tools=2)
+    reading = with_tools(reader, "web_search", "open_url")
+    reading.send("Who pulls the sea?")
+    reading.expect_answer("The moon pulls it 1. So it is.")
+    assert "Paragraph 39" in tool_responses(stack.upstream.requests[-1])[-1]
+    answer = reading.answers
+    for _ in range(2):
+        expect(answer.locator(".steps .line")).to_contain_text("1 source")
+        chip = answer.get_by_role("link", name=f"Source 1: {title}")
+        expect(chip).to_have_count(1)
+        expect(chip).to_have_attribute("href", url)
+        chip.focus()
+        expect(reading.page.locator(".source-card")).to_contain_text("Paragraph 1 tells")
+        chip.press("Escape")
+        expect(answer.locator(".sources .document-card")).to_have_count(1)
+        answer.locator(".steps > summary").click()
+        opened = answer.locator(".tool[data-tool=open_url]")
+        expect(opened).to_have_attribute("data-status", "completed")
+        expect(opened.locator(".document-card")).to_contain_text(title)
+        assert violations_in_both_themes(reading.page) == []
+        reading.page.reload()
 
 
 def test_parallel_calls_stand_side_by_side_and_agents_show_what_they_do(

@@ -49,3 +49,17 @@ def test_a_page_that_is_named_after_what_stands_beside_its_text_is_read(tmp_path
     text, found, _ = kept(tmp_path, "article", '<body class="has-sidebar"><div class="with-comments">')
     assert not text.startswith(main_text.NO_MAIN_TEXT)
     assert found > 0.96
+
+
+def test_a_page_without_the_tags_that_html_lets_authors_leave_out_is_read(tmp_path: Path) -> None:
+    menu = "".join(f'<li><a href="/{n}">Menu {n}</a>' for n in range(9))
+    text = "".join(f"<p>Paragraph {n} tells how the moon pulls the sea.</p>" for n in range(9))
+    (tmp_path / "content").write_text(
+        f"<title>Tides</title><nav><ul>{menu}</ul></nav><article>{text}</article>"
+    )
+    (tmp_path / "address").write_text("https://example.org/page")
+    outcome = main_text.read_main_text(tmp_path / "content", tmp_path / "text")
+    assert outcome.title == "Tides"
+    read = (tmp_path / "text").read_text()
+    assert "Paragraph 8" in read
+    assert "Menu" not in read

@@ -54,6 +54,16 @@ def test_a_document_found_again_keeps_its_number():
     assert list(numbering.documents) == [2, 3, 4]
 
 
+def test_an_opened_page_without_a_title_keeps_the_one_that_a_search_has_found():
+    url = "https://a.example/report.pdf"
+    numbering = Numbering()
+    [result] = numbering.number([Document(0, url, "The report", "An excerpt.", url)])
+    [opened] = numbering.number([Document(0, url, url, "All of it.", url)])
+    assert (opened.number, opened.title) == (result.number, "The report")
+    [titled] = numbering.number([Document(0, url, "Report 2026", "All of it.", url)])
+    assert titled.title == "Report 2026"
+
+
 def test_two_parts_of_one_document_share_its_number_and_are_both_shown():
     numbering = Numbering()
     parts = numbering.number([*found("a", contents="first"), *found("a", contents="second")])
