@@ -98,6 +98,18 @@ class ToolArguments(PacketBody, frozen=True, tag="tool_arguments", omit_defaults
     ref: str | None = None
 
 
+class ToolProgress(PacketBody, frozen=True, tag="tool_progress", omit_defaults=True):
+    """How far a running call is, as its tool says. Not repeated to clients that read the run later.
+
+    total: in the unit of `done`; None if it is not known.  text: what the call does now.
+    """
+
+    tool_call_id: str
+    done: float
+    total: float | None = None
+    text: str = ""
+
+
 class ToolOutput(PacketBody, frozen=True, tag="tool_output", omit_defaults=True):
     tool_call_id: str
     output: str | None = None
@@ -156,6 +168,7 @@ AnyPacketBody = (
     | ToolStart
     | ToolArgumentsDelta
     | ToolArguments
+    | ToolProgress
     | ToolOutput
     | SectionEnd
     | ReportStart

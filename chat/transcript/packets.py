@@ -117,6 +117,11 @@ class Blocks:
         shown = dict(arguments) if len(p.encode(dict(arguments))) <= MAX_SHOWN_CHARACTERS else {}
         yield self._place(p.ApprovalRequired(self._running[tab], row, name, shown), tab)
 
+    def tool_progress(self, tab: int, done: float, total: float | None, text: str) -> Iterator[Placed]:
+        """Yields nothing once the call has ended."""
+        if tab in self._running:
+            yield self._place(p.ToolProgress(self._running[tab], done, total, text), tab)
+
     def tool_output(
         self, tab: int, response: str, documents: Iterable[Document], ref: str
     ) -> Iterator[Placed]:

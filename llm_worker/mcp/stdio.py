@@ -69,7 +69,10 @@ class StdioServer:
         self._configuration = configuration
         self._errors: deque[str] = deque(maxlen=_ERROR_LINES)
         self.problem = ""
-        self.detail = ""
+
+    @property
+    def detail(self) -> str:
+        return " ".join(self._errors)[-_LINE_CHARACTERS:] if self.problem == ENDED else ""
 
     @asynccontextmanager
     async def transport(self) -> AsyncIterator[Streams]:
@@ -77,12 +80,11 @@ class StdioServer:
         process = await self._start(values_of(self._configuration.env))
         to_us, incoming = anyio.create_memory_object_stream[Incoming](0)
         outgoing, from_us = anyio.create_memory_object_stream[SessionMessage](0)
-        tasks = [
-            asyncio.create_task(self._read(process, to_us)),
-            asyncio.create_task(self._write(process, from_us)),
-            asyncio.create_task(self._read_errors(process)),
-            asyncio.create_task(self._watch_memory(process)),
-        ]
+        errors = asyncio.create_task(self._read_errors(process))
+        reading = asyncio.create_task(self._read(process, to_us, errors))
+        writing = asyncio.create_task(self._write(process, from_us))
+        watching = asyncio.create_task(self._watch_memory(process))
+        tasks = (errors, reading, writing, watching)
         try:
             yield incoming, outgoing
         finally:
@@ -90,6 +92,8 @@ class StdioServer:
                 # Whoever waits to hand over a message is told that nobody takes it.
                 await incoming.aclose()
                 await _end(process, is_patient=not self.problem)
+                # What it said at its end is in the pipe.
+                await asyncio.wait({reading, errors}, timeout=_GRACE_S)
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
@@ -117,8 +121,10 @@ class StdioServer:
             process, *cast("tuple[asyncio.StreamWriter, asyncio.StreamReader, asyncio.StreamReader]", pipes)
         )
 
-    async def _read(self, process: _Process, to_us: MemoryObjectSendStream[Incoming]) -> None:
-        """Closes the stream at the end, which ends every request that waits for an answer."""
+    async def _read(
+        self, process: _Process, to_us: MemoryObjectSendStream[Incoming], errors: asyncio.Task[None]
+    ) -> None:
+        """Closes the stream at the end, which ends every request that waits for an answer: when all is read that tells why."""
         noise = 0
         async with to_us:
             try:
@@ -135,7 +141,7 @@ class StdioServer:
                 pass  # the connection is being closed
             else:
                 self.problem = self.problem or ENDED
-                self.detail = " ".join(self._errors)[-_LINE_CHARACTERS:]
+                await asyncio.wait({errors}, timeout=_GRACE_S)
 
     async def _write(self, process: _Process, from_us: MemoryObjectReceiveStream[SessionMessage]) -> None:
         async with from_us:

@@ -3,7 +3,8 @@
 tool_round.py runs the calls themselves and knows nothing of these.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -23,6 +24,7 @@ from llm_worker.state import RunState, Utterance
 from llm_worker.step import StreamingModels
 from llm_worker.tool_calls.approval import ApprovalNeeded, without_tools
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
+from llm_worker.tool_calls.progress import Progress, ProgressReports
 from llm_worker.tool_calls.tool_round import execute
 from llm_worker.tools.pages import RunPages
 from llm_worker.tools.tool import (
@@ -184,8 +186,16 @@ class RoundRunner:
                 )
                 self.emitter.show(required)
 
-    def context(self, tab: int) -> ToolContext:
-        return _CallContext(self, tab)
+    @contextmanager
+    def context(self, tab: int) -> Iterator[ToolContext]:
+        def show(progress: Progress) -> None:
+            self.emitter.show(self.emitter.blocks.tool_progress(tab, *progress))
+
+        reports = ProgressReports(show)
+        try:
+            yield _CallContext(self, tab, reports)
+        finally:
+            reports.close()
 
     def number(self, documents: Sequence[Document]) -> tuple[Document, ...]:
         return self.deps.numbering.number(documents)
@@ -223,9 +233,10 @@ class RoundRunner:
 class _CallContext:
     """The ToolContext of one call."""
 
-    def __init__(self, runner: RoundRunner, tab: int) -> None:
+    def __init__(self, runner: RoundRunner, tab: int, progress: ProgressReports) -> None:
         self._runner = runner
         self._tab = tab
+        self._progress = progress
         self.key = runner.rows[tab]  # stored before the call runs, and found again by the next attempt
         self.now = runner.deps.now
         self.sources = runner.deps.sources
@@ -234,7 +245,7 @@ class _CallContext:
         self.servers = runner.deps.servers
 
     async def report_progress(self, done: float, total: float | None, message: str) -> None:
-        """Discarded: no packet tells of it (decision 0182)."""
+        self._progress.report(done, total, message)
 
     async def rewrite_queries(self, queries: Sequence[str]) -> Sequence[str]:
         return await self._runner.deps.rewrite_queries(queries)

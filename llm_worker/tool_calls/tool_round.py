@@ -6,6 +6,7 @@ Knows nothing of packets and rows, which are the host's. Failures of tools becom
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Protocol
 
@@ -28,8 +29,8 @@ class RoundHost(Protocol):
         """Store the calls; returns when that is committed. No call runs before."""
         ...
 
-    def context(self, tab: int) -> ToolContext:
-        """What the call of this tab may use."""
+    def context(self, tab: int) -> AbstractContextManager[ToolContext]:
+        """What the call of this tab may use while it runs."""
         ...
 
     def number(self, documents: Sequence[Document]) -> Sequence[Document]:
@@ -74,14 +75,15 @@ async def _settle(tab: int, call: PlannedCall, host: RoundHost, limit_s: float) 
 
 async def _run_tool(tab: int, call: PlannedCall, tool: Tool, host: RoundHost, limit_s: float) -> CallResult:
     limit_s = tool.time_limit_s or limit_s
-    running = asyncio.create_task(tool.run(call.arguments, host.context(tab)), name=f"tool {tool.name}")
-    running.add_done_callback(_retrieve_exception)
-    try:
-        await asyncio.wait({running}, timeout=limit_s)
-        if not running.done():
-            return _timed_out(tool, limit_s)
-    finally:
-        await _cancel(running)
+    with host.context(tab) as context:
+        running = asyncio.create_task(tool.run(call.arguments, context), name=f"tool {tool.name}")
+        running.add_done_callback(_retrieve_exception)
+        try:
+            await asyncio.wait({running}, timeout=limit_s)
+            if not running.done():
+                return _timed_out(tool, limit_s)
+        finally:
+            await _cancel(running)
     failure = _failure(running)
     if failure is None:
         return _completed(tool, running.result(), host)

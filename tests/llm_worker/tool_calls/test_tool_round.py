@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -60,8 +60,9 @@ class RecordingHost:
         await asyncio.sleep(0)
         self.started += [call.id for call in calls]
 
-    def context(self, tab: int) -> ToolContext:
-        return self
+    @contextmanager
+    def context(self, tab: int) -> Iterator[ToolContext]:
+        yield self
 
     async def research(self, instructions: str, question: str, tools: Sequence[Tool], cycles: int) -> str:
         raise NotImplementedError

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from chat.models import McpServer, ModelConfig, ToolCall, ToolPolicy
+from chat.protocol import wire
 from chat.protocol.states import Status
+from tests.llm_worker import screens
 from tests.tool_fixtures import tool_responses
 
 ROOT = Path(__file__).parents[3]
@@ -66,6 +68,16 @@ def test_a_model_is_offered_the_tools_and_reads_what_they_answer(server, answer,
     assert first == "echo: Ebbe"
     assert '"sum": 3' in second
     assert [one.status for one in ToolCall.objects.filter(run=run)] == ["completed"] * 2
+
+
+def test_readers_are_told_how_far_a_call_is(server, answer):
+    run = answer(call("steps"))
+    packets = [packet.obj for packet in screens.entries(run)]
+    told = [obj for obj in packets if isinstance(obj, wire.ToolProgress)]
+    assert (told[0].done, told[0].total, told[0].text) == (0, 3, "step 0")
+    [ended] = [obj for obj in packets if isinstance(obj, wire.SectionEnd) and obj.tool_call_id]
+    assert packets.index(told[-1]) < packets.index(ended)
+    assert told[0].tool_call_id == ended.tool_call_id
 
 
 @pytest.mark.parametrize(

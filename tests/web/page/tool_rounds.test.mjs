@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { groupsOf, textAfter } from "../../../web/static/chat/state/tool_rounds.js";
+import { outcomeText } from "../../../web/static/chat/tools/tool_texts.js";
 import { emptyState, fold } from "../../../web/static/chat/state/session_state.js";
 import { MESSAGE, RUN, SESSION, questions, subscribed, turnStarted } from "./recorded.mjs";
 
@@ -121,6 +122,17 @@ test("arguments show as they come, and too long for one packet, they are what th
   const packets = PACKETS.slice(0, after("tool_arguments", "a"));
   packets.push({ ...packets.pop(), obj: { type: "tool_arguments", tool_call_id: "a", arguments: {}, ref: "row" } });
   assert.deepEqual(play([...SUBSCRIBED, ...packets]).rounds[0].calls[0].given, { query: "tides" });
+});
+
+test("a running call shows how far it is, as its tool says", () => {
+  const packets = PACKETS.slice(0, after("tool_arguments", "a"));
+  const told = (seq, obj) => ({ ...packets.at(-1), seq, obj: { type: "tool_progress", tool_call_id: "a", ...obj } });
+  const shown = (...more) => outcomeText(play([...SUBSCRIBED, ...packets, ...more]).rounds[0].calls[0]);
+  const next = packets.length + 1;
+  assert.equal(shown(), "running…");
+  assert.equal(shown(told(next, { done: 3, total: 12, text: "Reading" })), "Reading · 25%");
+  assert.equal(shown(told(next, { done: 13, total: 12 })), "100%");
+  assert.equal(shown(told(next, { done: 3, text: "Reading" })), "Reading · running…");
 });
 
 test("calls that still run when the answer ends are marked unknown", () => {

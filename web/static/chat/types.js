@@ -118,6 +118,7 @@
  * @property {Source[]} documents
  * @property {CallStatus} status
  * @property {number|null} durationMs
+ * @property {{done: number, total: number|null, text: string}|null} progress  how far it is; null: its tool has not said
  * @property {string} report  what an agent tool writes
  * @property {ToolCall[]} inside
  *

@@ -1,8 +1,9 @@
 /** The ring in the bar: how full the context windows of the models are that answered last. */
 
+import { percent } from "../elements/durations.js";
 import { readRun } from "../server/api.js";
 import { t } from "../i18n.js";
-import { levelOf, measuredRuns, percent, shareOf } from "./context_parts.js";
+import { levelOf, measuredRuns, shareOf } from "./context_parts.js";
 
 /** @import {LiveSession} from "../server/live_session.js" */
 /** @import {MeasuredRun} from "../types.js" */

@@ -2,7 +2,7 @@
 
 import { answerTo, isLive } from "../state/session_state.js";
 import { columnsOf } from "../state/columns.js";
-import { language, t } from "../i18n.js";
+import { t } from "../i18n.js";
 import { whole } from "../elements/durations.js";
 
 /** @import {ContextUsage, Message, SessionState} from "../types.js" */
@@ -28,9 +28,6 @@ export const shareOf = ({ window, reserved, used }) => Math.min(1, used / Math.m
 
 /** @param {ContextUsage} usage @returns {"high"|"low"} */
 export const levelOf = (usage) => (shareOf(usage) >= HIGH_SHARE ? "high" : "low");
-
-/** @param {number} share */
-export const percent = (share) => share.toLocaleString(language, { style: "percent" });
 
 /** @param {ContextUsage} usage @returns {{part: Part, name: string, tokens: number}[]} in the order of the bar; empty ones are left out */
 export function partsOf(usage) {

@@ -7,10 +7,10 @@
 
 /** @import {Round, ToolCall} from "../types.js" */
 
-const CALL_PACKETS = new Set(["tool_start", "tool_arguments_delta", "tool_arguments", "approval_required", "tool_output", "section_end"]);
+const CALL_PACKETS = new Set(["tool_start", "tool_arguments_delta", "tool_arguments", "tool_progress", "approval_required", "tool_output", "section_end"]);
 
-/** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs"|"row">} */
-const NOTHING_YET = { row: "", given: {}, writing: "", output: "", report: "", ref: null, durationMs: null };
+/** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs"|"row"|"progress">} */
+const NOTHING_YET = { row: "", given: {}, writing: "", output: "", report: "", ref: null, durationMs: null, progress: null };
 
 /** @typedef {{text: string, reasoning: string, reasoningMs: number|null}} AnswerText  of the answer so far; text: all of it */
 
@@ -155,6 +155,8 @@ function packetChanges(call, obj) {
     case "approval_required":
       // Without arguments where they are too long; the packets before have them.
       return { status: "waiting", row: obj.tool_call, given: Object.keys(obj.arguments).length ? obj.arguments : call.given };
+    case "tool_progress":
+      return { progress: { done: obj.done, total: obj.total ?? null, text: obj.text ?? "" } };
     case "tool_output":
       return { output: obj.output ?? "", documents: obj.documents ?? [], ref: obj.ref ?? null };
     case "section_end":

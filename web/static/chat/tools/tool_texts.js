@@ -1,6 +1,6 @@
 /** Translated texts about tool calls: for the line of a collapsed timeline and for each call in it. Pure. */
 
-import { duration } from "../elements/durations.js";
+import { duration, percent } from "../elements/durations.js";
 import { hostOf } from "../elements/hosts.js";
 import { t, tn } from "../i18n.js";
 import { nameOf } from "./tool_names.js";
@@ -90,11 +90,17 @@ export function about({ name, given, documents }) {
 }
 
 /** The state or outcome of a call. @param {ToolCall} call */
-export function outcomeText({ status, durationMs }) {
-  if (status === "running") return t("running…");
+export function outcomeText({ status, durationMs, progress }) {
+  if (status === "running") return progress ? progressText(progress) : t("running…");
   if (status === "waiting") return t("waiting for your approval");
   const ended = { completed: "", failed: t("failed"), refused: t("refused"), unknown: t("stopped") }[status];
   return [ended, durationMs === null ? "" : duration(durationMs)].filter(Boolean).join(" · ");
+}
+
+/** The text is the tool's own, in whatever language. @param {{done: number, total: number|null, text: string}} progress */
+function progressText({ done, total, text }) {
+  const share = total === null ? t("running…") : percent(Math.min(Math.max(done / total, 0), 1));
+  return [text, share].filter(Boolean).join(" · ");
 }
 
 /**
