@@ -64,7 +64,6 @@ def test_a_new_chat_has_the_options_that_were_set_before_its_first_message(
     expect(dialog.get_by_label("Date and time")).to_be_checked()
 
 
-@pytest.mark.core
 def test_options_of_the_next_message_hold_for_it_alone(reader: Reader, stack: Stack) -> None:
     dialog = opened(reader)
     dialog.get_by_label("Temperature").fill("1.5")

@@ -10,7 +10,6 @@ from tests.stack import Stack
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.core
 def test_fork_from_here_opens_a_chat_with_the_branch_up_to_there(reader: Reader) -> None:
     for index, text in enumerate(("first", "second")):
         reader.send(text)

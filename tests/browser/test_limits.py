@@ -39,7 +39,6 @@ def limit(stack: Stack) -> Iterator[Limit]:
     stack.manage("shell", "-v", "0", "-c", UNLIMITED)
 
 
-@pytest.mark.core
 def test_a_limit_is_shown_before_and_when_it_is_reached(reader: Reader, stack: Stack, limit: Limit) -> None:
     limit({"runs_per_day": 5}, {"runs": 3})
     reader.page.reload()

@@ -9,7 +9,6 @@ from tests.stack import Stack
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.core
 def test_one_click_switches_the_model_and_the_chat_keeps_it(
     reader: Reader, caller: Reader, stack: Stack
 ) -> None:

@@ -69,7 +69,6 @@ def foreign() -> Iterator[ForeignServer]:
 
 
 class TestDiagrams:
-    @pytest.mark.core
     def test_a_diagram_takes_the_place_of_its_code_and_gives_it_back(
         self, reader: Reader, stack: Stack
     ) -> None:

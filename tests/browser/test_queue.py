@@ -22,7 +22,6 @@ def queue_up(reader: Reader, stack: Stack) -> None:
     expect(reader.page.locator("article.user.waiting")).to_have_count(3)
 
 
-@pytest.mark.core
 def test_a_waiting_question_is_edited_where_it_stands_and_another_is_taken_back(
     reader: Reader, stack: Stack
 ) -> None:

@@ -24,7 +24,6 @@ def write(reader: Reader, name: str, text: str) -> None:
     form.get_by_role("button", name="Save").click()
 
 
-@pytest.mark.core
 def test_a_prompt_is_saved_put_into_a_message_changed_and_deleted(
     windows: Windows, stack: Stack, newcomer: str
 ) -> None:

@@ -48,7 +48,6 @@ class Loads:
         }
 
 
-@pytest.mark.core
 def test_everything_the_page_loads_is_hashed_compressed_and_cached(browser: Browser, stack: Stack) -> None:
     stack.upstream.reply({"text": RICH})
     with Reader.at(browser, stack.base_url) as reader:

@@ -60,7 +60,6 @@ def test_a_chat_is_compressed_by_hand_and_shows_where_the_verbatim_part_begins(
     assert "tides" in stack.upstream.requests[-1].messages[1]["content"]
 
 
-@pytest.mark.core
 def test_a_summary_that_cannot_be_used_is_reported_and_changes_nothing(
     compressing: Stack, reader: Reader, stack: Stack
 ) -> None:

@@ -63,12 +63,12 @@ def test_no_seconds_switch_all_limits_off() -> None:
     ("line", "more", "limits"),
     [
         ("web", {}, ["15s", "5s", "30s"]),
-        ("web", {"STATEMENT_TIMEOUT": "7"}, ["7s", "5s", "30s"]),
-        ("llm", {}, ["15s", "5s", "30s"]),
+        pytest.param("web", {"STATEMENT_TIMEOUT": "7"}, ["7s", "5s", "30s"], marks=pytest.mark.full),
+        pytest.param("llm", {}, ["15s", "5s", "30s"], marks=pytest.mark.full),
         ("sweeper", {}, ["30s", "1s", "10s"]),
-        ("compression", {}, ["1min", "5s", "1min"]),
-        ("ingest", {}, ["30s", "5s", "30s"]),
-        ("sweeper", {"STATEMENT_TIMEOUT": "0"}, ["0", "0", "0"]),
+        pytest.param("compression", {}, ["1min", "5s", "1min"], marks=pytest.mark.full),
+        pytest.param("ingest", {}, ["30s", "5s", "30s"], marks=pytest.mark.full),
+        pytest.param("sweeper", {"STATEMENT_TIMEOUT": "0"}, ["0", "0", "0"], marks=pytest.mark.full),
     ],
 )
 def test_connections_carry_the_limits(services, line, more, limits):

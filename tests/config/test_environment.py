@@ -179,13 +179,15 @@ def test_an_address_with_a_password_is_not_echoed(read_settings: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "environment"),
     [
-        ("PORT", {"PORT": "eighty"}),
-        ("LLM_MODELS", {"LLM_BASE_URL": "http://127.0.0.1:9/v1"}),
-        ("LLM_BASE_URL", {"LLM_MODELS": "some-model"}),
-        ("HOST", {"HOST": "nowhere.invalid"}),
-        ("SECRET_KEY", {"ALLOWED_HOSTS": "example.org"}),
+        pytest.param("PORT", {"PORT": "eighty"}, marks=pytest.mark.full),
+        pytest.param("LLM_MODELS", {"LLM_BASE_URL": "http://127.0.0.1:9/v1"}, marks=pytest.mark.full),
+        pytest.param("LLM_BASE_URL", {"LLM_MODELS": "some-model"}, marks=pytest.mark.full),
+        pytest.param("HOST", {"HOST": "nowhere.invalid"}, marks=pytest.mark.full),
+        pytest.param("SECRET_KEY", {"ALLOWED_HOSTS": "example.org"}, marks=pytest.mark.full),
         ("DATABASE_URL", {"DATABASE_URL": f"postgresql://somebody:hunter2@127.0.0.1:{free_port()}/x"}),
-        ("REDIS_URL", {"REDIS_URL": f"redis://:hunter2@127.0.0.1:{free_port()}/0"}),
+        pytest.param(
+            "REDIS_URL", {"REDIS_URL": f"redis://:hunter2@127.0.0.1:{free_port()}/0"}, marks=pytest.mark.full
+        ),
     ],
 )
 def test_make_run_refuses_before_anything_is_started(

@@ -81,6 +81,7 @@ async def test_documents_are_numbered_on_and_cited_by_number(chat: FileChat) -> 
     assert [one["number"] for one in told if one["type"] == "citation_info"] == [2, 1]
 
 
+@pytest.mark.full
 async def test_without_a_document_nothing_speaks_of_citations(chat: FileChat) -> None:
     await chat.turn()
     assert letters(chat.request()) == "S U1"
@@ -88,6 +89,7 @@ async def test_without_a_document_nothing_speaks_of_citations(chat: FileChat) ->
     assert tools_of(chat.request()) == []
 
 
+@pytest.mark.full
 async def test_dynamic_context_stands_above_the_current_file_and_not_in_later_turns(chat: FileChat) -> None:
     await chat.turn(await chat.upload("sent-1.txt", "Two tides a day."), additional_context="It rains.")
     assert letters(chat.request()) == "S D F1 U1"
@@ -96,6 +98,7 @@ async def test_dynamic_context_stands_above_the_current_file_and_not_in_later_tu
     assert "It snows." in text_of(message_of(chat.request(), "D"))
 
 
+@pytest.mark.full
 async def test_an_edited_question_keeps_the_numbers_of_its_own_branch(chat: FileChat) -> None:
     await chat.turn(await chat.upload("sent-1.txt", "Two tides a day."))
     await chat.turn(await chat.upload("sent-3.txt", "Three tides."), parent=None)
@@ -105,6 +108,7 @@ async def test_an_edited_question_keeps_the_numbers_of_its_own_branch(chat: File
     assert all_documents(chat.request().messages) == [(1, "sent-3.txt")]
 
 
+@pytest.mark.full
 async def test_the_date_follows_the_question_and_is_the_same_later(chat: FileChat) -> None:
     await chat.turn(await chat.upload("sent-1.png", contents.picture("PNG")), models=["sighted"])
     asked = text_of(message_of(chat.request(), "U1"))
@@ -144,6 +148,7 @@ async def test_a_model_that_sees_is_sent_the_image_and_any_other_one_line(chat: 
     assert letters(chat.request(model="sighted")) == "S F1 U1 A1 U2 A2 U3"
 
 
+@pytest.mark.full
 async def test_a_file_that_no_chosen_model_can_take_is_refused_with_both_numbers(chat: FileChat) -> None:
     long = await chat.upload("sent-1-long.txt", of_tokens(COMPACT_BUDGET + 1))
     assert long["token_count"] == COMPACT_BUDGET + 1
@@ -163,6 +168,7 @@ async def test_a_file_that_no_chosen_model_can_take_is_refused_with_both_numbers
     assert documents(message_of(chat.request(), "F1"))[0]["contents"] == of_tokens(COMPACT_BUDGET + 1)
 
 
+@pytest.mark.full
 async def test_what_fits_alone_but_not_beside_the_prompts_fails_the_run_and_keeps_the_message(
     chat: FileChat,
 ) -> None:
@@ -176,6 +182,7 @@ async def test_what_fits_alone_but_not_beside_the_prompts_fails_the_run_and_keep
     assert chat.stack.upstream.requests == []
 
 
+@pytest.mark.full
 async def test_a_file_that_failed_is_not_sent(chat: FileChat) -> None:
     broken = await chat.upload("sent-1.pdf", b"%PDF-1.7 garbage")
     assert (broken["status"], broken["error"]["code"]) == ("failed", "document_corrupt")
@@ -214,12 +221,14 @@ class TestForgottenFiles:
         assert second.messages[: len(first.messages)] == first.messages
         assert "square brackets" in text_of(second.messages[-1]), "cite what was read"
 
+    @pytest.mark.full
     async def test_above_the_question_if_it_has_no_file(self, chat: FileChat) -> None:
         await self.forget(chat)
         await chat.turn(text=" tide" * 2_000, models=["compact"])
         assert re.fullmatch(r"S .*N U3", letters(chat.request()))
         assert "sent-1.txt" in text_of(message_of(chat.request(), "N"))
 
+    @pytest.mark.full
     async def test_what_was_read_is_gone_in_later_turns_and_can_be_read_again(self, chat: FileChat) -> None:
         await self.forget(chat)
         await chat.turn(models=["alpha"])
@@ -228,6 +237,7 @@ class TestForgottenFiles:
         assert "no longer available" in text_of(message_of(request, "TR"))
         assert tools_of(request) == ["read_file"]
 
+    @pytest.mark.full
     async def test_a_model_without_tools_is_told_nothing_it_cannot_do(self, chat: FileChat) -> None:
         await self.forget(chat)
         await chat.turn(text=" tide" * 2_000, models=["toolless"])

@@ -65,6 +65,7 @@ async def test_project_and_upload_the_file_stays_and_project_and_agent_move(chat
     assert tools_of(chat.request()) == []
 
 
+@pytest.mark.full
 async def test_instructions_are_the_agents_prompt_where_no_agent_has_one(chat: FileChat) -> None:
     project = await chat.project(LEVELS, instructions=INSTRUCTIONS)
     await open_with(chat, project)
@@ -80,6 +81,7 @@ async def test_instructions_are_the_agents_prompt_where_no_agent_has_one(chat: F
 
 
 @pytest.mark.parametrize(("prompt", "order"), [("", "P U1"), (AGENT_PROMPT, "S P U1")])
+@pytest.mark.full
 async def test_an_agent_that_replaces_the_system_prompt_replaces_the_instructions_too(
     chat: FileChat, prompt: str, order: str
 ) -> None:
@@ -93,6 +95,7 @@ async def test_an_agent_that_replaces_the_system_prompt_replaces_the_instruction
     assert not any(INSTRUCTIONS in text_of(one) for one in chat.request().messages)
 
 
+@pytest.mark.full
 async def test_stored_blocks_stand_where_they_were_and_again_when_they_change(chat: FileChat) -> None:
     project = await chat.project(LEVELS)
     await open_with(chat, project, context_layout="append_only")
@@ -107,6 +110,7 @@ async def test_stored_blocks_stand_where_they_were_and_again_when_they_change(ch
     assert len(numbers) == len(set(numbers)) == 4, "no number stands for two documents"
 
 
+@pytest.mark.full
 async def test_a_tool_round_keeps_project_and_agent_above_the_question(chat: FileChat) -> None:
     await open_with(
         chat,
@@ -169,6 +173,7 @@ async def test_everything_has_its_place(chat: FileChat, compressing: Stack) -> N
     assert SUMMARY in text_of(message_of(chat.request(), "SUM"))
 
 
+@pytest.mark.full
 async def test_a_project_is_never_dropped_for_history(chat: FileChat) -> None:
     await open_with(chat, await chat.project(("levels.txt", "low" + " tide" * 1_999)))
     for _ in range(4):
@@ -193,6 +198,7 @@ class TestTheFit:
         script = WINDOWS.format(windows=windows)
         await asyncio.to_thread(chat.stack.manage, "shell", "-v", "0", "-c", script)
 
+    @pytest.mark.full
     @pytest.mark.full
     async def test_exactly_six_tenths_of_the_history_window_do_not_fit(self, chat: FileChat) -> None:
         """A project of 3,000 tokens: of a history window of 5,000 that is 0.6, of one of 5,001 it is less."""
@@ -228,6 +234,7 @@ class TestSearching:
         long = "Boats and sand. " * 1_500
         return await chat.project(LEVELS, ("sea.txt", f"{long}Spring tides follow the new moon. {long}"))
 
+    @pytest.mark.full
     async def test_one_model_includes_the_project_and_the_other_searches_it(self, chat: FileChat) -> None:
         """In a session without an agent."""
         bread = await chat.project(("bread.txt", "Spring tides of bread."))
@@ -259,6 +266,7 @@ class TestSearching:
         [new] = documents(message_of(chat.request(), "F3"))
         assert new["document"] > numbers[-1], "after the highest number used on the branch"
 
+    @pytest.mark.full
     async def test_what_was_found_is_gone_in_later_turns(self, chat: FileChat) -> None:
         await open_with(chat, await self.project(chat))
         await self.search(chat, ["compact"], query="spring tides")
@@ -268,6 +276,7 @@ class TestSearching:
         assert "no longer available" in text_of(message_of(request, "TR"))
         assert tools_of(request) == ["read_file", "search_project"]
 
+    @pytest.mark.full
     async def test_a_model_without_tools_is_told_that_it_is_shown_nothing(self, chat: FileChat) -> None:
         await open_with(chat, await self.project(chat))
         await chat.turn(models=["toolless"])

@@ -22,11 +22,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3600)]
 FILE_BYTES = 5 * 1024 * 1024
 LIMITS = {"MAX_RUNS_PER_USER": "1000000", "MAX_QUEUED_RUNS": "1000000", "MAX_FILE_BYTES": str(FILE_BYTES)}
 # Those that cost most: every change asks them.
-SAMPLE = {
-    "sessions_list", "sessions_export", "sessions_fork", "messages_list", "tree_read", "knowledge_bases_search", "usage_list",
-    "files_create", "documents_create", "turns_create", "auth_token", "schema_read",
-}  # fmt: skip
-SAMPLE_OF_COMMANDS = {"send", "subscribe"}
+SAMPLE = {"sessions_export", "messages_list", "knowledge_bases_search", "files_create", "turns_create"}
+SAMPLE_OF_COMMANDS = {"send"}
 # What deletes much comes last.
 LAST = (
     "sessions_bulk",

@@ -56,7 +56,7 @@ def over_http(journal: Path, settings: Any) -> Iterator[Configuration]:
         process.kill()
 
 
-@pytest.fixture(params=["over_stdio", "over_http"])
+@pytest.fixture(params=["over_stdio", pytest.param("over_http", marks=pytest.mark.full)])
 def server(request: pytest.FixtureRequest) -> Configuration:
     found: Configuration = request.getfixturevalue(request.param)
     return found

@@ -90,8 +90,12 @@ def fragments(count: int, depth: int) -> bytes:
 @pytest.mark.parametrize("depth", [300, 20_000], ids=["many replies", "a chain"])
 @pytest.mark.parametrize(
     ("read", "make"),
-    [(chatgpt.read, mapping), (open_webui.read, history), (claude.read, listed), (deepseek.read, fragments)],
-    ids=["ChatGPT", "Open WebUI", "Claude", "DeepSeek"],
+    [
+        pytest.param(chatgpt.read, mapping, id="ChatGPT"),
+        pytest.param(open_webui.read, history, id="Open WebUI", marks=pytest.mark.full),
+        pytest.param(claude.read, listed, id="Claude", marks=pytest.mark.full),
+        pytest.param(deepseek.read, fragments, id="DeepSeek", marks=pytest.mark.full),
+    ],
 )
 def test_flat_exports_take_a_few_times_their_size(
     read: Callable[[bytes], Conversation], make: Callable[[int, int], bytes], depth: int
