@@ -42,6 +42,13 @@ SIDE_TOKENS: Final = Counter(
     ["purpose", "model", "kind"],
     registry=REGISTRY,
 )
+TOOL_CALL_S: Final = Histogram(
+    "turnwire_tool_call_seconds",
+    "How long calls of tools ran, by tool and by how they ended (completed, failed, unknown).",
+    ["tool", "status"],
+    buckets=(0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160),
+    registry=REGISTRY,
+)
 APPEND_S: Final = Histogram(
     "turnwire_append_seconds",
     "One round trip that appends the waiting packets of a worker process to their logs.",
@@ -92,6 +99,11 @@ def side_request_answered(purpose: str, model: str, usage: TokenUsage) -> None:
     """Count what a request for a title or a summary used."""
     for kind, tokens in _by_kind(usage):
         SIDE_TOKENS.labels(purpose, model, kind).inc(tokens)
+
+
+def tool_call_ended(tool: str, status: str, seconds: float) -> None:
+    """Count a call that ran. tool: one that exists, and not what a model made up."""
+    TOOL_CALL_S.labels(tool, status).observe(seconds)
 
 
 def stop_appended(reason: str | None, seconds: float) -> None:

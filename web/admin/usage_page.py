@@ -1,4 +1,4 @@
-"""The admin's usage page: tokens, cost, runs, failures and time to the first token, by day and model."""
+"""The admin's usage page: tokens, cost, runs, failures and time to the first token, by day and model; calls by tool."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from web.admin.charts import Chart, draw_columns, draw_lines
+from web.admin.tool_rows import load_tool_rows
 from web.admin.usage_rows import UsageReport, load_usage
 from web.admin_overviews import OVERVIEWS, PERMISSION
 
@@ -28,7 +29,8 @@ def show_usage(request: HttpRequest) -> HttpResponse:
     period = _parse_period(request.GET.get("days"))
     today = timezone.now().astimezone(UTC).date()
     days = [today - timedelta(days=ago) for ago in range(period - 1, -1, -1)]
-    usage = load_usage(datetime.combine(days[0], time.min, UTC))
+    since = datetime.combine(days[0], time.min, UTC)
+    usage = load_usage(since)
     return render(
         request,
         "admin/chat/usage.html",
@@ -40,6 +42,7 @@ def show_usage(request: HttpRequest) -> HttpResponse:
             "charts": list(_charts(_days_to_draw(days, usage), usage)),
             "models": usage.by_model,
             "errors": usage.failures,
+            "tools": load_tool_rows(since),
             "by_day": usage.by_day_and_model[::-1],
         },
     )

@@ -18,10 +18,11 @@ from chat.infrastructure.liveness import Lock, new_owner
 from chat.metrics.counters import TAKEOVERS
 from chat.metrics.presence import Work
 from chat.metrics.tally import Tally
-from chat.models import Run
+from chat.models import Run, ToolCall
 from knowledge.models import File
 from tests import broker, factories
 from web.admin import charts
+from web.admin.tool_rows import ToolRow
 
 DAYS = [date(2026, 11, 20) + timedelta(days=number) for number in range(3)]
 
@@ -98,6 +99,33 @@ def test_usage_covers_the_requested_number_of_days(run: Run) -> None:
     assert "1234" in page(client, "usage", days="30")
     assert "1234" not in page(client, "usage", days="7")
     assert client.get(reverse("admin:usage"), {"days": "-1"}).context["period"] == 30
+
+
+def test_usage_tells_how_calls_of_each_tool_ended_and_how_long_they_ran(run: Run) -> None:
+    def called(name: str, status: str, ms: int | None, number: int) -> None:
+        ToolCall.objects.create(
+            run=run,
+            message=run.message,
+            turn_number=number,
+            tool_call_id="c",
+            name=name,
+            status=status,
+            duration_ms=ms,
+        )
+
+    calls = [("completed", 10), ("completed", 30), ("failed", 20), ("refused", None), ("unknown", None)]
+    for number, (status, ms) in enumerate(calls):
+        called("notes__add", status, ms, number)
+    called("web_search", "completed", 400, 9)
+    client = factories.staff_client("view_run")
+    response = client.get(reverse("admin:usage"))
+    assert response.context["tools"] == [
+        ToolRow("notes__add", 5, failed=1, unknown=1, refused=1, p50=20, p95=29),
+        ToolRow("web_search", 1, failed=0, unknown=0, refused=0, p50=400, p95=400),
+    ]
+    assert "?name=notes__add" in response.content.decode()
+    Run.objects.update(is_imported=True)
+    assert client.get(reverse("admin:usage")).context["tools"] == []
 
 
 def test_days_are_utcs(run: Run) -> None:

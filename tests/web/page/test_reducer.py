@@ -17,6 +17,7 @@ def node() -> str | None:
     return shutil.which("node") or (str(shipped) if shipped else None)
 
 
+@pytest.mark.timeout(120)
 def test_the_pure_modules_of_the_page() -> None:
     runtime = node()
     if runtime is None:

@@ -244,6 +244,7 @@ def index(pk: str, text: str) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.timeout(120)
 def test_isolation(settings_of_files: None) -> None:
     check(max_examples=2, stateful_step_count=15)
 
