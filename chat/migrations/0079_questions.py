@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='approval',
             name='form',
-            field=models.JSONField(blank=True, null=True),
+            field=models.TextField(blank=True, db_default='', default=''),
         ),
         migrations.AddField(
             model_name='approval',
@@ -43,6 +43,6 @@ class Migration(migrations.Migration):
         ),
         AddConstraintNotValid(
             model_name='approval',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('form__isnull', True), ('kind', 'approval')), models.Q(('form__isnull', False), ('kind', 'question')), _connector='OR'), name='approval_question_has_form'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('form', ''), ('kind', 'approval')), models.Q(('kind', 'question'), models.Q(('form', ''), _negated=True)), _connector='OR'), name='approval_question_has_form'),
         ),
     ]

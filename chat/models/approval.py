@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
@@ -64,7 +65,8 @@ class Approval(models.Model):
     """arguments: those that the model asked for; edited_arguments: those that the user made of them, null: none.
 
     parameters: the tool's JSON Schema when the model made the call, which edited arguments have to match.
-    message, form: of a question (chat/transcript/forms.py).  answer: the values of the form by name; null: none.
+    message, form: of a question (chat/transcript/forms.py). The form is text, since JSON columns forget the order of
+    properties.  answer: the values of the form by name; null: none.
     owner: of the session; only they decide.
     """
 
@@ -79,7 +81,7 @@ class Approval(models.Model):
     arguments = models.JSONField(default=dict)
     parameters = models.JSONField(default=dict)
     message = models.TextField(blank=True, default="", db_default="")
-    form = models.JSONField(null=True, blank=True)
+    form = models.TextField(blank=True, default="", db_default="")
     requested_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField()
     decision = models.CharField(max_length=8, blank=True, default="", choices=Decision.choices)
@@ -110,8 +112,7 @@ class Approval(models.Model):
                 condition=Q(decision__in=["", *Decision.values]), name="approval_decision_known"
             ),
             models.CheckConstraint(
-                condition=Q(kind=Kind.APPROVAL, form__isnull=True)
-                | Q(kind=Kind.QUESTION, form__isnull=False),
+                condition=Q(kind=Kind.APPROVAL, form="") | (Q(kind=Kind.QUESTION) & ~Q(form="")),
                 name="approval_question_has_form",
             ),
         ]
@@ -139,7 +140,7 @@ class Approval(models.Model):
             expires_at=expires_at,
             kind=Kind.QUESTION if question else Kind.APPROVAL,
             message=question.message if question else "",
-            form=dict(question.form) if question else None,
+            form=json.dumps(question.form, ensure_ascii=False) if question else "",
         )
 
     def store_decision(self) -> None:
@@ -160,7 +161,7 @@ class Approval(models.Model):
 
     @property
     def question(self) -> Question | None:
-        return Question(self.message, self.form) if self.form is not None else None
+        return Question(self.message, json.loads(self.form)) if self.form else None
 
     @property
     def final_arguments(self) -> dict[str, Any]:

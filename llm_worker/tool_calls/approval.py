@@ -49,7 +49,8 @@ def after_decision(call: PlannedCall, decision: ShownDecision) -> PlannedCall:
             return replace(call, arguments=decision.arguments, is_approved=True)
         case "answered" if decision.question:
             answer = describe_answer(decision.answer, decision.question.form)
-            return replace(call, result=CallResult("completed", answer))
+            said = f"{answer}\nThey add: {decision.note}" if decision.note else answer
+            return replace(call, result=CallResult("completed", said))
     return replace(call, result=CallResult("refused", _refusal(call, decision)))
 
 

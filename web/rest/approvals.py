@@ -60,7 +60,7 @@ class ApprovalBody(StrictSerializer):
     note = StrictCharField(
         required=False,
         max_length=MAX_NOTE_CHARACTERS,
-        help_text="With a refusal, the model reads it.",
+        help_text="With a refusal or an answer, the model reads it.",
     )
     values = ArgumentsField(
         required=False,

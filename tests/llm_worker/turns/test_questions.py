@@ -21,9 +21,10 @@ from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import entries, live, rebuilt
 from tests.tool_fixtures import tool_responses
 
+# In an order that a JSON column of the database forgets.
 QUESTIONS = [
-    {"name": "city", "question": "Which city?", "type": "choice", "options": ["Berlin", "Paris"]},
     {"name": "nights", "question": "Nights", "type": "number", "required": False},
+    {"name": "city", "question": "Which city?", "type": "choice", "options": ["Berlin", "Paris"]},
 ]
 ASK = {"call": {"name": "ask_user", "arguments": {"message": "For the trip.", "questions": QUESTIONS}}}
 ACT = {"call": {"name": "act", "arguments": {"what": "this"}}}
@@ -57,6 +58,12 @@ def approval_of(run) -> Approval:
     return Approval.objects.get(tool_call__run=run)
 
 
+def form_of(run) -> dict:
+    question = approval_of(run).question
+    assert question
+    return dict(question.form)
+
+
 def answer(run, reply) -> Approval:
     one = approval_of(run)
     return decide(get_approval(one.owner, one.tool_call_id), reply)
@@ -74,15 +81,15 @@ def test_a_question_waits_and_its_answer_is_what_the_model_reads(waiting, upstre
     run = waiting()
     [required] = [one.obj for one in entries(run) if isinstance(getattr(one, "obj", None), ApprovalRequired)]
     call = ToolCall.objects.get(run=run)
-    asked = {"message": "For the trip.", "form": approval_of(run).form}
+    asked = {"message": "For the trip.", "form": form_of(run)}
     assert (required.tool_call, required.name, required.question) == (str(call.pk), "ask_user", asked)
-    assert asked["form"]["required"] == ["city"]
+    assert (list(asked["form"]["properties"]), asked["form"]["required"]) == (["nights", "city"], ["city"])
     decided = answer(run, PARIS)
     assert (decided.decision, decided.answer, decided.decided_by) == ("answered", PARIS.values, decided.owner)
     run = goes_on(run)
     call.refresh_from_db()
-    assert (call.status, call.response) == ("completed", "Which city? Paris\nNights: 2")
-    assert tool_responses(upstream.requests[-1]) == ["Which city? Paris\nNights: 2"]
+    assert (call.status, call.response) == ("completed", "Nights: 2\nWhich city? Paris")
+    assert tool_responses(upstream.requests[-1]) == ["Nights: 2\nWhich city? Paris"]
     assert call.arguments == ASK["call"]["arguments"]
     assert live(run) == rebuilt(run)
 
@@ -154,7 +161,7 @@ def test_calls_beside_a_question_run_at_once(waiting, scripted_tool, upstream):
     assert scripted_tool.ran == [{"what": "this"}]
     answer(run, PARIS)
     goes_on(run)
-    assert tool_responses(upstream.requests[-1]) == ["did this", "Which city? Paris\nNights: 2"]
+    assert tool_responses(upstream.requests[-1]) == ["did this", "Nights: 2\nWhich city? Paris"]
 
 
 def test_rules_of_admins_do_not_change_what_a_question_is(waiting):
@@ -199,7 +206,7 @@ def test_a_question_is_shown_from_the_database_once_its_log_has_expired(waiting)
     delete_logs(run_log(run.turn.session_id, run.pk))
     [call] = present_live_message(run.message)["tool_calls"]
     assert (call["status"], call["question"]["message"]) == ("waiting", "For the trip.")
-    assert call["question"]["form"] == approval_of(run).form
+    assert list(call["question"]["form"]["properties"]) == ["nights", "city"]
     answer(run, PARIS)
     goes_on(run)
     run = Run.objects.select_related("message").get(pk=run.pk)
