@@ -19,6 +19,7 @@ from chat.models import Approval, ChatMessage, Compression, ModelConfig, Run, Se
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
+from chat.transcript.forms import Question
 from knowledge import blobs
 from knowledge.models import File
 
@@ -88,14 +89,21 @@ def complete_turn(client: APIClient, session: Any, text: str = "Hello", **body: 
 
 
 def create_waiting_call(
-    run: Run, parameters: dict[str, Any], arguments: dict[str, Any], *, tab: int = 0
+    run: Run,
+    parameters: dict[str, Any],
+    arguments: dict[str, Any],
+    *,
+    tab: int = 0,
+    question: Question | None = None,
 ) -> ToolCall:
-    """A call of the run that waits for its owner's approval; the run's state stays. parameters: the tool's JSON Schema."""
+    """A call of the run that waits for its owner's approval or answer; the run's state stays. parameters: the tool's JSON
+    Schema.
+    """
     call = ToolCall.objects.create(
         run=run, message=run.message, turn_number=0, tab_index=tab, tool_call_id=f"call_{tab}", name="act",
         arguments=arguments, status="waiting",
     )  # fmt: skip
-    Approval.for_call(call, run.turn.session, parameters).save()
+    Approval.for_call(call, run.turn.session, parameters, question).save()
     return call
 
 

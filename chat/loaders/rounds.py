@@ -37,7 +37,13 @@ class _Stored(NamedTuple):
 
 def _decisions(calls: Iterable[UUID]) -> dict[UUID, ShownDecision]:
     return {
-        approval.tool_call_id: ShownDecision(approval.decision, approval.note, approval.final_arguments)
+        approval.tool_call_id: ShownDecision(
+            approval.decision,
+            approval.note,
+            approval.final_arguments,
+            approval.question,
+            approval.answer or {},
+        )
         for approval in Approval.objects.filter(tool_call__in=calls)
     }
 

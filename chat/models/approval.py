@@ -1,7 +1,8 @@
-"""Approval: the question to a user whether a tool call may run, and the decision. Kept as long as the call."""
+"""Approval: what a tool call waits for, its user's approval or answer, and the decision. Kept as long as the call."""
 
 from __future__ import annotations
 
+import json
 import uuid
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
@@ -14,6 +15,7 @@ from django.db.models.functions import Now
 from chat.models.session import Session
 from chat.models.tool_call import ToolCall
 from chat.protocol.states import Status
+from chat.transcript.forms import Question
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -23,9 +25,16 @@ if TYPE_CHECKING:
 MAX_NOTE_CHARACTERS = 2_000
 
 
+class Kind(models.TextChoices):
+    APPROVAL = "approval"  # may the call run?
+    QUESTION = "question"  # the call asks something: the answer is its result
+
+
 class Decision(models.TextChoices):
     APPROVED = "approved"
     REFUSED = "refused"
+    ANSWERED = "answered"
+    DECLINED = "declined"  # the user does not answer
     EXPIRED = "expired"  # nobody decided in time
     STOPPED = "stopped"  # the answer was, before anybody decided
 
@@ -33,6 +42,9 @@ class Decision(models.TextChoices):
 class ApprovalQuerySet(models.QuerySet["Approval"]):
     def undecided(self) -> Self:
         return self.filter(decision="")
+
+    def questions(self) -> Self:
+        return self.filter(kind=Kind.QUESTION)
 
     def open_for(self, user: User) -> Self:
         """What waits for this user, oldest first: calls of runs that have not ended."""
@@ -53,6 +65,8 @@ class Approval(models.Model):
     """arguments: those that the model asked for; edited_arguments: those that the user made of them, null: none.
 
     parameters: the tool's JSON Schema when the model made the call, which edited arguments have to match.
+    message, form: of a question (chat/transcript/forms.py). The form is text, since JSON columns forget the order of
+    properties.  answer: the values of the form by name; null: none.
     owner: of the session; only they decide.
     """
 
@@ -60,9 +74,14 @@ class Approval(models.Model):
     tool_call = models.OneToOneField(ToolCall, on_delete=models.CASCADE, related_name="approval")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="approvals")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(
+        max_length=8, choices=Kind.choices, default=Kind.APPROVAL, db_default=Kind.APPROVAL.value
+    )
     name = models.CharField(max_length=64)
     arguments = models.JSONField(default=dict)
     parameters = models.JSONField(default=dict)
+    message = models.TextField(blank=True, default="", db_default="")
+    form = models.TextField(blank=True, default="", db_default="")
     requested_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField()
     decision = models.CharField(max_length=8, blank=True, default="", choices=Decision.choices)
@@ -76,6 +95,7 @@ class Approval(models.Model):
     )
     note = models.CharField(max_length=MAX_NOTE_CHARACTERS, blank=True, default="")
     edited_arguments = models.JSONField(null=True, blank=True)
+    answer = models.JSONField(null=True, blank=True)
     is_remembered = models.BooleanField(default=False)
 
     objects = ApprovalQuerySet.as_manager()
@@ -90,15 +110,25 @@ class Approval(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(decision__in=["", *Decision.values]), name="approval_decision_known"
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(kind=Kind.APPROVAL, form="") | (Q(kind=Kind.QUESTION) & ~Q(form="")),
+                name="approval_question_has_form",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.name}: {self.decision or 'open'}"
 
     @classmethod
-    def for_call(cls, call: ToolCall, session: Session, parameters: dict[str, Any]) -> Self:
-        """Of a call that waits; not saved."""
+    def for_call(
+        cls,
+        call: ToolCall,
+        session: Session,
+        parameters: dict[str, Any],
+        question: Question | None = None,
+    ) -> Self:
+        """Of a call that waits; not saved. question: what it asks; None: whether it may run."""
         expires_at: Any = Now() + timedelta(hours=settings.APPROVAL_HOURS)
         return cls(
             tool_call=call,
@@ -108,6 +138,9 @@ class Approval(models.Model):
             arguments=call.arguments,
             parameters=parameters,
             expires_at=expires_at,
+            kind=Kind.QUESTION if question else Kind.APPROVAL,
+            message=question.message if question else "",
+            form=json.dumps(question.form, ensure_ascii=False) if question else "",
         )
 
     def store_decision(self) -> None:
@@ -121,9 +154,14 @@ class Approval(models.Model):
                 "decided_by",
                 "note",
                 "edited_arguments",
+                "answer",
                 "is_remembered",
             ]
         )
+
+    @property
+    def question(self) -> Question | None:
+        return Question(self.message, json.loads(self.form)) if self.form else None
 
     @property
     def final_arguments(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Open and decided approvals of tool calls as clients see them."""
+"""Open and decided approvals of tool calls, and what they ask, as clients see them."""
 
 from chat.models import Approval
 from chat.presenters.json_values import JSONObject, isoformat_utc
@@ -6,7 +6,9 @@ from chat.presenters.json_values import JSONObject, isoformat_utc
 
 def present_open_approval(approval: Approval) -> JSONObject:
     """approval: with `tool_call` joined."""
+    question = approval.question
     return {
+        "kind": approval.kind,
         "tool_call": str(approval.tool_call_id),
         "run": str(approval.tool_call.run_id),
         "session": str(approval.session_id),
@@ -14,6 +16,7 @@ def present_open_approval(approval: Approval) -> JSONObject:
         "arguments": approval.arguments,
         "requested_at": isoformat_utc(approval.requested_at),
         "expires_at": isoformat_utc(approval.expires_at),
+        **({"question": question.present()} if question else {}),
     }
 
 

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
-from chat.models import ChatMessage, CitedDocument, MessageFile, Role, ToolCall
+from chat.models import Approval, ChatMessage, CitedDocument, MessageFile, Role, ToolCall
 from chat.models.file_tokens import tokens_of_file
+from chat.models.tool_call import ToolCallStatus
 from chat.presenters.files import present_thumbnail
 from chat.presenters.json_values import JSONObject
 from chat.transcript.citation_links import citation_record
@@ -54,13 +55,21 @@ def _tool_calls(message_ids: Sequence[UUID]) -> ByMessage:
     children: ByMessage = defaultdict(list)
     if not message_ids:
         return by_message
-    for call in ToolCall.objects.filter(run__message__in=message_ids):
-        presented = _present_tool_call(call) | {"children": children[call.pk]}
+    calls = list(ToolCall.objects.filter(run__message__in=message_ids))
+    asked = _questions([call.pk for call in calls if call.status == ToolCallStatus.WAITING])
+    for call in calls:
+        presented = _present_tool_call(call) | asked.get(call.pk, {}) | {"children": children[call.pk]}
         if call.parent_tool_call_id:
             children[call.parent_tool_call_id].append(presented)
         else:
             by_message[call.message_id].append(presented)
     return by_message
+
+
+def _questions(waiting: Sequence[UUID]) -> dict[UUID, JSONObject]:
+    """The member `question` of those of these calls that wait for an answer."""
+    rows = Approval.objects.questions().filter(tool_call__in=waiting) if waiting else ()
+    return {row.tool_call_id: {"question": row.question.present()} for row in rows if row.question}
 
 
 def _present_tool_call(call: ToolCall) -> JSONObject:

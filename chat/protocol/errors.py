@@ -133,6 +133,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "not_waiting": (409, "This question does not wait any more: it cannot be changed or taken back."),
     "already_decided": (409, "This call is decided already, or its answer has ended."),
     "arguments_invalid": (400, "The tool does not take these arguments."),
+    "answer_invalid": (400, "The answer does not fit the question."),
     "idempotency_mismatch": (409, "This client_message_id was used for another request."),
     "too_many_runs": (429, "Too many answers are being written for you. Try again later."),
     "daily_limit_reached": (429, "You have used what you may use today."),

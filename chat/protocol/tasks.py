@@ -18,7 +18,7 @@ COMPRESSION_QUEUE: Final = "compression"
 INGEST_QUEUE: Final = "ingest"
 
 # Tools that an agent may use; implemented in llm_worker/tools. A test compares the two.
-TOOL_NAMES: Final = frozenset({"current_time", "open_url", "research_agent", "web_search"})
+TOOL_NAMES: Final = frozenset({"ask_user", "current_time", "open_url", "research_agent", "web_search"})
 
 # Worker processes listen here for the ids of runs to stop (chat/infrastructure/revocation.py).
 CONTROL_CHANNEL: Final = "turnwire:control"

@@ -134,11 +134,14 @@ class ReportDelta(PacketBody, frozen=True, tag="report_delta"):
     text: str
 
 
-class ApprovalRequired(PacketBody, frozen=True, tag="approval_required"):
+class ApprovalRequired(PacketBody, frozen=True, tag="approval_required", omit_defaults=True):
+    """question: the message and the form of what the call asks its user; None: whether it may run."""
+
     tool_call_id: str
     tool_call: str
     name: str
     arguments: dict[str, Any]
+    question: dict[str, Any] | None = None
 
 
 class Error(PacketBody, frozen=True, tag="error"):

@@ -7,12 +7,13 @@ streamed. `fold` is its inverse: it converts packets to the text that a reader s
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from chat.protocol import wire as p
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Document
 from chat.transcript.finish import WHOLE, Finish
+from chat.transcript.forms import Question
 
 Placed = tuple[p.Placement, p.AnyPacketBody]
 
@@ -25,6 +26,17 @@ MAX_SNIPPET_CHARACTERS: Final = 200
 # As chat.models.ToolCallStatus.
 COMPLETED: Final = "completed"
 UNKNOWN: Final = "unknown"
+
+
+class WaitingCall(Protocol):
+    """id: of its row."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def arguments(self) -> Mapping[str, Any]: ...
 
 
 @dataclass
@@ -111,11 +123,13 @@ class Blocks:
             yield self._place(p.ToolArguments(tool_call_id, dict(arguments)), tab)
 
     def approval_required(
-        self, tab: int, name: str, arguments: Mapping[str, Any], row: str
+        self, tab: int, call: WaitingCall, question: Question | None = None
     ) -> Iterator[Placed]:
         """Without the arguments if they are too long for a packet: the list of open approvals has them."""
-        shown = dict(arguments) if len(p.encode(dict(arguments))) <= MAX_SHOWN_CHARACTERS else {}
-        yield self._place(p.ApprovalRequired(self._running[tab], row, name, shown), tab)
+        arguments = dict(call.arguments)
+        shown = arguments if len(p.encode(arguments)) <= MAX_SHOWN_CHARACTERS else {}
+        asked = question.present() if question else None
+        yield self._place(p.ApprovalRequired(self._running[tab], call.id, call.name, shown, asked), tab)
 
     def tool_progress(self, tab: int, done: float, total: float | None, text: str) -> Iterator[Placed]:
         """Yields nothing once the call has ended."""

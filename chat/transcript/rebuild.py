@@ -11,16 +11,22 @@ from chat.protocol import wire as p
 from chat.transcript.citation_links import citation_link
 from chat.transcript.entries import Document, SentBack
 from chat.transcript.finish import WHOLE, Finish
+from chat.transcript.forms import Question
 from chat.transcript.packets import Blocks, Placed
 
 
 @dataclass(frozen=True)
 class ShownDecision:
-    """Of the user, about a call that waited for it. decision: of chat.models.approval; empty: none yet."""
+    """Of the user, about a call that waited for it. decision: of chat.models.approval; empty: none yet.
+
+    question: what the call asked.  answer: the values of its form by name.
+    """
 
     decision: str
     note: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    question: Question | None = None
+    answer: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Decides about tool calls that wait for their user's approval, and lets their runs go on.
+"""Decides about tool calls that wait for their user's approval or answer, and lets their runs go on.
 
 The run's row is locked by a decision as by the worker that lets the run wait (llm_worker/persistence), so of a decision
 and a worker that does that at the same moment exactly one queues the run.
@@ -6,7 +6,7 @@ and a worker that does that at the same moment exactly one queues the run.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -16,26 +16,36 @@ from django.db.models.functions import Now
 
 from chat.events.session_changed import record_session_changed
 from chat.models import Approval, Run, ToolCall
-from chat.models.approval import Decision
+from chat.models.approval import Decision, Kind
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.errors import ApiError
 from chat.protocol.states import TERMINAL, Status
 from chat.runs.task_queue import enqueue_on_commit
+from chat.transcript.forms import Question, find_problem
 from chat.transcript.tool_arguments import first_violation
 from chat.turns.current_branch import lock_session
 
 LONGEST_MESSAGE = 300
+_DECISIONS: Final = {
+    (Kind.APPROVAL, True): Decision.APPROVED,
+    (Kind.APPROVAL, False): Decision.REFUSED,
+    (Kind.QUESTION, True): Decision.ANSWERED,
+    (Kind.QUESTION, False): Decision.DECLINED,
+}
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a user says of a call. arguments: edited ones; None: as the model wants them.  is_remembered: later calls of the
-    tool in this session are not asked about."""
+    """What a user says of a call. is_approved: it may run, or what it asks is answered.  arguments: edited ones; None: as the
+    model wants them.  is_remembered: later calls of the tool in this session are not asked about.  values: the answer to a
+    question, by the names of its form.
+    """
 
     is_approved: bool
     note: str = ""
     arguments: Mapping[str, Any] | None = None
     is_remembered: bool = False
+    values: Mapping[str, Any] | None = None
 
 
 def get_approval(user: User, call: UUID) -> Approval:
@@ -50,16 +60,16 @@ def get_approval(user: User, call: UUID) -> Approval:
 def decide(approval: Approval, reply: Reply) -> Approval:
     """Store the owner's decision; the run goes on once all of its calls are decided. Raises ApiError; then nothing was
     changed."""
-    if reply.arguments is not None:
-        _check_arguments(reply.arguments, approval.parameters)
+    _check_reply(reply, approval)
     with transaction.atomic():
         run = _lock_run(approval)
         approval.refresh_from_db()
         if approval.decision or run.status in TERMINAL | {Status.STOPPING}:
             raise ApiError("already_decided")
-        approval.decision = Decision.APPROVED if reply.is_approved else Decision.REFUSED
+        approval.decision = _DECISIONS[Kind(approval.kind), reply.is_approved]
         approval.decided_by_id, approval.note = approval.owner_id, reply.note
         approval.edited_arguments = dict(reply.arguments) if reply.arguments is not None else None
+        approval.answer = dict(reply.values) if reply.values is not None else None
         approval.is_remembered = reply.is_approved and reply.is_remembered
         approval.store_decision()
         _go_on(run)
@@ -101,7 +111,30 @@ def _go_on(run: Run) -> None:
     record_session_changed(run.turn.session)
 
 
-def _check_arguments(arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
-    error = first_violation(arguments, parameters)
-    if error is not None:
-        raise ApiError("arguments_invalid", error.message[:LONGEST_MESSAGE], field="arguments")
+def _check_reply(reply: Reply, approval: Approval) -> None:
+    question = approval.question
+    if question is not None:
+        _check_answer(reply, question)
+        return
+    if reply.values is not None:
+        raise ApiError("invalid_value", "The call asks nothing but whether it may run.", field="values")
+    if reply.arguments is not None:
+        error = first_violation(reply.arguments, approval.parameters)
+        if error is not None:
+            raise ApiError("arguments_invalid", error.message[:LONGEST_MESSAGE], field="arguments")
+
+
+def _check_answer(reply: Reply, question: Question) -> None:
+    if reply.arguments is not None:
+        raise ApiError("invalid_value", "A question has no arguments to edit.", field="arguments")
+    if reply.is_remembered:
+        raise ApiError("invalid_value", "Each question has an answer of its own.", field="remember")
+    if not reply.is_approved:
+        if reply.values is not None:
+            raise ApiError("invalid_value", "A question that is declined has no answer.", field="values")
+        return
+    if reply.values is None:
+        raise ApiError("field_required", field="values")
+    problem = find_problem(reply.values, question.form)
+    if problem is not None:
+        raise ApiError("answer_invalid", problem.sentence, field=f"values.{problem.name}")

@@ -1,4 +1,5 @@
-"""Calls that need their user's approval: which they are, and what a decision makes of them. Pure.
+"""Calls that wait for their user, who approves them or answers what they ask: which they are, and what a decision makes of
+them. Pure.
 
 The run of such a call ends its attempt without an end (ApprovalNeeded) and holds no worker while it waits. Any worker goes
 on after the decision (chat/turns/approvals.py). Calls inside agent tools cannot wait, so tools that need approval are not
@@ -8,9 +9,10 @@ offered there.
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from chat.transcript.forms import describe_answer
 from chat.transcript.rebuild import ShownDecision
-from llm_worker.tool_calls.calls import CallResult, PlannedCall
-from llm_worker.tools.tool import Tool
+from llm_worker.tool_calls.calls import CallResult, PlannedCall, refuse
+from llm_worker.tools.tool import Tool, ToolFailed
 
 
 class ApprovalNeeded(Exception):
@@ -18,13 +20,20 @@ class ApprovalNeeded(Exception):
 
 
 def mark_for_approval(calls: Sequence[PlannedCall], names: Collection[str]) -> list[PlannedCall]:
-    """Mark the calls that can run, of tools that need approval. names: of those."""
-    return [
-        replace(call, needs_approval=True)
-        if call.result is None and call.tool and call.name in names
-        else call
-        for call in calls
-    ]
+    """Mark the calls that can run and ask their user something, or are of tools that need approval. names: of those."""
+    return [_marked(call, names) for call in calls]
+
+
+def _marked(call: PlannedCall, names: Collection[str]) -> PlannedCall:
+    if call.result or call.tool is None:
+        return call
+    try:
+        question = call.tool.question(call.arguments)
+    except ToolFailed as error:
+        return refuse(call, f"{call.name} was not run: {error}")
+    if question is None:
+        return replace(call, needs_approval=True) if call.name in names else call
+    return replace(call, needs_approval=True, question=question)
 
 
 def without_tools(tools: Sequence[Tool], names: Collection[str]) -> list[Tool]:
@@ -38,10 +47,19 @@ def after_decision(call: PlannedCall, decision: ShownDecision) -> PlannedCall:
             return replace(call, needs_approval=True)
         case "approved":
             return replace(call, arguments=decision.arguments, is_approved=True)
-        case "expired":
-            said = f"{call.name} was not run: nobody approved it in time."
-        case _:
-            said = f"The user refused this call of {call.name}; it was not run."
-            if decision.note:
-                said += f" They say: {decision.note}"
-    return replace(call, result=CallResult("refused", said))
+        case "answered" if decision.question:
+            answer = describe_answer(decision.answer, decision.question.form)
+            said = f"{answer}\nThey add: {decision.note}" if decision.note else answer
+            return replace(call, result=CallResult("completed", said))
+    return replace(call, result=CallResult("refused", _refusal(call, decision)))
+
+
+def _refusal(call: PlannedCall, decision: ShownDecision) -> str:
+    if decision.decision == "expired":
+        if decision.question:
+            return "The user did not answer in time."
+        return f"{call.name} was not run: nobody approved it in time."
+    said = f"The user refused this call of {call.name}; it was not run."
+    if decision.question:
+        said = "The user declined to answer."
+    return f"{said} They say: {decision.note}" if decision.note else said

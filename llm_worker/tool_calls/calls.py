@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from chat.transcript.entries import Document
+from chat.transcript.forms import Question
 from chat.transcript.tool_arguments import first_violation
 from llm_worker.allowance import Allowance
 from llm_worker.stream.call_assembler import RequestedCall
@@ -51,6 +52,7 @@ class PlannedCall:
 
     tool: None if no tool has this name.  result: set if it was refused, or ended in an earlier attempt.
     needs_approval: it waits for a decision.  is_approved: it waited, and has not run yet.
+    question: what it waits for the answer of.
     """
 
     id: str
@@ -60,6 +62,7 @@ class PlannedCall:
     result: CallResult | None = None
     needs_approval: bool = False
     is_approved: bool = False
+    question: Question | None = None
 
 
 def plan_calls(requested: Sequence[RequestedCall], tools: Sequence[Tool]) -> list[PlannedCall]:
@@ -73,7 +76,7 @@ def plan_calls(requested: Sequence[RequestedCall], tools: Sequence[Tool]) -> lis
         if tool.merges:
             calls = _merged(calls, tool)
     return calls[:MAX_CALLS] + [
-        _refused(call, f"Not run: one step may make at most {MAX_CALLS} calls.") for call in calls[MAX_CALLS:]
+        refuse(call, f"Not run: one step may make at most {MAX_CALLS} calls.") for call in calls[MAX_CALLS:]
     ]
 
 
@@ -87,7 +90,7 @@ def _admitted(call: PlannedCall, allowance: Allowance) -> PlannedCall:
         return call
     # One that needs approval too: otherwise a run could wait for more calls than it may make.
     refusal = allowance.take_call(call.tool.count_searches(call.arguments))
-    return _refused(call, f"{refusal} Answer with what you have.") if refusal else call
+    return refuse(call, f"{refusal} Answer with what you have.") if refusal else call
 
 
 def no_such_tool(name: str) -> CallResult:
@@ -108,17 +111,17 @@ def _planned(asked: RequestedCall, by_name: Mapping[str, Tool]) -> PlannedCall:
     if tool is None:
         return replace(call, result=no_such_tool(name))
     if asked.is_cut:
-        return _refused(
+        return refuse(
             call, f"{name} was not run: your output limit cut its arguments off. Write shorter ones."
         )
     if asked.arguments is None:
-        return _refused(call, f"{name} was not run: its arguments were not a JSON object.")
+        return refuse(call, f"{name} was not run: its arguments were not a JSON object.")
     if error := _schema_error(tool, asked.arguments):
-        return _refused(call, f"{name} was not run: {error}")
+        return refuse(call, f"{name} was not run: {error}")
     return call
 
 
-def _refused(call: PlannedCall, sentence: str) -> PlannedCall:
+def refuse(call: PlannedCall, sentence: str) -> PlannedCall:
     return replace(call, result=call.result or CallResult("failed", sentence), needs_approval=False)
 
 

@@ -181,10 +181,8 @@ class RoundRunner:
         for tab, call in enumerate(calls):
             self.emitter.show(show_call(self.emitter.blocks, tab, self._shown(tab, call)))
             if call.needs_approval:
-                required = self.emitter.blocks.approval_required(
-                    tab, call.name, call.arguments, self.rows[tab]
-                )
-                self.emitter.show(required)
+                shown = self._shown(tab, call)
+                self.emitter.show(self.emitter.blocks.approval_required(tab, shown, call.question))
 
     @contextmanager
     def context(self, tab: int) -> Iterator[ToolContext]:

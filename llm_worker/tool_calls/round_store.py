@@ -57,12 +57,12 @@ class DatabaseRoundStore:
         rows = [row_of(self._run, new_round, tab, call) for tab, call in enumerate(new_round.calls)]
         # The reasoning is stored with the round; the message keeps only what follows.
         held = replace(self._checkpoint.take(), reasoning="") if not new_round.inside else None
-        waiting = [
-            (row, call.tool.parameters)
+        session = self._run.turn.session
+        approvals = [
+            Approval.for_call(row, session, dict(call.tool.parameters), call.question)
             for row, call in zip(rows, new_round.calls, strict=True)
             if call.needs_approval and call.tool
         ]
-        approvals = [Approval.for_call(row, self._run.turn.session, dict(schema)) for row, schema in waiting]
         await self._write(begin_round, self._run, BegunRound(rows, held, self._allowance.spent, approvals))
         return [str(row.pk) for row in rows]
 

@@ -6,6 +6,7 @@ Does not know agents, runs or rows.
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from llm_worker.tools.ask_user import AskUser
 from llm_worker.tools.current_time import CurrentTime
 from llm_worker.tools.knowledge_base_search import KnowledgeBaseSearch, RestrictedSearch
 from llm_worker.tools.open_url import OpenUrl
@@ -22,7 +23,7 @@ _PLAIN: tuple[Tool, ...] = (
 )
 _AGENTS: tuple[ResearchAgent, ...] = (ResearchAgent(tools=_PLAIN),)
 # Those that agents and sessions choose.
-TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*_PLAIN, *_AGENTS)}
+TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*_PLAIN, *_AGENTS, AskUser())}
 # Those that a run is offered by what it has (llm_worker/loading).
 SEARCH_PROJECT: Tool = SearchProject()
 READ_FILE: Tool = ReadFile()

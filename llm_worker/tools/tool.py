@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from chat.transcript.entries import Document
+from chat.transcript.forms import Question
 from chat.transcript.tool_annotations import DEFAULT_RULE, READ_ONLY, Annotations, ApprovalRule
 from llm_worker.mcp.configuration import Answer, Configuration, Progress
 from llm_worker.restricted.artifact import Artifact, no_hits
@@ -247,6 +248,12 @@ class Tool(Protocol):
     def count_searches(self, arguments: Mapping[str, Any]) -> int:  # noqa: ARG002
         """How many searches a call with these arguments makes itself, for the limit on those of a run."""
         return 0
+
+    def question(self, arguments: Mapping[str, Any]) -> Question | None:  # noqa: ARG002
+        """What a call with these arguments asks its user: it waits, and the answer is its result. None: it runs. Raises
+        ToolFailed.
+        """
+        return None
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         """Execute a call. Raises ToolFailed. The numbers of the returned documents are ignored."""

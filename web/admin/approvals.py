@@ -1,4 +1,4 @@
-"""The admin of approvals: the rules of tools, and who decided what about which call."""
+"""The admin of approvals: the rules of tools, and who decided or answered what about which call."""
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -17,9 +17,18 @@ class ToolPolicyAdmin(admin.ModelAdmin[ToolPolicy]):
 
 @admin.register(Approval)
 class ApprovalAdmin(SearchAdmin[Approval], ReadOnlyAdmin[Approval]):
-    list_display = ("short_id", "name", "owner", "decision", "requested_at", "decided_at", "decided_by")
+    list_display = (
+        "short_id",
+        "kind",
+        "name",
+        "owner",
+        "decision",
+        "requested_at",
+        "decided_at",
+        "decided_by",
+    )
     list_select_related = ("owner", "decided_by")
-    list_filter = ("decision", "is_remembered", "requested_at")
+    list_filter = ("kind", "decision", "is_remembered", "requested_at")
     ordering = ("-requested_at",)
     owner_field = "owner"
     related_ids = ((Session, "approvals"), (Run, "tool_calls__approval"))

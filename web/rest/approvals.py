@@ -1,4 +1,4 @@
-"""Views of tool calls that wait for their user's approval: list the open ones, decide about one."""
+"""Views of tool calls that wait for their user's approval or answer: list the open ones, decide about one."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Approval
-from chat.models.approval import MAX_NOTE_CHARACTERS, Decision
+from chat.models.approval import MAX_NOTE_CHARACTERS, Decision, Kind
 from chat.presenters.approvals import present_decision, present_open_approval
 from chat.protocol.errors import ApiError
 from chat.turns.approvals import Reply, decide, get_approval
@@ -26,11 +26,12 @@ from web.rest.fields import (
     parse_id,
 )
 from web.rest.openapi import documented
-from web.rest.response_schemas import ResponseSchema
+from web.rest.response_schemas import QuestionAnswer, ResponseSchema
 
 MAX_ARGUMENTS_CHARACTERS: Final = 100_000
 # Of one user: a few runs with at most as many calls as one round may have.
 MAX_LISTED: Final = 500
+DECISIONS: Final = [Decision.APPROVED, Decision.REFUSED, Decision.ANSWERED, Decision.DECLINED]
 
 
 @extend_schema_field(OpenApiTypes.OBJECT)
@@ -55,11 +56,15 @@ class ArgumentsField(DescribedField):
 
 
 class ApprovalBody(StrictSerializer):
-    approved = StrictBooleanField()
+    approved = StrictBooleanField(help_text="Of a question: whether it is answered; false: declined.")
     note = StrictCharField(
         required=False,
         max_length=MAX_NOTE_CHARACTERS,
-        help_text="With a refusal, the model reads it.",
+        help_text="With a refusal or an answer, the model reads it.",
+    )
+    values = ArgumentsField(
+        required=False,
+        help_text="The answer to a question, by the names of its form, which it has to fit.",
     )
     arguments = ArgumentsField(
         required=False,
@@ -68,11 +73,12 @@ class ApprovalBody(StrictSerializer):
     remember = StrictChoiceField(
         choices=["session"],
         required=False,
-        help_text="Later calls of the tool in this session are not asked about.",
+        help_text="Later calls of the tool in this session are not asked about. Not of questions.",
     )
 
 
 class OpenApprovalAnswer(ResponseSchema):
+    kind = serializers.ChoiceField(choices=Kind.values)
     tool_call = serializers.UUIDField()
     run = serializers.UUIDField()
     session = serializers.UUIDField()
@@ -80,17 +86,18 @@ class OpenApprovalAnswer(ResponseSchema):
     arguments = serializers.DictField()
     requested_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
+    question = QuestionAnswer(required=False)
 
 
 class DecisionAnswer(ResponseSchema):
     tool_call = serializers.UUIDField()
-    decision = serializers.ChoiceField(choices=[Decision.APPROVED, Decision.REFUSED])
+    decision = serializers.ChoiceField(choices=DECISIONS)
 
 
 class ApprovalsView(StrictAPIView):
     @documented("approvals_list", answer=OpenApprovalAnswer(many=True))
     def get(self, request: Request) -> Response:
-        """List the user's tool calls that wait for approval, oldest first, at most 500."""
+        """List the user's tool calls that wait for approval or an answer, oldest first, at most 500."""
         waiting = Approval.objects.open_for(current_user(request)).select_related("tool_call")
         return Response([present_open_approval(approval) for approval in waiting[:MAX_LISTED]])
 
@@ -98,7 +105,7 @@ class ApprovalsView(StrictAPIView):
 class ApprovalView(StrictAPIView):
     @documented("approvals_decide", body=ApprovalBody, answer=DecisionAnswer, statuses=(202,))
     def post(self, request: Request, tool_call: str) -> Response:
-        """Approve or refuse a tool call. Its answer goes on once all calls that wait with it are decided."""
+        """Approve or refuse a tool call, or answer or decline what it asks. Its answer goes on once all calls that wait with it are decided."""
         pk = parse_id(tool_call)
         if pk is None:
             raise ApiError("invalid_id")
@@ -112,4 +119,5 @@ def parse_reply(body: Mapping[str, Any]) -> Reply:
         note=body.get("note", ""),
         arguments=body.get("arguments"),
         is_remembered=body.get("remember") == "session",
+        values=body.get("values"),
     )

@@ -108,6 +108,13 @@ class FeedbackAnswer(ResponseSchema):
     text = serializers.CharField()
 
 
+class QuestionAnswer(ResponseSchema):
+    message = serializers.CharField()
+    form = serializers.DictField(
+        help_text="A JSON Schema of an object with primitive properties, as elicitation in the Model Context Protocol."
+    )
+
+
 class ToolCallAnswer(ResponseSchema):
     id = serializers.UUIDField()
     tool_call_id = serializers.CharField()
@@ -122,6 +129,7 @@ class ToolCallAnswer(ResponseSchema):
     reasoning = serializers.CharField(required=False)
     reasoning_ms = serializers.IntegerField(required=False)
     duration_ms = serializers.IntegerField(required=False)
+    question = QuestionAnswer(required=False, help_text="What the call asks the user, while it waits.")
     children = serializers.ListField(child=serializers.DictField())
 
 

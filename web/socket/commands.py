@@ -51,7 +51,7 @@ _MEMBERS: Final[dict[str, tuple[frozenset[str], frozenset[str]] | None]] = {
     "watch_sessions": (frozenset(), frozenset()),
     "send": None,
     "stop": (frozenset(), frozenset({"run", "turn"})),
-    "approve": (frozenset({"tool_call", "approved"}), frozenset({"note", "arguments", "remember"})),
+    "approve": (frozenset({"tool_call", "approved"}), frozenset({"note", "arguments", "remember", "values"})),
     "continue": (frozenset({"run"}), frozenset()),
     "compress": (frozenset({"session"}), frozenset()),
 }

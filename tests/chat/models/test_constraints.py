@@ -248,6 +248,7 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "tool_call_has_one_parent": lambda w: tool_call(w, message=None),
     "tool_call_status_known": lambda w: tool_call(w, status="asleep"),
     "approval_decision_known": lambda w: approval(w, decision="perhaps"),
+    "approval_question_has_form": lambda w: approval(w, kind="question"),
     "tool_policy_approval_known": lambda _: ToolPolicy.objects.create(name="act", approval="sometimes"),
     "mcp_server_transport_known": lambda _: McpServer.objects.create(name="a", transport="sse"),
     "mcp_server_status_known": lambda _: McpServer.objects.create(name="a", transport="http", status="up"),

@@ -7,7 +7,9 @@ from django.db.models.functions import Now
 from rest_framework.test import APIClient
 
 from chat.models import Approval, Run, Session
+from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
+from chat.transcript.forms import Question, read_form
 from tests import factories
 from web.socket.handlers import approve
 
@@ -27,6 +29,23 @@ def waiting_call(client: APIClient, session: str, calls: int = 1) -> list[str]:
     rows = [factories.create_waiting_call(run, PARAMETERS, {"what": "this"}, tab=tab) for tab in range(calls)]
     Run.objects.filter(pk=run.pk).update(status=Status.WAITING, queued_at=Now())
     return [str(row.pk) for row in rows]
+
+
+CITY = read_form(
+    {
+        "type": "object",
+        "properties": {"city": {"type": "string", "enum": ["Berlin", "Paris"]}, "why": {"type": "string"}},
+        "required": ["city"],
+    }
+)
+
+
+def waiting_question(client: APIClient, session: str) -> str:
+    """The row of the call that a run of this session waits for the answer of."""
+    run = Run.objects.get(pk=factories.send_turn(client, session, "Go").json()["runs"][0]["id"])
+    row = factories.create_waiting_call(run, PARAMETERS, {}, question=Question("For the trip.", CITY))
+    Run.objects.filter(pk=run.pk).update(status=Status.WAITING, queued_at=Now())
+    return str(row.pk)
 
 
 def decide(client: APIClient, call: str, **body: object) -> tuple[int, str]:
@@ -108,3 +127,65 @@ def test_a_socket_decides_by_the_same_rules(client: APIClient, session: str) -> 
         {"what": "half"},
         True,
     )
+
+
+def test_a_question_is_listed_with_its_form_and_answered(client: APIClient, session: str) -> None:
+    call = waiting_question(client, session)
+    [listed] = client.get("/api/approvals/").json()
+    assert (listed["kind"], listed["tool_call"]) == ("question", call)
+    assert listed["question"] == {"message": "For the trip.", "form": CITY}
+    [message] = [one for one in client.get(f"/api/sessions/{session}/messages/").json() if one["tool_calls"]]
+    assert message["tool_calls"][0]["question"] == listed["question"]
+    assert decide(client, call, values={"city": "Paris"}) == (202, "answered")
+    assert Approval.objects.get().answer == {"city": "Paris"}
+    assert Run.objects.get().status == Status.QUEUED
+    assert decide(client, call, values={"city": "Berlin"}) == (409, "already_decided")
+    assert Approval.objects.get().answer == {"city": "Paris"}
+
+
+def test_a_question_is_declined_with_a_note(client: APIClient, session: str) -> None:
+    call = waiting_question(client, session)
+    assert decide(client, call, approved=False, note="Not now.") == (202, "declined")
+    decided = Approval.objects.get()
+    assert (decided.note, decided.answer, decided.is_remembered) == ("Not now.", None, False)
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "field"),
+    [
+        ({}, "field_required", "values"),
+        ({"values": {}}, "answer_invalid", "values.city"),
+        ({"values": {"city": "Rome"}}, "answer_invalid", "values.city"),
+        ({"values": {"city": "Paris", "why": 3}}, "answer_invalid", "values.why"),
+        ({"values": {"city": "Paris", "more": 3}}, "answer_invalid", "values.more"),
+        ({"values": {"city": "Paris", "why": "a" * 100_001}}, "invalid_value", "values"),
+        ({"values": ["Paris"]}, "invalid_type", "values"),
+        ({"values": {"city": "Paris"}, "remember": "session"}, "invalid_value", "remember"),
+        ({"values": {"city": "Paris"}, "arguments": {"what": "a"}}, "invalid_value", "arguments"),
+        ({"approved": False, "values": {"city": "Paris"}}, "invalid_value", "values"),
+    ],
+)
+def test_a_bad_answer_is_refused_and_the_question_stays_open(
+    client: APIClient, session: str, body: dict[str, object], code: str, field: str
+) -> None:
+    call = waiting_question(client, session)
+    response = client.post(f"/api/tool-calls/{call}/approval/", {"approved": True, **body}, format="json")
+    assert (response.status_code, response.json()["code"], response.json()["field"]) == (400, code, field)
+    assert len(client.get("/api/approvals/").json()) == 1
+    assert Run.objects.get().status == Status.WAITING
+
+
+def test_an_answer_of_what_asks_for_approval_is_refused(client: APIClient, session: str) -> None:
+    [call] = waiting_call(client, session)
+    assert decide(client, call, values={"what": "this"}) == (400, "invalid_value")
+    assert [listed["kind"] for listed in client.get("/api/approvals/").json()] == ["approval"]
+
+
+def test_a_socket_answers_by_the_same_rules(client: APIClient, session: str) -> None:
+    call = waiting_question(client, session)
+    owner = Session.objects.get(pk=session).owner
+    with pytest.raises(ApiError) as refused:
+        approve(owner, {"tool_call": call, "approved": True, "values": {"city": "Rome"}})
+    assert refused.value.code == "answer_invalid"
+    reply = approve(owner, {"tool_call": call, "approved": True, "values": {"city": "Berlin"}})
+    assert reply == {"type": "accepted", "tool_call": call, "decision": "answered"}

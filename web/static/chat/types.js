@@ -97,7 +97,30 @@
  * @property {{start: number, length: number}} [passage]  where a search found it in the document's text, in characters (not UTF-16 units)
  * @property {string} [knowledge_base]  whose document it is
  *
- * @typedef {"running"|"waiting"|"completed"|"failed"|"refused"|"unknown"} CallStatus  waiting: for approval; unknown: the run ended before the call
+ * @typedef {object} Question
+ * @property {string} message  why it is asked
+ * @property {Form} form
+ *
+ * @typedef {{properties: Record<string, Asked>, required?: string[]}} Form  a JSON Schema of an object with primitive properties
+ *
+ * @typedef {object} Asked  a property of a form
+ * @property {"string"|"number"|"integer"|"boolean"|"array"} type
+ * @property {string} [title]
+ * @property {string} [description]
+ * @property {any} [default]
+ * @property {"email"|"uri"|"date"|"date-time"} [format]
+ * @property {number} [minLength]
+ * @property {number} [maxLength]
+ * @property {number} [minimum]
+ * @property {number} [maximum]
+ * @property {number} [minItems]
+ * @property {Partial<Asked>} [items]
+ * @property {string[]} [enum]
+ * @property {string[]} [enumNames]
+ * @property {{const: string, title?: string}[]} [oneOf]
+ * @property {{const: string, title?: string}[]} [anyOf]
+ *
+ * @typedef {"running"|"waiting"|"completed"|"failed"|"refused"|"unknown"} CallStatus  waiting: for approval or an answer; unknown: the run ended before the call
  *
  * @typedef {object} Round  created by tool_rounds.js only
  * @property {number} turn_index  its index in the run; -1 if it was read from a message
@@ -119,6 +142,7 @@
  * @property {CallStatus} status
  * @property {number|null} durationMs
  * @property {{done: number, total: number|null, text: string}|null} progress  how far it is; null: its tool has not said
+ * @property {Question|null} question  what it asks its user, while it waits; null: whether it may run
  * @property {string} report  what an agent tool writes
  * @property {ToolCall[]} inside
  *

@@ -124,6 +124,7 @@ export const API_ERRORS = {
   not_continuable: () => t("This answer cannot be continued (any more). Reload the page."),
   already_decided: () => t("This is decided already, or the answer has ended."),
   arguments_invalid: () => t("The tool does not take these arguments."),
+  answer_invalid: () => t("The answer does not fit the question."),
   tool_call_not_found: () => t("Nothing asks for your approval there any more."),
   not_waiting: () => t("This question is being answered already: it can be neither changed nor taken back. Stop the answer instead."),
   idempotency_mismatch: () => t("This message was already sent with another content. Send it again."),

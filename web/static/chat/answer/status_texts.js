@@ -2,6 +2,7 @@
 
 import { t } from "../i18n.js";
 import { waitingCalls } from "../state/tool_rounds.js";
+import { outcomeText } from "../tools/tool_texts.js";
 import { API_ERRORS } from "./api_error_texts.js";
 import { RUN_ERRORS } from "./run_error_texts.js";
 
@@ -35,7 +36,8 @@ export function statusText(answer) {
   if (answer.position !== null) {
     return answer.position > 0 ? t("waiting, place %(place)s", { place: answer.position }) : t("waiting…");
   }
-  if (waitingCalls(answer.rounds).length) return t("waiting for your approval");
+  const [waiting] = waitingCalls(answer.rounds);
+  if (waiting) return outcomeText(waiting);
   if (answer.quiet) return t("still working…");
   if (answer.rounds.at(-1)?.calls.some((call) => call.status === "running")) return t("using tools…");
   if (answer.text) return t("writing…");

@@ -78,7 +78,9 @@ export class Calls {
 
 /** The arguments of a call, or the part of them received so far. @param {ToolCall} call */
 function argumentsText(call) {
-  const { given, writing, status } = call;
+  const { given, writing, status, name } = call;
+  // The result has the questions.
+  if (name === "ask_user" && status === "completed") return "";
   const values = Object.values(given);
   if (values.length === 0) return status === "running" ? writing : "";
   if (values.length > 1 || typeof values[0] !== "string") return JSON.stringify(given, null, 2);

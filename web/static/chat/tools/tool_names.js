@@ -47,6 +47,7 @@ function allNames() {
     ["open_url", t("Open web pages")],
     ["current_time", t("Date and time")],
     ["research_agent", t("Research by a second agent")],
+    ["ask_user", t("Questions to you")],
   ]);
   for (const tool of configuredTools()?.filter(isOfServer) ?? []) own.set(tool, nameOf(tool));
   return own;

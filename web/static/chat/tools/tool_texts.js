@@ -62,6 +62,12 @@ const TOOLS = {
     done: () => t("Researched"),
     about: ({ question = "" }) => String(question),
   },
+  ask_user: {
+    icon: "user",
+    doing: () => t("Asking you"),
+    done: () => t("Asked you"),
+    about: ({ message = "" }) => String(message),
+  },
   current_time: {
     icon: "clock",
     doing: () => t("Looking at the clock"),
@@ -90,10 +96,10 @@ export function about({ name, given, documents }) {
 }
 
 /** The state or outcome of a call. @param {ToolCall} call */
-export function outcomeText({ status, durationMs, progress }) {
+export function outcomeText({ status, durationMs, progress, question, name }) {
   if (status === "running") return progress ? progressText(progress) : t("running…");
-  if (status === "waiting") return t("waiting for your approval");
-  const ended = { completed: "", failed: t("failed"), refused: t("refused"), unknown: t("stopped") }[status];
+  if (status === "waiting") return question ? t("waiting for your answer") : t("waiting for your approval");
+  const ended = { completed: "", failed: t("failed"), refused: name === "ask_user" ? t("not answered") : t("refused"), unknown: t("stopped") }[status];
   return [ended, durationMs === null ? "" : duration(durationMs)].filter(Boolean).join(" · ");
 }
 
