@@ -20,6 +20,7 @@ from chat.models.mcp_server import McpServer
 from chat.models.message import ChatMessage
 from chat.models.message_file import MessageFile
 from chat.models.model_config import ModelConfig
+from chat.models.preferences import Preferences
 from chat.models.prompt_block import PromptBlock
 from chat.models.prompt_version import PromptVersion
 from chat.models.provider import Provider
@@ -59,6 +60,7 @@ __all__ = [
     "McpServer",
     "MessageFile",
     "ModelConfig",
+    "Preferences",
     "PromptBlock",
     "PromptVersion",
     "Provider",

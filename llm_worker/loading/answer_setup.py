@@ -8,23 +8,24 @@ from chat.prompts.definition import define_prompts
 from chat.transcript.answer_setup import AnswerSetup, digest
 from chat.transcript.entries import Entry
 from llm_worker.brief import Brief
+from llm_worker.loading.surroundings import Surroundings
 from llm_worker.prompts import prompt
 from llm_worker.request.system_prompt import add_guidance
 from llm_worker.tools.schemas import tool_schemas
 
 
-def describe_setup(run: Run, brief: Brief, base: str) -> AnswerSetup:
-    """base: the installation's prompt, as the brief was built with."""
+def describe_setup(run: Run, brief: Brief, around: Surroundings) -> AnswerSetup:
+    """around: as the brief was built with. Of the user's instructions only whether there were any: versions outlive accounts."""
     session = run.turn.session
     agent = session.agent if session.agent_id else None
     own = session.own_prompt() if agent or session.project_id or session.prompt else ""
-    definition = define_prompts(agent, own, base)
+    definition = define_prompts(agent, own, around.base_prompt)
     stored = _stored_prompt(brief.entries)
     if definition["base_prompt"] and stored is not None:
         definition["prompt"] = stored  # as it was when the question was sent
     return AnswerSetup(
         prompts=definition | _composed(definition, brief),
-        options=_options(brief),
+        options=_options(brief) | {"has_instructions": bool(around.instructions.strip())},
         agent=agent.pk if agent else None,
         agent_name=agent.name if agent else "",
     )
@@ -58,7 +59,7 @@ def _options(brief: Brief) -> dict[str, Any]:
         "max_cycles": brief.max_cycles,
         "tools": [tool.name for tool in brief.tools],
         "forced_tool": brief.forced_tool,
-        "asks_for_citations": parts.system.endswith(prompt("citations")),
+        "asks_for_citations": prompt("citations") in parts.system,
         "citable_documents": len(brief.documents),
         "has_reminder": bool(brief.reminder),
         "has_project": bool(parts.project or parts.project_pictures),

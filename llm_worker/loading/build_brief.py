@@ -8,7 +8,7 @@ from django.conf import settings
 from chat.loaders.rounds import load_cited, load_rounds
 from chat.log.progress import present_live_message
 from chat.models import Agent, ModelConfig, Run
-from chat.models.sql.model_configs import EditedPrompt
+from chat.models.sql.model_configs import StandingPrompts
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.protocol.wire import Snapshot
 from chat.transcript.encodings import installed_encodings, load_encoding
@@ -32,10 +32,10 @@ from llm_worker.upstream.model_request import Model
 
 
 class PreloadedRows(NamedTuple):
-    """What the database was asked already: rows of MESSAGES_OF_RUN, and of EDITED_PROMPT."""
+    """What the database was asked already: rows of MESSAGES_OF_RUN, and the row of STANDING_PROMPTS."""
 
     messages: list[MessageRow]
-    edited: list[EditedPrompt]
+    prompts: StandingPrompts
 
 
 class EarlierCounts(NamedTuple):
@@ -55,7 +55,7 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
         raise ModelFailed("model_not_configured", f"{run.model} has no configuration or no address")
     if config.tokenizer in installed_encodings():
         load_encoding(config.tokenizer)  # here, since the loop that counts with it must not wait for it
-    around = Surroundings.of_run(run, config, edited=rows.edited if rows else None)
+    around = Surroundings.of_run(run, config, prompts=rows.prompts if rows else None)
     tools = around.tools
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
         is_missing = run.forced_tool in TOOLS and not TOOLS[run.forced_tool].is_available()
@@ -85,7 +85,7 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
         brief = offer_reading(
             brief, lambda tools: around.system_prompts(has_documents=True, tools=tools).system
         )
-    return replace(brief, setup=describe_setup(run, brief, around.base_prompt))
+    return replace(brief, setup=describe_setup(run, brief, around))
 
 
 def _load_project_and_branch(around: Surroundings, rows: PreloadedRows | None) -> ProjectContext:

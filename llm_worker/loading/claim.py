@@ -12,7 +12,7 @@ from django.db import OperationalError
 
 from chat.infrastructure.fault_points import reach
 from chat.models import Run
-from chat.models.sql.model_configs import EDITED_PROMPT
+from chat.models.sql.model_configs import STANDING_PROMPTS
 from chat.models.sql.statements import LIMIT_STATEMENTS, together
 from chat.protocol.tasks import DEFAULT_QUEUE
 from llm_worker.brief import Brief
@@ -63,9 +63,9 @@ def _load(run: Run) -> Claim:
 
 
 def _read(run: Run) -> PreloadedRows:
-    _, messages, edited = together(
+    _, messages, [prompts] = together(
         LIMIT_STATEMENTS.query(limit=f"{READ_LIMIT_MS}ms"),
         MESSAGES_OF_RUN.query(run=run.pk),
-        EDITED_PROMPT.query(),
+        STANDING_PROMPTS.query(owner=run.turn.session.owner_id),
     )
-    return PreloadedRows(messages, edited)
+    return PreloadedRows(messages, prompts)

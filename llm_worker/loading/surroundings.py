@@ -8,15 +8,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chat.models import Agent, ModelConfig, Run
-from chat.models.sql.model_configs import EditedPrompt
-from chat.prompts.definition import base_prompt, base_prompt_of
+from chat.models.sql.model_configs import STANDING_PROMPTS, StandingPrompts
+from chat.prompts.definition import base_prompt_of
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from llm_worker.loading.branch_summaries import ModelWindow
 from llm_worker.loading.mcp_tools import load_mcp_tools
 from llm_worker.loading.model_budget import budget_of
 from llm_worker.loading.project import NOT_SHOWN, ProjectFiles, estimate_project_tokens, load_project
 from llm_worker.request.message import TOKENS_PER_MESSAGE
-from llm_worker.request.system_prompt import AgentPrompt, SystemPrompts, build_system_prompts
+from llm_worker.request.system_prompt import (
+    AgentPrompt,
+    SystemPrompts,
+    add_instructions,
+    build_system_prompts,
+)
 from llm_worker.request.tokens import estimate_tokens
 from llm_worker.tools import (
     PROJECT_TOOLS,
@@ -32,12 +37,14 @@ from llm_worker.tools.tool import Tool
 
 @dataclass(frozen=True)
 class Surroundings:
-    """chosen: tools of the agent and the session.  base_prompt: edited or default.  dynamic_context: of the run's turn."""
+    """chosen: tools of the agent and the session.  base_prompt: edited or default.  instructions: of the user
+    whose turn it is, for all chats.  dynamic_context: of the run's turn."""
 
     run: Run
     config: ModelConfig
     chosen: Sequence[Tool]
     base_prompt: str
+    instructions: str
     dynamic_context: str
 
     @classmethod
@@ -46,14 +53,14 @@ class Surroundings:
         run: Run,
         config: ModelConfig,
         *,
-        edited: Sequence[EditedPrompt] | None = None,
+        prompts: StandingPrompts | None = None,
         dynamic_context: str | None = None,
     ) -> "Surroundings":
-        """edited: the rows of EDITED_PROMPT; None if not queried yet.  dynamic_context: None: as stored with the run."""
+        """prompts: the row of STANDING_PROMPTS; None if not queried yet.  dynamic_context: None: as stored with the run."""
         chosen = _chosen_tools(run.turn.session.chosen_tools) if config.supports_tools else []
-        base = base_prompt() if edited is None else base_prompt_of(edited[0].text if edited else None)
+        [standing] = [prompts] if prompts else STANDING_PROMPTS.all(owner=run.turn.session.owner_id)
         context = run.dynamic_context if dynamic_context is None else dynamic_context
-        return cls(run, config, chosen, base, context)
+        return cls(run, config, chosen, base_prompt_of(standing.edited), standing.instructions, context)
 
     @cached_property
     def tools(self) -> Sequence[Tool]:
@@ -89,13 +96,14 @@ class Surroundings:
             session.own_prompt() if self._agent or session.project_id or session.prompt else "",
             replaces=bool(self._agent and self._agent.replaces_system_prompt),
         )
-        return build_system_prompts(
+        prompts = build_system_prompts(
             self.base_prompt,
             own,
             self.tools if tools is None else tools,
             has_documents=has_documents,
             session_began_at=session.created_at,
         )
+        return prompts._replace(system=add_instructions(prompts.system, self.instructions))
 
     @cached_property
     def project(self) -> ProjectFiles:

@@ -1,6 +1,6 @@
 """Builds the system prompt, byte-identical for every request of a session so that servers can cache the prefix. Pure.
 
-Nothing specific to a request enters it (no user, current date, count or cycle): reminders and dynamic context do that.
+Nothing specific to a request enters it (no current date, count or cycle; of the user, what stands in all chats): reminders and dynamic context do that.
 """
 
 from collections.abc import Iterable, Sequence
@@ -66,6 +66,12 @@ def add_guidance(text: str, tools: Sequence[GuidingTool], *, cites: bool) -> str
     if cites:
         sections.append(prompt("citations"))
     return "\n\n".join(filter(None, sections))
+
+
+def add_instructions(text: str, instructions: str) -> str:
+    """The system prompt, then what the user wrote for all chats. Last: users share what stands above as a prefix."""
+    section = f"{prompt('instructions')}\n\n{instructions.strip()}" if instructions.strip() else ""
+    return "\n\n".join(filter(None, (text, section)))
 
 
 def _guidance(tools: Iterable[GuidingTool]) -> list[str]:

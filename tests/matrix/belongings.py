@@ -19,6 +19,7 @@ from chat.models import (
     CitedDocument,
     Invitation,
     McpServer,
+    Preferences,
     PromptVersion,
     Provider,
     Run,
@@ -72,6 +73,7 @@ def create_belongings(name: str) -> Belongings:
     owned.ids["prompt"] = client.post(
         "/api/prompts/", {"name": f"{MARK} prompt", "text": MARK}, format="json"
     ).json()["id"]
+    Preferences.objects.change(owned.user, instructions=MARK)
     row, _ = TokenScope.objects.create_token(owned.user)
     owned.ids["token"] = str(UUID(row.digest[:32]))
     project = Project.objects.create(owner=owned.user, name=f"{MARK} project", instructions=MARK)

@@ -1,4 +1,4 @@
-"""Everything of an account as one zip archive, in pieces: who the user is, chats, projects, files, agents, saved prompts, own knowledge bases.
+"""Everything of an account as one zip archive, in pieces: who the user is, chats, projects, files, preferences, agents, saved prompts, own knowledge bases.
 
 Chats are the archives in which each is exported alone, so that they can be imported. Of other people there is nothing: bases are
 those of which the user is an owner, without their members. Memory holds one chunk, and what is listed.
@@ -20,11 +20,12 @@ from django.views.decorators.http import require_safe
 from knox.models import AuthToken
 from msgspec import json, structs
 
-from chat.models import Agent, Login, MessageFile, ModelConfig, SavedPrompt, Session
+from chat.models import Agent, Login, MessageFile, ModelConfig, Preferences, SavedPrompt, Session
 from chat.presenters.agents import present_agents
 from chat.presenters.documents import present_documents
 from chat.presenters.files import present_file
 from chat.presenters.json_values import JSONObject, isoformat_or_none, isoformat_utc
+from chat.presenters.preferences import present_preferences
 from chat.presenters.projects import present_projects
 from chat.presenters.saved_prompts import present_saved_prompt
 from chat.presenters.sessions import annotate_sessions, present_trashed_session
@@ -57,6 +58,7 @@ def account_archive(user: User) -> Iterator[bytes]:
     with zipfile.ZipFile(pipe, "w") as archive:
         listed = {
             "account.json": _account(user),
+            "preferences.json": present_preferences(Preferences.objects.of(user)),
             "agents.json": present_agents(Agent.objects.filter(owner=user), user),
             "prompts.json": [
                 present_saved_prompt(prompt) for prompt in SavedPrompt.objects.filter(owner=user)

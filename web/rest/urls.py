@@ -27,6 +27,7 @@ from web.rest.message_texts import AnswerEditsView, MessageView
 from web.rest.messages import MessagesView, SelectionView, TreeView
 from web.rest.models import ModelsView
 from web.rest.openapi import IdConverter
+from web.rest.preferences import PreferencesView
 from web.rest.projects import ProjectFilesView, ProjectFileView, ProjectsView, ProjectView
 from web.rest.providers import ProviderCheckView, ProviderModelsView, ProvidersView, ProviderView
 from web.rest.runs import PacketsView, RunCancellationView, RunContinuationView, RunView
@@ -60,6 +61,7 @@ urlpatterns = [
     path("agents/", AgentsView.as_view()),
     path("agents/<id:agent>/", AgentView.as_view()),
     path("groups/", GroupsView.as_view()),
+    path("preferences/", PreferencesView.as_view()),
     path("prompts/", SavedPromptsView.as_view()),
     path("prompts/<id:prompt>/", SavedPromptView.as_view()),
     path("files/", FilesView.as_view()),

@@ -12,7 +12,7 @@ from django.test import Client
 from knox.models import AuthToken
 from msgspec import json
 
-from chat.models import Agent, Session
+from chat.models import Agent, Preferences, Session
 from knowledge import blobs
 from knowledge.models import File, KnowledgeBase, Project
 from tests import factories
@@ -30,6 +30,7 @@ def add_everything(user: User, mark: str) -> None:
     client = factories.api_client(user)
     agent = Agent.objects.create(owner=user, name=f"{mark} agent", prompt=f"{mark} prompt")
     project = Project.objects.create(owner=user, name=f"{mark} project", instructions=f"{mark} rules")
+    Preferences.objects.change(user, instructions=f"{mark} instructions")
     base = KnowledgeBase.objects.start(user, name=f"{mark} base", summary=f"{mark} summary")
     for name, place in {
         "in a project": {"project": project},
@@ -158,7 +159,16 @@ def test_an_empty_account_has_an_archive(db: None) -> None:
     entries = download(factories.create_user("newcomer"))
     assert sorted(entries) == [
         f"{name}.json"
-        for name in ("account", "agents", "chats", "files", "knowledge-bases", "projects", "prompts")
+        for name in (
+            "account",
+            "agents",
+            "chats",
+            "files",
+            "knowledge-bases",
+            "preferences",
+            "projects",
+            "prompts",
+        )
     ]
 
 

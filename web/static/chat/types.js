@@ -8,6 +8,11 @@
  * @typedef {{attempt: number, seq: number}} Cursor
  * @typedef {{reason: string, tokens: number|null}} Cut  tokens: generated until then, where known
  *
+ * @typedef {object} Preferences  what the user has chosen for all chats
+ * @property {string} instructions
+ * @property {boolean} uses_instructions  false: they are kept, but not sent
+ * @property {number} instruction_tokens
+ *
  * @typedef {object} Message
  * @property {string} id
  * @property {string} parent

@@ -1,4 +1,4 @@
-/** The settings dialog: theme, language, the key that sends, notifications, API tokens, limits, usage. */
+/** The settings dialog: theme, language, the key that sends, notifications, what holds in all chats, API tokens, limits, usage. */
 
 import * as api from "../server/api.js";
 import { radioGroup } from "../elements/radio_group.js";
@@ -10,6 +10,8 @@ import { notificationChoice } from "./notification_choice.js";
 import { notifyOtherTabs } from "./tab_sync.js";
 import * as preferences from "./preferences.js";
 import { TokensView } from "./tokens_view.js";
+import { OwnInstructions } from "./own_instructions.js";
+import { readPreferences } from "../server/preferences_api.js";
 import { LimitsTable } from "./limits_table.js";
 import { usageTable } from "./usage_table.js";
 
@@ -24,7 +26,9 @@ export function openSettings(failed) {
   };
   const limits = new LimitsTable(failedAndAway);
   const tokens = new TokensView(failedAndAway, () => limits.read());
-  const content = [appearance(), languages(failedAndAway), keyboard(), notificationChoice(), tokens.element, limits.element, usageTable(failedAndAway)];
+  const instructions = new OwnInstructions(failedAndAway);
+  readPreferences().then((preferences) => instructions.show(preferences), failedAndAway);
+  const content = [appearance(), languages(failedAndAway), keyboard(), notificationChoice(), instructions.element, tokens.element, limits.element, usageTable(failedAndAway)];
   const settings = dialog(t("Settings"), { class: "large" }, h("div", { class: "sections" }, ...content));
   open(settings);
 }
