@@ -58,6 +58,8 @@ class ToolCall(models.Model):
     response = models.TextField(blank=True, default="")
     # What it found, best first: number, document_id, title, url and whatever else is known of each.
     documents = models.JSONField(default=list, blank=True)
+    # What the tool returned as JSON beside the text, as its schema says; null: nothing.
+    structured = models.JSONField(null=True, blank=True)
     # The report of an agent tool and the reasoning before it; calls inside it are `children`.
     report = models.TextField(blank=True, default="")
     report_reasoning = models.TextField(blank=True, default="")

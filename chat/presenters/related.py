@@ -83,7 +83,7 @@ def _present_tool_call(call: ToolCall) -> JSONObject:
         "turn_number": call.turn_number,
         "tab_index": call.tab_index,
     }
-    for name in ("documents", "text_before", "reasoning", "reasoning_ms", "duration_ms"):
+    for name in ("documents", "structured", "text_before", "reasoning", "reasoning_ms", "duration_ms"):
         if getattr(call, name) not in _EMPTY:
             presented[name] = getattr(call, name)
     return presented

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 TOO_LARGE: Final = f"The server sent a message of more than {MAX_MESSAGE_BYTES // 1024 // 1024} MiB."
@@ -39,10 +39,11 @@ class CallLost(Exception):
 
 
 class Answer(NamedTuple):
-    """text: for the model.  is_error: the tool says that it failed."""
+    """text: for the model.  is_error: the tool says that it failed.  structured: the same as JSON; None: it has none, or too much."""
 
     text: str
     is_error: bool = False
+    structured: Mapping[str, Any] | None = None
 
 
 # Done, of how much (None: unknown), and what the server says of it.

@@ -25,7 +25,7 @@ from llm_worker.mcp.configuration import (
     Progress,
     ServerUnavailable,
 )
-from llm_worker.mcp.content import response_of
+from llm_worker.mcp.content import response_of, structured_of
 from llm_worker.mcp.http import NOT_SENT, HttpServer
 from llm_worker.mcp.stdio import StdioServer
 
@@ -115,7 +115,7 @@ class Connection:
         except (RuntimeError, ValidationError) as error:
             # Their messages repeat what the server sent.
             raise CallFailed("The server answered what the protocol does not allow.") from error
-        return Answer(response_of(result), result.is_error)
+        return Answer(response_of(result), result.is_error, structured_of(result))
 
     async def close(self) -> None:
         """Returns when the server's process has ended."""

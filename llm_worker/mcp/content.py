@@ -1,7 +1,8 @@
 """Turns what a call answered into text for the model. Uses the SDK's types."""
 
 import json
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from mcp_types import (
     AudioContent,
@@ -13,6 +14,9 @@ from mcp_types import (
     TextContent,
     TextResourceContents,
 )
+
+from chat.protocol.errors import ApiError
+from chat.protocol.strict_json import storable
 
 MAX_CHARACTERS: Final = 100_000
 
@@ -30,6 +34,16 @@ def response_of(result: CallToolResult) -> str:
     if len(text) > MAX_CHARACTERS:
         return f"{text[:MAX_CHARACTERS]}\n\n(Cut off: the result has {len(text)} characters.)"
     return text
+
+
+def structured_of(result: CallToolResult) -> Mapping[str, Any] | None:
+    """For clients. None where there is none, or one that is too long, no object, or no JSON that can be stored."""
+    try:
+        found = storable(result.structured_content)
+        length = len(json.dumps(found, ensure_ascii=False, allow_nan=False))
+    except (ValueError, TypeError, RecursionError, ApiError):
+        return None
+    return found if isinstance(found, dict) and length <= MAX_CHARACTERS else None
 
 
 def _text_of(block: ContentBlock) -> str:

@@ -28,6 +28,7 @@ class CallResult:
 
     is_safe_summary: the response stands for documents, none of which may be shown.
     arguments: those that really ran; None: those of the call.  is_knowledge_search: of documents that may be shown.
+    structured: the response as JSON, for clients.
     """
 
     status: ResultStatus
@@ -37,6 +38,7 @@ class CallResult:
     is_safe_summary: bool = False
     arguments: Mapping[str, Any] | None = None
     is_knowledge_search: bool = False
+    structured: Mapping[str, Any] | None = None
 
     @property
     def logged_as(self) -> str:

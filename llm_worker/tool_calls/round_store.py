@@ -136,6 +136,7 @@ def finish_call(run: Run, row: str, result: CallResult, report: AgentReport) -> 
             status=result.status,
             response=result.response,
             documents=[document_record(document) for document in result.documents],
+            structured=dict(result.structured) if result.structured is not None else None,
             report=report.report,
             report_reasoning=report.reasoning,
             duration_ms=result.duration_ms,

@@ -114,6 +114,7 @@ def _completed(tool: Tool, outcome: ToolResult, host: RoundHost) -> CallResult:
         documents,
         arguments=outcome.arguments,
         is_knowledge_search=outcome.is_knowledge_search,
+        structured=outcome.structured,
     )
 
 

@@ -58,4 +58,4 @@ class McpTool(Tool):
             raise ToolOutcomeUnknown(str(lost)) from lost
         if answer.is_error:
             raise ToolFailed(answer.text)
-        return ToolResult(response=answer.text)
+        return ToolResult(response=answer.text, structured=answer.structured)

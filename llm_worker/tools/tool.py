@@ -31,6 +31,7 @@ class ToolResult:
     is_safe_summary: the response stands for documents, none of which may be shown.
     is_knowledge_search: knowledge bases were searched; the log tells when the result is stored.
     arguments: those that really ran, which are stored and shown from then on; None: those of the call.
+    structured: the response as JSON, which is stored for clients and never sent to the model; None: there is none.
     """
 
     response: str = ""
@@ -39,6 +40,7 @@ class ToolResult:
     is_safe_summary: bool = False
     is_knowledge_search: bool = False
     arguments: Mapping[str, Any] | None = None
+    structured: Mapping[str, Any] | None = None
 
 
 class Sources(Protocol):

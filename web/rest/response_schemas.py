@@ -125,6 +125,9 @@ class ToolCallAnswer(ResponseSchema):
     turn_number = serializers.IntegerField()
     tab_index = serializers.IntegerField()
     documents = serializers.ListField(child=serializers.DictField(), required=False)
+    structured = serializers.DictField(
+        required=False, help_text="The response as JSON, of tools that have it."
+    )
     text_before = serializers.CharField(required=False)
     reasoning = serializers.CharField(required=False)
     reasoning_ms = serializers.IntegerField(required=False)

@@ -38,7 +38,7 @@ MAX_TEXT: Final = 2_000_000  # characters of one text
 # Members with the names of their columns.
 DOCUMENT: Final = ("number", "document_id", "title", "url", "snippet")
 CALL: Final = (
-    "tool_call_id", "name", "turn_number", "tab_index", "status", "arguments", "response", "report",
+    "tool_call_id", "name", "turn_number", "tab_index", "status", "arguments", "response", "structured", "report",
     "report_reasoning", "text_before", "reasoning", "reasoning_ms", "duration_ms",
 )  # fmt: skip
 RUN: Final = (
@@ -136,6 +136,7 @@ class Call(Part, frozen=True):
     status: CallStatus = "completed"
     arguments: dict[str, Any] = {}
     response: Text = ""
+    structured: dict[str, Any] | None = None
     documents: Annotated[list[Document], Meta(max_length=MAX_DOCUMENTS)] = []
     report: Text = ""
     report_reasoning: Text = ""

@@ -8,6 +8,7 @@ import pytest
 from chat.models import McpServer, ModelConfig, ToolCall, ToolPolicy
 from chat.protocol import wire
 from chat.protocol.states import Status
+from tests import factories
 from tests.llm_worker import screens
 from tests.tool_fixtures import tool_responses
 
@@ -67,7 +68,10 @@ def test_a_model_is_offered_the_tools_and_reads_what_they_answer(server, answer,
     first, second = tool_responses(upstream.requests[-1])
     assert first == "echo: Ebbe"
     assert '"sum": 3' in second
-    assert [one.status for one in ToolCall.objects.filter(run=run)] == ["completed"] * 2
+    client = factories.api_client(run.turn.session.owner)
+    *_, shown = client.get(f"/api/sessions/{run.turn.session_id}/messages/").json()
+    assert [call["status"] for call in shown["tool_calls"]] == ["completed"] * 2
+    assert shown["tool_calls"][1]["structured"] == {"sum": 3}
 
 
 def test_readers_are_told_how_far_a_call_is(server, answer):

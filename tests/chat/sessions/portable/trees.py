@@ -35,6 +35,7 @@ def call(draw: Any, depth: int = 1) -> dict[str, Any]:
         "text_before": draw(TEXT),
         "reasoning": draw(TEXT),
         "report": draw(TEXT),
+        "structured": draw(st.sampled_from([None, {}, {"sum": 3, "parts": [{"a": None}]}])),
         "duration_ms": draw(st.one_of(st.none(), st.integers(0, 9999))),
     }
     children = draw(st.lists(call(depth=depth - 1), max_size=2)) if depth else []
