@@ -288,6 +288,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "ErrorCode": "web.rest.errors.ERROR_CODES",
         "Tool": "web.rest.fields.TOOLS",
+        "ApprovalKind": "web.rest.approvals.KINDS",
+        "KindEnum": "web.rest.file_schemas.FILE_KINDS",
         "FileStatus": "web.rest.file_schemas.FILE_STATUSES",
         "MessageRole": "web.rest.response_schemas.ROLES",
         "MemberRole": "web.rest.knowledge_base_schemas.MEMBER_ROLES",
