@@ -16,6 +16,7 @@ from config.account_settings import *  # noqa: F403
 from config.broker_settings import *  # noqa: F403
 from config.cache_settings import *  # noqa: F403
 from config.database_timeouts import startup_options
+from config.enum_names import ENUM_NAMES
 from config.file_storage import storage_of
 from config.installation import ROOT, version
 from config.knowledge_settings import *  # noqa: F403
@@ -285,15 +286,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",  # from our own origin
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "uuid"}},
-    "ENUM_NAME_OVERRIDES": {
-        "ErrorCode": "web.rest.errors.ERROR_CODES",
-        "Tool": "web.rest.fields.TOOLS",
-        "FileStatus": "web.rest.file_schemas.FILE_STATUSES",
-        "MessageRole": "web.rest.response_schemas.ROLES",
-        "MemberRole": "web.rest.knowledge_base_schemas.MEMBER_ROLES",
-        "RunStatus": "web.rest.response_schemas.STATUSES",
-        "ToolCallStatus": "web.rest.response_schemas.CALL_STATUSES",
-    },
+    "ENUM_NAME_OVERRIDES": ENUM_NAMES,
 }
 # The names of the variables read above: no row of a model may name one for its key.
 OWN_VARIABLES = frozenset(env.NAMES_READ)

@@ -11,7 +11,7 @@ class Status(StrEnum):
     QUEUED = "queued"  # committed; a worker will claim it
     RUNNING = "running"  # a worker holds the lease
     STOPPING = "stopping"  # a stop was asked for; its worker has not ended it yet
-    WAITING = "waiting"  # a tool call needs a human's approval; no worker is held
+    WAITING = "waiting"  # a tool call needs a human's approval or answer; no worker is held
     COMPLETED = "completed"
     FAILED = "failed"
     STOPPED = "stopped"

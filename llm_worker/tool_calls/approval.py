@@ -44,7 +44,7 @@ def after_decision(call: PlannedCall, decision: ShownDecision) -> PlannedCall:
     """A call that waited, as the user has decided about it."""
     match decision.decision:
         case "":
-            return replace(call, needs_approval=True)
+            return replace(call, needs_approval=True, question=decision.question)
         case "approved":
             return replace(call, arguments=decision.arguments, is_approved=True)
         case "answered" if decision.question:

@@ -31,6 +31,7 @@ from web.rest.response_schemas import QuestionAnswer, ResponseSchema
 MAX_ARGUMENTS_CHARACTERS: Final = 100_000
 # Of one user: a few runs with at most as many calls as one round may have.
 MAX_LISTED: Final = 500
+KINDS: Final = Kind.values
 DECISIONS: Final = [Decision.APPROVED, Decision.REFUSED, Decision.ANSWERED, Decision.DECLINED]
 
 
@@ -78,7 +79,7 @@ class ApprovalBody(StrictSerializer):
 
 
 class OpenApprovalAnswer(ResponseSchema):
-    kind = serializers.ChoiceField(choices=Kind.values)
+    kind = serializers.ChoiceField(choices=KINDS)
     tool_call = serializers.UUIDField()
     run = serializers.UUIDField()
     session = serializers.UUIDField()

@@ -6,6 +6,7 @@ from knowledge.models import FileKind, FileStatus
 from web.rest.response_schemas import ResponseSchema
 
 FILE_STATUSES = FileStatus.values
+FILE_KINDS = FileKind.values
 
 
 class FileErrorAnswer(ResponseSchema):

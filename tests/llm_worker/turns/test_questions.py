@@ -102,6 +102,15 @@ def test_a_question_that_is_declined_says_so_with_the_note(waiting, upstream):
     assert ToolCall.objects.get(run=run).status == "refused"
 
 
+def test_a_note_with_an_answer_is_read_too(waiting, upstream):
+    run = waiting()
+    answer(run, Reply(is_approved=True, values={"city": "Paris"}, note="By train."))
+    goes_on(run)
+    assert tool_responses(upstream.requests[-1]) == [
+        "Nights: (not answered)\nWhich city? Paris\nThey add: By train."
+    ]
+
+
 def test_a_question_that_nobody_answers_in_time_is_over(waiting, upstream):
     run = waiting()
     Approval.objects.update(expires_at=Now() - timedelta(seconds=1))
@@ -212,3 +221,21 @@ def test_a_question_is_shown_from_the_database_once_its_log_has_expired(waiting)
     run = Run.objects.select_related("message").get(pk=run.pk)
     [call] = present_live_message(run.message)["tool_calls"]
     assert "question" not in call
+
+
+def test_another_worker_that_takes_the_round_over_shows_the_question_again(
+    ask, deliver, upstream, session, scripted_tool, runtime
+):
+    wait = {"call": {"name": "act", "arguments": {"what": "wait"}}}
+    upstream.reply(wait, ASK, times=1)
+    [run] = ask("A trip, please", "plain", session=session)
+    future = deliver(run)
+    upstream.wait_for(lambda: scripted_tool.ran)
+    runtime.drain(0)
+    assert future.result(60)
+    scripted_tool.released.set()
+    another_worker_does([run])
+    run.refresh_from_db()
+    assert (run.status, run.attempt) == (Status.WAITING, 2)
+    shown = [one.obj for one in entries(run) if isinstance(getattr(one, "obj", None), ApprovalRequired)]
+    assert [one.question for one in shown] == [{"message": "For the trip.", "form": form_of(run)}]
