@@ -56,7 +56,7 @@ def _unfinished(call: ShownCall, tool: Tool | None) -> PlannedCall:
 
 def _planned(call: ShownCall, tool: Tool | None) -> PlannedCall:
     result = CallResult("completed", call.response, call.documents) if call.response else None
-    return PlannedCall(call.tool_call_id, call.name, call.arguments, tool, result)
+    return PlannedCall(call.tool_call_id, call.name, call.arguments, tool, result, answers=call.answers)
 
 
 def _citable_documents(emitter: Emitter) -> dict[int, Document]:

@@ -9,7 +9,13 @@ import sys
 from pathlib import Path
 
 from mcp.server.mcpserver import Context, Image, MCPServer
-from mcp_types import ToolAnnotations
+from mcp_types import (
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+    ToolAnnotations,
+)
 
 server = MCPServer("Tests")
 READ_ONLY = ToolAnnotations(read_only_hint=True)
@@ -80,6 +86,22 @@ async def wait() -> str:
     finally:
         journal("cancelled")
     return ""
+
+
+WHEN = {"type": "object", "properties": {"time": {"type": "string", "title": "When?"}}, "required": ["time"]}
+
+
+@server.tool()
+def book(place: str, context: Context) -> str | InputRequiredResult:
+    """Books a table."""
+    answer = (context.input_responses or {}).get("when")
+    if not isinstance(answer, ElicitResult):
+        asked = ElicitRequestFormParams(message=f"When at {place}?", requested_schema=WHEN)
+        return InputRequiredResult(input_requests={"when": ElicitRequest(params=asked)})
+    if answer.action != "accept" or answer.content is None:
+        return f"not booked: {answer.action}"
+    journal(f"{place} at {answer.content['time']}")
+    return "booked"
 
 
 @server.tool()

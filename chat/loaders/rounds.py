@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from chat.models import Approval, CitedDocument, Run, ToolCall
+from chat.models.approval import Decision
 from chat.models.tool_call import ToolCallStatus
 from chat.transcript.citation_links import linked_documents
 from chat.transcript.entries import Document, Passage, SentBack
+from chat.transcript.forms import Answered
 from chat.transcript.packets import place_of, snippet
 from chat.transcript.rebuild import ShownCall, ShownDecision, ShownRound, documents_of
 
@@ -19,33 +21,44 @@ _MEMBERS = ("number", "document_id", "title", "url")
 def load_rounds(run_id: UUID) -> tuple[ShownRound, ...]:
     """All tool rounds of a run, oldest first, each call with the rounds inside it."""
     inside: dict[UUID | None, list[ToolCall]] = defaultdict(list)
-    waiting = []
+    unfinished = []
     for call in ToolCall.objects.filter(run=run_id):
         inside[call.parent_tool_call_id].append(call)
-        if call.status == ToolCallStatus.WAITING:
-            waiting.append(call.pk)
-    stored = _Stored(inside, _decisions(waiting) if waiting else {})
+        if call.status in (ToolCallStatus.WAITING, ToolCallStatus.RUNNING):
+            unfinished.append(call.pk)
+    stored = _Stored(inside, _approvals(unfinished) if unfinished else {})
     return _rounds(stored, None)
 
 
 class _Stored(NamedTuple):
-    """inside: the calls of each call, and under None those of the message.  decisions: about those that wait."""
+    """inside: the calls of each call, and under None those of the message.  approvals: of those that have not ended, oldest first."""
 
     inside: Mapping[UUID | None, list[ToolCall]]
-    decisions: Mapping[UUID, ShownDecision]
+    approvals: Mapping[UUID, list[Approval]]
 
-
-def _decisions(calls: Iterable[UUID]) -> dict[UUID, ShownDecision]:
-    return {
-        approval.tool_call_id: ShownDecision(
-            approval.decision,
-            approval.note,
-            approval.final_arguments,
-            approval.question,
-            approval.answer or {},
+    def decision(self, call: ToolCall) -> ShownDecision | None:
+        """About what the call waits for."""
+        approvals = self.approvals.get(call.pk)
+        if call.status != ToolCallStatus.WAITING or not approvals:
+            return None
+        latest = approvals[-1]
+        return ShownDecision(
+            latest.decision, latest.note, latest.final_arguments, latest.question, latest.answer or {}
         )
-        for approval in Approval.objects.filter(tool_call__in=calls)
-    }
+
+    def answers(self, call: ToolCall) -> tuple[Answered, ...]:
+        return tuple(
+            Answered(question, approval.answer)
+            for approval in self.approvals.get(call.pk, ())
+            if approval.decision in (Decision.ANSWERED, Decision.DECLINED) and (question := approval.question)
+        )
+
+
+def _approvals(calls: Iterable[UUID]) -> Mapping[UUID, list[Approval]]:
+    by_call: dict[UUID, list[Approval]] = defaultdict(list)
+    for approval in Approval.objects.filter(tool_call__in=calls).order_by("requested_at"):
+        by_call[approval.tool_call_id].append(approval)
+    return by_call
 
 
 def cited_in(text: str, rounds: Iterable[ShownRound], saved: Iterable[Document] = ()) -> list[Document]:
@@ -94,7 +107,8 @@ def _round(calls: list[ToolCall], stored: _Stored) -> ShownRound:
             rounds=_rounds(stored, call.pk),
             report_reasoning=call.report_reasoning,
             report=call.report,
-            decision=stored.decisions.get(call.pk),
+            decision=stored.decision(call),
+            answers=stored.answers(call),
         )
         for call in calls
     )

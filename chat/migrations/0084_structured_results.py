@@ -5,7 +5,7 @@ class Migration(migrations.Migration):
     """A nullable column: instant, and unknown to older processes."""
 
     dependencies = [
-        ('chat', '0081_preferences'),
+        ('chat', '0082_default_models'),
     ]
 
     operations = [

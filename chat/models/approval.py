@@ -71,7 +71,14 @@ class Approval(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    tool_call = models.OneToOneField(ToolCall, on_delete=models.CASCADE, related_name="approval")
+    # The latest is the one that the call waits for.
+    tool_call = models.ForeignKey(
+        ToolCall,
+        on_delete=models.CASCADE,
+        db_index=False,
+        related_name="approvals",
+        related_query_name="approval",
+    )
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="approvals")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(
@@ -106,6 +113,7 @@ class Approval(models.Model):
             models.Index("owner", "requested_at", condition=Q(decision=""), name="approval_open_by_owner"),
             models.Index("expires_at", condition=Q(decision=""), name="approval_open_by_expiry"),
             models.Index("session", condition=Q(is_remembered=True), name="approval_remembered"),
+            models.Index(fields=["tool_call", "requested_at"], name="approval_by_call"),
         ]
         constraints = [
             models.CheckConstraint(

@@ -68,7 +68,7 @@ def _tool_calls(message_ids: Sequence[UUID]) -> ByMessage:
 
 def _questions(waiting: Sequence[UUID]) -> dict[UUID, JSONObject]:
     """The member `question` of those of these calls that wait for an answer."""
-    rows = Approval.objects.questions().filter(tool_call__in=waiting) if waiting else ()
+    rows = Approval.objects.questions().undecided().filter(tool_call__in=waiting) if waiting else ()
     return {row.tool_call_id: {"question": row.question.present()} for row in rows if row.question}
 
 

@@ -11,7 +11,7 @@ from chat.protocol import wire as p
 from chat.transcript.citation_links import citation_link
 from chat.transcript.entries import Document, SentBack
 from chat.transcript.finish import WHOLE, Finish
-from chat.transcript.forms import Question
+from chat.transcript.forms import Answered, Question
 from chat.transcript.packets import Blocks, Placed
 
 
@@ -34,7 +34,7 @@ class ShownCall:
     """A stored tool call. id: of its row. response: empty if there was none.
 
     duration_ms: None if unknown. rounds, report_reasoning, report: the calls and texts inside an agent tool.
-    decision: set while the call waits for approval.
+    decision: set while the call waits, for approval or an answer.  answers: to what it asked, while it has not ended.
     """
 
     id: str
@@ -49,6 +49,7 @@ class ShownCall:
     report_reasoning: str = ""
     report: str = ""
     decision: ShownDecision | None = None
+    answers: tuple[Answered, ...] = ()
 
 
 @dataclass(frozen=True)

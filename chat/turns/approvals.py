@@ -49,9 +49,9 @@ class Reply:
 
 
 def get_approval(user: User, call: UUID) -> Approval:
-    """Return the approval that this user gives or refuses for this call. Raises ApiError."""
+    """Return what the call waits for, or waited for last, if it is this user's to decide. Raises ApiError."""
     found = Approval.objects.filter(tool_call=call, owner=user, session__deleted_at=None)
-    approval = found.select_related("session").first()
+    approval = found.select_related("session").order_by("-requested_at").first()
     if approval is None:
         raise ApiError("tool_call_not_found")
     return approval

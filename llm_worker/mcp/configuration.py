@@ -4,6 +4,8 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from chat.transcript.forms import Answered, Question
+
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 TOO_LARGE: Final = f"The server sent a message of more than {MAX_MESSAGE_BYTES // 1024 // 1024} MiB."
 
@@ -38,6 +40,14 @@ class CallLost(Exception):
     """The connection ended before the answer: the call may or may not have taken effect. The message is for the model."""
 
 
+class Asked(Exception):
+    """The server asks the user of the call something, and has done nothing yet. To be called again with the answer."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__(question.message)
+        self.question = question
+
+
 class Answer(NamedTuple):
     """text: for the model.  is_error: the tool says that it failed.  structured: the same as JSON; None: it has none, or too much."""
 
@@ -48,6 +58,15 @@ class Answer(NamedTuple):
 
 # Done, of how much (None: unknown), and what the server says of it.
 Progress = Callable[[float, float | None, str], Awaitable[None]]
+
+
+class Caller(NamedTuple):
+    """Whom a call is made for. key: the call's, the same if it is made again.  answers: to what its server has asked; None: nobody
+    can be asked."""
+
+    key: str
+    progress: Progress
+    answers: tuple[Answered, ...] | None = None
 
 
 class Configuration(NamedTuple):

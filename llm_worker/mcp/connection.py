@@ -12,17 +12,26 @@ from mcp import Client, MCPError
 from mcp.client.session import IncomingMessage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
-from mcp_types import CONNECTION_CLOSED, Implementation, RequestParamsMeta, Tool, ToolListChangedNotification
+from mcp_types import (
+    CONNECTION_CLOSED,
+    CallToolResult,
+    Implementation,
+    RequestParamsMeta,
+    Tool,
+    ToolListChangedNotification,
+)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from llm_worker.mcp.asking import Asking, CallQuestions
 from llm_worker.mcp.configuration import (
     MAX_MESSAGE_BYTES,
     Answer,
+    Asked,
+    Caller,
     CallFailed,
     CallLost,
     Configuration,
-    Progress,
     ServerUnavailable,
 )
 from llm_worker.mcp.content import response_of, structured_of
@@ -67,6 +76,7 @@ class Connection:
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._is_listening: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._closing = asyncio.Event()
+        self._asking = Asking()
         self._task = asyncio.create_task(self._hold(), name=f"mcp {configuration.name}")
 
     @property
@@ -94,19 +104,33 @@ class Connection:
             raise self._unavailable(error) from error
         return Listing(tools[:MAX_TOOLS], ttl)
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], key: str, show: Progress) -> Answer:
-        """Raises ServerUnavailable if the server was asked nothing, CallFailed, CallLost. A cancelled one is cancelled there too."""
+    async def call(self, tool: str, arguments: Mapping[str, Any], caller: Caller) -> Answer:
+        """Raises ServerUnavailable if the server was asked nothing, CallFailed, CallLost, Asked. A cancelled one is cancelled there too."""
         client = await self._client()
+        questions = CallQuestions(caller.answers)
+        try:
+            with self._asking.during(questions):
+                result = await self._call(client, tool, arguments, caller)
+        except CallFailed:
+            if questions.asked is None:
+                raise
+        if questions.asked is not None:
+            raise Asked(questions.asked)
+        return Answer(response_of(result), result.is_error, structured_of(result))
+
+    async def _call(
+        self, client: Client, tool: str, arguments: Mapping[str, Any], caller: Caller
+    ) -> CallToolResult:
 
         async def tell(progress: float, total: float | None, message: str | None) -> None:
-            await show(progress, total, message or "")
+            await caller.progress(progress, total, message or "")
 
         try:
-            result = await client.call_tool(
+            return await client.call_tool(
                 tool,
                 dict(arguments),
                 progress_callback=tell,
-                meta=cast("RequestParamsMeta", {IDEMPOTENCY_KEY: key}),
+                meta=cast("RequestParamsMeta", {IDEMPOTENCY_KEY: caller.key}),
             )
         except MCPError as error:
             raise self._failure(error) from error
@@ -115,7 +139,6 @@ class Connection:
         except (RuntimeError, ValidationError) as error:
             # Their messages repeat what the server sent.
             raise CallFailed("The server answered what the protocol does not allow.") from error
-        return Answer(response_of(result), result.is_error, structured_of(result))
 
     async def close(self) -> None:
         """Returns when the server's process has ended."""
@@ -171,10 +194,12 @@ class Connection:
             transport,
             mode="auto",
             message_handler=self._receive,
+            elicitation_callback=self._asking.receive,
             client_info=Implementation(name="turnwire", version=settings.VERSION),
             cache=None,
         )
         opened = await stack.enter_async_context(client)
+        self._asking.is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
         # What a tool answers is for the model, whatever schema it does not match; and the SDK would list all tools to know the schema.
         opened.session.validate_tool_result = _accept  # type: ignore[method-assign,assignment]
         return opened

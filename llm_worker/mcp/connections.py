@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from chat.infrastructure.background import start_task
-from llm_worker.mcp.configuration import Answer, Configuration, Progress, ServerUnavailable
+from llm_worker.mcp.configuration import Answer, Caller, Configuration, ServerUnavailable
 
 if TYPE_CHECKING:
     from llm_worker.mcp.connection import Connection, Listing
@@ -58,13 +58,10 @@ class Connections:
         configuration: Configuration,
         tool: str,
         arguments: Mapping[str, Any],
-        key: str,
-        progress: Progress,
+        caller: Caller,
     ) -> Answer:
-        """As Connection.call. Raises ServerUnavailable, CallFailed, CallLost."""
-        return await self._use(
-            configuration, lambda connection: connection.call(tool, arguments, key, progress)
-        )
+        """As Connection.call. Raises ServerUnavailable, CallFailed, CallLost, Asked."""
+        return await self._use(configuration, lambda connection: connection.call(tool, arguments, caller))
 
     async def _use(
         self, configuration: Configuration, ask: Callable[[Connection], Awaitable[Result]]

@@ -47,11 +47,18 @@ def after_decision(call: PlannedCall, decision: ShownDecision) -> PlannedCall:
             return replace(call, needs_approval=True, question=decision.question)
         case "approved":
             return replace(call, arguments=decision.arguments, is_approved=True)
+        case "answered" | "declined" if not _asks_first(call):
+            return replace(call, is_approved=True)
         case "answered" if decision.question:
             answer = describe_answer(decision.answer, decision.question.form)
             said = f"{answer}\nThey add: {decision.note}" if decision.note else answer
             return replace(call, result=CallResult("completed", said))
     return replace(call, result=CallResult("refused", _refusal(call, decision)))
+
+
+def _asks_first(call: PlannedCall) -> bool:
+    """Whether the answer is the result; otherwise the call is made again, and its tool is told the answer."""
+    return call.tool is not None and call.tool.question(call.arguments) is not None
 
 
 def _refusal(call: PlannedCall, decision: ShownDecision) -> str:

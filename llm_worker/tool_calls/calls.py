@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from chat.transcript.entries import Document
-from chat.transcript.forms import Question
+from chat.transcript.forms import Answered, Question
 from chat.transcript.tool_arguments import first_violation
 from llm_worker.allowance import Allowance
 from llm_worker.stream.call_assembler import RequestedCall
@@ -54,7 +54,7 @@ class PlannedCall:
 
     tool: None if no tool has this name.  result: set if it was refused, or ended in an earlier attempt.
     needs_approval: it waits for a decision.  is_approved: it waited, and has not run yet.
-    question: what it waits for the answer of.
+    question: what it waits for the answer of.  answers: to what it asked while it ran.
     """
 
     id: str
@@ -65,6 +65,7 @@ class PlannedCall:
     needs_approval: bool = False
     is_approved: bool = False
     question: Question | None = None
+    answers: tuple[Answered, ...] = ()
 
 
 def plan_calls(requested: Sequence[RequestedCall], tools: Sequence[Tool]) -> list[PlannedCall]:

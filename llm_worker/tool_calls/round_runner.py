@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from chat.transcript.entries import Call, Document, Entry, Round, SentBack
 from chat.transcript.finish import Finish
+from chat.transcript.forms import Question
 from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outcome
 from chat.transcript.run_options import inner_options
 from chat.transcript.token_usage import TokenUsage
@@ -78,6 +79,10 @@ class RoundStore(Protocol):
 
     async def finish(self, row: str, result: CallResult, report: AgentReport) -> None: ...
 
+    async def wait(self, row: str, call: PlannedCall) -> None:
+        """Store that a call which ran waits for the answer to its question."""
+        ...
+
 
 QueryRewriter = Callable[[Sequence[str]], Awaitable[Sequence[str]]]
 
@@ -144,7 +149,7 @@ class RoundRunner:
         self.loop = loop
         self.resumed = resumed
         self.rows: list[str] = []
-        self._calls: Sequence[PlannedCall] = ()
+        self.calls: Sequence[PlannedCall] = ()
         self._start = RoundStart(0, Utterance())
 
     async def run(self, calls: Sequence[PlannedCall], start: RoundStart) -> Round:
@@ -164,7 +169,7 @@ class RoundRunner:
     # RoundHost, for tool_round.execute
 
     async def begin(self, calls: Sequence[PlannedCall]) -> None:
-        self._calls = calls
+        self.calls = calls
         self.emitter.state.has_called = True
         if self.resumed:
             self.rows = [call.id for call in self.resumed.calls]
@@ -205,7 +210,7 @@ class RoundRunner:
             shown = resumed
         else:
             await self._store_result(self.rows[tab], result)
-            ran = self._shown(tab, _as_it_ran(self._calls[tab], result))
+            ran = self._shown(tab, _as_it_ran(self.calls[tab], result))
             if result.arguments is not None:
                 self.emitter.show(self.emitter.blocks.tool_arguments(tab, ran.arguments, ran.id))
             shown = replace(
@@ -216,6 +221,11 @@ class RoundRunner:
                 duration_ms=result.duration_ms,
             )
         self.emitter.show(show_outcome(self.emitter.blocks, tab, shown))
+
+    async def asked(self, tab: int, question: Question) -> None:
+        call = replace(self.calls[tab], question=question)
+        await self.deps.store.wait(self.rows[tab], call)
+        self.emitter.show(self.emitter.blocks.approval_required(tab, self._shown(tab, call), question))
 
     async def _store_result(self, row: str, result: CallResult) -> None:
         """With the report of an agent tool, however far it came."""
@@ -236,6 +246,7 @@ class _CallContext:
         self._tab = tab
         self._progress = progress
         self.key = runner.rows[tab]  # stored before the call runs, and found again by the next attempt
+        self.answers = None if runner.brief.inside else runner.calls[tab].answers
         self.now = runner.deps.now
         self.sources = runner.deps.sources
         self.knowledge = runner.deps.knowledge

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.db import transaction
 
@@ -76,6 +76,12 @@ class DatabaseRoundStore:
         if result.logged_as:
             log_safe_summary(f"{result.logged_as}_persist_done", tool_call=row)
 
+    async def wait(self, row: str, call: PlannedCall) -> None:
+        parameters = dict(call.tool.parameters) if call.tool else {}
+        row_asked = ToolCall(id=UUID(row), run=self._run, name=call.name, arguments=dict(call.arguments))
+        approval = Approval.for_call(row_asked, self._run.turn.session, parameters, call.question)
+        await self._write(wait_for_answer, self._run, approval)
+
     async def _write(self, function: Callable[..., bool], *args: Any) -> None:
         if not await until_written(self._database.call_with_retry(function, *args)):
             self._on_lost()
@@ -122,6 +128,16 @@ def start_approved(run: Run, approved: Mapping[str, PlannedCall]) -> bool:
                 token_count=count_tokens(call_text(call.name, call.arguments)),
             )
     reach("after_approved_calls_began")
+    return True
+
+
+def wait_for_answer(run: Run, approval: Approval) -> bool:
+    """Store that a call which ran waits. False if another process owns the run. Idempotent."""
+    with transaction.atomic():
+        if not _is_ours(run):
+            return False
+        ToolCall.objects.filter(pk=approval.tool_call_id).update(status=ToolCallStatus.WAITING)
+        Approval.objects.bulk_create([approval], ignore_conflicts=True)
     return True
 
 

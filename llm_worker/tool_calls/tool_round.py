@@ -12,10 +12,11 @@ from typing import Protocol
 
 from chat.metrics.counters import tool_call_ended
 from chat.transcript.entries import Document
+from chat.transcript.forms import Question
 from llm_worker.request.documents import render_found
 from llm_worker.stream.sanitiser import clean
 from llm_worker.tool_calls.calls import CallResult, PlannedCall, no_such_tool
-from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolOutcomeUnknown, ToolResult
+from llm_worker.tools.tool import InputNeeded, Tool, ToolContext, ToolFailed, ToolOutcomeUnknown, ToolResult
 
 logger = logging.getLogger(__name__)
 
@@ -42,9 +43,13 @@ class RoundHost(Protocol):
         """Called once per call, in the order they end."""
         ...
 
+    async def asked(self, tab: int, question: Question) -> None:
+        """Called instead of it: the call waits for the user's answer, and then runs again."""
+        ...
+
 
 async def execute(calls: Sequence[PlannedCall], host: RoundHost, limit_s: float) -> list[CallResult | None]:
-    """Run the calls that have no result yet; returns all results, in tab order. None: the call waits for approval.
+    """Run the calls that have no result yet; returns all results, in tab order. None: the call waits for its user.
 
     limit_s: for tools without a limit of their own. Cancelling this cancels the tools.
     """
@@ -67,7 +72,11 @@ async def _settle(tab: int, call: PlannedCall, host: RoundHost, limit_s: float) 
         result = no_such_tool(call.name)
     else:
         began_at = asyncio.get_running_loop().time()
-        result = await _run_tool(tab, call, call.tool, host, limit_s)
+        outcome = await _run_tool(tab, call, call.tool, host, limit_s)
+        if isinstance(outcome, Question):
+            await host.asked(tab, outcome)
+            return None
+        result = outcome
         ran_s = asyncio.get_running_loop().time() - began_at
         result = replace(result, duration_ms=round(ran_s * 1000))
         tool_call_ended(call.tool.name, result.status, ran_s)
@@ -75,7 +84,9 @@ async def _settle(tab: int, call: PlannedCall, host: RoundHost, limit_s: float) 
     return result
 
 
-async def _run_tool(tab: int, call: PlannedCall, tool: Tool, host: RoundHost, limit_s: float) -> CallResult:
+async def _run_tool(
+    tab: int, call: PlannedCall, tool: Tool, host: RoundHost, limit_s: float
+) -> CallResult | Question:
     limit_s = tool.time_limit_s or limit_s
     with host.context(tab) as context:
         running = asyncio.create_task(tool.run(call.arguments, context), name=f"tool {tool.name}")
@@ -89,6 +100,8 @@ async def _run_tool(tab: int, call: PlannedCall, tool: Tool, host: RoundHost, li
     failure = _failure(running)
     if failure is None:
         return _completed(tool, running.result(), host)
+    if isinstance(failure, InputNeeded):
+        return failure.question
     if isinstance(failure, ToolOutcomeUnknown) and not tool.annotations.may_run_again:
         return CallResult("unknown", f"{clean(str(failure))} The call may or may not have taken effect.")
     if not isinstance(failure, ToolFailed):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from chat.transcript.tool_annotations import Annotations, ApprovalRule
-from llm_worker.mcp.configuration import CallFailed, CallLost, Configuration, ServerUnavailable
-from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolOutcomeUnknown, ToolResult
+from llm_worker.mcp.configuration import Asked, Caller, CallFailed, CallLost, Configuration, ServerUnavailable
+from llm_worker.tools.tool import InputNeeded, Tool, ToolContext, ToolFailed, ToolOutcomeUnknown, ToolResult
 
 
 class McpTool(Tool):
@@ -48,8 +48,13 @@ class McpTool(Tool):
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         try:
             answer = await work.servers.call(
-                self._configuration, self._listed["tool"], arguments, work.key, work.report_progress
+                self._configuration,
+                self._listed["tool"],
+                arguments,
+                Caller(work.key, work.report_progress, work.answers),
             )
+        except Asked as asked:
+            raise InputNeeded(asked.question) from asked
         except ServerUnavailable as unavailable:
             raise ToolFailed(f"{self.name} was not called: {unavailable}") from unavailable
         except CallFailed as failed:

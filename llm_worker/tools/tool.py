@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from chat.transcript.entries import Document
-from chat.transcript.forms import Question
+from chat.transcript.forms import Answered, Question
 from chat.transcript.tool_annotations import DEFAULT_RULE, READ_ONLY, Annotations, ApprovalRule
-from llm_worker.mcp.configuration import Answer, Configuration, Progress
+from llm_worker.mcp.configuration import Answer, Caller, Configuration
 from llm_worker.restricted.artifact import Artifact, no_hits
 from llm_worker.restricted.withheld import Material
 
@@ -19,6 +19,14 @@ class ToolFailed(Exception):
 
 class ToolOutcomeUnknown(ToolFailed):
     """The call may or may not have taken effect."""
+
+
+class InputNeeded(Exception):
+    """The tool asks the user something before it does what it was called for. It is called again with the answer (`answers`)."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        super().__init__(question.message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +148,9 @@ class Servers(Protocol):
         configuration: Configuration,
         tool: str,
         arguments: Mapping[str, Any],
-        key: str,
-        progress: Progress,
+        caller: Caller,
     ) -> Answer:
-        """tool: the server's own name. Raises ServerUnavailable, CallFailed, CallLost."""
+        """tool: the server's own name. Raises ServerUnavailable, CallFailed, CallLost, Asked."""
         ...
 
 
@@ -161,6 +168,8 @@ class ToolContext(Protocol):
     """
 
     key: str
+    # To what the call has asked its user, oldest first; None: it can ask nothing.
+    answers: tuple[Answered, ...] | None
     now: datetime  # UTC
     sources: Sources
     knowledge: Knowledge
@@ -258,5 +267,5 @@ class Tool(Protocol):
         return None
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
-        """Execute a call. Raises ToolFailed. The numbers of the returned documents are ignored."""
+        """Execute a call. Raises ToolFailed, InputNeeded. The numbers of the returned documents are ignored."""
         ...

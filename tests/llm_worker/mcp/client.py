@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from llm_worker.mcp.configuration import Answer, Configuration
+from chat.transcript.forms import Answered
+from llm_worker.mcp.configuration import Answer, Caller, Configuration
 from llm_worker.mcp.connections import Connections
 
 
@@ -15,15 +16,18 @@ async def until(condition: Callable[[], object]) -> None:
 
 
 class Client:
-    """Connections, and what they told of progress and of changed lists."""
+    """Connections, and what they told of progress and of changed lists. answers: to what servers ask; None: nobody can be asked."""
 
     def __init__(self) -> None:
         self.changed: list[str] = []
         self.steps: list[tuple[float, float | None, str]] = []
+        self.answers: tuple[Answered, ...] | None = ()
         self.connections = Connections(self.changed.append)
 
     async def call(self, server: Configuration, tool: str, **arguments: Any) -> Answer:
-        return await self.connections.call(server, tool, arguments, "the key", self._show)
+        return await self.connections.call(
+            server, tool, arguments, Caller("the key", self._show, self.answers)
+        )
 
     async def _show(self, done: float, total: float | None, message: str) -> None:
         self.steps.append((done, total, message))

@@ -1,0 +1,79 @@
+"""Servers that ask the user of a call: no call stays open, it is made again with the answer. Over stdio, in both protocols."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from chat.transcript.forms import Answered, Question
+from llm_worker.mcp.configuration import Answer, Asked, Configuration
+
+pytestmark = [pytest.mark.e2e]
+
+FORM = {"type": "object", "properties": {"time": {"type": "string", "title": "When?"}}, "required": ["time"]}
+
+
+@pytest.fixture
+def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "journal"
+    path.touch()
+    monkeypatch.setenv("JOURNAL", str(path))
+    monkeypatch.setenv("WORKER_ROOT", str(Path(__file__).parents[3]))
+    return path
+
+
+@pytest.fixture(params=[("tests.mcp_server", "stdio"), ("tests.older_mcp_server",)], ids=["newer", "older"])
+def server(request: pytest.FixtureRequest, journal: Path) -> Configuration:
+    env = (("JOURNAL", "JOURNAL"), ("PYTHONPATH", "WORKER_ROOT"))
+    return Configuration("id", "1", "tests", (sys.executable, "-m", *request.param), "", env, ())
+
+
+def when(place: str) -> Question:
+    return Question(f"When at {place}?", FORM)
+
+
+async def test_a_call_that_asks_has_done_nothing_and_is_made_again_with_the_answer(client, server, journal):
+    with pytest.raises(Asked) as asked:
+        await client.call(server, "book", place="Sole")
+    assert (asked.value.question, journal.read_text()) == (when("Sole"), "")
+    client.answers = (Answered(when("Sole"), {"time": "noon"}),)
+    assert (await client.call(server, "book", place="Sole")).text == "booked"
+    assert journal.read_text() == "Sole at noon\n"
+
+
+async def test_who_declines_is_declined_and_a_question_that_nobody_can_answer_is_dismissed(
+    client, server, journal
+):
+    client.answers = (Answered(when("Sole"), None),)
+    assert (await client.call(server, "book", place="Sole")).text == "not booked: decline"
+    client.answers = None
+    assert (await client.call(server, "book", place="Sole")).text == "not booked: cancel"
+    assert journal.read_text() == ""
+
+
+async def test_an_answer_is_given_to_its_own_question_and_once(client, server, journal):
+    client.answers = (Answered(when("Mare"), {"time": "noon"}),)
+    with pytest.raises(Asked, match="When at Sole"):
+        await client.call(server, "book", place="Sole")
+    assert (await client.call(server, "book", place="Mare")).text == "booked"
+
+
+async def test_a_server_that_asks_again_and_again_is_told_so_in_the_end(client, server, journal):
+    client.answers = tuple(Answered(when(str(number)), {"time": "noon"}) for number in range(8))
+    assert (await client.call(server, "book", place="Sole")).text == "not booked: cancel"
+
+
+async def test_calls_side_by_side_are_not_taken_for_each_other(client, server, journal):
+    """The older protocol does not say whose question it is: of two calls, none is asked, or the one that it is."""
+
+    async def book(place: str) -> object:
+        try:
+            return await client.call(server, "book", place=place)
+        except Asked as asked:
+            return asked.question
+
+    outcomes = await asyncio.gather(book("Sole"), book("Mare"))
+    for place, outcome in zip(("Sole", "Mare"), outcomes, strict=True):
+        assert outcome in (when(place), Answer("not booked: cancel"))
+    assert journal.read_text() == ""
