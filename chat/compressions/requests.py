@@ -25,6 +25,7 @@ from chat.models import (
     Compression,
     CompressionStatus,
     ModelConfig,
+    Preferences,
     Role,
     Run,
     Session,
@@ -192,7 +193,7 @@ def _model_of(leaf: ChatMessage, session: Session) -> ModelConfig:
     run = Run.objects.filter(message=leaf).select_related("model_config").first()
     if run and run.model_config:
         return run.model_config
-    choices = selection.standing_choices(session)
+    choices = selection.standing_choices(session, Preferences.objects.of(session.owner).models)
     return selection.choose_models(list(ModelConfig.objects.offered()), None, choices)[0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ class Preferences(models.Model):
     # A section of the system prompt of the user's chats, unless it is switched off, which keeps the text.
     instructions = models.TextField(blank=True, default="", db_default="")
     uses_instructions = models.BooleanField(default=True, db_default=True)
+    # The names of the models that answer chats for which neither the user nor an agent names any; of these, those that are
+    # still offered; without one, the default model. The last field: below it the name `models` refers to this field.
+    models = ArrayField(models.CharField(max_length=200), default=list, db_default=[], blank=True)
 
     objects = PreferencesManager()
 

@@ -25,13 +25,14 @@ class TipSnapshot(NamedTuple):
     latest_event: int  # the session's, when the snapshot was read
     agent_id: UUID | None  # the session's: the caller may have loaded the session with an earlier agent
     own_models: Sequence[str]  # the session's; as agent_id
+    preferred: Sequence[str]  # models that the session's owner has chosen for all chats
     own_runs: int  # in progress, of the session's owner
     queued_runs: Mapping[str, int]  # of all users, by queue
     stored_bytes: int  # of the session's owner, as the sweeper has summed it up last
     blocker_id: UUID | None  # the turn that must end before a reply to the tip can start
     is_repeat: bool  # a message with this client_message_id is stored already
     tip: ChatMessage | None  # its place in the tree alone; None: the session has no leaf
-    # Enabled ones: those named first, then the default; only the columns that a new run needs.
+    # Enabled ones: those named and preferred first, then the default; only the columns that a new run needs.
     models: Sequence[ModelConfig]
     account: DailyAccount  # the owner's, today
 
@@ -54,6 +55,7 @@ class TipSnapshot(NamedTuple):
             first.latest_event,
             first.agent_id,
             first.own_models,
+            first.preferred,
             first.own_runs,
             json.decode(first.queued_runs),
             first.stored_bytes,

@@ -10,4 +10,5 @@ def present_preferences(preferences: Preferences) -> JSONObject:
         "instructions": preferences.instructions,
         "uses_instructions": preferences.uses_instructions,
         "instruction_tokens": count_tokens(preferences.instructions),
+        "models": preferences.models,
     }

@@ -77,10 +77,11 @@ def _plan(
     beside: SentBeside,
 ) -> tuple[TurnInsert, int]:
     """Returns the rows to store, and the session's latest event when they were decided. Raises ApiError."""
-    choices = [columns.models, *selection.standing_choices(session)]
-    snapshot = TipSnapshot.read(session, selection.model_names(request.models, choices), None)
+    names = selection.model_names(request.models, [columns.models, *selection.standing_choices(session)])
+    snapshot = TipSnapshot.read(session, names, None)
     if snapshot is None:
         raise ApiError("session_not_found")
+    choices = [columns.models, *selection.standing_choices(session, snapshot.preferred)]
     models = selection.choose_models(snapshot.models, request.models, choices)
     if columns.replaced:
         models = models[:1]

@@ -12,9 +12,10 @@ from chat.transcript.run_options import RunOptions, merge_options
 Choices = Sequence[Sequence[str]]
 
 
-def standing_choices(session: Session) -> Choices:
-    """Who answers a turn that names no models: the session's own choice, or else its agent's models."""
-    return [session.own_models, session.agent.models if session.agent else []]
+def standing_choices(session: Session, preferred: Sequence[str] = ()) -> Choices:
+    """Who answers a turn that names no models: the session's own choice, or else its agent's models, or else `preferred`,
+    the owner's for all chats."""
+    return [session.own_models, session.agent.models if session.agent else [], preferred]
 
 
 def model_names(requested: tuple[str, ...] | None, choices: Choices) -> tuple[str, ...] | None:

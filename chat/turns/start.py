@@ -92,10 +92,8 @@ class _Content(NamedTuple):
 
 def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
     """Decide what answers the message. Returns the earlier turn for a repeat; raises ApiError."""
-    choices = selection.standing_choices(session)
-    snapshot = TipSnapshot.read(
-        session, selection.model_names(request.models, choices), request.client_message_id
-    )
+    names = selection.model_names(request.models, selection.standing_choices(session))
+    snapshot = TipSnapshot.read(session, names, request.client_message_id)
     if snapshot is None:
         raise ApiError("session_not_found")
     if snapshot.is_repeat and (repeated := _find_repeated(session, request)):
@@ -103,6 +101,7 @@ def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
     if request.parent is DefaultParent.TIP and snapshot.tip and snapshot.tip.role == Role.USER:
         raise ApiError("role_order", "The latest question has no answer. Have it answered first.")
     forced_tool = selection.choose_forced_tool(request.forced_tool, session, is_configured)
+    choices = selection.standing_choices(session, snapshot.preferred)
     models = selection.choose_models(snapshot.models, request.models, choices)
     options = selection.choose_options(session.options, request.options, models)
     quotas.check_answers(0, len(models))

@@ -172,7 +172,7 @@ def test_an_invitation_stands_apart_until_it_is_accepted_or_declined(
             add_member(page, "bob", "Reader")
             expect(member(page, "bob")).to_contain_text("invited")
         there.locator("#bases summary").click()
-        expect(there.locator("#bases fieldset")).to_contain_text("no knowledge bases yet")
+        expect(there.locator("#bases fieldset")).to_contain_text("A knowledge base holds documents")
         there.keyboard.press("Escape")
         open_section(there)
         expect(there.get_by_role("list", name="Knowledge bases")).to_be_hidden()

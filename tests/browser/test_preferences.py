@@ -1,5 +1,6 @@
-"""What a user has chosen for all chats, in the settings: instructions for the models."""
+"""What a user has chosen for all chats, in the settings: instructions for the models, and which of them answer."""
 
+import psycopg
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -9,6 +10,11 @@ from tests.stack import Stack
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
+# As if the model had been taken away since.
+GONE = """
+    INSERT INTO chat_preferences (user_id, instructions, uses_instructions, models)
+    SELECT id, '', TRUE, '{gone}' FROM auth_user WHERE username = %s
+"""
 METRIC = "Call me Al, in metric units."
 
 
@@ -18,34 +24,59 @@ def opened(page: Page) -> Locator:
     return page.get_by_role("dialog", name="Settings")
 
 
-def test_instructions_are_written_once_sent_in_every_chat_and_switched_off(
+def chosen_elsewhere(elsewhere: Locator, box: str, *, checked: bool) -> None:
+    with elsewhere.page.expect_response("**/api/preferences/"):
+        elsewhere.get_by_role("checkbox", name=box).set_checked(checked)
+
+
+def write_instructions(page: Page, elsewhere: Locator) -> None:
+    settings = opened(page)
+    settings.get_by_label("Instructions for all chats").fill(METRIC)
+    # What is not saved outlasts the dialog.
+    page.keyboard.press("Escape")
+    expect(opened(page).get_by_label("Instructions for all chats")).to_have_value(METRIC)
+    settings.get_by_role("button", name="Save").click()
+    expect(settings.get_by_role("button", name="Save")).to_be_hidden()
+    expect(settings).to_contain_text("8 tokens")
+    expect(settings).to_contain_text("No longer offered: gone. alpha answers instead.")
+    assert violations_in_both_themes(page) == []
+    expect(elsewhere.get_by_label("Instructions for all chats")).to_have_value(METRIC)
+    page.keyboard.press("Escape")
+
+
+def expect_switched_off(page: Page) -> None:
+    settings = opened(page)
+    expect(settings.get_by_label("Send them to the models")).not_to_be_checked()
+    expect(settings.get_by_label("Instructions for all chats")).to_have_value(METRIC)
+    page.keyboard.press("Escape")
+
+
+def test_what_is_chosen_once_holds_in_every_chat_and_tab(
     windows: Windows, stack: Stack, newcomer: str
 ) -> None:
+    with psycopg.connect(stack.environment["DATABASE_URL"]) as connection:
+        connection.execute(GONE, [newcomer])
     with windows.borrowed(newcomer) as reader:
         elsewhere = opened(reader.second_tab())
-        settings = opened(reader.page)
-        field = settings.get_by_label("Instructions for all chats")
-        field.fill(METRIC)
-        # What is not saved outlasts the dialog.
-        reader.page.keyboard.press("Escape")
-        expect(opened(reader.page).get_by_label("Instructions for all chats")).to_have_value(METRIC)
-        settings.get_by_role("button", name="Save").click()
-        expect(settings.get_by_role("button", name="Save")).to_be_hidden()
-        expect(settings).to_contain_text("8 tokens")
-        assert violations_in_both_themes(reader.page) == []
-        expect(elsewhere.get_by_label("Instructions for all chats")).to_have_value(METRIC)
-
-        reader.page.keyboard.press("Escape")
+        write_instructions(reader.page, elsewhere)
         reader.send("One")
         reader.expect_echo("One")
         assert METRIC in str(stack.upstream.requests[-1].messages[0])
 
-        with elsewhere.page.expect_response("**/api/preferences/"):
-            elsewhere.get_by_label("Send them to the models").uncheck()
-        settings = opened(reader.page)
-        expect(settings.get_by_label("Send them to the models")).not_to_be_checked()
-        expect(settings.get_by_label("Instructions for all chats")).to_have_value(METRIC)
-        reader.page.keyboard.press("Escape")
+        chosen_elsewhere(elsewhere, "Send them to the models", checked=False)
+        expect_switched_off(reader.page)
         reader.send("Two")
         reader.expect_echo("Two", index=1)
         assert METRIC not in str(stack.upstream.requests[-1].messages)
+
+        chosen_elsewhere(elsewhere, "beta", checked=True)
+        reader.page.get_by_role("button", name="New chat").click()
+        reader.expect_picked("beta")
+        reader.pick("gamma")
+        reader.send("Three")
+        reader.expect_echo("Three")
+        assert stack.upstream.requests[-1].body["model"] == "gamma"
+        reader.page.get_by_role("button", name="New chat").click()
+        reader.expect_picked("beta")
+        reader.page.reload()
+        reader.expect_picked("beta")

@@ -8,8 +8,9 @@ from rest_framework.response import Response
 
 from chat.models import Preferences
 from chat.presenters.preferences import present_preferences
+from web.rest.agents import check_offered
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.fields import StrictBooleanField, StrictCharField, StrictSerializer
+from web.rest.fields import ModelNamesField, StrictBooleanField, StrictCharField, StrictSerializer
 from web.rest.openapi import documented
 from web.rest.response_schemas import ResponseSchema
 
@@ -23,11 +24,16 @@ class PreferencesAnswer(ResponseSchema):
     instruction_tokens = serializers.IntegerField(
         help_text="What the text takes of each request, in the default encoding."
     )
+    models = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="They answer where neither chat nor agent names models; of these, those that are still offered.",
+    )
 
 
 class PreferencesBody(StrictSerializer):
     instructions = StrictCharField(max_length=MAX_INSTRUCTION_CHARACTERS, required=False)
     uses_instructions = StrictBooleanField(required=False)
+    models = ModelNamesField(required=False)
 
 
 class PreferencesView(StrictAPIView):
@@ -40,4 +46,5 @@ class PreferencesView(StrictAPIView):
     def patch(self, request: Request) -> Response:
         """Change what the user has chosen for all chats, from the next answer on; omitted fields stay as they are."""
         fields = self.body(PreferencesBody, partial=True)
+        check_offered(fields.get("models"))
         return Response(present_preferences(Preferences.objects.change(current_user(request), **fields)))

@@ -33,7 +33,10 @@ class ModelAnswer(ResponseSchema):
     unsupported_options = serializers.ListField(
         child=serializers.CharField(), help_text="Members of `options` that are refused."
     )
-    is_default = serializers.BooleanField()
+    is_default = serializers.BooleanField(help_text="Of the server.")
+    is_own_default = serializers.BooleanField(
+        help_text="Of the user: these answer where neither chat nor agent names models."
+    )
     is_demo = serializers.BooleanField()
 
 

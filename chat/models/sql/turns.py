@@ -51,6 +51,7 @@ class TipSnapshotRow(NamedTuple):
     latest_event: int
     agent_id: UUID | None
     own_models: list[str]
+    preferred: list[str]
     own_runs: int
     queued_runs: JSONText  # by queue
     stored_bytes: int
@@ -99,14 +100,16 @@ READ_BLOCKER: Final = Statement(
 END: Final = Statement(
     "UPDATE chat_turn SET ended_at = STATEMENT_TIMESTAMP() WHERE id = %(turn)s RETURNING id", EndedTurn
 )
+# The models that the owner has chosen for chats which name none.
+_PREFERRED = "COALESCE((SELECT models::text[] FROM chat_preferences WHERE user_id = %(owner)s), '{}')"
 _MODEL_ORDER = "model.is_named DESC, model.is_default DESC, model.name"
-# Parameters: session, owner, names (of models, NULL: the default one), most (models), client_message_id (or NULL).
+# Parameters: session, owner, names (of models, NULL: the preferred and the default one), most (of the models beside preferred ones), client_message_id (or NULL).
 # Plan: primary keys, unique index on chat_run.message_id, one_message_per_client_id, run_live, those of DAILY_ACCOUNT; chat_modelconfig is read
 # whole.
 READ_TIP_SNAPSHOT: Final = Statement(
     f"""
     SELECT session.latest_event, session.agent_id,
-        CASE WHEN session.has_own_models THEN session.models ELSE '{{}}' END, in_progress.own, in_progress.queued,
+        CASE WHEN session.has_own_models THEN session.models ELSE '{{}}' END, {_PREFERRED}, in_progress.own, in_progress.queued,
         COALESCE((SELECT total FROM chat_storedbytes WHERE user_id = session.owner_id), 0), {_BLOCKER},
         EXISTS (
             SELECT FROM chat_chatmessage AS earlier
@@ -123,10 +126,10 @@ READ_TIP_SNAPSHOT: Final = Statement(
     LEFT JOIN (
         SELECT * FROM (
             SELECT id, name, context_window, max_output_tokens, supports_tools, unsupported_options, queue, is_default,
-                name = ANY(%(names)s::text[]) AS is_named
+                name = ANY(%(names)s::text[] || {_PREFERRED}) AS is_named
             FROM chat_modelconfig WHERE {IS_OFFERED}
         ) AS model
-        ORDER BY {_MODEL_ORDER} LIMIT %(most)s
+        ORDER BY {_MODEL_ORDER} LIMIT %(most)s + cardinality({_PREFERRED})
     ) AS model ON TRUE
     WHERE session.id = %(session)s
     ORDER BY {_MODEL_ORDER}

@@ -24,6 +24,8 @@ AGENTS = ["deep", "gone"]
         pytest.param(None, [AGENTS], [QUICK], [QUICK], id="the default, if no model of the agent is enabled"),
         pytest.param(None, [[], []], [QUICK], [QUICK], id="the default where nothing was chosen"),
         pytest.param(None, [["wise"], AGENTS], [WISE, DEEP], [WISE], id="the session's choice comes before"),
+        pytest.param(None, [[], AGENTS, ["wise"]], [DEEP, WISE], [DEEP], id="an agent's before the user's"),
+        pytest.param(None, [[], [], ["wise"]], [WISE, QUICK], [WISE], id="the user's before the default"),
         pytest.param(
             None, [["gone"], AGENTS], [DEEP, QUICK], [DEEP], id="the agent's, if the choice is gone"
         ),
@@ -61,8 +63,14 @@ def test_names_come_from_the_request_or_all_choices() -> None:
 
 
 def test_a_sessions_own_choice_comes_before_its_agents() -> None:
-    assert standing_choices(Session(models=["wise"], has_own_models=True, agent=AGENT)) == [["wise"], AGENTS]
-    assert standing_choices(Session(models=["wise"])) == [[], []], "named for one turn, not chosen for all"
+    assert standing_choices(Session(models=["wise"], has_own_models=True, agent=AGENT)) == [
+        ["wise"],
+        AGENTS,
+        (),
+    ]
+    assert standing_choices(Session(models=["wise"]), ["deep"]) == [[], [], ["deep"]], (
+        "named for one turn, not chosen for all"
+    )
 
 
 def test_only_a_tool_of_the_agent_or_the_session_can_be_forced() -> None:

@@ -120,8 +120,9 @@ test("a store that refuses is no reason to fail", () => {
 // Models
 
 const MODELS = ["alpha", "beta", "gamma", "delta", "epsilon"].map((name) => ({ name, is_default: name === "beta" }));
+const PREFERRED = MODELS.map((model) => ({ ...model, is_own_default: ["delta", "alpha"].includes(model.name) }));
 const AGENT = { id: "a", name: "Gardener", models: ["gamma", "gone"] };
-for (const [name, agent, picks, names, own] of [
+for (const [name, agent, picks, names, own, models = MODELS] of [
   ["the default", null, {}, ["beta"]],
   ["what was picked, in the order offered", null, { "": ["gamma", "alpha"] }, ["alpha", "gamma"]],
   ["what is gone is not asked", null, { "": ["gone"] }, ["beta"]],
@@ -131,9 +132,12 @@ for (const [name, agent, picks, names, own] of [
   ["the session's before all others", AGENT, { a: ["alpha"] }, ["delta"], ["delta"]],
   ["those of the session's that are left", null, {}, ["delta"], ["gone", "delta"]],
   ["as for a new chat, if the session's are gone", AGENT, {}, ["gamma"], ["gone"]],
+  ["the user's for all chats before what was picked last", null, { "": ["gamma"] }, ["alpha", "delta"], [], PREFERRED],
+  ["but not before the agent's", AGENT, {}, ["gamma"], [], PREFERRED],
+  ["nor before the session's", null, {}, ["beta"], ["beta"], PREFERRED],
   ["an agent without models leaves the choice", { ...AGENT, models: [] }, { "": ["alpha"] }, ["alpha"]],
 ]) {
-  test(`models: ${name}`, () => assert.deepEqual(chooseModels(MODELS, agent, picks, own), names));
+  test(`models: ${name}`, () => assert.deepEqual(chooseModels(models, agent, picks, own), names));
 }
 
 test("a pick is kept by agent, and none where it is what the agent has", () => {

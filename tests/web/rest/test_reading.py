@@ -304,6 +304,7 @@ def test_models_come_with_what_they_can_do(client: APIClient) -> None:
         "supports_tools": True,
         "max_output_tokens": 127_999,
         "unsupported_options": [],
+        "is_own_default": False,
         "is_default": True,
         "is_demo": False,
     }

@@ -12,6 +12,7 @@
  * @property {string} instructions
  * @property {boolean} uses_instructions  false: they are kept, but not sent
  * @property {number} instruction_tokens
+ * @property {string[]} models  names; they answer where neither chat nor agent names any
  *
  * @typedef {object} Message
  * @property {string} id
@@ -286,7 +287,7 @@
  * @property {number|null} [vector_rank]
  *
  * @typedef {{id: string, name: string, emoji?: string, description?: string, questions?: string[], models: string[], tools: string[], knowledge_bases?: string[], shared_by?: string|null}} Agent
- * @typedef {{name: string, is_default: boolean, is_demo?: boolean, supports_tools: boolean, supports_vision?: boolean, unsupported_options?: string[]}} Model
+ * @typedef {{name: string, is_default: boolean, is_own_default?: boolean, is_demo?: boolean, supports_tools: boolean, supports_vision?: boolean, unsupported_options?: string[]}} Model
  */
 
 export {};

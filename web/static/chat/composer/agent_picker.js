@@ -73,6 +73,7 @@ export class AgentPicker {
       h("legend", {}, t("Who answers in this chat")),
       this.#row(null),
       ...this.agents.map((agent) => this.#row(agent)),
+      ...(this.agents.length === 0 ? [h("p", { class: "own" }, t("An agent is a prompt with tools and models of its own."))] : []),
       this.#manage(),
     );
     if (focused !== null) this.#radios().find(({ value }) => value === focused)?.focus();

@@ -9,6 +9,7 @@ import { readModels } from "../server/api.js";
 import { ModelPicker } from "./model_picker.js";
 import { readPrompts } from "../server/prompts_api.js";
 import { changeSession } from "../server/sessions_api.js";
+import { onPreferences } from "../settings/tab_sync.js";
 import { t } from "../i18n.js";
 
 /** @import {Agent, Model, SavedPrompt, Session, WhileAnswering} from "../types.js" */
@@ -51,9 +52,12 @@ export class AnswerSettings {
     this.basesForNew = [];
     /** Its models, where a suggestion brought some. @type {string[]} */
     this.modelsForNew = [];
+    /** Its models, where they were picked. @type {string[]} */
+    this.pickedForNew = [];
     /** Once it is known who can answer, or that it cannot be known now. @type {Promise<any>} */
     this.ready = Promise.all([this.#readModels(), this.agents.read()]);
     this.isConnectedAgain = false;
+    onPreferences(parts.models, ({ models }) => this.picker.offer(this.picker.models.map((model) => ({ ...model, is_own_default: models.includes(model.name) }))));
   }
 
   /** @param {any} frame of the socket */
@@ -90,13 +94,17 @@ export class AnswerSettings {
 
   /** Called when another session is open, or its agent or models changed. */
   show() {
-    if (!this.page.isNew()) [this.forNew, this.basesForNew, this.modelsForNew] = [null, [], []];
+    if (!this.page.isNew()) [this.forNew, this.basesForNew, this.modelsForNew, this.pickedForNew] = [null, [], [], []];
     this.agents.show(this.page.isNew() ? this.forNew : (this.page.session()?.agent ?? null));
     this.page.chosen(this.agents.agent);
-    this.picker.use(this.agents.agent, this.page.isNew() ? this.modelsForNew : (this.page.session()?.models ?? []));
+    this.picker.use(this.agents.agent, this.page.isNew() ? this.#ownOfNew : (this.page.session()?.models ?? []));
     this.bases.show(this.page.isNew() ? this.basesForNew : (this.page.session()?.knowledge_bases ?? []));
     this.options.show();
     this.tool.offer([...new Set([...(this.agents.agent?.tools ?? []), ...this.options.tools])]);
+  }
+
+  get #ownOfNew() {
+    return this.modelsForNew.length > 0 ? this.modelsForNew : this.pickedForNew;
   }
 
   /** Sets what a suggestion brings for the next new chat, or takes away what the one before brought. @param {{tools: string[], models: string[]}} given */
@@ -115,6 +123,7 @@ export class AnswerSettings {
   #choose(agent) {
     if (this.page.isNew()) {
       this.forNew = agent?.id ?? null;
+      this.pickedForNew = []; // as below
       this.show();
     } else {
       this.#change({ agent: agent?.id ?? null, models: [] }); // the agent brings its own
@@ -124,7 +133,7 @@ export class AnswerSettings {
   /** @param {string[]} models */
   #pick(models) {
     if (!this.page.isNew()) return this.#change({ models });
-    this.modelsForNew = []; // what is picked by hand counts
+    [this.pickedForNew, this.modelsForNew] = [models, []]; // what is picked by hand counts
     this.show();
   }
 

@@ -1,6 +1,6 @@
 /**
- * Decides which models answer: the session's, else those picked last with its agent, else the agent's own, else those
- * picked without an agent. Pure.
+ * Decides which models answer: the session's, else those picked last with its agent, else the agent's own, else the user's
+ * for all chats, else those picked without an agent. Pure.
  */
 
 /** @import {Agent, Model} from "../types.js" */
@@ -19,7 +19,8 @@ export const MOST = 4;
 export function chooseModels(models, agent, picks, own = []) {
   const offered = (/** @type {string[]|undefined} */ names) =>
     models.map(({ name }) => name).filter((name) => names?.includes(name)).slice(0, MOST);
-  const wishes = [own, ...(agent ? [picks[agent.id], agent.models] : []), picks[""]].map(offered);
+  const preferred = models.filter((model) => model.is_own_default).map(({ name }) => name);
+  const wishes = [own, ...(agent ? [picks[agent.id], agent.models] : []), preferred, picks[""]].map(offered);
   const standard = models.find((model) => model.is_default) ?? models[0];
   return wishes.find((names) => names.length > 0) ?? (standard ? [standard.name] : []);
 }

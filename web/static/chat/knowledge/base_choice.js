@@ -47,7 +47,7 @@ export class BaseChoice {
     const others = chosen.filter((id) => !offered.some((base) => base.id === id)).map((id) => store.get(id) ?? { id, name: store.nameOf(id) });
     const rows = [...offered, ...others].map((base) => this.#row(base, chosen));
     const hint = scope === "chat" ? t("Answers use what is found in them.") : t("The answer comes from these alone, or says that they do not hold it.");
-    const none = h("p", { class: "own" }, store.rows ? t("You have no knowledge bases yet.") : t("Reading…"));
+    const none = h("p", { class: "own" }, store.rows ? t("A knowledge base holds documents that models search for their answers. You decide who else may use it.") : t("Reading…"));
     list.replaceChildren(
       h("legend", {}, t("Knowledge bases that are searched")),
       ...(rows.length > 0 ? [this.#scopes(), ...rows, h("p", { class: "comparing" }, hint)] : [none]),

@@ -12,7 +12,7 @@ import { chooseProject } from "./project_choice.js";
 
 /** @returns {Promise<Project|null>} null: cancelled */
 export async function create() {
-  const name = await askName(t("New project"), t("Create"), "");
+  const name = await askName(t("New project"), t("Create"), "", h("p", { class: "hint" }, t("A project keeps chats together, with files and instructions that models read in each of them.")));
   return name ? createProject(name) : null;
 }
 
@@ -43,10 +43,10 @@ export async function choose(projects, current) {
   return chosen === "new" ? create() : chosen;
 }
 
-/** @param {string} heading @param {string} yes @param {string} value @returns {Promise<string|null>} null: cancelled, or left empty */
-async function askName(heading, yes, value) {
+/** @param {string} heading @param {string} yes @param {string} value @param {Node} [about] @returns {Promise<string|null>} null: cancelled, or left empty */
+async function askName(heading, yes, value, about) {
   const field = h("input", { type: "text", maxLength: 200, value, "aria-label": t("Name"), placeholder: t("Name"), autocomplete: "off" });
-  const answered = ask(heading, { yes, look: "primary" }, field);
+  const answered = ask(heading, { yes, look: "primary" }, ...(about ? [about] : []), field);
   field.select();
   return (await answered) ? field.value.trim() || null : null;
 }

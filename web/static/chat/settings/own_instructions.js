@@ -21,24 +21,30 @@ export class OwnInstructions {
     /** @type {Preferences|null} null: not read yet */
     this.stored = null;
     this.field = text(t("Instructions for all chats"), { rows: 4, maxLength: LONGEST, dir: "auto", placeholder: t("What models should call you, how long and in which tone they answer, which units they use"), oninput: () => this.#onEdit() });
-    this.isUsed = h("input", { type: "checkbox", onchange: () => this.#save({ uses_instructions: this.isUsed.checked }) });
+    this.isUsed = h("input", { type: "checkbox", disabled: true, onchange: () => this.#save({ uses_instructions: this.isUsed.checked }) });
     const box = h("label", { class: "box" }, this.isUsed, h("span", {}, t("Send them to the models")));
     const cancel = h("button", { type: "button", onclick: () => this.#discard() }, t("Cancel"));
     this.row = h("div", { class: "row", hidden: true }, cancel, h("button", { type: "submit", class: "primary" }, t("Save")));
-    this.element = h("form", { onsubmit: (/** @type {Event} */ event) => this.#submit(event) }, this.field.element, this.row, box);
+    this.element = h("form", { onsubmit: (/** @type {Event} */ event) => this.#submit(event) }, this.field.element, box, this.row);
+    this.#explain(0);
     onPreferences(this.element, (preferences) => this.show(preferences));
   }
 
   /** @param {Preferences} preferences as stored */
   show(preferences) {
     this.stored = preferences;
+    this.isUsed.disabled = false;
     this.isUsed.checked = preferences.uses_instructions;
     // While it is edited the field is right.
     const shown = unsaved ?? preferences.instructions;
     if (this.field.control.value !== shown) this.field.control.value = shown;
-    const tokens = preferences.instruction_tokens;
-    this.field.explain([t("Every model reads them before the prompts of agent, project and chat."), tokens && tokenText(tokens)].filter(Boolean).join(" "));
+    this.#explain(preferences.instruction_tokens);
     this.#showState();
+  }
+
+  /** @param {number} tokens */
+  #explain(tokens) {
+    this.field.explain([t("Every model reads them before the prompts of agent, project and chat"), tokens && tokenText(tokens)].filter(Boolean).join(" · "));
   }
 
   #onEdit() {

@@ -10,6 +10,7 @@ import { notificationChoice } from "./notification_choice.js";
 import { notifyOtherTabs } from "./tab_sync.js";
 import * as preferences from "./preferences.js";
 import { TokensView } from "./tokens_view.js";
+import { DefaultModels } from "./default_models.js";
 import { OwnInstructions } from "./own_instructions.js";
 import { readPreferences } from "../server/preferences_api.js";
 import { LimitsTable } from "./limits_table.js";
@@ -27,8 +28,12 @@ export function openSettings(failed) {
   const limits = new LimitsTable(failedAndAway);
   const tokens = new TokensView(failedAndAway, () => limits.read());
   const instructions = new OwnInstructions(failedAndAway);
-  readPreferences().then((preferences) => instructions.show(preferences), failedAndAway);
-  const content = [appearance(), languages(failedAndAway), keyboard(), notificationChoice(), instructions.element, tokens.element, limits.element, usageTable(failedAndAway)];
+  const models = new DefaultModels(failedAndAway);
+  Promise.all([readPreferences(), api.readModels()]).then(([preferences, offered]) => {
+    instructions.show(preferences);
+    models.offer(offered, preferences);
+  }, failedAndAway);
+  const content = [appearance(), languages(failedAndAway), keyboard(), notificationChoice(), instructions.element, models.element, tokens.element, limits.element, usageTable(failedAndAway)];
   const settings = dialog(t("Settings"), { class: "large" }, h("div", { class: "sections" }, ...content));
   open(settings);
 }
