@@ -1,5 +1,8 @@
 """A tool call that asks its user: the form is filled in with the keyboard through a reload, and the answer is shown."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -12,27 +15,36 @@ from tests.tool_fixtures import tool_responses
 
 pytestmark = pytest.mark.browser
 
-QUESTIONS = [
+QUESTIONS: list[dict[str, Any]] = [
     {"name": "city", "question": "Which city?", "type": "choice", "options": ["Berlin", "Paris"]},
     {"name": "nights", "question": "How many nights?", "type": "number", "default": 2},
     {"name": "extras", "question": "What else?", "type": "choices", "options": ["Breakfast", "Bicycles"]},
     {"name": "wishes", "question": "Anything else we should know", "type": "text", "required": False},
 ]
-ASK = {
-    "call": {
-        "name": "ask_user",
-        "arguments": {"message": "I can book once I know this.", "questions": QUESTIONS},
-    }
-}
+OTHERS: list[dict[str, Any]] = [
+    {
+        "name": "month",
+        "question": "In which month?",
+        "type": "choice",
+        "options": ["January", "March", "May", "July", "August", "October", "December"],
+        "default": "May",
+    },
+    {"name": "train", "question": "By train?", "type": "yes_no"},
+    {"name": "extras", "question": "What else?", "type": "choices", "options": ["Breakfast", "Bicycles"]},
+    {"name": "budget", "question": "Budget", "type": "number", "required": False},
+]
 
 
 def card(reader: Reader) -> Locator:
     return reader.page.get_by_role("region", name="The model asks you")
 
 
-def ask(reader: Reader, stack: Stack) -> None:
+def ask(reader: Reader, stack: Stack, questions: Sequence[dict[str, Any]] = QUESTIONS) -> None:
     with_tools(reader, "ask_user")
-    stack.upstream.reply({"text": "A moment. "}, ASK, after_tools=0)
+    arguments = {"message": "I can book once I know this.", "questions": list(questions)}
+    stack.upstream.reply(
+        {"text": "A moment. "}, {"call": {"name": "ask_user", "arguments": arguments}}, after_tools=0
+    )
     stack.upstream.reply({"text": "It is booked."}, after_tools=1)
     reader.send("Book a trip for us")
     expect(card(reader)).to_be_visible()
@@ -96,3 +108,25 @@ def test_what_the_server_refuses_is_said_at_its_field_and_a_question_can_be_decl
     assert response == "The user declined to answer. They say: Guess instead."
     caller.answers.locator(".steps > summary").click()
     expect(caller.answers.locator(".tool .state")).to_contain_text("not answered")
+
+
+@pytest.mark.full
+def test_options_in_a_list_and_yes_or_no_and_what_is_missing(reader: Reader, stack: Stack) -> None:
+    ask(reader, stack, OTHERS)
+    asked = card(reader)
+    month = asked.get_by_role("combobox", name="In which month?")
+    expect(month).to_have_value("May")
+    assert violations_in_both_themes(reader.page) == []
+    month.select_option("August")
+    asked.get_by_role("group", name="By train?").get_by_role("radio", name="No").check()
+    send = asked.get_by_role("button", name="Answer", exact=True)
+    send.click()
+    box = asked.get_by_role("checkbox", name="Breakfast")
+    expect(box).to_be_focused()
+    assert box.evaluate("box => box.validationMessage") == "Choose at least 1."
+    box.check()
+    send.click()
+    reader.expect_answer("It is booked.")
+    assert tool_responses(stack.upstream.requests[-1]) == [
+        "In which month? August\nBy train? no\nWhat else? Breakfast\nBudget: (not answered)"
+    ]
