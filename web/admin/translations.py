@@ -31,7 +31,7 @@ NAMES: Final = (
     _("replaces system prompt"), _("requires alternating roles"), _("reply to"), _("request id"), _("report"), _("report reasoning"), _("request digest"),
     _("reserved tokens"), _("response"), _("retry at"), _("revoked at"), _("role"), _("run"), _("runs"), _("runs per day"),
     _("saved seq"), _("seen event"), _("sent at"), _("sent request"), _("sent requests"), _("shared with"), _("session"),
-    _("sessions"), _("spent inferences"), _("spent searches"), _("spent tokens"), _("spent tool calls"), _("saved prompt"), _("saved prompts"), _("share"), _("shares"), _("side request"), _("side requests"), _("purpose"), _("questions"), _("position"), _("suggestion"), _("suggestions"), _("reply"), _("shows details"), _("status"), _("stored bytes"), _("is measured"), _("is pinned"), _("is archived"), _("deleted at"), _("purge at"), _("temporary until"), _("tags"), _("summary"),
+    _("sessions"), _("spent inferences"), _("spent searches"), _("spent tokens"), _("spent tool calls"), _("saved prompt"), _("saved prompts"), _("share"), _("shares"), _("side request"), _("side requests"), _("purpose"), _("questions"), _("position"), _("suggestion"), _("suggestions"), _("reply"), _("shows details"), _("status"), _("structured"), _("stored bytes"), _("is measured"), _("is pinned"), _("is archived"), _("deleted at"), _("purge at"), _("temporary until"), _("tags"), _("summary"),
     _("supports prefill"), _("supports prompt cache key"), _("supports tool choice none"),
     _("supports tools"), _("supports vision"), _("system prompt"), _("system prompts"), _("tab index"),
     _("text"), _("text before"), _("time to first token ms"), _("title"), _("token count"), _("token factor"), _("token samples"), _("tokenizer"),
