@@ -203,6 +203,7 @@ class Attempt:
             tool_limit_s=settings.TOOL_TIMEOUT_S,
             on_request=self._record,
             on_usage=self._record_usage,
+            on_tool_call=counters.tool_call_ended,
             sources=SessionSources.of(self.run.turn.session),
             knowledge=RunKnowledge(
                 self.run, SafeSummaries(self.run, self._services.models, self._services.database)

@@ -97,7 +97,7 @@ class LoopDeps:
 
     now: of the turn, UTC.  on_request: called with the row of the agent call that sends a request (or ""), the
     request, and the report of how its context was built.  allowance: of the run.  on_usage: called with each answered
-    request and its usage.  sources, knowledge, pages, servers: what tools may search, read and call.  rewrite_queries: of their searches.
+    request and its usage.  on_tool_call: with the tool, status and seconds of each call that ran.  sources, knowledge, pages, servers: what tools may search, read and call.  rewrite_queries: of their searches.
     """
 
     models: StreamingModels
@@ -108,6 +108,7 @@ class LoopDeps:
     tool_limit_s: float
     on_request: Callable[[str, Request, ContextReport], None]
     on_usage: Callable[[Request, TokenUsage], None]
+    on_tool_call: Callable[[str, str, float], None] = lambda *_: None
     sources: Sources = field(default_factory=NoSources)
     knowledge: Knowledge = field(default_factory=NoKnowledge)
     pages: Pages = field(default_factory=RunPages)
@@ -210,6 +211,10 @@ class RoundRunner:
             shown = resumed
         else:
             await self._store_result(self.rows[tab], result)
+            call = self.calls[tab]
+            # Not of a name that a model has made up.
+            if call.tool and result.duration_ms is not None:
+                self.deps.on_tool_call(call.tool.name, result.status, result.duration_ms / 1000)
             ran = self._shown(tab, _as_it_ran(self.calls[tab], result))
             if result.arguments is not None:
                 self.emitter.show(self.emitter.blocks.tool_arguments(tab, ran.arguments, ran.id))

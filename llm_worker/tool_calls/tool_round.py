@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Protocol
 
-from chat.metrics.counters import tool_call_ended
 from chat.transcript.entries import Document
 from chat.transcript.forms import Question
 from llm_worker.request.documents import render_found
@@ -79,7 +78,6 @@ async def _settle(tab: int, call: PlannedCall, host: RoundHost, limit_s: float) 
         result = outcome
         ran_s = asyncio.get_running_loop().time() - began_at
         result = replace(result, duration_ms=round(ran_s * 1000))
-        tool_call_ended(call.tool.name, result.status, ran_s)
     await host.finished(tab, result)
     return result
 

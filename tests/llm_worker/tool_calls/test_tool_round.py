@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from chat.metrics.counters import REGISTRY
 from chat.transcript.entries import Document
 from chat.transcript.tool_annotations import READ_ONLY, Annotations
 from llm_worker.tool_calls import tool_round
@@ -265,14 +264,3 @@ async def test_an_exception_of_the_host_ends_the_round_and_cancels_the_other_cal
     with pytest.raises(Full):
         await execute(calls_of(FunctionTool(slow), returning(ToolResult("quick"))), Refusing(), LIMIT_S)
     assert cancelled.is_set()
-
-
-async def test_calls_that_ran_are_counted_with_how_they_ended_and_names_that_models_make_up_are_not():
-    def counted(**labels: str) -> float | None:
-        return REGISTRY.get_sample_value("turnwire_tool_call_seconds_count", labels)
-
-    before = counted(tool="doing", status="failed") or 0
-    made_up = PlannedCall("c2", "made_up", {}, tool=None)
-    await execute([*calls_of(raising(ToolFailed("No."))), made_up], RecordingHost(), LIMIT_S)
-    assert counted(tool="doing", status="failed") == before + 1
-    assert counted(tool="made_up", status="failed") is None

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from chat.metrics.counters import REGISTRY
 from chat.models import McpServer, ModelConfig, ToolCall, ToolPolicy
 from chat.protocol import wire
 from chat.protocol.states import Status
@@ -17,6 +18,11 @@ ROOT = Path(__file__).parents[3]
 
 def call(name: str, **arguments: object) -> dict:
     return {"call": {"name": f"tests__{name}", "arguments": arguments}}
+
+
+def counted(tool: str) -> float:
+    labels = {"tool": tool, "status": "completed"}
+    return REGISTRY.get_sample_value("turnwire_tool_call_seconds_count", labels) or 0
 
 
 @pytest.fixture
@@ -61,16 +67,18 @@ def answer(ask, deliver, upstream, session):
 
 def test_a_model_is_offered_the_tools_and_reads_what_they_answer(server, answer, upstream):
     assert (server.status, server.problem) == ("ready", "")
-    run = answer(call("echo", text="Ebbe"), call("add", a=1, b=2))
+    before = counted("tests__echo")
+    run = answer(call("echo", text="Ebbe"), call("add", a=1, b=2), call("made_up"))
     assert run.status == Status.COMPLETED, run.error_code
     offered = {tool["function"]["name"] for tool in upstream.requests[0].body["tools"]}
     assert {"tests__echo", "tests__write"} <= offered
-    first, second = tool_responses(upstream.requests[-1])
+    assert (counted("tests__echo"), counted("tests__made_up")) == (before + 1, 0)
+    first, second, _ = tool_responses(upstream.requests[-1])
     assert first == "echo: Ebbe"
     assert '"sum": 3' in second
     client = factories.api_client(run.turn.session.owner)
     *_, shown = client.get(f"/api/sessions/{run.turn.session_id}/messages/").json()
-    assert [call["status"] for call in shown["tool_calls"]] == ["completed"] * 2
+    assert [call["status"] for call in shown["tool_calls"]] == ["completed", "completed", "failed"]
     assert shown["tool_calls"][1]["structured"] == {"sum": 3}
 
 
