@@ -37,13 +37,18 @@ def response_of(result: CallToolResult) -> str:
 
 
 def structured_of(result: CallToolResult) -> Mapping[str, Any] | None:
-    """For clients. None where there is none, or one that is too long, no object, or no JSON that can be stored."""
+    """For clients. None where there is none, or one that is too long, no object, or no JSON that can be stored.
+
+    Also where it only wraps the text, as the official SDKs do for tools that return one.
+    """
     try:
         found = storable(result.structured_content)
         length = len(json.dumps(found, ensure_ascii=False, allow_nan=False))
     except (ValueError, TypeError, RecursionError, ApiError):
         return None
-    return found if isinstance(found, dict) and length <= MAX_CHARACTERS else None
+    if not isinstance(found, dict) or length > MAX_CHARACTERS or found == {"result": response_of(result)}:
+        return None
+    return found
 
 
 def _text_of(block: ContentBlock) -> str:

@@ -111,6 +111,23 @@ def test_a_second_tab_shows_the_card_and_is_told_when_the_first_has_decided(
         expect(page.locator("article.answer .body")).to_contain_text("It is late there.")
 
 
+def test_calls_that_wait_side_by_side_are_allowed_with_one_click(helped: Reader, stack: Stack) -> None:
+    places = ("Asia/Tokyo", "Europe/Rome", "Africa/Cairo")
+    calls = [{"call": {"name": "current_time", "arguments": {"timezone": place}}} for place in places]
+    stack.upstream.reply(*calls, after_tools=0)
+    stack.upstream.reply({"text": "It is late in all of them."}, after_tools=3)
+    helped.send("What time is it in Tokyo, Rome and Cairo?")
+    expect(card(helped)).to_have_count(3)
+    card(helped).first.get_by_role("button", name="Refuse").click()
+    expect(card(helped).first).to_contain_text("Refused")
+    assert violations_in_both_themes(helped.page) == []
+    helped.page.get_by_role("button", name="Allow all").click()
+    helped.expect_answer("It is late in all of them.")
+    tokyo, *others = tool_responses(stack.upstream.requests[-1])
+    assert "refused" in tokyo
+    assert [place in response for place, response in zip(places[1:], others, strict=True)] == [True, True]
+
+
 def test_an_answer_that_waits_can_be_stopped(helped: Reader, stack: Stack) -> None:
     ask(helped, stack)
     helped.stop.click()

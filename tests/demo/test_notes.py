@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_worker.mcp.configuration import Configuration
+from llm_worker.mcp.configuration import Caller, Configuration
 from llm_worker.mcp.connections import Connections
 from tests.instance import ROOT
 
@@ -22,7 +22,7 @@ async def test_notes_are_written_with_approval_and_read_without_and_are_there_af
         pass
 
     async def call(tool: str, **arguments: str) -> str:
-        return (await connections.call(server, tool, arguments, "key", show)).text
+        return (await connections.call(server, tool, arguments, Caller("key", show))).text
 
     connections = Connections()
     hints = {tool.name: tool.annotations for tool in (await connections.list_tools(server)).tools}

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import pytest
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, TextContent
 
 from llm_worker.mcp.content import MAX_CHARACTERS, response_of, structured_of
 
@@ -30,6 +30,12 @@ def nested(depth: int) -> dict[str, Any]:
 )
 def test_structured_content_is_kept_for_clients_if_it_can_be_stored(sent, kept):
     assert structured_of(CallToolResult.model_construct(content=[], structured_content=sent)) == kept
+
+
+def test_structured_content_that_only_wraps_the_text_is_not_kept_twice():
+    text = TextContent(text="echo: Ebbe")
+    sent = CallToolResult(content=[text], structured_content={"result": "echo: Ebbe"})
+    assert structured_of(sent) is None
 
 
 def test_a_model_reads_structured_content_where_no_text_repeats_it():

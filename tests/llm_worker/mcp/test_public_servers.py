@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from llm_worker.mcp.configuration import Answer, Configuration
+from llm_worker.mcp.configuration import Answer, Caller, Configuration
 from llm_worker.mcp.connections import Connections
 from tests.instance import ROOT
 
@@ -72,7 +72,7 @@ class Server:
         return [tool.name for tool in (await self.connections.list_tools(self.configuration)).tools]
 
     async def call(self, tool: str, **arguments: Any) -> Answer:
-        return await self.connections.call(self.configuration, tool, arguments, "key", self._show)
+        return await self.connections.call(self.configuration, tool, arguments, Caller("key", self._show))
 
     async def _show(self, *step: Any) -> None:
         self.steps.append(step)
@@ -144,8 +144,10 @@ async def test_the_server_of_everything(connections: Connections, python: Path, 
     assert "temperature" in structured.text
 
 
-# The other scenario without OAuth, defaults of elicitation, waits for elicitation.
-@pytest.mark.parametrize("scenario", ["initialize", "tools_call", "sse-retry"])
+# All without OAuth.
+@pytest.mark.parametrize(
+    "scenario", ["initialize", "tools_call", "sse-retry", "elicitation-sep1034-client-defaults"]
+)
 def test_conformance(scenario: str, python: Path, modules: Path) -> None:
     suite = modules / "@modelcontextprotocol/conformance/dist/index.js"
     client = f"{sys.executable} -m tests.mcp_conformance_client"

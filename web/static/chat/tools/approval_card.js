@@ -23,21 +23,16 @@ export class ApprovalCard {
     this.field = h("textarea", { hidden: true, value: text, spellcheck: false, rows: Math.min(MOST_LINES, text.split("\n").length + 1), "aria-label": t("Arguments") });
     this.note = h("input", { type: "text", maxLength: LONGEST_NOTE, placeholder: t("Note for the model (optional)"), "aria-label": t("Note for the model (optional)") });
     this.problem = h("p", { role: "alert", class: "problem", hidden: true });
-    this.edit = this.#button(t("Edit"), () => this.#edit());
+    this.edit = button(t("Edit"), () => this.#edit());
     this.buttons = h("div", { class: "row" },
       this.edit,
-      this.#button(t("Refuse"), () => this.#refuse()),
-      this.#button(t("Allow in this chat"), () => this.#allow({ remember: "session" })),
-      this.#button(t("Allow"), () => this.#allow({}), "primary"));
+      button(t("Refuse"), () => this.refuse()),
+      button(t("Allow in this chat"), () => this.allow({ remember: "session" })),
+      button(t("Allow"), () => this.allow(), "primary"));
     this.said = h("p", { role: "status", class: "said", hidden: true });
     const title = t("%(name)s wants to run", { name: nameOf(call.name) });
     this.element = h("section", { class: "approval", "aria-label": title },
       h("p", { class: "title" }, icon(wordsOf(call.name).icon), title), this.given, this.field, this.note, this.problem, this.buttons, this.said);
-  }
-
-  /** @param {string} label @param {() => void} onclick @param {string} [kind] */
-  #button(label, onclick, kind = "") {
-    return h("button", { type: "button", class: `small ${kind}`, onclick }, label);
   }
 
   #edit() {
@@ -46,18 +41,24 @@ export class ApprovalCard {
     this.field.focus();
   }
 
-  #refuse() {
+  /** Whether it can be decided: it has not been, and no answer is awaited. */
+  get isOpen() {
+    return !this.edit.disabled && this.said.hidden;
+  }
+
+  refuse() {
     const note = this.note.value.trim();
     return this.#decide({ approved: false, ...(note ? { note } : {}) });
   }
 
-  /** @param {{remember?: "session"}} how */
-  #allow(how) {
+  /** With the arguments as they are in the card. @param {{remember?: "session"}} [how] */
+  allow(how = {}) {
     if (this.field.hidden) return this.#decide({ approved: true, ...how });
     const edited = parseObject(this.field.value);
     if (edited) return this.#decide({ approved: true, arguments: edited, ...how });
     this.#complain(t("This is not a JSON object."));
     this.field.focus();
+    return undefined;
   }
 
   /** @param {Decision} decision */
@@ -94,6 +95,25 @@ export class ApprovalCard {
     this.field.readOnly = true;
   }
 }
+
+/** Decides about several calls in one click, one after the other. */
+export class AllCalls {
+  /** @param {readonly ApprovalCard[]} cards */
+  constructor(cards) {
+    this.cards = cards;
+    this.element = h("div", { class: "row all", role: "group", "aria-label": t("All calls that wait") },
+      button(t("Refuse all"), () => this.#each((card) => card.refuse())),
+      button(t("Allow all"), () => this.#each((card) => card.allow())));
+  }
+
+  /** @param {(card: ApprovalCard) => Promise<void>|undefined} decideAbout */
+  async #each(decideAbout) {
+    for (const card of this.cards.filter(({ isOpen }) => isOpen)) await decideAbout(card);
+  }
+}
+
+/** @param {string} label @param {() => void} onclick @param {string} [kind] */
+const button = (label, onclick, kind = "") => h("button", { type: "button", class: `small ${kind}`, onclick }, label);
 
 /** @param {string} text @returns {Record<string, any>|null} */
 function parseObject(text) {
