@@ -5,7 +5,9 @@ import shutil
 import psutil
 from playwright.sync_api import Browser, Playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+# The headless shell first: the same engine without the browser's own surface, which takes ten times the processor for each new window
+# (Debian's Chromium 156: 0.87 s, and 0.08 s).
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 SECOND_NAME = "preview.test"
 ARGUMENTS = [
     "--no-sandbox",
@@ -13,6 +15,8 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--no-proxy-server",
+    # As the whole browser does: a frame that hangs must not stop the page.
+    "--site-per-process",
     # Requests to other hosts fail, except to a second name of this machine.
     f"--host-resolver-rules=MAP {SECOND_NAME} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]

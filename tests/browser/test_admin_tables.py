@@ -22,7 +22,7 @@ from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.utils import timezone
 from chat.models import Approval, ToolCall, ToolPolicy
-from chat.models import ChatMessage, Compression, Feedback, Invitation, Provider, Run, SavedPrompt, Share, SideRequest, SystemPrompt
+from chat.models import ChatMessage, Compression, Feedback, Invitation, McpServer, Provider, Run, SavedPrompt, Share, SideRequest, Suggestion, SystemPrompt
 from knowledge.models import KnowledgeBase, MembershipChange
 from web.admin.read_only import admin_url
 run = Run.objects.select_related("turn__session__owner", "turn__user_message", "message").filter(status="completed").first()
@@ -32,6 +32,8 @@ Invitation.objects.create(digest="d" * 64, expires_at=timezone.now())
 Share.objects.create(session=session, leaf=run.message)
 SideRequest.objects.create(purpose="title", session=session, run=run, model=run.model, sent_at=timezone.now())
 SystemPrompt.edit("Be brief.")
+McpServer.objects.create(name="quay", transport="http", url="https://mcp.example.com/mcp")
+Suggestion.objects.create(text="Why two tides a day?")
 Provider.objects.create(name="Quay", base_url="https://api.example.com/v1")
 ToolPolicy.objects.create(name="act", approval="ask")
 Approval.for_call(ToolCall.objects.order_by("created_at").last(), session, {}).save()

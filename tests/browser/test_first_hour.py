@@ -67,7 +67,7 @@ def log_in(reader: Reader, name: str) -> None:
 
 
 def add_provider(page: Page, address: str) -> None:
-    page.get_by_role("button", name="Add a model provider").first.click()
+    page.get_by_role("button", name="Connect a model").first.click()
     form = page.get_by_role("dialog").last
     form.get_by_label("Name").fill("Harbour")
     form.get_by_label("Address").fill(address)

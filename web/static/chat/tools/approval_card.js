@@ -6,7 +6,7 @@ import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
 import { decide } from "../server/approvals_api.js";
 import { nameOf } from "./tool_names.js";
-import { wordsOf } from "./tool_texts.js";
+import { about, wordsOf } from "./tool_texts.js";
 
 /** @import {ToolCall} from "../types.js" */
 /** @import {Decision} from "../server/approvals_api.js" */
@@ -31,7 +31,8 @@ export class ApprovalCard {
       button(t("Allow"), () => this.allow(), "primary"));
     this.said = h("p", { role: "status", class: "said", hidden: true });
     const title = t("%(name)s wants to run", { name: nameOf(call.name) });
-    this.element = h("section", { class: "approval", "aria-label": title },
+    // Several calls of one tool are told apart by what they are called with.
+    this.element = h("section", { class: "approval", "aria-label": [title, about(call)].filter(Boolean).join(": ") },
       h("p", { class: "title" }, icon(wordsOf(call.name).icon), title), this.given, this.field, this.note, this.problem, this.buttons, this.said);
   }
 
