@@ -1,6 +1,6 @@
 /** The feedback on an answer: thumb up or down, and a text. Pressing the thumb again removes it. */
 
-import { h } from "../elements/element.js";
+import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 
@@ -92,7 +92,7 @@ export class FeedbackView {
   }
 
   #showPressed() {
-    this.good.setAttribute("aria-pressed", String(this.feedback?.is_positive === true));
-    this.bad.setAttribute("aria-pressed", String(this.feedback?.is_positive === false));
+    assign(this.good, { ariaPressed: String(this.feedback?.is_positive === true) });
+    assign(this.bad, { ariaPressed: String(this.feedback?.is_positive === false) });
   }
 }
