@@ -144,10 +144,8 @@ async def test_the_server_of_everything(connections: Connections, python: Path, 
     assert "temperature" in structured.text
 
 
-# All without OAuth.
-@pytest.mark.parametrize(
-    "scenario", ["initialize", "tools_call", "sse-retry", "elicitation-sep1034-client-defaults"]
-)
+# The other scenario without OAuth, defaults of elicitation, demands the answer inside of the call (decision 0182).
+@pytest.mark.parametrize("scenario", ["initialize", "tools_call", "sse-retry"])
 def test_conformance(scenario: str, python: Path, modules: Path) -> None:
     suite = modules / "@modelcontextprotocol/conformance/dist/index.js"
     client = f"{sys.executable} -m tests.mcp_conformance_client"
