@@ -2,11 +2,10 @@
 
 import { clockTime } from "../answer/api_error_texts.js";
 import { apiErrorText } from "../answer/status_texts.js";
-import { language, t } from "../i18n.js";
+import { percent } from "../elements/durations.js";
+import { t } from "../i18n.js";
 
 /** @import {LimitUse} from "./limit_status.js" */
-
-const PERCENT = new Intl.NumberFormat(language, { style: "percent" });
 
 /** @type {Record<string, (words: Record<string, string>) => string>} */
 const TEXTS = {
@@ -23,6 +22,5 @@ const REACHED = { sessions: "too_many_sessions", stored_bytes: "storage_full" };
 export function limitText(limit, share) {
   if (share >= 1) return apiErrorText({ code: REACHED[limit.code] ?? "daily_limit_reached", max: limit.max ?? 0, resetsAt: limit.resets_at });
   // Rounded down, so that no limit looks reached before it is.
-  const percent = PERCENT.format(Math.floor(share * 100) / 100);
-  return TEXTS[limit.code]({ percent, time: clockTime(limit.resets_at) });
+  return TEXTS[limit.code]({ percent: percent(Math.floor(share * 100) / 100), time: clockTime(limit.resets_at) });
 }

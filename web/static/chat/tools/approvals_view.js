@@ -3,22 +3,20 @@
 import { assign, h, setChildren } from "../elements/element.js";
 import { apiErrorText } from "../answer/status_texts.js";
 
+/** @import {AllCalls, ApprovalCard} from "./approval_card.js" */
+/** @import {QuestionCard} from "./question_card.js" */
 /** @import {ToolCall} from "../types.js" */
 
-/** @typedef {{element: HTMLElement}} Card */
-
-/** @type {((call: ToolCall) => Card)|undefined} */
-let cardOf;
-/** @type {((cards: Card[]) => HTMLElement[])|undefined} what decides about several of them at once, if there are */
-let barOf;
+/** @type {{AllCalls: typeof AllCalls, ApprovalCard: typeof ApprovalCard, QuestionCard: typeof QuestionCard}|undefined} */
+let loaded;
 
 export class ApprovalsView {
   constructor() {
     this.element = h("div", { class: "approvals", hidden: true });
-    /** @type {Map<string, Card>} */
+    /** @type {Map<string, ApprovalCard|QuestionCard>} */
     this.cards = new Map();
-    /** @type {HTMLElement[]} */
-    this.bar = [];
+    /** @type {AllCalls|undefined} */
+    this.all = undefined;
     /** @type {ToolCall[]} */
     this.waiting = [];
   }
@@ -28,31 +26,33 @@ export class ApprovalsView {
     this.waiting = waiting;
     assign(this.element, { hidden: waiting.length === 0 });
     if (waiting.length === 0 && this.cards.size === 0) return;
-    if (!cardOf) {
+    if (!loaded) {
       void this.#load();
       return;
     }
-    const before = this.cards;
-    this.cards = new Map(waiting.map((call) => [keyOf(call), before.get(keyOf(call)) ?? cardOf(call)]));
+    const { AllCalls, ApprovalCard } = loaded;
+    this.cards = new Map(waiting.map((call) => [keyOf(call), this.cards.get(keyOf(call)) ?? cardOf(call)]));
     const cards = [...this.cards.values()];
-    const isSame = cards.length === before.size && cards.every((card) => [...before.values()].includes(card));
-    if (!isSame) this.bar = barOf?.(cards) ?? [];
-    setChildren(this.element, [...cards.map(({ element }) => element), ...this.bar]);
+    this.all ??= new AllCalls();
+    this.all.show(cards.filter((card) => card instanceof ApprovalCard));
+    setChildren(this.element, [...cards.map(({ element }) => element), this.all.element]);
   }
 
   async #load() {
     try {
-      const [{ AllCalls, ApprovalCard }, { QuestionCard }] = await Promise.all([import("./approval_card.js"), import("./question_card.js")]);
-      cardOf = (call) => (call.question ? new QuestionCard({ ...call, question: call.question }) : new ApprovalCard(call));
-      barOf = (cards) => {
-        const calls = cards.filter((card) => card instanceof ApprovalCard);
-        return calls.length > 1 ? [new AllCalls(calls).element] : [];
-      };
+      const [approvals, questions] = await Promise.all([import("./approval_card.js"), import("./question_card.js")]);
+      loaded = { ...approvals, ...questions };
       this.show(this.waiting);
     } catch {
       this.element.replaceChildren(h("p", { role: "alert" }, apiErrorText({ code: "unreachable" })));
     }
   }
+}
+
+/** @param {ToolCall} call */
+function cardOf(call) {
+  const { ApprovalCard, QuestionCard } = /** @type {NonNullable<typeof loaded>} */ (loaded);
+  return call.question ? new QuestionCard({ ...call, question: call.question }) : new ApprovalCard(call);
 }
 
 /** A call may wait for its approval, and then for the answer to what it asks. @param {ToolCall} call */

@@ -4,26 +4,21 @@ import { apiErrorText } from "../answer/status_texts.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
-import { decide } from "../server/approvals_api.js";
+import { DecisionCard, button } from "./decision_card.js";
 import { FormFields } from "./form_fields.js";
 import { isOfServer, nameOf } from "./tool_names.js";
 
 /** @import {Question, ToolCall} from "../types.js" */
+/** @import {ApiError} from "../server/api.js" */
 /** @import {Decision} from "../server/approvals_api.js" */
 
-const LONGEST_NOTE = 2_000;
-
-export class QuestionCard {
+export class QuestionCard extends DecisionCard {
   /** @param {ToolCall & {question: Question}} call */
   constructor({ row, name, question }) {
-    this.row = row;
-    this.fields = new FormFields(question.form);
-    this.note = h("input", { type: "text", maxLength: LONGEST_NOTE, placeholder: t("Note for the model (optional)"), "aria-label": t("Note for the model (optional)") });
-    this.problem = h("p", { role: "alert", class: "problem", hidden: true });
-    this.buttons = h("div", { class: "row" },
-      h("button", { type: "button", class: "small", onclick: () => this.#decline() }, t("Do not answer")),
+    super(row,
+      button(t("Do not answer"), () => this.decide({ approved: false, ...this.noted }, t("Not answered"))),
       h("button", { type: "submit", class: "small primary" }, t("Answer")));
-    this.said = h("p", { role: "status", class: "said", hidden: true });
+    this.fields = new FormFields(question.form);
     const title = isOfServer(name) ? t("%(name)s asks you", { name: nameOf(name) }) : t("The model asks you");
     const form = h("form", { onsubmit: (/** @type {SubmitEvent} */ event) => this.#answer(event) }, ...this.fields.elements, this.note, this.problem, this.buttons);
     this.element = h("section", { class: "question-card", "aria-label": title },
@@ -33,47 +28,24 @@ export class QuestionCard {
   /** @param {SubmitEvent} event */
   #answer(event) {
     event.preventDefault();
-    return this.#decide({ approved: true, values: this.fields.values() }, t("Answered"));
+    return this.decide({ approved: true, values: this.fields.values(), ...this.noted }, t("Answered"));
   }
 
-  #decline() {
-    return this.#decide({ approved: false }, t("Not answered"));
-  }
-
-  /** @param {Decision} decision @param {string} said  once it is stored */
-  async #decide(decision, said) {
-    const note = this.note.value.trim();
+  /** @param {Decision} decision @param {string} said */
+  decide(decision, said) {
     this.fields.complain("", "");
-    this.problem.hidden = true;
-    this.#disable(true);
-    try {
-      await decide(this.row, { ...decision, ...(note ? { note } : {}) });
-      this.#end(said);
-    } catch (/** @type {any} */ error) {
-      if (error.code === "already_decided") return this.#end(apiErrorText(error));
-      this.#disable(false);
-      this.#complain(error);
-    }
-  }
-
-  /** The server says what does not fit. @param {import("../server/api.js").ApiError} error */
-  #complain(error) {
-    const isOfField = error.code === "answer_invalid" && this.fields.complain(String(error.field).replace(/^values\./, ""), `${apiErrorText(error)} ${error.message}`);
-    if (isOfField) return;
-    this.problem.textContent = apiErrorText(error);
-    this.problem.hidden = false;
+    return super.decide(decision, said);
   }
 
   /** @param {boolean} isDisabled */
-  #disable(isDisabled) {
+  disable(isDisabled) {
+    super.disable(isDisabled);
     this.fields.disable(isDisabled);
-    for (const control of [this.note, ...this.buttons.querySelectorAll("button")]) control.disabled = isDisabled;
   }
 
-  /** Until the answer goes on. @param {string} text */
-  #end(text) {
-    this.said.textContent = text;
-    this.said.hidden = false;
-    this.buttons.hidden = this.note.hidden = true;
+  /** The server says what does not fit. @param {ApiError} error */
+  refused(error) {
+    const isOfField = error.code === "answer_invalid" && this.fields.complain(String(error.field).replace(/^values\./, ""), `${apiErrorText(error)} ${error.message}`);
+    if (!isOfField) super.refused(error);
   }
 }
