@@ -27,7 +27,7 @@ MAX_NOTE_CHARACTERS = 2_000
 
 class Kind(models.TextChoices):
     APPROVAL = "approval"  # may the call run?
-    QUESTION = "question"  # the call asks something: the answer is its result
+    QUESTION = "question"  # the call asks something
 
 
 class Decision(models.TextChoices):

@@ -72,6 +72,15 @@ def storable(value: T, max_depth: int = MAX_DEPTH) -> T:
     return replaced  # type: ignore[no-any-return]
 
 
+def measured_storable(value: T) -> tuple[T, int] | None:
+    """The value as storable() makes it, and its length as JSON, in characters. None: it is no JSON, or nested too deep."""
+    try:
+        stored = storable(value)
+        return stored, len(json.dumps(stored, ensure_ascii=False, allow_nan=False))
+    except (ValueError, TypeError, RecursionError, ApiError):
+        return None
+
+
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 

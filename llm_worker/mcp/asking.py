@@ -5,10 +5,10 @@ protocol (2026-07-28) demands just that; one of the older, which waits for the a
 dismissed, upon which it is to do nothing (modelcontextprotocol.io, 2025-11-25, Elicitation).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from mcp_types import INVALID_REQUEST, ElicitRequestFormParams, ElicitResult, ErrorData
 
@@ -17,8 +17,6 @@ from chat.protocol.strict_json import storable
 from chat.transcript.forms import Answered, FormInvalid, Question, read_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mcp.client.session import ClientRequestContext
     from mcp_types import ElicitRequestParams
 
@@ -30,9 +28,9 @@ _WAITS: Final = ErrorData(code=INVALID_REQUEST, message="The user is being asked
 
 
 class CallQuestions:
-    """The questions of one call. answers: to those that it asked before; None: nobody can be asked.
+    """What the server asks during one call. answers: to what it asked before; None: nobody can be asked.
 
-    asked: what has to be asked now, if anything.
+    asked: what the user has to be asked now, if anything.
     """
 
     def __init__(self, answers: Sequence[Answered] | None) -> None:
@@ -45,30 +43,35 @@ class CallQuestions:
         for at, answered in enumerate(self._answers):
             if answered.question == question:
                 del self._answers[at]
-                accepts = answered.values is not None
-                return ElicitResult(action="accept" if accepts else "decline", content=_content(answered))
+                if answered.values is None:
+                    return ElicitResult(action="decline")
+                return ElicitResult(action="accept", content=dict(answered.values))
         if not self._can_ask:
             return _DISMISSED
         self.asked = self.asked or question
         return None
 
 
+# Of the call that this task makes. The SDK's callback runs in it with the newer protocol, and in a task of the connection with the older.
+_current: ContextVar[CallQuestions | None] = ContextVar("questions of an MCP call", default=None)
+
+
 class Asking:
-    """Of one connection, whose calls may run side by side. is_modern: of the newer protocol."""
+    """Answers what the server of one connection asks. is_modern: whether it speaks the newer protocol."""
 
     def __init__(self) -> None:
         self.is_modern = False
         self._open: list[CallQuestions] = []
-        self._current: ContextVar[CallQuestions | None] = ContextVar("mcp call", default=None)
 
     @contextmanager
-    def during(self, questions: CallQuestions) -> "Iterator[None]":
+    def during(self, questions: CallQuestions) -> Iterator[None]:
+        """Ask and answer with these while a call runs."""
         self._open.append(questions)
-        token = self._current.set(questions)
+        token = _current.set(questions)
         try:
             yield
         finally:
-            self._current.reset(token)
+            _current.reset(token)
             self._open.remove(questions)
 
     async def receive(
@@ -87,9 +90,7 @@ class Asking:
 
     def _asker(self) -> CallQuestions | None:
         """The call that asks. The older protocol does not say which; of several, none is taken for another."""
-        if current := self._current.get():
-            return current
-        return self._open[0] if len(self._open) == 1 else None
+        return _current.get() or (self._open[0] if len(self._open) == 1 else None)
 
 
 def _question(params: "ElicitRequestParams") -> Question | None:
@@ -101,7 +102,3 @@ def _question(params: "ElicitRequestParams") -> Question | None:
     except (FormInvalid, ApiError):
         return None
     return Question(storable(params.message)[:MAX_MESSAGE_CHARACTERS], form)
-
-
-def _content(answered: Answered) -> dict[str, Any] | None:
-    return dict(answered.values) if answered.values is not None else None

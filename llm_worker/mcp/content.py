@@ -1,4 +1,4 @@
-"""Turns what a call answered into text for the model. Uses the SDK's types."""
+"""Turns what a call answered into text for the model and JSON for clients. Uses the SDK's types."""
 
 import json
 from collections.abc import Mapping
@@ -15,8 +15,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from chat.protocol.errors import ApiError
-from chat.protocol.strict_json import storable
+from chat.protocol.strict_json import measured_storable
 
 MAX_CHARACTERS: Final = 100_000
 
@@ -41,11 +40,7 @@ def structured_of(result: CallToolResult) -> Mapping[str, Any] | None:
 
     Also where it only wraps the text, as the official SDKs do for tools that return one.
     """
-    try:
-        found = storable(result.structured_content)
-        length = len(json.dumps(found, ensure_ascii=False, allow_nan=False))
-    except (ValueError, TypeError, RecursionError, ApiError):
-        return None
+    found, length = measured_storable(result.structured_content) or (None, 0)
     if not isinstance(found, dict) or length > MAX_CHARACTERS or found == {"result": response_of(result)}:
         return None
     return found

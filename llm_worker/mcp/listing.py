@@ -1,15 +1,13 @@
 """Lists the tools of servers, and stores them in the rows that runs and people read."""
 
-import json
 import logging
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from chat.models import McpServer
 from chat.models.mcp_server import McpStatus
-from chat.protocol.errors import ApiError
 from chat.protocol.mcp_names import offered_names
-from chat.protocol.strict_json import storable
+from chat.protocol.strict_json import measured_storable
 from chat.runs.mcp.servers import request_listing
 from llm_worker.database import Database
 from llm_worker.mcp.configuration import ServerUnavailable
@@ -88,12 +86,8 @@ def _described(server: str, tools: "list[Tool]") -> list[dict[str, Any]]:
 
 def _schema_length(tool: "Tool") -> int:
     """Characters of the schema as JSON; 0: it is too long, or no JSON that can be stored."""
-    try:
-        text = json.dumps(tool.input_schema, ensure_ascii=False, allow_nan=False)
-        is_storable = storable(tool.input_schema) == tool.input_schema
-    except (ValueError, TypeError, RecursionError, ApiError):
-        return 0
-    return len(text) if is_storable and len(text) <= MAX_SCHEMA else 0
+    stored, length = measured_storable(tool.input_schema) or (None, 0)
+    return length if stored == tool.input_schema and length <= MAX_SCHEMA else 0
 
 
 def _describe(name: str, tool: "Tool") -> dict[str, Any]:

@@ -215,7 +215,7 @@ class RoundRunner:
             # Not of a name that a model has made up.
             if call.tool and result.duration_ms is not None:
                 self.deps.on_tool_call(call.tool.name, result.status, result.duration_ms / 1000)
-            ran = self._shown(tab, _as_it_ran(self.calls[tab], result))
+            ran = self._shown(tab, _as_it_ran(call, result))
             if result.arguments is not None:
                 self.emitter.show(self.emitter.blocks.tool_arguments(tab, ran.arguments, ran.id))
             shown = replace(

@@ -22,7 +22,7 @@ class ToolOutcomeUnknown(ToolFailed):
 
 
 class InputNeeded(Exception):
-    """The tool asks the user something before it does what it was called for. It is called again with the answer (`answers`)."""
+    """The tool asks the user something before it does what it was called for. It is called again with the answer."""
 
     def __init__(self, question: Question) -> None:
         self.question = question
@@ -165,10 +165,10 @@ class ToolContext(Protocol):
     """What a tool may use while it runs. The tool's coroutine is cancelled on a stop or at its time limit.
 
     key: the idempotency key of the call, the same if it is executed again after a crash: whoever it acts on can tell that it was there.
+    answers: to what the call has asked its user (InputNeeded), oldest first; None: it can ask nothing.
     """
 
     key: str
-    # To what the call has asked its user, oldest first; None: it can ask nothing.
     answers: tuple[Answered, ...] | None
     now: datetime  # UTC
     sources: Sources

@@ -1,6 +1,7 @@
 """A client of MCP servers for tests: the connections of a worker, and what they told."""
 
 import asyncio
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,12 @@ async def until(condition: Callable[[], object]) -> None:
     async with asyncio.timeout(60):
         for _ in iter(lambda: bool(condition()), True):
             await asyncio.sleep(0.02)
+
+
+def stdio(*command: str) -> Configuration:
+    """How Python runs a server with these arguments, and with the fixture `journal`."""
+    env = (("JOURNAL", "JOURNAL"), ("PYTHONPATH", "WORKER_ROOT"))
+    return Configuration("id", "1", "tests", (sys.executable, *command), "", env, ())
 
 
 class Client:

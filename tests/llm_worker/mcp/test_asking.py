@@ -1,32 +1,22 @@
 """Servers that ask the user of a call: no call stays open, it is made again with the answer. Over stdio, in both protocols."""
 
 import asyncio
-import sys
 from pathlib import Path
 
 import pytest
 
 from chat.transcript.forms import Answered, Question
 from llm_worker.mcp.configuration import Answer, Asked, Configuration
+from tests.llm_worker.mcp.client import stdio
 
 pytestmark = [pytest.mark.e2e]
 
 FORM = {"type": "object", "properties": {"time": {"type": "string", "title": "When?"}}, "required": ["time"]}
 
 
-@pytest.fixture
-def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    path = tmp_path / "journal"
-    path.touch()
-    monkeypatch.setenv("JOURNAL", str(path))
-    monkeypatch.setenv("WORKER_ROOT", str(Path(__file__).parents[3]))
-    return path
-
-
 @pytest.fixture(params=[("tests.mcp_server", "stdio"), ("tests.older_mcp_server",)], ids=["newer", "older"])
 def server(request: pytest.FixtureRequest, journal: Path) -> Configuration:
-    env = (("JOURNAL", "JOURNAL"), ("PYTHONPATH", "WORKER_ROOT"))
-    return Configuration("id", "1", "tests", (sys.executable, "-m", *request.param), "", env, ())
+    return stdio("-m", *request.param)
 
 
 def when(place: str) -> Question:

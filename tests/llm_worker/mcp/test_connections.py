@@ -12,31 +12,15 @@ from typing import Any
 import pytest
 
 from llm_worker.mcp.configuration import Answer, CallLost, Configuration, ServerUnavailable
-from tests.instance import free_port
-from tests.llm_worker.mcp.client import until
+from tests.instance import ROOT, free_port
+from tests.llm_worker.mcp.client import stdio, until
 
 pytestmark = [pytest.mark.e2e]
 
-ROOT = Path(__file__).parents[3]
-
 
 @pytest.fixture
-def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    path = tmp_path / "journal"
-    path.touch()
-    monkeypatch.setenv("JOURNAL", str(path))
-    monkeypatch.setenv("WORKER_ROOT", str(ROOT))
+def over_stdio(journal: Path, monkeypatch: pytest.MonkeyPatch) -> Configuration:
     monkeypatch.setenv("WORKER_SECRET", "of the worker")
-    return path
-
-
-def stdio(*command: str, **env: str) -> Configuration:
-    given = {"JOURNAL": "JOURNAL", "PYTHONPATH": "WORKER_ROOT", **env}
-    return Configuration("id", "1", "tests", (sys.executable, *command), "", tuple(given.items()), ())
-
-
-@pytest.fixture
-def over_stdio(journal: Path) -> Configuration:
     return stdio("-m", "tests.mcp_server", "stdio")
 
 
