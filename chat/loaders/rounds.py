@@ -48,7 +48,7 @@ class _Stored(NamedTuple):
 
     def answers(self, call: ToolCall) -> tuple[Answered, ...]:
         return tuple(
-            Answered(question, approval.answer)
+            Answered(question, approval.answer, approval.note)
             for approval in self.approvals.get(call.pk, ())
             if approval.decision in (Decision.ANSWERED, Decision.DECLINED) and (question := approval.question)
         )

@@ -84,10 +84,11 @@ class Question:
 
 
 class Answered(NamedTuple):
-    """A question that its user has answered. values: by the names of its form; None: they declined."""
+    """A question that its user has answered. values: by the names of its form; None: they declined.  note: for the model."""
 
     question: Question
     values: Mapping[str, Any] | None
+    note: str = ""
 
 
 def read_form(asked: Mapping[str, Any]) -> dict[str, Any]:

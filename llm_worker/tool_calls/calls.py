@@ -100,6 +100,12 @@ def no_such_tool(name: str) -> CallResult:
     return CallResult("failed", f"There is no tool named {name}.")
 
 
+def with_notes(result: CallResult, answers: Sequence[Answered]) -> CallResult:
+    """The result, and below it what the user added to the answers: the tool was told the answers alone."""
+    notes = (f"The user adds: {answered.note}" for answered in answers if answered.note)
+    return replace(result, response="\n\n".join((result.response, *notes)))
+
+
 def plan_after_loss(call: PlannedCall) -> PlannedCall:
     """A call whose result an earlier attempt lost: it runs again only if its tool is idempotent."""
     if call.result or (call.tool and call.tool.annotations.may_run_again):

@@ -14,7 +14,7 @@ from chat.transcript.entries import Document
 from chat.transcript.forms import Question
 from llm_worker.request.documents import render_found
 from llm_worker.stream.sanitiser import clean
-from llm_worker.tool_calls.calls import CallResult, PlannedCall, no_such_tool
+from llm_worker.tool_calls.calls import CallResult, PlannedCall, no_such_tool, with_notes
 from llm_worker.tools.tool import InputNeeded, Tool, ToolContext, ToolFailed, ToolOutcomeUnknown, ToolResult
 
 logger = logging.getLogger(__name__)
@@ -75,9 +75,8 @@ async def _settle(tab: int, call: PlannedCall, host: RoundHost, limit_s: float) 
         if isinstance(outcome, Question):
             await host.asked(tab, outcome)
             return None
-        result = outcome
         ran_s = asyncio.get_running_loop().time() - began_at
-        result = replace(result, duration_ms=round(ran_s * 1000))
+        result = replace(with_notes(outcome, call.answers), duration_ms=round(ran_s * 1000))
     await host.finished(tab, result)
     return result
 

@@ -70,6 +70,20 @@ def test_the_server_is_told_that_its_user_declines(booking, upstream, tmp_path):
     assert (tmp_path / "journal").read_text() == ""
 
 
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        (Reply(is_approved=True, values={"time": "noon"}, note="By the window."), "booked"),
+        (Reply(is_approved=False, note="By the window."), "not booked: decline"),
+    ],
+    ids=["answered", "declined"],
+)
+def test_a_note_which_the_server_is_not_told_is_read_by_the_model(booking, upstream, reply, outcome):
+    reply_to(booking, reply)
+    goes_on(booking)
+    assert tool_responses(upstream.requests[-1]) == [f"{outcome}\n\nThe user adds: By the window."]
+
+
 def test_a_question_that_nobody_answers_in_time_ends_the_call(booking, upstream):
     Approval.objects.undecided().update(expires_at=Now() - timedelta(seconds=1))
     assert swept.sweep(trust_locks=True).undecided == 1
