@@ -19,7 +19,7 @@ from knox.models import AuthToken
 from schemathesis.core.parameters import ParameterLocation
 
 from chat.infrastructure.redis_client import sync_redis
-from chat.models import Agent, Provider, Run, SavedPrompt, Session
+from chat.models import Agent, McpServer, Provider, Run, SavedPrompt, Session
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.protocol.tasks import TOOL_NAMES
@@ -31,6 +31,7 @@ from tests.chat.sessions.foreign_exports.examples import chatgpt
 
 MODELS: Final = ("quick", "deep", "wide", "low")
 CSRF: Final = "c" * 32
+MCP_URL: Final = "https://mcp.example.com/mcp"
 
 
 class World:
@@ -61,8 +62,7 @@ class World:
             "id"
         ]
         self.ids["token"] = self.client.post("/api/auth/tokens/").json()["id"]
-        provider = Provider.objects.create(name="cloud", base_url="https://api.example.com/v1")
-        self.ids["provider"] = str(provider.pk)
+        self._add_servers()
         self.ids["prompt"] = str(SavedPrompt.objects.create(owner=self._alice, name="Tides", text="When?").pk)
         link = self.client.get(f"/api/sessions/{session}/shares/").json()[0]["url"]
         project = Project.objects.create(owner=self._alice, name="Tides")
@@ -87,6 +87,11 @@ class World:
         self.cursor = parse_qs(urlsplit(self.client.get("/api/sessions/?limit=1").json()["next"]).query)[
             "cursor"
         ][0]
+
+    def _add_servers(self) -> None:
+        provider = Provider.objects.create(name="cloud", base_url="https://api.example.com/v1")
+        server = McpServer.objects.create(name="tides", transport="http", url=MCP_URL)
+        self.ids |= {"provider": str(provider.pk), "server": str(server.pk)}
 
     def _add_knowledge_base(self) -> None:
         base = KnowledgeBase.objects.start(self._alice, name="Tides")
@@ -155,9 +160,7 @@ class World:
         if ParameterLocation.QUERY in valid:
             case.query = self._query(case.query)
         if ParameterLocation.BODY in valid and isinstance(case.body, dict):
-            case.body = (
-                _of_providers(case.body) if "providers" in operation_of(case) else _of_models(case.body)
-            )
+            case.body = _completed(operation_of(case), case.body)
             if "shared_with" in case.body:
                 case.body |= {"shared_with": [self._group][: len(case.body["shared_with"])]}
 
@@ -201,6 +204,30 @@ class World:
         known |= {"project": self.ids["project"], "knowledge_bases": [], "replace": {"run": self.ids["run"]}}
         known |= {"file": self._free_file, "files": [self._free_file], "ids": [self.ids["session"]]}
         return {name: known.get(name, value) for name, value in body.items()}
+
+
+def _completed(operation: str, body: dict[str, Any]) -> dict[str, Any]:
+    if "providers" in operation:
+        return _of_providers(body)
+    if "mcp_servers" in operation:
+        return _of_mcp_servers(body)
+    return _of_tools(_of_models(body))
+
+
+def _of_tools(body: dict[str, Any]) -> dict[str, Any]:
+    """With tools that there are, or belong to a server that there is."""
+    known = {"tools": [_tool(name) for name in body.get("tools") or ()], "forced_tool": min(TOOL_NAMES)}
+    return {name: known[name] if name in known and value else value for name, value in body.items()}
+
+
+def _tool(name: str) -> str:
+    return name if name in TOOL_NAMES else "tides__" + name.rpartition("__")[2][:50]
+
+
+def _of_mcp_servers(body: dict[str, Any]) -> dict[str, Any]:
+    """With a name of its own, an address, and nothing that belongs to a program."""
+    known = {"name": "ebb", "transport": "http", "command": [], "env": {}, "headers": {}}
+    return {name: known.get(name, value) for name, value in body.items()} | {"url": MCP_URL}
 
 
 def _of_models(body: dict[str, Any]) -> dict[str, Any]:
