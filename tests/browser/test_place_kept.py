@@ -99,6 +99,9 @@ def test_a_message_of_several_lines_with_a_file_that_waits_for_an_answer_is_in_s
 
 def test_what_a_search_found_early_in_a_chat_is_in_sight(anyone: Reader, stack: Stack) -> None:
     open_long_chat(anyone, stack)
+    # So slow that the chat is drawn in several frames, which come above what was found.
+    slow = anyone.page.context.new_cdp_session(anyone.page)
+    slow.send("Emulation.setCPUThrottlingRate", {"rate": 6})
     anyone.page.goto(f"{anyone.base_url}/")
     search = anyone.page.get_by_label("Search chats")
     if not search.is_visible():
@@ -108,3 +111,4 @@ def test_what_a_search_found_early_in_a_chat_is_in_sight(anyone: Reader, stack: 
     anyone.page.locator("#sessions li a").first.click()
     expect(anyone.questions.filter(has_text="Question 3")).to_have_class("message user found")
     expect_in_sight(question(anyone, "Question 3"))
+    slow.detach()

@@ -5,6 +5,7 @@
 
 import { AnswerView } from "../answer/answer_view.js";
 import { ColumnsView } from "./columns_view.js";
+import { bringIntoSight } from "../elements/bring_into_sight.js";
 import { h, setChildren } from "../elements/element.js";
 import { AutoScroll } from "./auto_scroll.js";
 import { KeptPlace } from "./kept_place.js";
@@ -95,7 +96,7 @@ export class Conversation {
     }
     this.following.stop();
     view.element.tabIndex = -1;
-    view.element.scrollIntoView();
+    bringIntoSight(view.element);
     view.element.focus({ preventScroll: true });
     return true;
   }
@@ -162,7 +163,8 @@ export class Conversation {
     this.older.done(known[first]?.id, hasOlder && first === 0);
     if (this.place.kept) this.#restorePlace(first === 0);
     if (this.wanted && (hasOlder || this.views.has(this.wanted))) this.reveal(this.wanted);
-    if (this.sought && state?.branch) this.#showSought(state.branch);
+    // Not before all of it is drawn: what comes above would push it out of sight.
+    if (this.sought && state?.branch && first === 0) this.#showSought(state.branch);
     return first === 0;
   }
 

@@ -1,5 +1,6 @@
 /** Marks the words of a search in one message, by the browser's highlights: the document stays as it is. */
 
+import { bringIntoSight } from "../elements/bring_into_sight.js";
 import { UNSPACED, WORD_START, normalForm, normalFormWithPlaces } from "../state/normal_form.js";
 
 const NAME = "found";
@@ -36,7 +37,8 @@ export class SearchMarks {
     this.clear();
     [this.element, this.query] = [element, query];
     element.classList.add(NAME);
-    this.#mark()?.startContainer.parentElement?.scrollIntoView({ block: "center" });
+    const first = this.#mark()?.startContainer.parentElement;
+    if (first) bringIntoSight(first, { block: "center" });
     this.observer.observe(element, { childList: true, subtree: true, characterData: true });
   }
 
