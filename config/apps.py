@@ -14,21 +14,28 @@ class TurnwireAdminConfig(AdminConfig):
 
     def ready(self) -> None:
         super().ready()
-        from config import migration_locks, refused_services, secret_filter
+        from config import migration_locks, secret_filter
 
         secret_filter.install()
         migration_locks.install(self)
         import web.accounts.oidc.checks
         import web.page.checks  # noqa: F401  registers them
 
-        role = role_of(sys.argv)
-        if role:
-            refused_services.check()
-        if role == "ingest":
-            from ingest import ocr
+        check_role()
 
-            if problem := ocr.find_problem():
-                env.fail("OCR", problem)
+
+def check_role() -> None:
+    """End this process if what its command line says cannot be done with these services and settings."""
+    role = role_of(sys.argv)
+    if role:
+        from config import refused_services
+
+        refused_services.check()
+    if role == "ingest":
+        from ingest import ocr
+
+        if problem := ocr.find_problem():
+            env.fail("OCR", problem)
 
 
 class StaticFilesConfig(staticfiles.StaticFilesConfig):

@@ -3,8 +3,8 @@
 The limits depend on what the process does (decision 0086). They are sent as startup options of each connection.
 """
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import MutableMapping, Sequence
+from typing import Any, Final, NamedTuple
 
 
 class Timeouts(NamedTuple):
@@ -58,3 +58,9 @@ def startup_options(command: Sequence[str], statement_timeout_s: int) -> str:
         "idle_in_transaction_session_timeout": limits.idle_s,
     }
     return " ".join(f"-c {name}={value}s" for name, value in seconds.items() if value)
+
+
+def limit(options: MutableMapping[str, Any], command: Sequence[str], statement_timeout_s: int) -> None:
+    """Add them to the options of a database, before what DATABASE_URL says, which counts more."""
+    if limits := startup_options(command, statement_timeout_s):
+        options["options"] = f"{limits} {options.get('options', '')}".strip()

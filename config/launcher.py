@@ -16,6 +16,7 @@ from pathlib import Path
 from config import embedded, model_server, preflight, programs
 from config import environment as env
 from config.console import Console
+from config.preload import preload
 from config.private_files import close_to_others
 from config.ready_message import ready_lines
 from config.supervisor import Supervisor
@@ -111,6 +112,7 @@ class Launcher:
         arguments = self.start_services() + self.start_model()
         kept = {name: value for name, value in self.values.items() if name != "DATA_DIR"}
         env.store(self.directory, kept)
+        self.supervisor.may_fork = preload()
         self.run_once("config.bootstrap", arguments)
         llm_workers, drain_grace_s = self.settings.LLM_WORKERS, self.settings.DRAIN_GRACE_S
         for program in programs.workers(self.values, llm_workers=llm_workers, drain_grace_s=drain_grace_s):

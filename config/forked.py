@@ -1,0 +1,98 @@
+"""A child process that is forked and goes on in this program, whose imports it shares: what the supervisor uses of `Popen`.
+
+Only for a process of one thread. Nothing of the parent runs in the child but what it is given: the child has its own standard
+streams, no other descriptor, the default signal handlers, and ends without returning to its callers.
+"""
+
+import atexit
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+Main = Callable[[], None]
+_HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)
+
+
+class Forked:
+    """main: what the child does; its SystemExit is the status.  prepare: called in the child before descriptors are closed."""
+
+    def __init__(self, main: Main, prepare: Main) -> None:
+        self.returncode: int | None = None
+        reading, writing = os.pipe()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            _be_child(main, prepare, writing)
+        # In both, so that neither acts before it is done.
+        with suppress(PermissionError, ProcessLookupError):
+            os.setpgid(self.pid, self.pid)
+        os.close(writing)
+        self.stdout: IO[bytes] = os.fdopen(reading, "rb", buffering=0)
+
+    def poll(self) -> int | None:
+        """The status, negative for a signal, as in subprocess; None: it runs."""
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+
+def _be_child(main: Main, prepare: Main, output: int) -> None:
+    """Never returns: what the parent's frames and objects hold stays held, so that none of them closes a descriptor of the child's."""
+    status = 1
+    try:
+        os.setpgid(0, 0)
+        prepare()
+        _leave_parent(output)
+        main()
+        status = 0
+    except SystemExit as end:
+        status = _status_of(end)
+    except BaseException:  # noqa: BLE001  an interpreter prints it as well
+        traceback.print_exc()
+    finally:
+        _end(status)
+
+
+def _leave_parent(output: int) -> None:
+    signal.set_wakeup_fd(-1)
+    for number in _HANDLED:
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    highest = max(int(entry.name) for entry in Path("/proc/self/fd").iterdir())
+    os.closerange(3, highest + 1)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+
+
+def _status_of(end: SystemExit) -> int:
+    if end.code is None or isinstance(end.code, int):
+        return end.code or 0
+    sys.stderr.write(f"{end.code}\n")
+    return 1
+
+
+def _end(status: int) -> None:
+    """What an interpreter does at its end, in its order."""
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001  as multiprocessing does
+        atexit._run_exitfuncs()  # noqa: SLF001
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(status & 0xFF)

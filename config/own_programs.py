@@ -1,0 +1,67 @@
+"""What a forked process does to become one of Turnwire's own programs: a line of the Procfile, or a module that runs to its end."""
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from setproctitle import setproctitle
+
+from config.forked import Main
+
+# `python -m MODULE …` or `python FILE …`, and nothing of a shell but variables.
+_PYTHON_LINE: Final = re.compile(r"python (-m )?[\w./]+( [^;&|<>`()\\]*)?")
+
+
+def main_of_line(line: str, environment: Mapping[str, str], ignored_warnings: Sequence[str]) -> Main | None:
+    """None: it runs no Python, or needs a shell."""
+    if not _PYTHON_LINE.fullmatch(line):
+        return None
+    return partial(_run_line, line, dict(environment), tuple(ignored_warnings))
+
+
+def main_of_module(command: Sequence[str], environment: Mapping[str, str]) -> Main:
+    """command: `-m MODULE …`"""
+    return partial(_run, list(command), dict(environment), ())
+
+
+def _run_line(line: str, environment: dict[str, str], ignored_warnings: tuple[str, ...]) -> None:
+    # The shell's number would not be that of this process, which nodes of Celery are called after.
+    words = f"printf '%s\\0' {line.replace('$$', str(os.getpid()))}"
+    expanded = subprocess.run(  # noqa: S603  our own commands
+        ["/bin/sh", "-c", words], env=environment, stdout=subprocess.PIPE, check=True
+    )
+    command = [os.fsdecode(word) for word in expanded.stdout.split(b"\0")[1:-1]]
+    _run(command, environment, ignored_warnings)
+
+
+def _run(command: list[str], environment: dict[str, str], ignored_warnings: tuple[str, ...]) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    for message in ignored_warnings:
+        warnings.filterwarnings("ignore", re.escape(message))
+    # For those who list processes.
+    setproctitle(" ".join(["python", *command]))
+    is_module = command[0] == "-m"
+    sys.argv = command[1:] if is_module else list(command)
+    _take_role()
+    if is_module:
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+def _take_role() -> None:
+    """What depends on the command line, and was read with that of the parent."""
+    from django.conf import settings
+
+    from config.apps import check_role
+    from config.database_timeouts import limit
+
+    limit(settings.DATABASES["default"]["OPTIONS"], sys.argv, settings.STATEMENT_TIMEOUT_S)
+    check_role()
