@@ -11,6 +11,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from chat.models.run_options import NO_OPTIONS, options_are_known
 from knowledge.models.owned_row import OwnedQuerySet, OwnedRow
 from knowledge.models.referenced_row import ReferencedRow
 
@@ -58,6 +59,8 @@ class Agent(OwnedRow, ReferencedRow):
         blank=True,
         help_text="Ids of those that its chats search, in their order.",
     )
+    # What its chats ask of their models, unless they or their turns say otherwise (chat/transcript/run_options.py).
+    options = models.JSONField(default=dict, db_default=NO_OPTIONS, blank=True)
     context_layout = models.CharField(
         max_length=11, choices=ContextLayout.choices, default=ContextLayout.MOVING
     )
@@ -78,6 +81,7 @@ class Agent(OwnedRow, ReferencedRow):
         ordering = ("-updated_at", "-id")
         indexes = [models.Index(fields=["owner", "-updated_at", "-id"], name="agent_by_owner")]
         constraints = [
+            options_are_known("agent"),
             models.CheckConstraint(
                 condition=Q(context_layout__in=ContextLayout.values), name="agent_context_layout_known"
             ),

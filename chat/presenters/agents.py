@@ -7,6 +7,7 @@ from django.db.models import prefetch_related_objects
 
 from chat.models import Agent
 from chat.presenters.json_values import JSONObject, isoformat_utc
+from chat.transcript.run_options import present_options
 from knowledge.models import KnowledgeBase
 
 
@@ -43,6 +44,7 @@ def _present(agent: Agent, reader: Any, known: set[Any]) -> JSONObject:
         "tools": agent.tools,
         "models": agent.models,
         "knowledge_bases": [str(base) for base in agent.knowledge_bases if is_own or base in known],
+        "options": present_options(agent.options),
         "context_layout": agent.context_layout,
         "shared_with": [group.pk for group in agent.shared_with.all()] if is_own else [],
         "shared_by": None if is_own else agent.owner.get_full_name() or agent.owner.get_username(),

@@ -15,6 +15,7 @@ from chat.models.agent import ContextLayout
 from chat.presenters.agents import present_agent, present_agents
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
+from chat.transcript.run_options import merge_options
 from chat.turns.knowledge_bases import choose_bases
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import (
@@ -33,6 +34,7 @@ from web.rest.groups import groups_to_share_with
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
 from web.rest.response_schemas import ResponseSchema
+from web.rest.run_options import OptionsBody
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +56,7 @@ class AgentAnswer(ResponseSchema):
     tools = serializers.ListField(child=serializers.CharField())
     models = serializers.ListField(child=serializers.CharField())
     knowledge_bases = serializers.ListField(child=serializers.UUIDField())
+    options = serializers.DictField(help_text="As they were sent.")
     context_layout = serializers.ChoiceField(choices=ContextLayout.values)
     shared_with = serializers.ListField(
         child=serializers.IntegerField(), help_text="Ids of groups; of an agent of somebody else: empty."
@@ -76,6 +79,9 @@ class AgentBody(StrictSerializer):
     tools = ToolNamesField(default=list)
     models = ModelNamesField(default=list)
     knowledge_bases = KnowledgeBasesField(default=list)
+    options = OptionsBody(
+        default=dict, help_text="Of turns whose session does not say otherwise; replaces all earlier ones."
+    )
     shared_with = GroupsField(default=list)
     context_layout = StrictChoiceField(choices=ContextLayout.values, default=ContextLayout.MOVING)
 
@@ -160,6 +166,8 @@ def _validated_fields(owner: User, body: dict[str, Any], stored: Agent | None = 
         groups -= set(stored.shared_with.values_list("pk", flat=True))
     if groups and groups_to_share_with(owner).filter(pk__in=groups).distinct().count() != len(groups):
         raise ApiError("invalid_value", "No group of yours.", field="shared_with")
+    if "options" in body:
+        body["options"] = merge_options(body["options"])
     return body
 
 

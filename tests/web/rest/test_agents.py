@@ -21,6 +21,7 @@ WHOLE = {
     "tools": ["web_search", "current_time"],
     "models": ["deep", "quick"],
     "knowledge_bases": [],
+    "options": {"temperature": 0.5, "stop": ["END"], "reasoning_effort": "low"},
     "context_layout": "append_only",
 }
 DEFAULTS = {
@@ -32,6 +33,7 @@ DEFAULTS = {
     "tools": [],
     "models": [],
     "knowledge_bases": [],
+    "options": {},
     "context_layout": "moving",
 }
 
