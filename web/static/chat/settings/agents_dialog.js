@@ -7,7 +7,7 @@ import { h } from "../elements/element.js";
 import { agentPicture } from "../elements/agent_picture.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
-import { apiErrorText } from "../answer/status_texts.js";
+import { refusedText } from "./options_form.js";
 import { readBases } from "../server/knowledge_api.js";
 import { readAgents, readGroups } from "../server/sessions_api.js";
 
@@ -99,8 +99,8 @@ class AgentsDialog {
   /** @param {Event} event @param {Agent|null} agent */
   #save(event, agent) {
     event.preventDefault();
-    const body = this.form.value;
     return this.#attempt(async () => {
+      const body = this.form.value;
       if (agent) await api.call("PATCH", `agents/${agent.id}/`, body);
       else await api.call("POST", "agents/", body);
       await this.#list();
@@ -135,7 +135,7 @@ class AgentsDialog {
       await action();
     } catch (error) {
       if (!this.form) return this.failed(error);
-      this.problem.textContent = apiErrorText(error);
+      this.problem.textContent = refusedText(error);
       this.problem.hidden = false;
     }
   }
