@@ -36,9 +36,11 @@ def parse_id(text: object) -> UUID | None:
     return UUID(text) if isinstance(text, str) and _ID.fullmatch(text) else None
 
 
-# Of an agent.
+# Of an agent: as many groups, and as many people, as it is shared with.
 MAX_GROUPS: Final = 50
 MAX_QUESTIONS: Final = 4
+
+MAX_USER_NAME: Final = 150
 
 
 class DescribedField(serializers.Field[Any, Any, Any, Any]):
@@ -173,6 +175,22 @@ class GroupsField(serializers.ListField, DescribedField):
         if len(ids) > MAX_GROUPS:
             self.fail("invalid_value")
         return list(dict.fromkeys(ids))
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"maxItems": MAX_GROUPS}
+
+
+class UserNamesField(serializers.ListField, DescribedField):
+    """Names of users; one that is named twice counts once. Whether there are such users is checked when they are used."""
+
+    default_error_messages = MESSAGES
+    child = VisibleCharField(max_length=MAX_USER_NAME)
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        names: list[str] = super().to_internal_value(data)
+        if len(names) > MAX_GROUPS:
+            self.fail("invalid_value")
+        return list(dict.fromkeys(names))
 
     def json_schema(self) -> dict[str, Any]:
         return {"maxItems": MAX_GROUPS}

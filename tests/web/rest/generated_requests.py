@@ -198,7 +198,12 @@ class World:
         known: dict[str, Any] = {
             name: self.ids[name] for name in ("agent", "parent", "leaf", "message", "tag")
         }
-        known |= {"project": self.ids["project"], "knowledge_bases": [], "replace": {"run": self.ids["run"]}}
+        known |= {
+            "project": self.ids["project"],
+            "knowledge_bases": [],
+            "shared_with_users": [],
+            "replace": {"run": self.ids["run"]},
+        }
         known |= {"file": self._free_file, "files": [self._free_file], "ids": [self.ids["session"]]}
         return {name: known.get(name, value) for name, value in body.items()}
 

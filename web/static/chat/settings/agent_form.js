@@ -24,12 +24,13 @@ import { namesWith } from "../tools/tool_names.js";
  * @property {RunOptions} options
  * @property {"moving"|"append_only"} context_layout
  * @property {number[]} shared_with  ids of groups
+ * @property {string[]} shared_with_users  user names
  */
 
 /** @typedef {{id: number, name: string}} Group */
 
 /** @type {AgentFields} */
-export const NEW_AGENT = { name: "", emoji: "", description: "", questions: [], prompt: "", replaces_system_prompt: false, reminder: "", tools: [], models: [], knowledge_bases: [], options: {}, context_layout: "moving", shared_with: [] };
+export const NEW_AGENT = { name: "", emoji: "", description: "", questions: [], prompt: "", replaces_system_prompt: false, reminder: "", tools: [], models: [], knowledge_bases: [], options: {}, context_layout: "moving", shared_with: [], shared_with_users: [] };
 
 const MOST_MODELS = 4;
 const MOST_QUESTIONS = 4;
@@ -37,8 +38,9 @@ const MOST_QUESTIONS = 4;
 const READ = ["text", "number", "textarea"];
 
 export class AgentForm {
-  /** @param {AgentFields} agent @param {Model[]} models @param {Pick<KnowledgeBase, "id"|"name"|"accepted">[]} bases @param {Group[]} groups */
+  /** @param {AgentFields & {shared_by?: string|null}} agent  of somebody else: it is read, not changed @param {Model[]} models @param {Pick<KnowledgeBase, "id"|"name"|"accepted">[]} bases @param {Group[]} groups */
   constructor(agent, models, bases, groups) {
+    const isForeign = Boolean(agent.shared_by);
     this.agent = agent;
     this.layout = agent.context_layout;
     this.name = h("input", { type: "text", maxLength: 200, required: true, value: agent.name });
@@ -58,9 +60,11 @@ export class AgentForm {
     this.options = new OptionsForm(agent.options, models.filter(({ name }) => agent.models.includes(name)));
     this.groupNames = new Map(groups.map(({ id, name }) => [String(id), name]));
     this.groups = boxes(this.groupNames, agent.shared_with.map(String));
+    this.people = h("textarea", { rows: 2, spellcheck: false, autocomplete: "off", value: agent.shared_with_users.join("\n") });
     this.models.forEach((box) => box.addEventListener("change", () => this.#limitModels()));
     this.#limitModels();
-    this.element = h("div", { class: "fields" }, ...this.#rows());
+    this.element = h("div", { class: "fields" }, ...this.#rows(isForeign));
+    if (isForeign) this.#makeReadOnly();
     this.before = JSON.stringify(this.value);
   }
 
@@ -80,6 +84,7 @@ export class AgentForm {
       options: this.options.value,
       context_layout: this.layout,
       shared_with: checked(this.groups).map(Number),
+      shared_with_users: lines(this.people.value),
     };
   }
 
@@ -91,7 +96,8 @@ export class AgentForm {
     }
   }
 
-  #rows() {
+  /** @param {boolean} isForeign */
+  #rows(isForeign) {
     return [
       field(t("Name"), this.name),
       field(t("Emoji"), this.emoji),
@@ -104,13 +110,12 @@ export class AgentForm {
       group(t("Models that answer by default"), this.models, new Map(this.models.map(({ value }) => [value, value]))),
       this.#optionsPart(),
       ...(this.bases.length > 0 ? [group(t("Knowledge bases"), this.bases, this.baseNames)] : []),
-      ...(this.groups.length > 0 ? [this.#sharing()] : []),
+      ...(isForeign ? [] : [this.#sharing()]),
       this.#layoutChoice(),
     ];
   }
 
-  /** For an agent of somebody else: it is read, not changed. */
-  makeReadOnly() {
+  #makeReadOnly() {
     for (const control of /** @type {NodeListOf<HTMLInputElement|HTMLTextAreaElement|HTMLSelectElement>} */ (this.element.querySelectorAll("input, textarea, select"))) {
       if (!(control instanceof HTMLSelectElement) && READ.includes(control.type)) control.readOnly = true;
       else control.disabled = true;
@@ -127,7 +132,8 @@ export class AgentForm {
 
   #sharing() {
     const sharing = group(t("Shared with"), this.groups, this.groupNames);
-    sharing.append(h("p", { class: "hint" }, t("Members read it and chat with it. Of its knowledge bases, each searches those that they are a member of.")));
+    const hint = h("p", { class: "hint" }, t("They read it and chat with it. Of its knowledge bases, each searches those that they are a member of."));
+    sharing.append(field(t("People"), this.people, t("User names, one in a line.")), hint);
     return sharing;
   }
 
