@@ -180,7 +180,15 @@ class GroupsField(serializers.ListField, DescribedField):
         return {"maxItems": MAX_GROUPS}
 
 
-class UserNamesField(serializers.ListField, DescribedField):
+class StringsField(serializers.ListField, DescribedField):
+    """A list of strings, each as `child` accepts it."""
+
+    def json_schema(self) -> dict[str, Any]:
+        child: Any = self.child
+        return {"items": {"type": "string", "maxLength": child.max_length, **child.json_schema()}}
+
+
+class UserNamesField(StringsField):
     """Names of users; one that is named twice counts once. Whether there are such users is checked when they are used."""
 
     default_error_messages = MESSAGES
@@ -193,15 +201,7 @@ class UserNamesField(serializers.ListField, DescribedField):
         return list(dict.fromkeys(names))
 
     def json_schema(self) -> dict[str, Any]:
-        return {"maxItems": MAX_GROUPS}
-
-
-class StringsField(serializers.ListField, DescribedField):
-    """A list of strings, each as `child` accepts it."""
-
-    def json_schema(self) -> dict[str, Any]:
-        child: Any = self.child
-        return {"items": {"type": "string", "maxLength": child.max_length, **child.json_schema()}}
+        return {**super().json_schema(), "maxItems": MAX_GROUPS}
 
 
 class QuestionsField(StringsField):
