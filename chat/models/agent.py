@@ -1,4 +1,4 @@
-"""Agent: a prompt, tools and models under one name, for the sessions of its owner and of the groups it is shared with."""
+"""Agent: a prompt, tools and models under one name, for the sessions of its owner, and of those it is shared with."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from chat.models.run_options import NO_OPTIONS, options_are_known
 from knowledge.models.owned_row import OwnedQuerySet, OwnedRow
 from knowledge.models.referenced_row import ReferencedRow
 
@@ -24,11 +25,12 @@ class ContextLayout(models.TextChoices):
 
 class AgentQuerySet(OwnedQuerySet["Agent"]):
     def usable_by(self, user: Any) -> Self:
-        """The user's own, and those that are shared with a group of the user by an owner whose account is open."""
+        """The user's own, and those that are shared with the user or a group of the user by an owner whose account is open."""
         own = Agent.objects.visible_to(user).order_by().values("pk")
         groups = Group.objects.filter(user=user).values("pk")
-        shared = Agent.objects.filter(shared_with__in=groups, owner__is_active=True).order_by().values("pk")
-        return self.filter(pk__in=own.union(shared))
+        shared = Agent.objects.filter(owner__is_active=True).order_by().values("pk")
+        by_group, by_name = shared.filter(shared_with__in=groups), shared.filter(shared_with_users=user)
+        return self.filter(pk__in=own.union(by_group, by_name))
 
 
 class Agent(OwnedRow, ReferencedRow):
@@ -58,12 +60,20 @@ class Agent(OwnedRow, ReferencedRow):
         blank=True,
         help_text="Ids of those that its chats search, in their order.",
     )
+    # What its chats ask of their models, unless they or their turns say otherwise (chat/transcript/run_options.py).
+    options = models.JSONField(default=dict, db_default=NO_OPTIONS, blank=True)
     context_layout = models.CharField(
         max_length=11, choices=ContextLayout.choices, default=ContextLayout.MOVING
     )
     # Their members use it and read it; what it searches of knowledge bases follows from their own roles (decision 0150).
     shared_with = models.ManyToManyField(
         Group, blank=True, related_name="agents", help_text="Groups whose members may use it."
+    )
+    shared_with_users = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        blank=True,
+        related_name="agents_of_others",
+        help_text="People who may use it, beside those groups.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -78,6 +88,7 @@ class Agent(OwnedRow, ReferencedRow):
         ordering = ("-updated_at", "-id")
         indexes = [models.Index(fields=["owner", "-updated_at", "-id"], name="agent_by_owner")]
         constraints = [
+            options_are_known("agent"),
             models.CheckConstraint(
                 condition=Q(context_layout__in=ContextLayout.values), name="agent_context_layout_known"
             ),

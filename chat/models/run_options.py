@@ -30,7 +30,7 @@ def options_are_known(table: str) -> models.CheckConstraint:
 
 
 class RunOptionsFields(models.Model):
-    """options: those of the turn over those of its session, decided when the turn starts."""
+    """options: those of the turn over those of its session and its agent, decided when the turn starts."""
 
     options = models.JSONField(default=dict, db_default=NO_OPTIONS, blank=True)
 

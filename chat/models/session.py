@@ -113,7 +113,8 @@ class Session(models.Model):
     reminder = models.TextField(blank=True, default="", db_default="")
     # Beside the agent's prompt or the project's instructions.
     prompt = models.TextField(blank=True, default="", db_default="")
-    # What its turns ask of their models, unless they say otherwise (chat/transcript/run_options.py).
+    # What its turns ask of their models, unless they say otherwise, over the agent's (chat/transcript/run_options.py); null
+    # as a value: the model's own.
     options = models.JSONField(default=dict, db_default=NO_OPTIONS, blank=True)
     # Ids of those that it searches beside its agent's, in their order; a base may have been deleted since.
     knowledge_bases = ArrayField(models.UUIDField(), default=list, db_default=[], blank=True)

@@ -69,6 +69,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "not_allowed": (403, "Your role in this knowledge base does not allow this."),
     "already_member": (409, "This user is a member already."),
     "too_many_invitations": (429, "This user has not accepted as many of your knowledge bases as may wait."),
+    "too_many_shared_agents": (429, "As many of your agents are shared with this user as may be."),
     "last_owner": (409, "A knowledge base counts for an owner. Let another owner accept that first."),
     "owner_without_room": (
         409,

@@ -26,9 +26,10 @@ _OF_THE_ANSWER: Final = frozenset({"stop", "response_format"})
 _SENT_OTHERWISE: Final = frozenset({"max_output_tokens", "parallel_tool_calls"})
 
 
-def merge_options(defaults: RunOptions, given: RunOptions) -> dict[str, Any]:
-    """Those given over the defaults. None: the model's own value, whatever the default is."""
-    return {name: value for name, value in {**defaults, **given}.items() if value is not None}
+def merge_options(*layers: RunOptions) -> dict[str, Any]:
+    """Each layer over those before it. None: the model's own value, whatever these say."""
+    merged = {name: value for layer in layers for name, value in layer.items()}
+    return {name: value for name, value in merged.items() if value is not None}
 
 
 def inner_options(options: RunOptions) -> dict[str, Any]:

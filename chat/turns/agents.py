@@ -1,4 +1,4 @@
-"""Whether the agent of a session may still answer in it: agents of others are shared with groups, and may not be any more."""
+"""Whether the agent of a session may still answer in it: agents of others are shared, and may not be any more."""
 
 import logging
 

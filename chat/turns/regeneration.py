@@ -92,7 +92,7 @@ def _plan(
     after = apply_while_answering(
         session, turn_queue.blocking_turn(question.parent or ChatMessage.objects.root_of(session))
     )
-    options = selection.choose_options(columns.options, request.options, models)
+    options = selection.choose_options([columns.options, request.options], models)
     insert = TurnInsert.answering(question, models, after, beside, options=options)
     if columns.replaced:
         insert = insert.replacing(columns.replaced, stays_aside=columns.stays_aside)

@@ -56,9 +56,15 @@ def choose_forced_tool(requested: str | None, session: Session, is_configured: C
     return requested
 
 
-def choose_options(defaults: RunOptions, given: RunOptions, models: Iterable[ModelConfig]) -> dict[str, Any]:
-    """The options of a turn that these models answer. Raises ApiError for the first that one of them cannot have."""
-    options = merge_options(defaults, given)
+def standing_options(session: Session) -> list[RunOptions]:
+    """The layers of options below those of a turn: the agent's, and the session's over them."""
+    return [session.agent.options if session.agent else {}, session.options]
+
+
+def choose_options(layers: Iterable[RunOptions], models: Iterable[ModelConfig]) -> dict[str, Any]:
+    """The options of a turn that these models answer, each layer over those before it. Raises ApiError for the first that
+    one of the models cannot have."""
+    options = merge_options(*layers)
     for model in models:
         for name in options:
             if name in model.refused_options:

@@ -103,7 +103,7 @@ def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
     forced_tool = selection.choose_forced_tool(request.forced_tool, session, is_configured)
     choices = selection.standing_choices(session, snapshot.preferred)
     models = selection.choose_models(snapshot.models, request.models, choices)
-    options = selection.choose_options(session.options, request.options, models)
+    options = selection.choose_options([*selection.standing_options(session), request.options], models)
     quotas.check_answers(0, len(models))
     quotas.check_storage(session.owner_id, snapshot.stored_bytes, request.stored_bytes)
     admission.check(snapshot.own_runs, snapshot.queued_runs, [model.queue for model in models])

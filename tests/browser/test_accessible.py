@@ -61,6 +61,7 @@ def test_every_screen_is_accessible(reader: Reader, world: World) -> None:
     page.keyboard.press("Escape")
     found |= sharing(reader)
     found |= dialogs(reader)
+    found |= account_pages(reader)
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
@@ -76,6 +77,21 @@ def dialogs(reader: Reader) -> dict[str, list[str]]:
     settings.get_by_role("button", name="New token").click()
     expect(settings.get_by_label("New token", exact=True)).to_be_focused()
     found["a new token"] = violations_in_both_themes(page)
+    return found
+
+
+def account_pages(reader: Reader) -> dict[str, list[str]]:
+    found = {}
+    for path in (
+        "profile/",
+        "profile/logins/",
+        "profile/code/",
+        "profile/passkeys/",
+        "profile/deletion/",
+        "password/",
+    ):
+        reader.page.goto(f"{reader.base_url}/{path}")
+        found[path] = violations_in_both_themes(reader.page)
     return found
 
 

@@ -1,4 +1,4 @@
-"""An agent is shared with a group on the page: its members read it and chat with it, until it is shared no more."""
+"""An agent is shared with a group or a person on the page: they read it and chat with it, until it is shared no more."""
 
 from collections.abc import Iterator
 from uuid import uuid4
@@ -109,3 +109,28 @@ def test_it_answers_a_member_until_it_is_shared_no_more(
     guest.expect_echo("Go on", index=1)
     assert "Speak of tides." not in str(stack.upstream.requests[-1].body["messages"])
     expect(agents.locator("summary")).to_have_attribute("title", "Agent: No agent")
+
+
+def test_it_is_shared_with_a_person_who_takes_it_off_the_list(
+    reader: Reader, guest: Reader, shared: Locator, newcomer: str
+) -> None:
+    shared.get_by_role("button", name="New agent").click()
+    shared.get_by_label("Name", exact=True).fill("Lighthouse")
+    shared.get_by_label("People").fill(f"{newcomer}\nnobody at all\n")
+    shared.get_by_role("button", name="Save").click()
+    expect(shared.get_by_role("alert")).to_contain_text("nobody at all: There is no user of this name.")
+    check_look(reader)
+    shared.get_by_label("People").fill(newcomer)
+    shared.get_by_role("button", name="Save").click()
+    row = shared.get_by_role("listitem").filter(has_text="Lighthouse")
+    expect(row.get_by_text(f"Shared with {newcomer}")).to_be_visible()
+
+    guest.page.get_by_role("button", name="Chats", exact=True).click()
+    open_agents(guest)
+    dialog = guest.page.get_by_role("dialog", name="Agents")
+    expect(dialog.get_by_role("button", name="Take Tides off")).to_have_count(0)
+    check_look(guest)
+    dialog.get_by_role("button", name="Take Lighthouse off your list").click()
+    guest.page.get_by_role("button", name="Take off", exact=True).click()
+    expect(dialog.get_by_text("Lighthouse")).to_have_count(0)
+    expect(dialog.get_by_role("button", name="Tides")).to_be_visible()

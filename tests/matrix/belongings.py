@@ -15,6 +15,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from chat.models import (
+    Agent,
     ChatMessage,
     CitedDocument,
     Invitation,
@@ -106,6 +107,7 @@ def _add_knowledge_base(owned: Belongings) -> None:
     MembershipChange.objects.create(
         knowledge_base=base.pk, name=base.name, actor=f"{MARK} actor", user=f"{MARK} user", after="reader"
     )
+    Agent.objects.get(pk=owned.ids["agent"]).shared_with_users.add(member.user)
     document = File.objects.create(
         owner=owned.user, name=f"{MARK} document", status="ready", text=MARK, knowledge_base=base,
         content=ContentFile(MARK.encode(), name="any"), size_bytes=len(MARK),

@@ -52,6 +52,7 @@ class AgentForm(forms.ModelForm[Agent]):
             "models",
             "context_layout",
             "shared_with",
+            "shared_with_users",
         )
         widgets = {"prompt": LARGE, "shared_with": forms.CheckboxSelectMultiple}
 
@@ -79,4 +80,4 @@ class AgentAdmin(admin.ModelAdmin[Agent]):
     list_select_related = ("owner",)
     list_filter = ("context_layout", "replaces_system_prompt", "shared_with")
     search_fields = ("id", "name", "prompt", "owner__username")
-    raw_id_fields = ("owner",)
+    raw_id_fields = ("owner", "shared_with_users")

@@ -30,7 +30,7 @@ NAMES: Final = (
     _("queued at"), _("reasoning"), _("reasoning ms"), _("reasoning tokens"), _("reminder"),
     _("replaces system prompt"), _("requires alternating roles"), _("reply to"), _("request id"), _("report"), _("report reasoning"), _("request digest"),
     _("reserved tokens"), _("response"), _("retry at"), _("revoked at"), _("role"), _("run"), _("runs"), _("runs per day"),
-    _("saved seq"), _("seen event"), _("sent at"), _("sent request"), _("sent requests"), _("shared with"), _("session"),
+    _("saved seq"), _("seen event"), _("sent at"), _("sent request"), _("sent requests"), _("shared with"), _("shared with users"), _("session"),
     _("sessions"), _("spent inferences"), _("spent searches"), _("spent tokens"), _("spent tool calls"), _("saved prompt"), _("saved prompts"), _("share"), _("shares"), _("side request"), _("side requests"), _("purpose"), _("questions"), _("position"), _("suggestion"), _("suggestions"), _("reply"), _("shows details"), _("status"), _("structured"), _("stored bytes"), _("is measured"), _("is pinned"), _("is archived"), _("deleted at"), _("purge at"), _("temporary until"), _("tags"), _("summary"),
     _("supports prefill"), _("supports prompt cache key"), _("supports tool choice none"),
     _("supports tools"), _("supports vision"), _("system prompt"), _("system prompts"), _("tab index"),
@@ -81,7 +81,6 @@ HINTS: Final = (
     _("The user whose role was changed."),
     _('Joins consecutive user messages, for servers that answer "roles must alternate".'),
     _("How many of its first messages are those of the cycle before."),
-    _("Groups whose members may use it."),
     _("Name of the environment variable that holds the key."),
     _("Names of the models that answer; empty: the default model."),
     _("Names of the tools it may use."),
@@ -97,6 +96,8 @@ HINTS: Final = (
     _("Of the others, each: its letter, and its tokens by our own count."),
     _("Of the window, for everything that is not history."),
     _("OpenAI-compatible address ending in /v1; empty: LLM_BASE_URL."),
+    _("Groups whose members may use it."),
+    _("People who may use it, beside those groups."),
     _("Part of the tokens that repeat the beginning of the request before it."),
     _("Per million completion tokens, reasoning included."),
     _("Per million prompt tokens the server had cached; empty: as any other prompt token."),
@@ -132,7 +133,7 @@ def translate_names(*tables: type[Model]) -> None:
     with override(None):
         texts = {str(text): text for text in (*NAMES, *TOKENS, *HINTS)}
     for table in tables:
-        for named in (table._meta, *table._meta.fields):  # noqa: SLF001  Django's documented model API
+        for named in (table._meta, *table._meta.fields, *table._meta.many_to_many):  # noqa: SLF001  Django's documented model API
             for attribute in ("verbose_name", "verbose_name_plural", "help_text"):
                 text = getattr(named, attribute, None)
                 if text in texts:

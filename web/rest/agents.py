@@ -1,10 +1,9 @@
 """CRUD views of agents: a user's own prompts with their tools and models, and those that others share, which are read."""
 
-import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.db import transaction
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -15,7 +14,9 @@ from chat.models.agent import ContextLayout
 from chat.presenters.agents import present_agent, present_agents
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
+from chat.transcript.run_options import merge_options
 from chat.turns.knowledge_bases import choose_bases
+from web.rest.agent_sharing import share, take_audience
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import (
     GroupsField,
@@ -27,14 +28,13 @@ from web.rest.fields import (
     StrictChoiceField,
     StrictSerializer,
     ToolNamesField,
+    UserNamesField,
     VisibleCharField,
 )
-from web.rest.groups import groups_to_share_with
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
 from web.rest.response_schemas import ResponseSchema
-
-logger = logging.getLogger(__name__)
+from web.rest.run_options import OptionsBody
 
 MAX_PROMPT_CHARACTERS: Final = 100_000
 MAX_REMINDER_CHARACTERS: Final = 10_000
@@ -54,9 +54,16 @@ class AgentAnswer(ResponseSchema):
     tools = serializers.ListField(child=serializers.CharField())
     models = serializers.ListField(child=serializers.CharField())
     knowledge_bases = serializers.ListField(child=serializers.UUIDField())
+    options = serializers.DictField(help_text="As they were sent.")
     context_layout = serializers.ChoiceField(choices=ContextLayout.values)
     shared_with = serializers.ListField(
         child=serializers.IntegerField(), help_text="Ids of groups; of an agent of somebody else: empty."
+    )
+    shared_with_users = serializers.ListField(
+        child=serializers.CharField(), help_text="User names; of an agent of somebody else: empty."
+    )
+    is_shared_by_name = serializers.BooleanField(
+        help_text="Whether somebody else shares it with the user by name, so that `share/` takes it off the list."
     )
     shared_by = serializers.CharField(allow_null=True, help_text="Whose it is; null: the user's own.")
     created_at = serializers.DateTimeField()
@@ -76,7 +83,11 @@ class AgentBody(StrictSerializer):
     tools = ToolNamesField(default=list)
     models = ModelNamesField(default=list)
     knowledge_bases = KnowledgeBasesField(default=list)
+    options = OptionsBody(
+        default=dict, help_text="Of turns whose session does not say otherwise; replaces all earlier ones."
+    )
     shared_with = GroupsField(default=list)
+    shared_with_users = UserNamesField(default=list, help_text="Names of users.")
     context_layout = StrictChoiceField(choices=ContextLayout.values, default=ContextLayout.MOVING)
 
 
@@ -87,7 +98,7 @@ class AgentsView(StrictAPIView):
         parameters=newest_rows_parameters("agents"),
     )
     def get(self, request: Request) -> Response:
-        """List the user's agents and those shared with the user's groups, the latest updated first, at most 200: the next
+        """List the user's agents and those shared with the user or the user's groups, the latest updated first, at most 200: the next
         page is `before` the last one."""
         user = current_user(request)
         usable = Agent.objects.usable_by(user)
@@ -95,20 +106,20 @@ class AgentsView(StrictAPIView):
 
     @documented("agents_create", body=AgentBody, answer=AgentAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
-        """Create an agent."""
+        """Create an agent. After many names that nobody has, more are refused for some time (429)."""
         owner = current_user(request)
         fields = _validated_fields(owner, self.body(AgentBody))
-        groups = fields.pop("shared_with")
+        audience = take_audience(owner, fields, None)
         with quotas.AGENTS.room_for_one(owner):
             agent = Agent.objects.create(owner=owner, **fields)
-            _share(agent, groups)
+            share(owner, agent, audience)
         return Response(present_agent(agent, owner), status.HTTP_201_CREATED)
 
 
 class AgentView(StrictAPIView):
     @documented("agents_read", answer=AgentAnswer)
     def get(self, request: Request, agent: str) -> Response:
-        """Read an agent: an own one, or one that is shared with a group of the user."""
+        """Read an agent: an own one, or one that is shared with the user or a group of the user."""
         usable = Agent.objects.usable_by(current_user(request))
         return Response(present_agent(get_own_row(usable, agent, "agent"), current_user(request)))
 
@@ -131,13 +142,22 @@ class AgentView(StrictAPIView):
     def _change(self, request: Request, agent: Agent, body: dict[str, Any]) -> Response:
         user = current_user(request)
         fields = _validated_fields(user, body, agent)
-        groups = fields.pop("shared_with", None)
+        audience = take_audience(user, fields, agent)
         with transaction.atomic():
+            quotas.lock_user(user)  # before the agent, as whoever creates a session does
             if not agent.change(**fields):
                 raise ApiError("agent_not_found")
-            if groups is not None:
-                _share(agent, groups)
+            share(user, agent, audience)
         return Response(present_agent(agent, user))
+
+
+class AgentShareView(StrictAPIView):
+    @documented("agents_leave", statuses=(204,))
+    def delete(self, request: Request, agent: str) -> Response:
+        """Take the user off those with whom the agent is shared by name. Idempotent; a group of the user keeps it."""
+        user = current_user(request)
+        get_own_row(Agent.objects.usable_by(user), agent, "agent").shared_with_users.remove(user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 def _get_own_agent(request: Request, pk: str) -> Agent:
@@ -149,26 +169,15 @@ def _get_own_agent(request: Request, pk: str) -> Agent:
 
 
 def _validated_fields(owner: User, body: dict[str, Any], stored: Agent | None = None) -> dict[str, Any]:
-    """Return the fields to store; check that models, knowledge bases and groups exist. Raises ApiError.
+    """Return the fields to store; check that models and knowledge bases exist. Raises ApiError.
 
     stored: what it has may stay.
     """
     choose_bases(owner, body.get("knowledge_bases", ()), stored.knowledge_bases if stored else ())
     check_offered(body.get("models"))
-    groups = set(body.get("shared_with", ()))
-    if groups and stored:
-        groups -= set(stored.shared_with.values_list("pk", flat=True))
-    if groups and groups_to_share_with(owner).filter(pk__in=groups).distinct().count() != len(groups):
-        raise ApiError("invalid_value", "No group of yours.", field="shared_with")
+    if "options" in body:
+        body["options"] = merge_options(body["options"])
     return body
-
-
-def _share(agent: Agent, groups: Sequence[int]) -> None:
-    before = set(agent.shared_with.values_list("pk", flat=True))
-    if before == set(groups):
-        return
-    agent.shared_with.set(Group.objects.filter(pk__in=groups))
-    logger.info("user %s: agent %s is shared with groups %s", agent.owner_id, agent.pk, sorted(groups))
 
 
 def check_offered(models: Sequence[str] | None) -> None:

@@ -36,9 +36,11 @@ def parse_id(text: object) -> UUID | None:
     return UUID(text) if isinstance(text, str) and _ID.fullmatch(text) else None
 
 
-# Of an agent.
+# Of an agent: as many groups, and as many people, as it is shared with.
 MAX_GROUPS: Final = 50
 MAX_QUESTIONS: Final = 4
+
+MAX_USER_NAME: Final = 150
 
 
 class DescribedField(serializers.Field[Any, Any, Any, Any]):
@@ -184,6 +186,22 @@ class StringsField(serializers.ListField, DescribedField):
     def json_schema(self) -> dict[str, Any]:
         child: Any = self.child
         return {"items": {"type": "string", "maxLength": child.max_length, **child.json_schema()}}
+
+
+class UserNamesField(StringsField):
+    """Names of users; one that is named twice counts once. Whether there are such users is checked when they are used."""
+
+    default_error_messages = MESSAGES
+    child = VisibleCharField(max_length=MAX_USER_NAME)
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        names: list[str] = super().to_internal_value(data)
+        if len(names) > MAX_GROUPS:
+            self.fail("invalid_value")
+        return list(dict.fromkeys(names))
+
+    def json_schema(self) -> dict[str, Any]:
+        return {**super().json_schema(), "maxItems": MAX_GROUPS}
 
 
 class QuestionsField(StringsField):

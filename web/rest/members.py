@@ -14,18 +14,17 @@ from knowledge.models import KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import READING
 from web.accounts.login_attempt import charge, spend
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import StrictChoiceField, StrictSerializer, VisibleCharField
+from web.rest.fields import MAX_USER_NAME, StrictChoiceField, StrictSerializer, VisibleCharField
 from web.rest.knowledge_base_schemas import MEMBER_ROLES, MemberAnswer
 from web.rest.knowledge_bases import get_base, get_owned_base
 from web.rest.openapi import documented
 
-_MAX_USER_NAME: Final = 150
 # (names of nobody at once, seconds after which one more is allowed): the answer tells which names exist.
 UNKNOWN_NAMES: Final = (20, 60)
 
 
 class MemberBody(StrictSerializer):
-    user = VisibleCharField(max_length=_MAX_USER_NAME, help_text="The name of a user.")
+    user = VisibleCharField(max_length=MAX_USER_NAME, help_text="The name of a user.")
     role = StrictChoiceField(choices=MEMBER_ROLES)
 
 

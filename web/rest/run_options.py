@@ -1,6 +1,6 @@
-"""The member `options` of requests: what a turn, or every turn of a session, asks of its models.
+"""The member `options` of requests: what a turn, or every turn of a session or of an agent, asks of its models.
 
-Each member may be null: the model's own value, whatever the session's is.
+Each member may be null: the model's own value, whatever the session or its agent says.
 """
 
 import json
@@ -92,14 +92,27 @@ class SchemaField(DescribedField):
         }
 
 
-class NamedSchema(StrictSerializer):
+class WholeObject(StrictSerializer):
+    """Its required members are required in a partial change as well: it is replaced as a whole."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        values = super().to_internal_value(data)
+        for name, field in self.fields.items():
+            if field.required and name not in values:
+                raise serializers.ValidationError(
+                    {name: [ErrorDetail(MESSAGES["field_required"], "field_required")]}
+                )
+        return values
+
+
+class NamedSchema(WholeObject):
     name = serializers.RegexField(_NAME)
     description = StrictCharField(max_length=1000, required=False)
     strict = StrictBooleanField(required=False, allow_null=True)
     schema = SchemaField()
 
 
-class ResponseFormat(StrictSerializer):
+class ResponseFormat(WholeObject):
     """`json_schema` stands beside the type of this name, and beside no other."""
 
     also = {

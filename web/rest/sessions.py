@@ -18,7 +18,6 @@ from chat.protocol.errors import ApiError
 from chat.sessions import deletion
 from chat.sessions.creation import create_session
 from chat.sessions.settings import edit_session
-from chat.transcript.run_options import merge_options
 from chat.turns.knowledge_bases import choose_bases
 from knowledge.models import Project
 from web.rest.agents import MAX_PROMPT_CHARACTERS, MAX_REMINDER_CHARACTERS, check_offered
@@ -72,7 +71,8 @@ class SessionBody(StrictSerializer):
         help_text="Stands beside the agent's prompt or the project's instructions.",
     )
     options = OptionsBody(
-        required=False, help_text="Of turns that say nothing else; replaces all earlier ones."
+        required=False,
+        help_text="Of turns that say nothing else, over the agent's; replaces all earlier ones.",
     )
 
 
@@ -210,8 +210,6 @@ def _resolve_fields(request: Request, body: dict[str, Any], stored_bases: Collec
             body[noun] = get_own_row(rows, str(body[noun]), noun, field=noun)
     choose_bases(current_user(request), body.get("knowledge_bases", ()), stored_bases)
     check_offered(body.get("models"))
-    if "options" in body:
-        body["options"] = merge_options({}, body["options"])
     return body
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path, register_converter
 
-from web.rest.agents import AgentsView, AgentView
+from web.rest.agents import AgentShareView, AgentsView, AgentView
 from web.rest.api_tokens import ApiTokensView, ApiTokenView
 from web.rest.approvals import ApprovalsView, ApprovalView
 from web.rest.bulk_changes import BulkView
@@ -60,6 +60,7 @@ urlpatterns = [
     path("mcp-servers/<id:server>/refresh/", McpServerRefreshView.as_view()),
     path("agents/", AgentsView.as_view()),
     path("agents/<id:agent>/", AgentView.as_view()),
+    path("agents/<id:agent>/share/", AgentShareView.as_view()),
     path("groups/", GroupsView.as_view()),
     path("preferences/", PreferencesView.as_view()),
     path("prompts/", SavedPromptsView.as_view()),

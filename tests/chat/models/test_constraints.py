@@ -228,6 +228,7 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     # Agents
     "agent_has_a_name": lambda w: agent(w, name=""),
     "saved_prompt_has_a_name": lambda w: SavedPrompt.objects.create(owner=w.session.owner, name="", text="x"),
+    "agent_options_known": lambda w: agent(w, options={"top_p": 2}),
     "agent_context_layout_known": lambda w: agent(w, context_layout="sideways"),
     "one_prompt_block_per_kind": lambda w: twice(
         lambda: PromptBlock.objects.create(message=w.question, kind="CA", text="Be brief.")

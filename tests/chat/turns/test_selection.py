@@ -1,10 +1,20 @@
-"""Which models and which forced tool answer a turn."""
+"""Which models and which forced tool answer a turn, and with which options."""
+
+from typing import Any
 
 import pytest
 
 from chat.models import Agent, ModelConfig, Session
 from chat.protocol.errors import ApiError
-from chat.turns.selection import choose_forced_tool, choose_models, model_names, standing_choices
+from chat.transcript.run_options import merge_options
+from chat.turns.selection import (
+    choose_forced_tool,
+    choose_models,
+    choose_options,
+    model_names,
+    standing_choices,
+    standing_options,
+)
 
 pytestmark = pytest.mark.pure
 
@@ -91,3 +101,45 @@ def test_a_tool_that_the_instance_is_not_set_up_for_cannot_be_forced() -> None:
     with pytest.raises(ApiError) as refused:
         choose_forced_tool("web_search", Session(agent=AGENT), {"current_time"}.__contains__)
     assert (refused.value.code, refused.value.field) == ("tool_not_configured", "forced_tool")
+
+
+WARM, COOL, OWN = {"temperature": 1.0}, {"temperature": 0.0}, {"temperature": None}
+
+
+@pytest.mark.parametrize(
+    ("agent", "session", "turn", "chosen"),
+    [
+        pytest.param({}, {}, {}, {}, id="the model's own"),
+        pytest.param(WARM, {}, {}, WARM, id="the agent's"),
+        pytest.param(WARM, COOL, {}, COOL, id="the session's before the agent's"),
+        pytest.param(WARM, COOL, {"temperature": 0.5}, {"temperature": 0.5}, id="the turn's before both"),
+        pytest.param(WARM, OWN, {}, {}, id="a session takes away what the agent says"),
+        pytest.param(WARM, COOL, OWN, {}, id="a turn takes away what both say"),
+        pytest.param(WARM, OWN, COOL, COOL, id="a turn names what the session has taken away"),
+        pytest.param(
+            {"seed": 1},
+            {"top_p": 0.5},
+            WARM,
+            {"seed": 1, "top_p": 0.5, **WARM},
+            id="each says something else",
+        ),
+    ],
+)
+def test_the_more_particular_option_applies(
+    agent: dict[str, Any], session: dict[str, Any], turn: dict[str, Any], chosen: dict[str, Any]
+) -> None:
+    standing = standing_options(Session(agent=Agent(options=agent), options=session))
+    assert choose_options([*standing, turn], [QUICK]) == chosen
+
+
+def test_a_session_without_an_agent_has_its_own_options() -> None:
+    assert merge_options(*standing_options(Session(options={"seed": 1, "top_p": None}))) == {"seed": 1}
+
+
+def test_an_option_of_the_agent_that_a_model_cannot_have_is_refused_by_name() -> None:
+    plain = ModelConfig(name="plain", unsupported_options=["seed"])
+    standing = standing_options(Session(agent=Agent(options={"seed": 1})))
+    with pytest.raises(ApiError) as refused:
+        choose_options(standing, [QUICK, plain])
+    assert (refused.value.code, refused.value.field) == ("option_unsupported", "options.seed")
+    assert choose_options([*standing, {"seed": None}], [QUICK, plain]) == {}

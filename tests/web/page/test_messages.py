@@ -71,7 +71,9 @@ def _untranslated(template: str) -> set[str]:
 def test_every_table_and_column_of_the_admin_has_a_name_in_german() -> None:
     ours = [table for table in admin.site._registry if table._meta.app_label == "chat"]
     named = [
-        one for table in (*ours, CitedDocument, PromptBlock) for one in (table._meta, *table._meta.fields)
+        one
+        for table in (*ours, CitedDocument, PromptBlock)
+        for one in (table._meta, *table._meta.fields, *table._meta.many_to_many)
     ]
     texts = [(str(one), one.verbose_name) for one in named]
     texts += [(str(one), one.help_text) for one in named if getattr(one, "help_text", "")]

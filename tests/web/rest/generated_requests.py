@@ -201,8 +201,15 @@ class World:
         known: dict[str, Any] = {
             name: self.ids[name] for name in ("agent", "parent", "leaf", "message", "tag")
         }
-        known |= {"project": self.ids["project"], "knowledge_bases": [], "replace": {"run": self.ids["run"]}}
+        known |= {
+            "project": self.ids["project"],
+            "knowledge_bases": [],
+            "shared_with_users": [],
+            "replace": {"run": self.ids["run"]},
+        }
         known |= {"file": self._free_file, "files": [self._free_file], "ids": [self.ids["session"]]}
+        if "tools" in body:  # there are no MCP servers, of whose tools any name is possible
+            known["tools"] = [name for name in body["tools"] if name in TOOL_NAMES]
         return {name: known.get(name, value) for name, value in body.items()}
 
 

@@ -21,6 +21,8 @@ WHOLE = {
     "tools": ["web_search", "current_time"],
     "models": ["deep", "quick"],
     "knowledge_bases": [],
+    "shared_with_users": [],
+    "options": {"temperature": 0.5, "stop": ["END"], "reasoning_effort": "low"},
     "context_layout": "append_only",
 }
 DEFAULTS = {
@@ -32,6 +34,8 @@ DEFAULTS = {
     "tools": [],
     "models": [],
     "knowledge_bases": [],
+    "options": {},
+    "shared_with_users": [],
     "context_layout": "moving",
 }
 

@@ -1,4 +1,4 @@
-"""Options of a turn and of a session: which are taken, what a model cannot have, and which answers have them."""
+"""Options of a turn, of a session and of its agent: which are taken, what a model cannot have, and which answers have them."""
 
 from typing import Any
 
@@ -85,8 +85,19 @@ def test_a_wrong_option_is_refused_with_its_name(
     assert refused["code"] == code
     # Some fields tell the item of a list as well.
     assert refused["field"].startswith(field.removesuffix(".0"))
-    again = client.patch(f"/api/sessions/{session}/", {"options": options}, format="json")
-    assert again.status_code == 400 or code == "option_unsupported"
+    body = {"name": "Tides", "prompt": "", "options": {}}
+    agent = f"/api/agents/{client.post('/api/agents/', body, format='json').json()['id']}/"
+    for method, url in (
+        (client.patch, f"/api/sessions/{session}/"),
+        (client.post, "/api/agents/"),
+        (client.put, agent),
+        (client.patch, agent),
+    ):
+        again = method(
+            url, ({} if url.startswith("/api/sessions") else body) | {"options": options}, format="json"
+        )
+        assert again.status_code == 400 or code == "option_unsupported"
+        assert again.status_code != 400 or again.json()["field"].startswith(field.removesuffix(".0"))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +131,7 @@ def test_options_of_a_session_hold_for_its_turns_unless_these_say_otherwise(
     client: APIClient, session: str
 ) -> None:
     patched = patch(client, session, options={"temperature": 0.5, "seed": 1, "top_p": None})
-    assert patched["options"] == {"temperature": 0.5, "seed": 1}
+    assert patched["options"] == {"temperature": 0.5, "seed": 1, "top_p": None}
     started = factories.complete_turn(client, session)
     assert read_options(client, started) == {"temperature": 0.5, "seed": 1}
     other = send(client, session, {"temperature": None, "top_p": 0.25})
@@ -154,3 +165,34 @@ def test_a_default_that_the_model_cannot_have_refuses_the_turn(client: APIClient
     ModelConfig.objects.update(unsupported_options=["seed"])
     assert send(client, session, {}, status=400)["code"] == "option_unsupported"
     assert not Run.objects.exists()
+
+
+def test_options_of_an_agent_hold_for_its_sessions_unless_these_say_otherwise(client: APIClient) -> None:
+    body = {"name": "Tides", "prompt": "", "options": {**ALL, "seed": 1, "temperature": None}}
+    agent = client.post("/api/agents/", body, format="json").json()
+    assert agent["options"] == {
+        name: value for name, value in body["options"].items() if name != "temperature"
+    }
+    changed = client.patch(f"/api/agents/{agent['id']}/", {"options": {"seed": 1, "top_p": 1}}, format="json")
+    assert changed.json()["options"] == {"seed": 1, "top_p": 1}
+    session = client.post("/api/sessions/", {"agent": agent["id"]}, format="json").json()
+    assert (session["options"], session["has_options"]) == ({}, False)
+    started = factories.complete_turn(client, session["id"])
+    assert read_options(client, started) == {"seed": 1, "top_p": 1}
+    assert patch(client, session["id"], options={"seed": 2, "top_p": None})["options"] == {
+        "seed": 2,
+        "top_p": None,
+    }
+    assert read_options(client, factories.complete_turn(client, session["id"])) == {"seed": 2}
+    client.delete(f"/api/agents/{agent['id']}/")
+    assert read_options(client, send(client, session["id"], {"temperature": 1})) == {
+        "seed": 2,
+        "temperature": 1,
+    }
+
+
+def test_a_change_of_an_agent_without_options_keeps_them(client: APIClient) -> None:
+    body = {"name": "Tides", "prompt": "", "options": {"seed": 1}}
+    url = f"/api/agents/{client.post('/api/agents/', body, format='json').json()['id']}/"
+    assert client.patch(url, {"name": "Moon"}, format="json").json()["options"] == {"seed": 1}
+    assert client.put(url, {"name": "Moon", "prompt": ""}, format="json").json()["options"] == {}

@@ -286,7 +286,7 @@
  * @property {number|null} [lexical_rank]
  * @property {number|null} [vector_rank]
  *
- * @typedef {{id: string, name: string, emoji?: string, description?: string, questions?: string[], models: string[], tools: string[], knowledge_bases?: string[], shared_by?: string|null}} Agent
+ * @typedef {{id: string, name: string, emoji?: string, description?: string, questions?: string[], models: string[], tools: string[], knowledge_bases?: string[], options?: RunOptions, shared_by?: string|null}} Agent
  * @typedef {{name: string, is_default: boolean, is_own_default?: boolean, is_demo?: boolean, supports_tools: boolean, supports_vision?: boolean, unsupported_options?: string[]}} Model
  */
 

@@ -74,6 +74,7 @@ export const API_ERRORS = {
   already_member: () => t("This person is a member already. Change the role in the list."),
   last_owner: () => t("A knowledge base needs an owner for whom it counts. Make another member one first, who accepts that."),
   too_many_invitations: (max) => t("This person has not answered %(max)s of your invitations. More can follow when they are answered.", count(max)),
+  too_many_shared_agents: (max) => t("%(max)s of your agents are shared with this person, as many as may be.", count(max)),
   owner_without_room: () => t("No other owner has room for what the knowledge base holds. Make a member with room one first."),
   tag_not_found: () => t("None of your chats has this tag any more."),
   too_many_tags: (max) => t("You have %(max)s different tags, as many as you may have. Delete one first.", count(max)),

@@ -4,6 +4,7 @@ import { changeSession } from "../server/sessions_api.js";
 import { readAddress } from "../frame/address.js";
 import { readSession } from "../server/api.js";
 import { t } from "../i18n.js";
+import { layerOver, merged } from "./option_layers.js";
 
 /** @import {Agent, ChatOptions, Model, RunOptions, Session} from "../types.js" */
 
@@ -78,13 +79,16 @@ export class ChatOptionsButton {
     const session = id && (await readSession(id));
     const { openOptions } = await import("../settings/options_dialog.js");
     const chat = session ?? this.forNew;
+    const agent = this.page.agent();
+    const ofAgent = agent?.options ?? {};
+    const options = merged(ofAgent, chat.options);
     openOptions({
-      chat,
-      next: this.next && withoutNull({ ...chat.options, ...this.next.options }),
-      agent: this.page.agent(),
+      chat: { ...chat, options },
+      next: this.next && merged(options, this.next.options),
+      agent,
       models: this.page.models(),
-      save: (given) => this.#save(session, given),
-      sendNextWith: (options) => this.sendNextWith(options && { ...cleared(chat.options), ...options }),
+      save: (given) => this.#save(session, { ...given, options: layerOver(ofAgent, given.options) }),
+      sendNextWith: (wanted) => this.sendNextWith(wanted && layerOver(options, wanted)),
     });
   }
 
@@ -100,9 +104,3 @@ export class ChatOptionsButton {
 
 /** Its row may not be loaded yet. @returns {string|null} */
 const openedId = () => readAddress(location.hash).session;
-
-/** @param {RunOptions} options @returns {Record<string, null>} */
-const cleared = (options) => Object.fromEntries(Object.keys(options).map((name) => [name, /** @type {null} */ (null)]));
-
-/** @param {any} options @returns {RunOptions} */
-const withoutNull = (options) => Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));

@@ -3,10 +3,11 @@
 import { boxes, checked, group } from "../elements/check_boxes.js";
 import { radioGroup } from "../elements/radio_group.js";
 import { h } from "../elements/element.js";
+import { OptionsForm } from "./options_form.js";
 import { t } from "../i18n.js";
 import { namesWith } from "../tools/tool_names.js";
 
-/** @import {KnowledgeBase, Model} from "../types.js" */
+/** @import {KnowledgeBase, Model, RunOptions} from "../types.js" */
 
 /**
  * @typedef {object} AgentFields  as the server takes and gives them
@@ -20,21 +21,26 @@ import { namesWith } from "../tools/tool_names.js";
  * @property {string[]} tools
  * @property {string[]} models
  * @property {string[]} knowledge_bases  ids; some may be deleted
+ * @property {RunOptions} options
  * @property {"moving"|"append_only"} context_layout
  * @property {number[]} shared_with  ids of groups
+ * @property {string[]} shared_with_users  user names
  */
 
 /** @typedef {{id: number, name: string}} Group */
 
 /** @type {AgentFields} */
-export const NEW_AGENT = { name: "", emoji: "", description: "", questions: [], prompt: "", replaces_system_prompt: false, reminder: "", tools: [], models: [], knowledge_bases: [], context_layout: "moving", shared_with: [] };
+export const NEW_AGENT = { name: "", emoji: "", description: "", questions: [], prompt: "", replaces_system_prompt: false, reminder: "", tools: [], models: [], knowledge_bases: [], options: {}, context_layout: "moving", shared_with: [], shared_with_users: [] };
 
 const MOST_MODELS = 4;
 const MOST_QUESTIONS = 4;
+/** Types of controls that can be read, and copied from, without being changed. */
+const READ = ["text", "number", "textarea"];
 
 export class AgentForm {
-  /** @param {AgentFields} agent @param {Model[]} models @param {Pick<KnowledgeBase, "id"|"name"|"accepted">[]} bases @param {Group[]} groups */
+  /** @param {AgentFields & {shared_by?: string|null}} agent  of somebody else: it is read, not changed @param {Model[]} models @param {Pick<KnowledgeBase, "id"|"name"|"accepted">[]} bases @param {Group[]} groups */
   constructor(agent, models, bases, groups) {
+    const isForeign = Boolean(agent.shared_by);
     this.agent = agent;
     this.layout = agent.context_layout;
     this.name = h("input", { type: "text", maxLength: 200, required: true, value: agent.name });
@@ -51,15 +57,18 @@ export class AgentForm {
     const offered = bases.filter(({ id, accepted }) => accepted || agent.knowledge_bases.includes(id));
     this.baseNames = new Map([...offered.map(({ id, name }) => /** @type {const} */ ([id, name])), ...gone.map((id) => /** @type {const} */ ([id, t("Unknown knowledge base")]))]);
     this.bases = boxes(this.baseNames, agent.knowledge_bases);
+    this.options = new OptionsForm(agent.options, models.filter(({ name }) => agent.models.includes(name)));
     this.groupNames = new Map(groups.map(({ id, name }) => [String(id), name]));
     this.groups = boxes(this.groupNames, agent.shared_with.map(String));
+    this.people = h("textarea", { rows: 2, spellcheck: false, autocomplete: "off", value: agent.shared_with_users.join("\n") });
     this.models.forEach((box) => box.addEventListener("change", () => this.#limitModels()));
     this.#limitModels();
-    this.element = h("div", { class: "fields" }, ...this.#rows());
+    this.element = h("div", { class: "fields" }, ...this.#rows(isForeign));
+    if (isForeign) this.#makeReadOnly();
     this.before = JSON.stringify(this.value);
   }
 
-  /** @returns {AgentFields} */
+  /** Throws as OptionsForm does. @returns {AgentFields} */
   get value() {
     return {
       name: this.name.value.trim(),
@@ -72,16 +81,23 @@ export class AgentForm {
       tools: checked(this.tools),
       models: checked(this.models),
       knowledge_bases: checked(this.bases),
+      options: this.options.value,
       context_layout: this.layout,
       shared_with: checked(this.groups).map(Number),
+      shared_with_users: lines(this.people.value),
     };
   }
 
   get isChanged() {
-    return JSON.stringify(this.value) !== this.before;
+    try {
+      return JSON.stringify(this.value) !== this.before;
+    } catch {
+      return true; // to a schema that is none
+    }
   }
 
-  #rows() {
+  /** @param {boolean} isForeign */
+  #rows(isForeign) {
     return [
       field(t("Name"), this.name),
       field(t("Emoji"), this.emoji),
@@ -92,23 +108,32 @@ export class AgentForm {
       field(t("Opening questions"), this.questions, t("One in a line, at most %(count)s. A new chat with the agent suggests them.", { count: MOST_QUESTIONS })),
       group(t("Tools"), this.tools, this.toolNames),
       group(t("Models that answer by default"), this.models, new Map(this.models.map(({ value }) => [value, value]))),
+      this.#optionsPart(),
       ...(this.bases.length > 0 ? [group(t("Knowledge bases"), this.bases, this.baseNames)] : []),
-      ...(this.groups.length > 0 ? [this.#sharing()] : []),
+      ...(isForeign ? [] : [this.#sharing()]),
       this.#layoutChoice(),
     ];
   }
 
-  /** For an agent of somebody else: it is read, not changed. */
-  makeReadOnly() {
-    for (const control of this.element.querySelectorAll("input, textarea")) {
-      if (control instanceof HTMLTextAreaElement || (control instanceof HTMLInputElement && control.type === "text")) control.readOnly = true;
-      else if (control instanceof HTMLInputElement) control.disabled = true;
+  #makeReadOnly() {
+    for (const control of /** @type {NodeListOf<HTMLInputElement|HTMLTextAreaElement|HTMLSelectElement>} */ (this.element.querySelectorAll("input, textarea, select"))) {
+      if (!(control instanceof HTMLSelectElement) && READ.includes(control.type)) control.readOnly = true;
+      else control.disabled = true;
     }
+  }
+
+  #optionsPart() {
+    const hint = h("p", { class: "hint" }, t("How its models answer, where chat and message say nothing else."));
+    const fields = h("div", { class: "fields" }, ...Object.values(this.options.fields).map((field) => field.element));
+    const part = h("details", { class: "run-options", open: Object.keys(this.agent.options).length > 0 }, h("summary", {}, t("Options")), hint, fields);
+    part.addEventListener("invalid", () => (part.open = true), true);
+    return part;
   }
 
   #sharing() {
     const sharing = group(t("Shared with"), this.groups, this.groupNames);
-    sharing.append(h("p", { class: "hint" }, t("Members read it and chat with it. Of its knowledge bases, each searches those that they are a member of.")));
+    const hint = h("p", { class: "hint" }, t("They read it and chat with it. Of its knowledge bases, each searches those that they are a member of."));
+    sharing.append(field(t("People"), this.people, t("User names, one in a line.")), hint);
     return sharing;
   }
 

@@ -7,12 +7,12 @@ import { h } from "../elements/element.js";
 import { agentPicture } from "../elements/agent_picture.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
-import { apiErrorText } from "../answer/status_texts.js";
+import { refusedText } from "./options_form.js";
 import { readBases } from "../server/knowledge_api.js";
 import { readAgents, readGroups } from "../server/sessions_api.js";
 
 /** @import {AgentFields} from "./agent_form.js" */
-/** @typedef {AgentFields & {id: string, shared_by?: string|null}} Agent */
+/** @typedef {AgentFields & {id: string, shared_by?: string|null, is_shared_by_name?: boolean}} Agent */
 
 /** @param {(error: any) => void} failed */
 export function openAgents(failed) {
@@ -60,23 +60,28 @@ class AgentsDialog {
     const open = () => (!agent.shared_by ? this.#edit(agent) : this.#show(agent));
     const edit = h("button", { type: "button", class: "whole", onclick: open }, h("strong", {}, agent.name), h("span", { class: "hint" }, about), h("span", { class: "hint" }, this.#sharing(agent)));
     const picture = agentPicture(agent);
-    if (agent.shared_by) return h("li", {}, picture, edit);
-    const label = t("Delete %(name)s", { name: agent.name });
-    const away = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#remove(agent) }, icon("trash"));
-    return h("li", {}, picture, edit, away);
+    return h("li", {}, picture, edit, this.#away(agent));
+  }
+
+  /** @param {Agent} agent */
+  #away(agent) {
+    if (agent.shared_by && !agent.is_shared_by_name) return null;
+    const label = agent.shared_by ? t("Take %(name)s off your list", { name: agent.name }) : t("Delete %(name)s", { name: agent.name });
+    const remove = () => this.#remove(agent);
+    return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: remove }, icon(agent.shared_by ? "close" : "trash"));
   }
 
   /** @param {Agent} agent */
   #sharing(agent) {
     if (agent.shared_by) return t("Shared by %(name)s", { name: agent.shared_by });
     const groups = this.offered[2].filter(({ id }) => agent.shared_with.includes(id)).map(({ name }) => name);
-    return groups.length ? t("Shared with %(names)s", { names: groups.join(", ") }) : null;
+    const names = [...groups, ...agent.shared_with_users];
+    return names.length ? t("Shared with %(names)s", { names: names.join(", ") }) : null;
   }
 
   /** @param {Agent} agent of somebody else */
   #show(agent) {
     const form = new AgentForm(agent, this.offered[0], this.offered[1], []);
-    form.makeReadOnly();
     this.form = form;
     const back = h("button", { type: "button", onclick: () => this.#back() }, t("Back"));
     this.place.replaceChildren(h("div", { class: "sections" }, h("p", { class: "hint" }, this.#sharing(agent)), form.element), h("div", { class: "row" }, back));
@@ -99,8 +104,8 @@ class AgentsDialog {
   /** @param {Event} event @param {Agent|null} agent */
   #save(event, agent) {
     event.preventDefault();
-    const body = this.form.value;
     return this.#attempt(async () => {
+      const body = this.form.value;
       if (agent) await api.call("PATCH", `agents/${agent.id}/`, body);
       else await api.call("POST", "agents/", body);
       await this.#list();
@@ -110,9 +115,10 @@ class AgentsDialog {
   /** @param {Agent} agent */
   async #remove(agent) {
     const what = h("p", {}, t("Chats with “%(name)s” go on without it.", { name: agent.name }));
-    if (!(await ask(t("Delete this agent?"), { yes: t("Delete") }, what))) return;
+    const [question, yes, path] = agent.shared_by ? [t("Take this agent off your list?"), t("Take off"), "share/"] : [t("Delete this agent?"), t("Delete"), ""];
+    if (!(await ask(question, { yes }, what))) return;
     await this.#attempt(async () => {
-      await api.call("DELETE", `agents/${agent.id}/`);
+      await api.call("DELETE", `agents/${agent.id}/${path}`);
       await this.#list();
     });
   }
@@ -135,7 +141,9 @@ class AgentsDialog {
       await action();
     } catch (error) {
       if (!this.form) return this.failed(error);
-      this.problem.textContent = apiErrorText(error);
+      const place = /^shared_with_users\.(\d+)$/.exec(error.field ?? "");
+      const whose = place && this.form.value.shared_with_users[Number(place[1])];
+      this.problem.textContent = whose ? `${whose}: ${refusedText(error)}` : refusedText(error);
       this.problem.hidden = false;
     }
   }

@@ -1,14 +1,14 @@
 /** The dialog that sets how a chat, or only its next message, is answered: tools, prompt, run options. */
 
-import { apiErrorText } from "../answer/status_texts.js";
 import { askFor, text } from "../elements/form_dialog.js";
 import { boxes, checked, group } from "../elements/check_boxes.js";
 import { h } from "../elements/element.js";
-import { OptionsForm } from "./options_form.js";
+import { OptionsForm, refusedText } from "./options_form.js";
 import { radioGroup } from "../elements/radio_group.js";
 import { t } from "../i18n.js";
 import { namesWith } from "../tools/tool_names.js";
 
+/** @import {Part} from "../elements/form_dialog.js" */
 /** @import {Agent, ChatOptions, Model, RunOptions} from "../types.js" */
 
 const LONGEST_PROMPT = 100_000;
@@ -34,25 +34,13 @@ export function openOptions({ chat, next, agent, models, save, sendNextWith }) {
     scope = chosen;
     tools.element.hidden = prompt.element.hidden = scope === "next";
   };
-  const { temperature, top_p, reasoning_effort, max_output_tokens, response_format, parallel_tool_calls, json_schema, stop, seed } = form.fields;
-  const fields = {
-    tools,
-    prompt,
-    "options.temperature": temperature,
-    "options.top_p": top_p,
-    "options.reasoning_effort": reasoning_effort,
-    "options.max_output_tokens": max_output_tokens,
-    "options.response_format": response_format,
-    "options.parallel_tool_calls": parallel_tool_calls,
-    "options.response_format.json_schema": json_schema,
-    "options.stop": stop,
-    "options.seed": seed,
-  };
+  /** @type {{tools: Part, prompt: Part}} */
+  const fields = { tools, prompt, ...form.parts };
   choose(scope);
   return askFor(t("Options"), {
     yes: t("Save"),
     look: "large form run-options",
-    note: heading(scope, choose, form),
+    note: heading(scope, choose, form, agent?.options ?? {}),
     fields,
     words: refusedText,
     save: async () => {
@@ -63,15 +51,17 @@ export function openOptions({ chat, next, agent, models, save, sendNextWith }) {
   });
 }
 
-/** @param {Scope} scope @param {(scope: Scope) => void} choose @param {OptionsForm} form */
-function heading(scope, choose, form) {
+/** @param {Scope} scope @param {(scope: Scope) => void} choose @param {OptionsForm} form @param {RunOptions} ofAgent */
+function heading(scope, choose, form, ofAgent) {
   /** @type {{value: Scope, label: string}[]} */
   const scopes = [
     { value: "chat", label: t("This chat") },
     { value: "next", label: t("Only the next message") },
   ];
-  const clear = h("button", { type: "button", onclick: () => form.clear() }, t("Back to the models’ own values"));
-  return h("div", { class: "options-head" }, radioGroup(t("These options are for"), scopes, scope, choose), clear);
+  const clear = h("button", { type: "button", onclick: () => form.fill({}) }, t("Back to the models’ own values"));
+  const hasAgents = Object.keys(ofAgent).length > 0;
+  const back = hasAgents && h("button", { type: "button", onclick: () => form.fill(ofAgent) }, t("Back to the agent’s values"));
+  return h("div", { class: "options-head" }, radioGroup(t("These options are for"), scopes, scope, choose), h("div", { class: "row" }, back, clear));
 }
 
 /** Those of the agent cannot be taken away. @param {string[]} picked @param {string[]} ofAgent */
@@ -96,10 +86,4 @@ function toolsPart(picked, ofAgent) {
       return checked(inputs.filter((input) => !input.disabled));
     },
   };
-}
-
-/** @param {any} error */
-function refusedText(error) {
-  const isSchema = (error.field ?? "").startsWith("options.response_format.json_schema");
-  return isSchema && error.code === "invalid_value" ? t("This is no JSON Schema that can be used. Check it.") : apiErrorText(error);
 }

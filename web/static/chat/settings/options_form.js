@@ -1,5 +1,6 @@
-/** The fields of run options: how the models of a chat, or of one message, answer. They neither load nor store. */
+/** The fields of run options: how the models of a chat, of an agent, or of one message, answer. They neither load nor store. */
 
+import { apiErrorText } from "../answer/status_texts.js";
 import { Field, line, text } from "../elements/form_dialog.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
@@ -25,6 +26,13 @@ export class OptionsForm {
     }
   }
 
+  /** The fields by the members of a body with `options`. */
+  get parts() {
+    const { json_schema, ...others } = this.fields;
+    const named = Object.entries(others).map(([name, field]) => [`options.${name}`, field]);
+    return { ...Object.fromEntries(named), "options.response_format.json_schema": json_schema };
+  }
+
   /** What is set. Throws a refusal with the field if the schema is no JSON object. @returns {RunOptions} */
   get value() {
     const { fields } = this;
@@ -42,10 +50,12 @@ export class OptionsForm {
     return Object.fromEntries(members.filter(([, value]) => value !== null));
   }
 
-  /** Sets nothing: the models' own values. */
-  clear() {
-    for (const { control } of Object.values(this.fields)) {
-      control.value = "";
+  /** Sets these instead. @param {RunOptions} options */
+  fill(options) {
+    const filled = fieldsOf(options);
+    for (const name of /** @type {(keyof typeof filled)[]} */ (Object.keys(filled))) {
+      const { control } = this.fields[name];
+      control.value = filled[name].control.value;
       control.dispatchEvent(new Event("input"));
     }
     this.#showSchema();
@@ -130,4 +140,10 @@ function parsed(value) {
   } catch {
     return null;
   }
+}
+
+/** What was refused of a body with `options`. @param {any} error */
+export function refusedText(error) {
+  const isSchema = (error.field ?? "").startsWith("options.response_format.json_schema");
+  return isSchema && error.code === "invalid_value" ? t("This is no JSON Schema that can be used. Check it.") : apiErrorText(error);
 }

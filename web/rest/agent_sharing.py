@@ -1,0 +1,89 @@
+"""Whom an agent is shared with: groups by their ids, and single people by their user names."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from django.contrib.auth.models import Group, User
+
+from chat.models import Agent, LoginLimit
+from chat.protocol.errors import ApiError
+from web.accounts.login_attempt import charge, spend
+from web.rest.groups import groups_to_share_with
+from web.rest.members import UNKNOWN_NAMES
+
+logger = logging.getLogger(__name__)
+
+# Agents of one owner that are shared with one person by name, who finds them in the own list unasked.
+MAX_AGENTS_PER_PERSON: Final = 20
+
+
+class Audience(NamedTuple):
+    """groups: ids. None: they stay as they are."""
+
+    groups: Sequence[int] | None
+    people: Sequence[User] | None
+
+
+def take_audience(owner: User, body: dict[str, Any], stored: Agent | None) -> Audience:
+    """Take what a body says of it out of the body. stored: whom it has may stay. Raises ApiError.
+
+    Not inside a transaction: names of nobody count although the request is refused.
+    """
+    groups, names = body.pop("shared_with", None), body.pop("shared_with_users", None)
+    if groups is not None:
+        _check_groups(owner, set(groups), stored)
+    return Audience(groups, None if names is None else _find_people(owner, names, stored))
+
+
+def share(owner: User, agent: Agent, audience: Audience) -> None:
+    """Inside a transaction that has locked the owner, who may share others beside this one. Raises ApiError if somebody has enough agents of this owner."""
+    if audience.groups is not None:
+        before = set(agent.shared_with.values_list("pk", flat=True))
+        if before != set(audience.groups):
+            agent.shared_with.set(Group.objects.filter(pk__in=audience.groups))
+            logger.info(
+                "user %s: agent %s is shared with groups %s", owner.pk, agent.pk, sorted(audience.groups)
+            )
+    if audience.people is not None:
+        _share_with_people(owner, agent, audience.people)
+
+
+def _share_with_people(owner: User, agent: Agent, people: Sequence[User]) -> None:
+    before = set(agent.shared_with_users.values_list("pk", flat=True))
+    wanted = {one.pk for one in people}
+    if before == wanted:
+        return
+    for place, one in enumerate(people):
+        others = Agent.objects.filter(owner=owner, shared_with_users=one).exclude(pk=agent.pk)
+        if one.pk not in before and others.count() >= MAX_AGENTS_PER_PERSON:
+            field = f"shared_with_users.{place}"
+            raise ApiError("too_many_shared_agents", field=field, max=MAX_AGENTS_PER_PERSON)
+    agent.shared_with_users.set(people)
+    logger.info("user %s: agent %s is shared with users %s", owner.pk, agent.pk, sorted(wanted))
+
+
+def _check_groups(owner: User, groups: set[int], stored: Agent | None) -> None:
+    if groups and stored:
+        groups -= set(stored.shared_with.values_list("pk", flat=True))
+    if groups and groups_to_share_with(owner).filter(pk__in=groups).distinct().count() != len(groups):
+        raise ApiError("invalid_value", "No group of yours.", field="shared_with")
+
+
+def _find_people(owner: User, names: Sequence[str], stored: Agent | None) -> list[User]:
+    """Those of `stored` stay although their accounts were closed. Raises ApiError for the first name of nobody."""
+    known = {one.username: one for one in stored.shared_with_users.all()} if stored else {}
+    return [known.get(name) or _find_person(owner, name, place) for place, name in enumerate(names)]
+
+
+def _find_person(owner: User, name: str, place: int) -> User:
+    field = f"shared_with_users.{place}"
+    if name == owner.username:
+        raise ApiError("invalid_value", "It is yours already.", field=field)
+    charges = [charge(UNKNOWN_NAMES, "unknown names", str(owner.pk))]
+    spend(charges)
+    person = User.objects.filter(username=name, is_active=True).first()
+    if person is None:
+        raise ApiError("user_not_found", field=field)
+    LoginLimit.objects.give_back(charges)
+    return person
