@@ -208,8 +208,6 @@ class World:
             "replace": {"run": self.ids["run"]},
         }
         known |= {"file": self._free_file, "files": [self._free_file], "ids": [self.ids["session"]]}
-        if "tools" in body:  # there are no MCP servers, of whose tools any name is possible
-            known["tools"] = [name for name in body["tools"] if name in TOOL_NAMES]
         return {name: known.get(name, value) for name, value in body.items()}
 
 
