@@ -8,7 +8,7 @@ from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.models.mcp_server import McpServer, McpStatus, Transport
+from chat.models.mcp_server import McpServer, McpStatus, SignInOf, Transport
 from chat.presenters.mcp_servers import present_mcp_server
 from chat.protocol.mcp_names import MAX_SERVER_NAME
 from chat.runs.mcp.servers import change_server, create_server, request_listing
@@ -64,6 +64,11 @@ class McpServerBody(StrictSerializer):
     headers = VariablesField(
         default=dict, help_text="By header, the environment variable of the workers that has its value."
     )
+    sign_in = StrictChoiceField(
+        choices=SignInOf.values,
+        default=SignInOf.USER.value,
+        help_text="Of http: who signs in to a server that demands it, each user, or staff for all users.",
+    )
     approval = StrictChoiceField(choices=RULES, default=DEFAULT_RULE.value)
     enabled_tools = StringsField(
         child=StrictCharField(max_length=200),
@@ -92,6 +97,7 @@ class McpServerAnswer(ResponseSchema):
     url = serializers.CharField(required=False)
     env = serializers.DictField(child=serializers.CharField(), required=False)
     headers = serializers.DictField(child=serializers.CharField(), required=False)
+    sign_in = serializers.ChoiceField(choices=SignInOf.values, required=False)
     approval = serializers.ChoiceField(choices=RULES, required=False)
     enabled_tools = serializers.ListField(child=serializers.CharField(), required=False)
     is_enabled = serializers.BooleanField(required=False)
