@@ -192,9 +192,23 @@ class McpServer(models.Model):
         return ApprovalRule(self.approval)
 
     @property
+    def is_shared(self) -> bool:
+        """Whether staff sign in for all users."""
+        return self.sign_in == SignInOf.SHARED
+
+    @property
+    def takes_sign_ins(self) -> bool:
+        """Whether a refusal means that somebody has to sign in: not where staff have entered what proves who we are."""
+        return self.transport == Transport.HTTP and not any(
+            name.lower() == "authorization" for name in self.headers
+        )
+
+    @property
     def offered_tools(self) -> list[dict[str, Any]]:
-        """Those that may be chosen now: none of a server that is down or disabled."""
-        if not self.is_enabled or self.status != McpStatus.READY:
+        """Those that may be chosen now: none of a server that is down or disabled. A call of one to which nobody has signed in
+        waits until somebody has."""
+        waits = self.status == McpStatus.NEEDS_SIGN_IN and self.takes_sign_ins
+        if not self.is_enabled or not (self.status == McpStatus.READY or waits):
             return []
         return [tool for tool in self.tools if not self.enabled_tools or tool["tool"] in self.enabled_tools]
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
@@ -53,8 +53,8 @@ class McpCredentialQuerySet(models.QuerySet["McpCredential"]):
         shared = Q(server__sign_in=SignInOf.SHARED, user=None)
         return self.filter(owned | shared, url=F("server__url"), server__transport=Transport.HTTP)
 
-    def held_by(self, user: User | None) -> Self:
-        """What calls of this user are made with. None: nobody; then the shared ones."""
+    def held_by(self, user: User | int) -> Self:
+        """What calls of this user are made with."""
         return self.usable().filter(Q(user=user) | Q(user=None))
 
     def store(self, sign_in: McpSignIn, issuer: str, secret: dict[str, Any], **fields: Any) -> McpCredential:
@@ -63,12 +63,14 @@ class McpCredentialQuerySet(models.QuerySet["McpCredential"]):
             "url": sign_in.url,
             "issuer": issuer,
             "encrypted_secret": _encrypted(secret),
-            "revision": uuid.uuid4(),
-            "refreshing_until": None,
             **fields,
         }
         user = None if sign_in.is_shared else sign_in.user
-        return self.update_or_create(server=sign_in.server, user=user, defaults=kept)[0]
+        with transaction.atomic():
+            # Of several at once one stays. A row of its own, since connections are kept by it.
+            McpServer.objects.select_for_update(no_key=True).get(pk=sign_in.server_id)
+            self.filter(server=sign_in.server_id, user=user).delete()
+            return self.create(server_id=sign_in.server_id, user=user, **kept)
 
     def claim_refresh(self, credential: McpCredential) -> bool:
         """Whether it is this process that asks for new tokens: a refresh token can be used once."""
@@ -155,7 +157,7 @@ class McpSignInQuerySet(models.QuerySet["McpSignIn"]):
         return self.create(
             user=user,
             server=server,
-            is_shared=server.sign_in == SignInOf.SHARED,
+            is_shared=server.is_shared,
             url=server.url,
             redirect_uri=redirect_uri,
             expires_at=expires_at,

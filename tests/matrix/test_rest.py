@@ -14,6 +14,7 @@ from tests.matrix.belongings import MARK, Belongings, fingerprint, ids_of_rows, 
 from tests.matrix.operations import (
     BODIES,
     CONTRACT,
+    EVERYBODY,
     NAMED_BY,
     OWN,
     PUBLIC,
@@ -84,8 +85,9 @@ def allowed(operation: Operation, subject: Subject) -> str:
     if operation.access == STAFF:
         may = subject.standing == SUPERUSER or (operation.is_safe and subject.standing == VIEWER)
         return SERVED if may else "permission_denied"
-    if operation.access == STAFF_WRITES:
-        return SERVED if operation.is_safe or subject.standing == SUPERUSER else "permission_denied"
+    if operation.access in (EVERYBODY, STAFF_WRITES):
+        may = operation.is_safe or operation.access == EVERYBODY or subject.standing == SUPERUSER
+        return SERVED if may else "permission_denied"
     if operation.access == CONTRACT:
         may = subject.has_token or subject.standing in (VIEWER, SUPERUSER)
         return SERVED if may else "permission_denied"
