@@ -1,14 +1,15 @@
-"""The pages of signing in to an MCP server: the way there, the way back, and the document that describes this client.
+"""The pages of signing in to MCP servers: which demand it, the way there, the way back, and the document that describes this client.
 
 A browser that is sent away and the one that comes back have to be the same, and its user the one who began.
 """
 
 import hashlib
-from typing import Final, cast
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseRedirectBase
@@ -18,14 +19,61 @@ from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_safe
+from django.views.generic import TemplateView
 
-from chat.models import McpSignIn
+from chat.models import McpServer, McpSignIn
 from chat.models.mcp_sign_in import McpSignInQuerySet, SignInStatus
-from chat.runs.mcp.sign_ins import take_answer
+from chat.protocol.errors import ApiError
+from chat.runs.mcp.sign_ins import (
+    NOT_NEEDED,
+    begin_sign_in,
+    may_sign_in,
+    sign_in_states,
+    sign_out,
+    take_answer,
+)
+from web.rest.fields import parse_id
 from web.site_origin import site_url
 
 # A worker answers within a second, unless it begins to.
 REFRESH_S: Final = 1
+
+
+class McpServers(LoginRequiredMixin, TemplateView):
+    """The servers that demand a sign-in, and whether this user has one."""
+
+    template_name = "web/mcp_servers.html"
+    http_method_names = ("get", "head", "post")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        user = cast("User", self.request.user)
+        states = sign_in_states(user, list(McpServer.objects.filter(is_enabled=True)))
+        demanding = [
+            {
+                "id": server.pk,
+                "name": server.name,
+                "state": state,
+                "may_sign_in": may_sign_in(user, server),
+            }
+            for server, state in states.items()
+            if state != NOT_NEEDED
+        ]
+        return super().get_context_data(servers=demanding, **kwargs)
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        user = cast("User", request.user)
+        pk = parse_id(request.POST.get("server", ""))
+        server = McpServer.objects.filter(is_enabled=True, pk=pk).first() if pk else None
+        if server is None:
+            return redirect("mcp_servers")
+        try:
+            if request.POST.get("action") == "sign_out":
+                sign_out(user, server)
+                return redirect("mcp_servers")
+            sign_in = begin_sign_in(user, server, site_url(reverse("mcp_callback")))
+        except ApiError as refused:
+            return self.render_to_response(self.get_context_data(problem=refused.message), status=409)
+        return redirect("mcp_sign_in", sign_in.pk)
 
 
 class _Away(HttpResponseRedirectBase):

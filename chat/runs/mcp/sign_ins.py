@@ -75,6 +75,11 @@ def sign_in_states(user: User, servers: Collection[McpServer]) -> Mapping[McpSer
     return {server: _state(server, *found.get(server.pk, (False, False))) for server in servers}
 
 
+def may_sign_in(user: User, server: McpServer) -> bool:
+    """To a server that all users share, staff sign in."""
+    return not server.is_shared or (user.is_staff and user.has_perm("chat.change_mcpserver"))
+
+
 def _state(server: McpServer, is_mine: bool, is_used: bool) -> str:
     """is_used: by somebody, so that it is known to demand it."""
     if is_mine:
@@ -86,7 +91,7 @@ def _state(server: McpServer, is_mine: bool, is_used: bool) -> str:
 def _check_may_sign_in(user: User, server: McpServer) -> None:
     if not server.takes_sign_ins:
         raise ApiError("mcp_server_without_sign_in")
-    if server.is_shared and not (user.is_staff and user.has_perm("chat.change_mcpserver")):
+    if not may_sign_in(user, server):
         raise ApiError("permission_denied")
 
 

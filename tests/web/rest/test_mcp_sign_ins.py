@@ -194,3 +194,35 @@ def test_the_document_of_the_client_is_public_and_names_itself() -> None:
     document = Client().get("/mcp/client.json").json()
     assert document["client_id"].endswith("/mcp/client.json")
     assert document["redirect_uris"] == [document["client_id"].replace("client.json", "callback/")]
+
+
+def test_the_page_lists_what_demands_a_sign_in_and_begins_one(server: McpServer, alice: User) -> None:
+    McpServer.objects.create(
+        name="open", transport="http", url="https://open.example.com/mcp", status="ready"
+    )
+    browser = browser_of(alice)
+    shown = browser.get("/mcp/").content.decode()
+    assert "tides" in shown
+    assert "open" not in shown.partition("<ul")[2].partition("</ul>")[0]
+    begun = browser.post("/mcp/", {"server": str(server.pk), "action": "sign_in"})
+    assert begun["Location"] == f"/mcp/sign-in/{McpSignIn.objects.get().pk}/"
+    prepare()
+    McpCredential.objects.store(McpSignIn.objects.get(), "https://auth.example.com", {"access_token": "t"})
+    assert "sign_out" in browser.get("/mcp/").content.decode()
+    assert browser.post("/mcp/", {"server": str(server.pk), "action": "sign_out"}).status_code == 302
+    assert not McpCredential.objects.exists()
+
+
+def test_the_page_says_why_nothing_is_begun(server: McpServer, alice: User, settings: Any) -> None:
+    settings.SECRETS_KEYS = []
+    refused = browser_of(alice).post("/mcp/", {"server": str(server.pk), "action": "sign_in"})
+    assert "SECRETS_KEYS" in refused.content.decode()
+    assert browser_of(alice).post("/mcp/", {"server": "x"})["Location"] == "/mcp/"
+
+
+def test_only_staff_are_offered_to_sign_in_for_all(server: McpServer, alice: User) -> None:
+    McpServer.objects.update(sign_in="shared")
+    assert (
+        "<button"
+        not in browser_of(alice).get("/mcp/").content.decode().partition("<ul")[2].partition("</ul>")[0]
+    )
