@@ -35,7 +35,9 @@ from llm_worker.lease.heartbeat import Heartbeat
 from llm_worker.lease.liveness_lock import LivenessLock
 from llm_worker.loading.claim import claim_run
 from llm_worker.mcp.connections import Connections
+from llm_worker.mcp.credentials import Credentials
 from llm_worker.mcp.listing import list_again, list_server
+from llm_worker.mcp.sign_ins import advance_sign_in
 from llm_worker.post_run.request_log import RequestLog
 from llm_worker.post_run.titles import title_session
 from llm_worker.post_run.token_calibration import TokenCalibration
@@ -58,6 +60,7 @@ class Runtime:
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._run_loop, name="runs", daemon=True)
         self._database = Database()
+        self._credentials = Credentials(self._database)
         self._background: list[asyncio.Task[Any]] = []
         self._revocation_checks: set[asyncio.Task[Any]] = set()
         self._requests_of_lists: set[asyncio.Task[Any]] = set()
@@ -85,6 +88,10 @@ class Runtime:
     def list_mcp_tools(self, server_id: str) -> None:
         """List the tools of an MCP server and store them. Not while draining: it is requested again."""
         self._run_beside(lambda: list_server(server_id, self._database, self._servers))
+
+    def advance_mcp_sign_in(self, sign_in_id: str) -> None:
+        """Find where the user signs in, or exchange what they came back with. Not while draining: users begin again."""
+        self._run_beside(lambda: advance_sign_in(sign_in_id, self._database))
 
     def drain(self, grace_s: float) -> None:
         """Claim no more runs; after the grace period, release those that still run. Safe in any thread or signal handler."""
@@ -118,7 +125,7 @@ class Runtime:
         )
         self._publisher = Publisher(async_redis(), flush_window)
         self._request_log = RequestLog(self._database)
-        self._servers = Connections(self._list_again)
+        self._servers = Connections(self._list_again, self._credentials.token)
         self._services = WorkerServices(
             self._database,
             self._publisher,
@@ -148,6 +155,7 @@ class Runtime:
             with suppress(asyncio.CancelledError):
                 await task
         await self._servers.close()
+        await self._credentials.close()
         await self._request_log.write()
         await self._listener.close()
         await self._publisher.close()

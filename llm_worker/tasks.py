@@ -12,7 +12,14 @@ from chat.infrastructure.gc_tuning import tune_gc
 from chat.metrics.celery_work import celery_work
 from chat.metrics.counters import TASKS_DROPPED
 from chat.metrics.tally import keep_pushing
-from chat.protocol.tasks import CHECK_PROVIDER, DEFAULT_QUEUE, LIST_MCP_TOOLS, RUN_TURN, TITLE_SESSION
+from chat.protocol.tasks import (
+    ADVANCE_MCP_SIGN_IN,
+    CHECK_PROVIDER,
+    DEFAULT_QUEUE,
+    LIST_MCP_TOOLS,
+    RUN_TURN,
+    TITLE_SESSION,
+)
 from llm_worker import runtime
 
 
@@ -39,6 +46,12 @@ def check_provider(*, provider_id: str, check_id: str, **_later: object) -> None
 def list_mcp_tools(*, server_id: str, **_later: object) -> None:
     """List the tools of an MCP server. A second delivery lists them again."""
     runtime.current().list_mcp_tools(server_id)
+
+
+@shared_task(name=ADVANCE_MCP_SIGN_IN)
+def advance_mcp_sign_in(*, sign_in_id: str, **_later: object) -> None:
+    """Do what a sign-in to an MCP server waits for. A second delivery does nothing."""
+    runtime.current().advance_mcp_sign_in(sign_in_id)
 
 
 @worker_ready.connect

@@ -31,6 +31,7 @@ ADMIN = (
     *sorted((ROOT / "web" / "accounts").rglob("*.py")),
     ROOT / "chat" / "models" / "model_server_rules.py",
     ROOT / "chat" / "runs" / "mcp" / "imports.py",
+    ROOT / "web" / "page" / "mcp_sign_in.py",
     ROOT / "web" / "admin_overviews.py",
     ROOT / "web" / "admin_site.py",
 )

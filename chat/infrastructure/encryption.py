@@ -1,4 +1,5 @@
-"""Encrypts what must be stored and used again, but not be readable in a copy of the database: keys of model providers.
+"""Encrypts what must be stored and used again, but not be readable in a copy of the database: keys of model providers, tokens of
+MCP servers.
 
 With SECRETS_KEYS (Fernet: AES-128-CBC and HMAC-SHA256): the first key encrypts, all of them decrypt, so that keys can be
 replaced (`manage.py rotate_secrets`). What this process has encrypted or decrypted is kept out of its logs and reports
@@ -34,7 +35,7 @@ def is_available() -> bool:
 def encrypt(text: str) -> str:
     """Raises EncryptionUnavailable."""
     encrypted = _cipher().encrypt(text.encode()).decode()
-    _remember(text)
+    remember(text)
     return encrypted
 
 
@@ -46,7 +47,7 @@ def decrypt(encrypted: str) -> str:
         text = _cipher().decrypt(encrypted.encode()).decode()
     except InvalidToken:
         raise UnreadableSecret from None
-    _remember(text)
+    remember(text)
     return text
 
 
@@ -60,7 +61,8 @@ def known_secrets() -> tuple[str, ...]:
     return _remembered
 
 
-def _remember(text: str) -> None:
+def remember(text: str) -> None:
+    """Keep it out of logs and reports: a secret inside of what is encrypted."""
     global _remembered
     if text not in _remembered:
         # One assignment: other threads read it meanwhile.

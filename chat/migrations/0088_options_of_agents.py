@@ -8,7 +8,7 @@ import chat.models.run_options
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0085_approvals_of_calls'),
+        ('chat', '0086_mcp_sign_ins'),
     ]
 
     operations = [

@@ -17,6 +17,7 @@ from chat.models.leadership import Leadership
 from chat.models.login import Login
 from chat.models.login_limit import LoginLimit
 from chat.models.mcp_server import McpServer
+from chat.models.mcp_sign_in import McpCredential, McpSignIn
 from chat.models.message import ChatMessage
 from chat.models.message_file import MessageFile
 from chat.models.model_config import ModelConfig
@@ -57,7 +58,9 @@ __all__ = [
     "Leadership",
     "Login",
     "LoginLimit",
+    "McpCredential",
     "McpServer",
+    "McpSignIn",
     "MessageFile",
     "ModelConfig",
     "Preferences",

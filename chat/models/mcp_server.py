@@ -28,6 +28,13 @@ class McpStatus(models.TextChoices):
     NEEDS_SIGN_IN = "needs_sign_in"
 
 
+class SignInOf(models.TextChoices):
+    """Whose credentials calls are made with, of a server that wants some."""
+
+    USER = "user", "each user"
+    SHARED = "shared", "all users"
+
+
 EDITED = (
     "name",
     "transport",
@@ -35,13 +42,14 @@ EDITED = (
     "url",
     "env",
     "headers",
+    "sign_in",
     "approval",
     "enabled_tools",
     "is_enabled",
 )
 DEMO_NAME = "notes"
 # Changing one of these makes it another server.
-CONFIGURATION = ("transport", "command", "url", "env", "headers", "is_enabled", "name")
+CONFIGURATION = ("transport", "command", "url", "env", "headers", "sign_in", "is_enabled", "name")
 
 
 class McpServerQuerySet(models.QuerySet["McpServer"]):
@@ -101,6 +109,13 @@ class McpServer(models.Model):
         blank=True,
         help_text='{"Header": "VARIABLE"}: requests have the value that VARIABLE has for the workers.',
     )
+    sign_in = models.CharField(
+        max_length=6,
+        choices=SignInOf.choices,
+        default=SignInOf.USER,
+        db_default=SignInOf.USER.value,
+        help_text="Of http: who signs in to a server that demands it, each user, or staff for all users.",
+    )
     approval = models.CharField(
         max_length=20,
         choices=[(rule.value, rule.value.replace("_", " ")) for rule in ApprovalRule],
@@ -140,6 +155,7 @@ class McpServer(models.Model):
                 condition=Q(transport__in=Transport.values), name="mcp_server_transport_known"
             ),
             models.CheckConstraint(condition=Q(status__in=McpStatus.values), name="mcp_server_status_known"),
+            models.CheckConstraint(condition=Q(sign_in__in=SignInOf.values), name="mcp_server_sign_in_known"),
             models.CheckConstraint(
                 condition=Q(approval__in=[rule.value for rule in ApprovalRule]),
                 name="mcp_server_approval_known",
@@ -176,9 +192,23 @@ class McpServer(models.Model):
         return ApprovalRule(self.approval)
 
     @property
+    def is_shared(self) -> bool:
+        """Whether staff sign in for all users."""
+        return self.sign_in == SignInOf.SHARED
+
+    @property
+    def takes_sign_ins(self) -> bool:
+        """Whether a refusal means that somebody has to sign in: not where staff have entered what proves who we are."""
+        return self.transport == Transport.HTTP and not any(
+            name.lower() == "authorization" for name in self.headers
+        )
+
+    @property
     def offered_tools(self) -> list[dict[str, Any]]:
-        """Those that may be chosen now: none of a server that is down or disabled."""
-        if not self.is_enabled or self.status != McpStatus.READY:
+        """Those that may be chosen now: none of a server that is down or disabled. A call of one to which nobody has signed in
+        waits until somebody has."""
+        waits = self.status == McpStatus.NEEDS_SIGN_IN and self.takes_sign_ins
+        if not self.is_enabled or not (self.status == McpStatus.READY or waits):
             return []
         return [tool for tool in self.tools if not self.enabled_tools or tool["tool"] in self.enabled_tools]
 

@@ -4,12 +4,13 @@ from chat.models.mcp_server import McpServer
 from chat.presenters.json_values import JSONObject, isoformat_or_none
 
 
-def present_mcp_server(server: McpServer, *, for_staff: bool) -> JSONObject:
-    """Values of environment variables are in no row and in no answer."""
+def present_mcp_server(server: McpServer, sign_in_state: str, *, for_staff: bool) -> JSONObject:
+    """sign_in_state: of who asks (chat/runs/mcp/sign_ins.py). Values of environment variables are in no row and in no answer."""
     shown: JSONObject = {
         "id": str(server.pk),
         "name": server.name,
         "status": server.status,
+        "sign_in_state": sign_in_state,
         "tools": [
             {
                 "name": tool["name"],

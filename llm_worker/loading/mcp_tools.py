@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from chat.models import McpServer
+from chat.models import McpCredential, McpServer
 from chat.protocol.mcp_names import is_server_tool
 from chat.runs.mcp.servers import refresh_stale
 from llm_worker.mcp.configuration import ServerUnavailable
@@ -11,18 +11,21 @@ from llm_worker.tools.mcp_tool import McpTool
 from llm_worker.tools.tool import Tool
 
 
-def load_mcp_tools(choices: Collection[str]) -> Sequence[Tool]:
-    """Without those of servers that are down. Lists that have expired are used once more, and requested anew."""
+def load_mcp_tools(choices: Collection[str], user_id: int) -> Sequence[Tool]:
+    """Without those of servers that are down; calls are made with what this user has signed in with. Lists that have expired are used once more, and requested anew."""
     chosen = frozenset(filter(is_server_tool, choices))
     if not chosen:
         return ()
     refresh_stale(chosen)
-    return [tool for server in McpServer.objects.named_in(chosen) for tool in _tools_of(server, chosen)]
+    servers = list(McpServer.objects.named_in(chosen))
+    held = McpCredential.objects.held_by(user_id).filter(server__in=servers) if servers else ()
+    credentials = {credential.server_id: credential for credential in held}
+    return [tool for server in servers for tool in _tools_of(server, credentials.get(server.pk), chosen)]
 
 
-def _tools_of(server: McpServer, chosen: frozenset[str]) -> Sequence[Tool]:
+def _tools_of(server: McpServer, credential: McpCredential | None, chosen: frozenset[str]) -> Sequence[Tool]:
     try:
-        configuration = configuration_of(server)
+        configuration = configuration_of(server, credential)
     except ServerUnavailable:
         return ()
     return [McpTool(tool, server.approval_rule, configuration) for tool in server.chosen_tools(chosen)]

@@ -57,8 +57,9 @@ class Surroundings:
         dynamic_context: str | None = None,
     ) -> "Surroundings":
         """prompts: the row of STANDING_PROMPTS; None if not queried yet.  dynamic_context: None: as stored with the run."""
-        chosen = _chosen_tools(run.turn.session.chosen_tools) if config.supports_tools else []
-        [standing] = [prompts] if prompts else STANDING_PROMPTS.all(owner=run.turn.session.owner_id)
+        session = run.turn.session
+        chosen = _chosen_tools(session.chosen_tools, session.owner_id) if config.supports_tools else []
+        [standing] = [prompts] if prompts else STANDING_PROMPTS.all(owner=session.owner_id)
         context = run.dynamic_context if dynamic_context is None else dynamic_context
         return cls(run, config, chosen, base_prompt_of(standing.edited), standing.instructions, context)
 
@@ -152,8 +153,8 @@ class Surroundings:
         return self.run.turn.session.agent
 
 
-def _chosen_tools(names: set[str]) -> list[Tool]:
-    return [*select_tools(names), *load_mcp_tools(names)]
+def _chosen_tools(names: set[str], user_id: int) -> list[Tool]:
+    return [*select_tools(names), *load_mcp_tools(names, user_id)]
 
 
 def _tokens(text: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from chat.transcript.forms import Answered, Question
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
+SIGN_IN_NEEDED: Final = "The user has to sign in to the server."
 TOO_LARGE: Final = f"The server sent a message of more than {MAX_MESSAGE_BYTES // 1024 // 1024} MiB."
 
 
@@ -70,7 +71,9 @@ class Caller(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """Of one revision of a row. env, headers: names, with the environment variables that have their values."""
+    """Of one revision of a row. env, headers: names, with the environment variables that have their values.
+    credential: the row of what a user has signed in with; empty: none.
+    """
 
     server: str
     revision: str
@@ -79,6 +82,16 @@ class Configuration(NamedTuple):
     url: str
     env: tuple[tuple[str, str], ...]
     headers: tuple[tuple[str, str], ...]
+    credential: str = ""
+
+
+# The access token of a credential, another one than that which the server has refused. Raises ServerUnavailable.
+Tokens = Callable[[str, str], Awaitable[str]]
+
+
+async def no_tokens(*_: str) -> str:
+    """Of a process that keeps no credentials."""
+    return ""
 
 
 def values_of(variables: tuple[tuple[str, str], ...]) -> Mapping[str, str]:

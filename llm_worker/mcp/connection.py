@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any, Final, NamedTuple, cast
 
 import httpx2
@@ -26,6 +27,7 @@ from pydantic import ValidationError
 from llm_worker.mcp.asking import Asking, CallQuestions
 from llm_worker.mcp.configuration import (
     MAX_MESSAGE_BYTES,
+    SIGN_IN_NEEDED,
     Answer,
     Asked,
     Caller,
@@ -33,6 +35,7 @@ from llm_worker.mcp.configuration import (
     CallLost,
     Configuration,
     ServerUnavailable,
+    Tokens,
 )
 from llm_worker.mcp.content import response_of, structured_of
 from llm_worker.mcp.http import NOT_SENT, HttpServer
@@ -66,13 +69,17 @@ class Listing(NamedTuple):
 class Connection:
     """calls: how many are running.  used_at: of the loop's clock.  on_change: called when the server's list of tools changed."""
 
-    def __init__(self, configuration: Configuration, on_change: Callable[[str], None]) -> None:
+    def __init__(
+        self, configuration: Configuration, on_change: Callable[[str], None], tokens: Tokens
+    ) -> None:
         self.configuration = configuration
         self.calls = 0
         self._is_lost = False
         self.used_at = asyncio.get_running_loop().time()
         self._on_change = on_change
-        self._server = StdioServer(configuration) if configuration.command else HttpServer(configuration)
+        self._server = (
+            StdioServer(configuration) if configuration.command else HttpServer(configuration, tokens)
+        )
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._is_listening: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._closing = asyncio.Event()
@@ -249,7 +256,8 @@ class Connection:
             return ServerUnavailable(self._server.problem or _NO_PROTOCOL, detail)
         status = self._server.status
         detail = f"Its status was {status}." if 400 <= status < NOT_SENT else ""
-        problem = self._server.problem or _NO_PROTOCOL
+        wants_sign_in = status == HTTPStatus.UNAUTHORIZED
+        problem = self._server.problem or (SIGN_IN_NEEDED if wants_sign_in else _NO_PROTOCOL)
         return ServerUnavailable(problem, detail, needs_sign_in=self._server.needs_sign_in)
 
 
@@ -260,6 +268,8 @@ async def _accept(*_: object) -> None:
 def _refused(server: HttpServer) -> Exception:
     if server.status == NOT_SENT:
         return ServerUnavailable(server.problem)
+    if server.status == HTTPStatus.UNAUTHORIZED:
+        return ServerUnavailable(SIGN_IN_NEEDED, needs_sign_in=True)
     if server.status < 500:
         return CallFailed(f"The server refused the call (status {server.status}).")
     return CallLost(f"The server failed (status {server.status}).")

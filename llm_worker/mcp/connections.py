@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from chat.infrastructure.background import start_task
-from llm_worker.mcp.configuration import Answer, Caller, Configuration, ServerUnavailable
+from llm_worker.mcp.configuration import Answer, Caller, Configuration, ServerUnavailable, Tokens, no_tokens
 
 if TYPE_CHECKING:
     from llm_worker.mcp.connection import Connection, Listing
@@ -36,10 +36,11 @@ class _Failure(NamedTuple):
 
 
 class Connections:
-    """on_change: called with the id of a server whose list of tools changed."""
+    """on_change: called with the id of a server whose list of tools changed.  tokens: of credentials."""
 
-    def __init__(self, on_change: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, on_change: Callable[[str], None] = lambda _: None, tokens: Tokens = no_tokens) -> None:
         self._on_change = on_change
+        self._tokens = tokens
         self._open: dict[Configuration, Connection] = {}
         self._failures: dict[Configuration, _Failure] = {}
         self._closing: set[asyncio.Task[None]] = set()
@@ -111,7 +112,7 @@ class Connections:
             if connection:
                 self._retire(connection)
             self._make_room(configuration)
-            connection = connection_type(configuration, self._on_list_changed)
+            connection = connection_type(configuration, self._on_list_changed, self._tokens)
             self._open[configuration] = connection
             self._pruning = self._pruning or start_task("mcp pruning", self._keep_pruning)
         connection.calls += 1
@@ -134,8 +135,11 @@ class Connections:
 
     def _make_room(self, configuration: Configuration) -> None:
         """Raises ServerUnavailable. Connections to an earlier revision of the server, and the longest idle one, make room."""
+        anybodys = configuration._replace(credential="")
         for other in list(self._open.values()):
-            if other.configuration.server == configuration.server and not other.calls:
+            same = other.configuration.server == configuration.server
+            is_earlier = same and other.configuration._replace(credential="") != anybodys
+            if is_earlier and not other.calls:
                 self._retire(other)
         if len(self._open) < MAX_CONNECTIONS:
             return

@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
+from http import HTTPStatus
 from typing import Final
 
 import aiohttp
@@ -16,7 +17,14 @@ import httpx2
 from knowledge.guarded_http.client import GuardedRequest, GuardedResponse, RequestLimits, send
 from knowledge.guarded_http.connector import Resolver, resolve_host
 from knowledge.guarded_http.refusal import UrlRefused
-from llm_worker.mcp.configuration import MAX_MESSAGE_BYTES, TOO_LARGE, Configuration, values_of
+from llm_worker.mcp.configuration import (
+    MAX_MESSAGE_BYTES,
+    TOO_LARGE,
+    Configuration,
+    ServerUnavailable,
+    Tokens,
+    values_of,
+)
 
 # Of a stream of events, after which the SDK opens another one.
 _MAX_STREAM_BYTES: Final = 256 * 1024 * 1024
@@ -41,8 +49,11 @@ class HttpServer:
     has_lost_session: the server knows nothing of the session any more.
     """
 
-    def __init__(self, configuration: Configuration, resolve: Resolver = resolve_host) -> None:
+    def __init__(
+        self, configuration: Configuration, tokens: Tokens, resolve: Resolver = resolve_host
+    ) -> None:
         self._configuration = configuration
+        self._tokens = tokens
         self._resolve = resolve
         self.problem = ""
         self.status = 0
@@ -52,6 +63,12 @@ class HttpServer:
         """Raises ServerUnavailable."""
         headers: Mapping[str, str] = values_of(self._configuration.headers)
         return httpx2.AsyncClient(transport=_Transport(self, self._resolve), headers=headers, timeout=None)
+
+    async def token(self, url: httpx2.URL, refused: str = "") -> str:
+        """What proves to the server whose call it is; empty: nothing, or the address is not the server's. Raises ServerUnavailable."""
+        own, credential = httpx2.URL(self._configuration.url), self._configuration.credential
+        is_own = (url.scheme, url.host, url.port) == (own.scheme, own.host, own.port)
+        return await self._tokens(credential, refused) if credential and is_own else ""
 
     @property
     def needs_sign_in(self) -> bool:
@@ -71,7 +88,24 @@ class _Transport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Raises nothing: the SDK would end all requests of the connection with this one."""
+        try:
+            token = await self._server.token(request.url)
+            response = await self._send(request, token)
+            if response.status_code == HTTPStatus.UNAUTHORIZED and token:
+                # The server has done nothing yet.
+                await response.aclose()
+                response = await self._send(request, await self._server.token(request.url, refused=token))
+        except ServerUnavailable as unavailable:
+            status = HTTPStatus.UNAUTHORIZED if unavailable.needs_sign_in else NOT_SENT
+            self._server.note(request, status)
+            self._server.problem = str(unavailable)
+            return httpx2.Response(status)
+        return response
+
+    async def _send(self, request: httpx2.Request, token: str) -> httpx2.Response:
         headers = {name: value for name, value in request.headers.items() if name not in _NOT_SENT}
+        if token:
+            headers["authorization"] = f"Bearer {token}"
         body = await request.aread()
         sent = GuardedRequest(str(request.url), request.method, headers, body or None)
         opened = AsyncExitStack()

@@ -1,10 +1,11 @@
 """Lists the tools of servers, and stores them in the rows that runs and people read."""
 
 import logging
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from chat.models import McpServer
+from chat.models import McpCredential, McpServer
 from chat.models.mcp_server import McpStatus
 from chat.protocol.mcp_names import offered_names
 from chat.protocol.strict_json import measured_storable
@@ -18,6 +19,8 @@ from llm_worker.stream.sanitiser import clean
 if TYPE_CHECKING:
     from mcp_types import Tool
 
+    from llm_worker.mcp.connection import Listing
+
 logger = logging.getLogger(__name__)
 
 # How long a list holds whose server says nothing about it, and the bounds of what one says.
@@ -27,6 +30,8 @@ LONGEST_TTL: Final = timedelta(days=1)
 MAX_DESCRIPTION: Final = 4_000
 MAX_PROBLEM: Final = 500
 MAX_NAME: Final = 200
+# Of users whose sign-ins may have expired.
+MAX_TRIALS: Final = 3
 # Characters of JSON, of one tool and of all: each run that chooses the server reads them, and sends them to its model.
 MAX_SCHEMA: Final = 32_000
 MAX_SCHEMAS: Final = 500_000
@@ -38,7 +43,7 @@ async def list_server(server_id: str, database: Database, connections: Connectio
     if row is None:
         return
     try:
-        found = await connections.list_tools(configuration_of(row))
+        found = await _list(row, await database.call_with_retry(_load_credentials, row), connections)
     except ServerUnavailable as unavailable:
         status = McpStatus.NEEDS_SIGN_IN if unavailable.needs_sign_in else McpStatus.DOWN
         problem = clean(f"{unavailable} {unavailable.detail}".strip())[:MAX_PROBLEM]
@@ -58,6 +63,17 @@ async def list_server(server_id: str, database: Database, connections: Connectio
     await database.call_with_retry(McpServer.objects.record_listing, row, **listing)
 
 
+async def _list(row: McpServer, credentials: Sequence[McpCredential], connections: Connections) -> "Listing":
+    """credentials: those that are tried in turn, and then none. Raises ServerUnavailable."""
+    for credential in credentials:
+        try:
+            return await connections.list_tools(configuration_of(row, credential))
+        except ServerUnavailable as unavailable:
+            if not unavailable.needs_sign_in:
+                raise
+    return await connections.list_tools(configuration_of(row))
+
+
 def list_again(server_id: str) -> None:
     """In a database thread."""
     server = _load(server_id)
@@ -67,6 +83,12 @@ def list_again(server_id: str) -> None:
 
 def _load(server_id: str) -> McpServer | None:
     return McpServer.objects.filter(pk=server_id, is_enabled=True).first()
+
+
+def _load_credentials(server: McpServer) -> list[McpCredential]:
+    """The latest first: servers list the same to all who sign in, as they list the same to all where nobody does."""
+    found = McpCredential.objects.usable().filter(server=server)
+    return list(found.order_by("-created_at")[:MAX_TRIALS])
 
 
 def _described(server: str, tools: "list[Tool]") -> list[dict[str, Any]]:

@@ -1,13 +1,13 @@
 """Reads how a server is reached from its row."""
 
-from chat.models import McpServer
+from chat.models import McpCredential, McpServer
 from chat.models.mcp_server import Transport
 from chat.runs.mcp import rules
 from llm_worker.mcp.configuration import Configuration, ServerUnavailable
 
 
-def configuration_of(server: McpServer) -> Configuration:
-    """Raises ServerUnavailable for a program that MCP_COMMANDS names no more, and variables that are ours by now."""
+def configuration_of(server: McpServer, credential: McpCredential | None = None) -> Configuration:
+    """credential: what a user has signed in with; None: nothing. Raises ServerUnavailable for a program that MCP_COMMANDS names no more, and variables that are ours by now."""
     is_stdio = server.transport == Transport.STDIO
     if is_stdio and not (server.is_demo or rules.is_allowed(server.command[0])):
         detail = f"MCP_COMMANDS does not name {server.command[0]}."
@@ -23,4 +23,5 @@ def configuration_of(server: McpServer) -> Configuration:
         url="" if is_stdio else server.url,
         env=tuple(server.env.items()),
         headers=tuple(server.headers.items()),
+        credential=str(credential.pk) if credential else "",
     )

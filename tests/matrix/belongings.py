@@ -19,7 +19,9 @@ from chat.models import (
     ChatMessage,
     CitedDocument,
     Invitation,
+    McpCredential,
     McpServer,
+    McpSignIn,
     Preferences,
     PromptVersion,
     Provider,
@@ -66,7 +68,10 @@ def create_belongings(name: str) -> Belongings:
     owned = Belongings(factories.create_user(name, email=f"{name}@example.org"))
     # Of nobody; staff alone name it.
     owned.ids["provider"] = str(Provider.objects.get().pk)
-    owned.ids["mcp_server"] = str(McpServer.objects.get().pk)
+    server = McpServer.objects.get()
+    owned.ids["mcp_server"] = str(server.pk)
+    sign_in = McpSignIn.objects.begin(owned.user, server, "https://chat.example.com/mcp/callback/")
+    McpCredential.objects.store(sign_in, "https://auth.example.com", {"access_token": MARK})
     client = factories.api_client(owned.user)
     owned.ids["agent"] = client.post(
         "/api/agents/", {"name": f"{MARK} agent", "prompt": f"{MARK} prompt"}, format="json"

@@ -16,6 +16,7 @@ from chat.sessions.portable.exporter import as_json
 from tests.chat.sessions.foreign_exports.examples import chatgpt
 from tests.matrix.belongings import MARK, TAG, Belongings
 from web.rest.mcp_servers import McpServerPermission, McpServerRefreshPermission
+from web.rest.mcp_sign_ins import McpSignInPermission
 from web.rest.operators import MayReadContract
 from web.rest.providers import ProviderChangePermission, ProviderPermission
 from web.rest.system_prompt import SystemPromptPermission
@@ -24,10 +25,13 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 # Who may ask, by the permission class of a view. A new class needs a row here and in test_rest.py::allowed.
 PUBLIC, OWN, STAFF, CONTRACT, STAFF_WRITES = "public", "own", "staff", "contract", "staff writes"
+# What it names is everybody's, and each has something of their own there.
+EVERYBODY = "everybody"
 ACCESS: dict[Any, str] = {
     AllowAny: PUBLIC, IsAuthenticated: OWN, SystemPromptPermission: STAFF, MayReadContract: CONTRACT,
     ProviderPermission: STAFF, ProviderChangePermission: STAFF,
     McpServerPermission: STAFF_WRITES, McpServerRefreshPermission: STAFF_WRITES,
+    McpSignInPermission: EVERYBODY,
 }  # fmt: skip
 
 # Path parameters -> what of the owner is named; of single operations, where another row is the one that fits.

@@ -14,6 +14,7 @@ from tests.matrix.belongings import MARK, Belongings, fingerprint, ids_of_rows, 
 from tests.matrix.operations import (
     BODIES,
     CONTRACT,
+    EVERYBODY,
     NAMED_BY,
     OWN,
     PUBLIC,
@@ -84,8 +85,9 @@ def allowed(operation: Operation, subject: Subject) -> str:
     if operation.access == STAFF:
         may = subject.standing == SUPERUSER or (operation.is_safe and subject.standing == VIEWER)
         return SERVED if may else "permission_denied"
-    if operation.access == STAFF_WRITES:
-        return SERVED if operation.is_safe or subject.standing == SUPERUSER else "permission_denied"
+    if operation.access in (EVERYBODY, STAFF_WRITES):
+        may = operation.is_safe or operation.access == EVERYBODY or subject.standing == SUPERUSER
+        return SERVED if may else "permission_denied"
     if operation.access == CONTRACT:
         may = subject.has_token or subject.standing in (VIEWER, SUPERUSER)
         return SERVED if may else "permission_denied"
@@ -214,12 +216,12 @@ def check_outcomes(
     assert found == {one.name: Outcome(expected(operation, one)) for one in subjects}
 
 
-# A public link is its own permission; everybody sees what staff alone write.
+# A public link is its own permission; everybody sees what staff alone write, and signs in to their servers.
 PRIVATE = [
     one
     for one in each_operation()
     if one.values[0].nouns
-    and one.values[0].access != PUBLIC
+    and one.values[0].access not in (PUBLIC, EVERYBODY)
     and not (one.values[0].access == STAFF_WRITES and one.values[0].is_safe)
 ]
 
@@ -272,7 +274,7 @@ def with_member(body: dict[str, Any], path: tuple[str, ...], value: Any) -> dict
 
 
 def test_the_matrix_knows_every_kind_of_access_and_finds_operations() -> None:
-    assert {one.access for one in operations()} == {PUBLIC, OWN, STAFF, CONTRACT, STAFF_WRITES}
+    assert {one.access for one in operations()} == {PUBLIC, EVERYBODY, OWN, STAFF, CONTRACT, STAFF_WRITES}
     assert len(operations()) > 40
     known = {one.id for one in operations()}
     assert set(ASKED_BY_EVERYBODY) <= known

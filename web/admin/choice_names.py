@@ -24,7 +24,7 @@ CHOICES: Final = (
     # Of files and members.
     _("text"), _("image"), _("tabular"), _("owner"), _("editor"), _("reader"), _("full"), _("restricted"), _("read"), _("write"),
     # Of MCP servers.
-    _("down"), _("needs sign in"),
+    _("down"), _("needs sign in"), _("each user"), _("all users"),
 )  # fmt: skip
 _capitalised: Any = lazy(lambda word: capfirst(gettext(word)), str)
 

@@ -1,4 +1,4 @@
-"""Routes of the HTML pages: the chat, login by password, by passkey and by OpenID Connect, logout, passwords, the profile, the first admin, registration, shared branches, the language, previews, the manifest."""
+"""Routes of the HTML pages: the chat, login by password, by passkey and by OpenID Connect, logout, passwords, the profile, the first admin, registration, shared branches, signing in to MCP servers, the language, previews, the manifest."""
 
 from django.contrib.auth.views import PasswordResetDoneView
 from django.urls import path
@@ -24,6 +24,7 @@ from web.page.catalog import catalog
 from web.page.data_export import export_account
 from web.page.index import page
 from web.page.manifest import manifest
+from web.page.mcp_sign_in import McpServers, mcp_callback, mcp_client, mcp_sign_in
 from web.page.preview import preview_diagram, preview_html
 from web.page.shared import shared
 
@@ -71,5 +72,9 @@ urlpatterns = [
     path("language/catalog.js", catalog, name="catalog"),
     path("preview/html/", preview_html, name="preview_html"),
     path("preview/diagram/", preview_diagram, name="preview_diagram"),
+    path("mcp/", McpServers.as_view(), name="mcp_servers"),
+    path("mcp/sign-in/<uuid:sign_in>/", mcp_sign_in, name="mcp_sign_in"),
+    path("mcp/callback/", mcp_callback, name="mcp_callback"),
+    path("mcp/client.json", mcp_client, name="mcp_client"),
     path("manifest.webmanifest", manifest, name="manifest"),
 ]

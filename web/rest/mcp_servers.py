@@ -1,5 +1,6 @@
 """Views of MCP servers: everybody sees whose tools may be chosen, staff enter and change them."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.db.models import QuerySet
@@ -8,10 +9,12 @@ from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.models.mcp_server import McpServer, McpStatus, Transport
+from chat.models.mcp_server import McpServer, McpStatus, SignInOf, Transport
+from chat.presenters.json_values import JSONObject
 from chat.presenters.mcp_servers import present_mcp_server
 from chat.protocol.mcp_names import MAX_SERVER_NAME
 from chat.runs.mcp.servers import change_server, create_server, request_listing
+from chat.runs.mcp.sign_ins import NEEDS_SIGN_IN, NOT_NEEDED, SIGNED_IN, sign_in_states
 from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
 from knowledge.guarded_http.target import MAX_URL_CHARACTERS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
@@ -64,6 +67,11 @@ class McpServerBody(StrictSerializer):
     headers = VariablesField(
         default=dict, help_text="By header, the environment variable of the workers that has its value."
     )
+    sign_in = StrictChoiceField(
+        choices=SignInOf.values,
+        default=SignInOf.USER.value,
+        help_text="Of http: who signs in to a server that demands it, each user, or staff for all users.",
+    )
     approval = StrictChoiceField(choices=RULES, default=DEFAULT_RULE.value)
     enabled_tools = StringsField(
         child=StrictCharField(max_length=200),
@@ -85,6 +93,10 @@ class McpServerAnswer(ResponseSchema):
     id = serializers.UUIDField()
     name = serializers.CharField()
     status = serializers.ChoiceField(choices=McpStatus.values)
+    sign_in_state = serializers.ChoiceField(
+        choices=[NOT_NEEDED, NEEDS_SIGN_IN, SIGNED_IN],
+        help_text="Of who asks: calls of a server that needs it wait until its user has signed in.",
+    )
     tools = McpToolAnswer(many=True, help_text="Those that may be chosen now.")
     # For staff who may view or change servers.
     transport = serializers.ChoiceField(choices=Transport.values, required=False)
@@ -92,6 +104,7 @@ class McpServerAnswer(ResponseSchema):
     url = serializers.CharField(required=False)
     env = serializers.DictField(child=serializers.CharField(), required=False)
     headers = serializers.DictField(child=serializers.CharField(), required=False)
+    sign_in = serializers.ChoiceField(choices=SignInOf.values, required=False)
     approval = serializers.ChoiceField(choices=RULES, required=False)
     enabled_tools = serializers.ListField(child=serializers.CharField(), required=False)
     is_enabled = serializers.BooleanField(required=False)
@@ -130,13 +143,14 @@ class McpServersView(StrictAPIView):
         """List the MCP servers by name, with the tools that agents and chats may choose now. Disabled ones, and how each is
         reached, are shown to staff with the permission to view or change servers."""
         sees_all = _sees_all(request)
-        return Response([present_mcp_server(row, for_staff=sees_all) for row in _visible(sees_all=sees_all)])
+        return Response(_present(request, list(_visible(sees_all=sees_all)), for_staff=sees_all))
 
     @documented("mcp_servers_create", body=McpServerBody, answer=McpServerAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         """Add an MCP server; a worker lists its tools then. Requires staff with the permission to add servers."""
         server = create_server(current_user(request), self.body(McpServerBody))
-        return Response(present_mcp_server(server, for_staff=True), status.HTTP_201_CREATED)
+        [shown] = _present(request, [server], for_staff=True)
+        return Response(shown, status.HTTP_201_CREATED)
 
 
 class McpServerView(StrictAPIView):
@@ -147,14 +161,16 @@ class McpServerView(StrictAPIView):
         """Read an MCP server."""
         sees_all = _sees_all(request)
         row = get_own_row(_visible(sees_all=sees_all), server, "mcp_server")
-        return Response(present_mcp_server(row, for_staff=sees_all))
+        [shown] = _present(request, [row], for_staff=sees_all)
+        return Response(shown)
 
     @documented("mcp_servers_update", body=McpServerBody(partial=True), answer=McpServerAnswer)
-    def patch(self, request: Request, server: str) -> Response:  # noqa: ARG002
+    def patch(self, request: Request, server: str) -> Response:
         """Update an MCP server; omitted fields stay as they are. Its tools are listed again."""
         found = _get_server(server)
         change_server(found, self.body(McpServerBody, partial=True))
-        return Response(present_mcp_server(_get_server(server), for_staff=True))
+        [shown] = _present(request, [_get_server(server)], for_staff=True)
+        return Response(shown)
 
     @documented("mcp_servers_delete", statuses=(204,))
     def delete(self, request: Request, server: str) -> Response:  # noqa: ARG002
@@ -167,11 +183,17 @@ class McpServerRefreshView(StrictAPIView):
     permission_classes: list[type[BasePermission]] = [McpServerRefreshPermission]
 
     @documented("mcp_servers_refresh", answer=McpServerAnswer, statuses=(202,))
-    def post(self, request: Request, server: str) -> Response:  # noqa: ARG002
+    def post(self, request: Request, server: str) -> Response:
         """Have a worker list the server's tools again."""
         found = _get_server(server)
         request_listing(found)
-        return Response(present_mcp_server(found, for_staff=True), status.HTTP_202_ACCEPTED)
+        [shown] = _present(request, [found], for_staff=True)
+        return Response(shown, status.HTTP_202_ACCEPTED)
+
+
+def _present(request: Request, servers: Sequence[McpServer], *, for_staff: bool) -> list[JSONObject]:
+    states = sign_in_states(current_user(request), servers)
+    return [present_mcp_server(server, states[server], for_staff=for_staff) for server in servers]
 
 
 def _sees_all(request: Request) -> bool:

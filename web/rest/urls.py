@@ -22,6 +22,7 @@ from web.rest.knowledge_bases import (
 )
 from web.rest.limits import LimitsView
 from web.rest.mcp_servers import McpServerRefreshView, McpServersView, McpServerView
+from web.rest.mcp_sign_ins import McpSignInView
 from web.rest.members import MembersView, MemberView
 from web.rest.message_texts import AnswerEditsView, MessageView
 from web.rest.messages import MessagesView, SelectionView, TreeView
@@ -58,6 +59,7 @@ urlpatterns = [
     path("mcp-servers/", McpServersView.as_view()),
     path("mcp-servers/<id:server>/", McpServerView.as_view()),
     path("mcp-servers/<id:server>/refresh/", McpServerRefreshView.as_view()),
+    path("mcp-servers/<id:server>/sign-in/", McpSignInView.as_view()),
     path("agents/", AgentsView.as_view()),
     path("agents/<id:agent>/", AgentView.as_view()),
     path("agents/<id:agent>/share/", AgentShareView.as_view()),

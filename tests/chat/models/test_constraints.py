@@ -22,7 +22,9 @@ from chat.models import (
     Feedback,
     GroupLimits,
     Invitation,
+    McpCredential,
     McpServer,
+    McpSignIn,
     MessageFile,
     ModelConfig,
     PromptBlock,
@@ -96,6 +98,15 @@ def summary(world: World, cutoff: ChatMessage) -> ChatMessage:
 def tool_call(world: World, **fields: Any) -> ToolCall:
     given = {"run": world.run, "message": world.answer, "turn_number": 0, "tool_call_id": "c", "name": "n"}
     return ToolCall.objects.create(**given | fields)
+
+
+def mcp_server() -> McpServer:
+    return McpServer.objects.get_or_create(name="a", transport="http")[0]
+
+
+def shared_credential(**fields: Any) -> McpCredential:
+    """Of all users, which is one as well."""
+    return McpCredential.objects.create(**{"server": mcp_server(), "encrypted_secret": "x"} | fields)
 
 
 def approval(world: World, **fields: Any) -> Approval:
@@ -255,6 +266,14 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "mcp_server_status_known": lambda _: McpServer.objects.create(name="a", transport="http", status="up"),
     "mcp_server_approval_known": lambda _: McpServer.objects.create(
         name="a", transport="http", approval="often"
+    ),
+    "mcp_server_sign_in_known": lambda _: McpServer.objects.create(
+        name="a", transport="http", sign_in="nobody"
+    ),
+    "one_mcp_credential_of_a_user": lambda _: twice(shared_credential),
+    "mcp_credential_has_a_secret": lambda _: shared_credential(encrypted_secret=""),
+    "mcp_sign_in_status_known": lambda w: McpSignIn.objects.create(
+        user=w.session.owner, server=mcp_server(), status="lost", expires_at=timezone.now()
     ),
     "one_tool_call_per_place_in_message": lambda w: twice(lambda: tool_call(w)),
     "one_tool_call_per_place_in_tool_call": nested_twice,

@@ -144,8 +144,19 @@ async def test_the_server_of_everything(connections: Connections, python: Path, 
     assert "temperature" in structured.text
 
 
-# The other scenario without OAuth, defaults of elicitation, demands the answer inside of the call (decision 0182).
-@pytest.mark.parametrize("scenario", ["initialize", "tools_call", "sse-retry"])
+SIGN_INS = (
+    "basic-cimd", "metadata-default", "metadata-var1", "metadata-var2", "metadata-var3", "offline-access-not-supported",
+    "offline-access-scope", "resource-mismatch", "scope-from-scopes-supported", "scope-from-www-authenticate",
+    "scope-omitted-when-undefined", "scope-retry-limit", "token-endpoint-auth-basic", "token-endpoint-auth-none",
+    "token-endpoint-auth-post",
+)  # fmt: skip
+
+
+# The other scenario without OAuth, defaults of elicitation, demands the answer inside of the call (decision 0182). Those of sign-ins
+# that are left out are what decision 0191 leaves out.
+@pytest.mark.parametrize(
+    "scenario", ["initialize", "tools_call", "sse-retry", *(f"auth/{name}" for name in SIGN_INS)]
+)
 def test_conformance(scenario: str, python: Path, modules: Path) -> None:
     suite = modules / "@modelcontextprotocol/conformance/dist/index.js"
     client = f"{sys.executable} -m tests.mcp_conformance_client"

@@ -72,7 +72,14 @@ def test_what_lists_no_servers_is_refused(text):
 
 
 def test_a_server_is_entered_in_the_form_by_the_same_rules(admin):
-    form = {"name": "git", "transport": "stdio", "command": '["bash"]', "approval": "ask", "is_enabled": "on"}
+    form = {
+        "name": "git",
+        "transport": "stdio",
+        "command": '["bash"]',
+        "approval": "ask",
+        "sign_in": "user",
+        "is_enabled": "on",
+    }
     assert "MCP_COMMANDS" in admin.post(ADD, form).content.decode()
     assert admin.post(ADD, {**form, "command": '["npx"]', "enabled_tools": "5"}).status_code == 200
     assert admin.post(ADD, {**form, "command": '["npx"]'}).status_code == 302

@@ -1,0 +1,207 @@
+"""McpCredential: what a user, or all of them, may use an MCP server with. McpSignIn: one that is being obtained (decision 0191)."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import uuid
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from chat.infrastructure import encryption
+from chat.models.mcp_server import McpServer, SignInOf, Transport
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+SIGN_IN_TIME: Final = timedelta(minutes=10)
+# A worker that died while it asked for new tokens is not waited for longer.
+REFRESH_TIME: Final = timedelta(seconds=30)
+# Of one user, in as many tabs; the oldest give way.
+MAX_SIGN_INS: Final = 10
+MAX_ADDRESS: Final = 4_000
+# Members of what is encrypted that appear in no log.
+SECRET_NAMES: Final = frozenset({"access_token", "refresh_token", "client_secret", "verifier", "code"})
+
+
+def _encrypted(values: dict[str, Any]) -> str:
+    _remember(values)
+    return encryption.encrypt(json.dumps(values))
+
+
+def _decrypted(text: str) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads(encryption.decrypt(text))
+    _remember(values)
+    return values
+
+
+def _remember(values: dict[str, Any]) -> None:
+    for name in SECRET_NAMES & values.keys():
+        encryption.remember(str(values[name]))
+
+
+class McpCredentialQuerySet(models.QuerySet["McpCredential"]):
+    def usable(self) -> Self:
+        """Not those of an address that staff have changed since: another server would get the tokens; and of each server
+        those of users alone, or the shared one alone."""
+        owned = Q(server__sign_in=SignInOf.USER, user__isnull=False)
+        shared = Q(server__sign_in=SignInOf.SHARED, user=None)
+        return self.filter(owned | shared, url=F("server__url"), server__transport=Transport.HTTP)
+
+    def held_by(self, user: User | int) -> Self:
+        """What calls of this user are made with."""
+        return self.usable().filter(Q(user=user) | Q(user=None))
+
+    def store(self, sign_in: McpSignIn, issuer: str, secret: dict[str, Any], **fields: Any) -> McpCredential:
+        """What a sign-in has obtained, in place of what was there. Raises EncryptionUnavailable."""
+        kept = {
+            "url": sign_in.url,
+            "issuer": issuer,
+            "encrypted_secret": _encrypted(secret),
+            **fields,
+        }
+        user = None if sign_in.is_shared else sign_in.user
+        with transaction.atomic():
+            # Of several at once one stays. A row of its own, since connections are kept by it.
+            McpServer.objects.select_for_update(no_key=True).get(pk=sign_in.server_id)
+            self.filter(server=sign_in.server_id, user=user).delete()
+            return self.create(server_id=sign_in.server_id, user=user, **kept)
+
+    def claim_refresh(self, credential: McpCredential) -> bool:
+        """Whether it is this process that asks for new tokens: a refresh token can be used once."""
+        free = Q(refreshing_until=None) | Q(refreshing_until__lt=Now())
+        current = self.filter(free, pk=credential.pk, revision=credential.revision)
+        return bool(current.update(refreshing_until=Now() + REFRESH_TIME))
+
+    def refreshed(self, credential: McpCredential, secret: dict[str, Any], **fields: Any) -> bool:
+        """False: the user signed in or out meanwhile."""
+        return bool(
+            self.filter(pk=credential.pk, revision=credential.revision).update(
+                encrypted_secret=_encrypted(secret),
+                revision=uuid.uuid4(),
+                refreshing_until=None,
+                **fields,
+            )
+        )
+
+    def abandon_refresh(self, credential: McpCredential) -> None:
+        """The issuer could not be asked: the next call tries again."""
+        self.filter(pk=credential.pk, revision=credential.revision).update(refreshing_until=None)
+
+    def forget(self, credential: McpCredential) -> None:
+        """The issuer or the server does not accept it any more."""
+        self.filter(pk=credential.pk, revision=credential.revision).delete()
+
+
+class McpCredential(models.Model):
+    """user: whose; null: that of all users.  url: the server's address, the only one that the tokens are sent to.
+    issuer: who has given them.  encrypted_secret: of chat/infrastructure/encryption.py, the JSON of llm_worker/mcp/oauth.py.
+    expires_at: null if the issuer does not say.  revision: another one with each new token.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    server = models.ForeignKey(McpServer, on_delete=models.CASCADE, related_name="credentials")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+")
+    url = models.CharField(max_length=2_000)
+    issuer = models.CharField(max_length=2_000)
+    encrypted_secret = models.TextField(editable=False)
+    scopes = models.CharField(max_length=2_000, blank=True, default="")
+    expires_at = models.DateTimeField(null=True)
+    revision = models.UUIDField(default=uuid.uuid4)
+    refreshing_until = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = McpCredentialQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "MCP credential"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["server", "user"], nulls_distinct=False, name="one_mcp_credential_of_a_user"
+            ),
+            models.CheckConstraint(condition=~Q(encrypted_secret=""), name="mcp_credential_has_a_secret"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.server}: {self.user or 'shared'}"
+
+    @property
+    def secret(self) -> dict[str, Any]:
+        """Raises EncryptionUnavailable, UnreadableSecret."""
+        return _decrypted(self.encrypted_secret)
+
+
+class SignInStatus(models.TextChoices):
+    PREPARING = "preparing"  # a worker finds out where the user has to go
+    READY = "ready"  # the user is there
+    EXCHANGING = "exchanging"  # a worker exchanges what the user came back with
+    DONE = "done"
+    FAILED = "failed"
+
+
+class McpSignInQuerySet(models.QuerySet["McpSignIn"]):
+    def live(self) -> Self:
+        return self.filter(expires_at__gt=Now())
+
+    def begin(self, user: User, server: McpServer, redirect_uri: str) -> McpSignIn:
+        """Those that have expired are deleted by the way."""
+        self.filter(expires_at__lte=Now()).delete()
+        latest = self.filter(user=user).order_by("-expires_at").values_list("pk")[: MAX_SIGN_INS - 1]
+        self.filter(user=user).exclude(pk__in=list(latest.values_list("pk", flat=True))).delete()
+        expires_at: Any = Now() + SIGN_IN_TIME
+        return self.create(
+            user=user,
+            server=server,
+            is_shared=server.is_shared,
+            url=server.url,
+            redirect_uri=redirect_uri,
+            expires_at=expires_at,
+        )
+
+    def move(self, sign_in: McpSignIn, before: SignInStatus, after: SignInStatus, **fields: Any) -> bool:
+        """False: another process was first, or it has expired."""
+        current = self.live().filter(pk=sign_in.pk, status=before)
+        return bool(current.update(status=after, **fields))
+
+
+def new_state() -> str:
+    return secrets.token_urlsafe(32)
+
+
+class McpSignIn(models.Model):
+    """state: of the request to the issuer (RFC 6749, section 10.12).  browser: the digest of the session of the browser that was
+    sent there.  address: where that is.  encrypted_flow: what the exchange needs.  encrypted_answer: what the browser came back with.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    server = models.ForeignKey(McpServer, on_delete=models.CASCADE, related_name="+")
+    is_shared = models.BooleanField(default=False)
+    url = models.CharField(max_length=2_000)
+    redirect_uri = models.CharField(max_length=2_000)
+    state = models.CharField(max_length=43, unique=True, default=new_state)
+    status = models.CharField(max_length=10, choices=SignInStatus.choices, default=SignInStatus.PREPARING)
+    browser = models.CharField(max_length=64, blank=True, default="")
+    address = models.CharField(max_length=MAX_ADDRESS, blank=True, default="")
+    problem = models.CharField(max_length=500, blank=True, default="")
+    encrypted_flow = models.TextField(blank=True, default="", editable=False)
+    encrypted_answer = models.TextField(blank=True, default="", editable=False)
+    expires_at = models.DateTimeField(db_index=True)
+
+    objects = McpSignInQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "MCP sign-in"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status__in=SignInStatus.values), name="mcp_sign_in_status_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.server}: {self.user}"

@@ -1,0 +1,106 @@
+"""Use cases of signing in to MCP servers. Workers make the requests (llm_worker/mcp/sign_ins.py)."""
+
+import json
+import logging
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from chat.infrastructure import encryption
+from chat.infrastructure.after_commit import call_after_commit
+from chat.models import McpCredential, McpServer, McpSignIn
+from chat.models.mcp_server import McpStatus
+from chat.models.mcp_sign_in import SignInStatus
+from chat.protocol.errors import ApiError
+from chat.protocol.tasks import ADVANCE_MCP_SIGN_IN, DEFAULT_QUEUE
+from chat.runs.mcp.servers import request_listing
+from chat.runs.task_queue import UNREACHABLE, send_message
+
+logger = logging.getLogger(__name__)
+
+# Of what an issuer sends with the browser.
+MAX_ANSWER_CHARACTERS: Final = 4_000
+NOT_NEEDED: Final = "not_needed"
+NEEDS_SIGN_IN: Final = "needs_sign_in"
+SIGNED_IN: Final = "signed_in"
+
+
+def begin_sign_in(user: User, server: McpServer, redirect_uri: str) -> McpSignIn:
+    """Have a worker find out where the user has to go. Raises ApiError."""
+    _check_may_sign_in(user, server)
+    if not encryption.is_available():
+        raise ApiError("encryption_unavailable")
+    sign_in = McpSignIn.objects.begin(user, server, redirect_uri)
+    _advance(sign_in)
+    return sign_in
+
+
+def take_answer(sign_in: McpSignIn, answer: Mapping[str, str]) -> bool:
+    """Have a worker exchange what the user came back with: `code` or `error`, and `iss`. False: it was taken already."""
+    kept = {
+        name: text[:MAX_ANSWER_CHARACTERS]
+        for name, text in answer.items()
+        if name in {"code", "error", "iss"}
+    }
+    encrypted = encryption.encrypt(json.dumps(kept))
+    taken = McpSignIn.objects.move(
+        sign_in, SignInStatus.READY, SignInStatus.EXCHANGING, encrypted_answer=encrypted
+    )
+    if taken:
+        _advance(sign_in)
+    return taken
+
+
+def sign_out(user: User, server: McpServer) -> None:
+    """Forget what calls of this user, or of all, were made with. Raises ApiError."""
+    _check_may_sign_in(user, server)
+    McpSignIn.objects.filter(user=user, server=server).delete()
+    McpCredential.objects.filter(server=server, user=None if server.is_shared else user).delete()
+    request_listing(server)
+
+
+def sign_in_states(user: User, servers: Collection[McpServer]) -> Mapping[McpServer, str]:
+    """By server, whether this user has to sign in before its tools can be called."""
+    usable = McpCredential.objects.usable().filter(server=OuterRef("pk"))
+    mine = usable.filter(Q(user=user) | Q(user=None))
+    rows: QuerySet[McpServer] = McpServer.objects.filter(pk__in=[server.pk for server in servers])
+    found = {
+        pk: (is_mine, is_used)
+        for pk, is_mine, is_used in rows.annotate(is_mine=Exists(mine), is_used=Exists(usable)).values_list(
+            "pk", "is_mine", "is_used"
+        )
+    }
+    return {server: _state(server, *found.get(server.pk, (False, False))) for server in servers}
+
+
+def may_sign_in(user: User, server: McpServer) -> bool:
+    """To a server that all users share, staff sign in."""
+    return not server.is_shared or (user.is_staff and user.has_perm("chat.change_mcpserver"))
+
+
+def _state(server: McpServer, is_mine: bool, is_used: bool) -> str:
+    """is_used: by somebody, so that it is known to demand it."""
+    if is_mine:
+        return SIGNED_IN
+    demands = server.takes_sign_ins and (is_used or server.status == McpStatus.NEEDS_SIGN_IN)
+    return NEEDS_SIGN_IN if demands else NOT_NEEDED
+
+
+def _check_may_sign_in(user: User, server: McpServer) -> None:
+    if not server.takes_sign_ins:
+        raise ApiError("mcp_server_without_sign_in")
+    if not may_sign_in(user, server):
+        raise ApiError("permission_denied")
+
+
+def _advance(sign_in: McpSignIn) -> None:
+    call_after_commit(lambda: _send(sign_in))
+
+
+def _send(sign_in: McpSignIn) -> None:
+    try:
+        send_message(ADVANCE_MCP_SIGN_IN, DEFAULT_QUEUE, sign_in_id=str(sign_in.pk))
+    except UNREACHABLE as error:
+        logger.warning("the sign-in to the MCP server %s waits in vain: %s", sign_in.server, error)

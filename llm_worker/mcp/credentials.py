@@ -1,0 +1,104 @@
+"""Credentials: the access tokens of requests to servers that users have signed in to, renewed when they have expired.
+
+Does not use the SDK until a token has to be read: the row is what all processes share, and is read for each request.
+"""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from chat.infrastructure.encryption import EncryptionUnavailable, UnreadableSecret
+from chat.models import McpCredential
+from chat.models.mcp_sign_in import REFRESH_TIME
+from llm_worker.database import Database
+from llm_worker.mcp.configuration import SIGN_IN_NEEDED, ServerUnavailable
+
+if TYPE_CHECKING:
+    from llm_worker.mcp.oauth import Send
+    from llm_worker.mcp.oauth_tokens import Secret
+
+# A token that expires on its way is refused.
+MARGIN: Final = timedelta(seconds=30)
+# Until another process has renewed it.
+_POLL_S: Final = 0.2
+
+
+class Credentials:
+    """send: None: over the guarded client."""
+
+    def __init__(self, database: Database, send: "Send | None" = None) -> None:
+        self._database = database
+        self._send = send
+        self._renewals: set[asyncio.Task[str]] = set()
+
+    async def token(self, credential: str, refused: str = "") -> str:
+        """One that is accepted now. refused: the one that the server has just refused. Raises ServerUnavailable."""
+        tokens: Any = await asyncio.to_thread(import_module, "llm_worker.mcp.oauth_tokens")
+        try:
+            async with asyncio.timeout(2 * REFRESH_TIME.total_seconds()):
+                while True:
+                    row, secret = await self._load(tokens, credential)
+                    if secret.access_token != refused and not _has_expired(row):
+                        return secret.access_token
+                    if await self._database.call(McpCredential.objects.claim_refresh, row):
+                        return await self._renew(tokens, row, secret)
+                    await asyncio.sleep(_POLL_S)
+        except TimeoutError:
+            raise ServerUnavailable("The server's sign-in did not answer in time.") from None
+
+    async def close(self) -> None:
+        """Returns when the tokens that are being renewed are stored."""
+        await asyncio.gather(*self._renewals, return_exceptions=True)
+
+    async def _load(self, tokens: Any, credential: str) -> "tuple[McpCredential, Secret]":
+        row = await self._database.call_with_retry(McpCredential.objects.filter(pk=credential).first)
+        if row is None:
+            raise sign_in_needed()
+        try:
+            return row, tokens.Secret.model_validate(row.secret)
+        except EncryptionUnavailable:
+            raise ServerUnavailable("The server is not set up.", "SECRETS_KEYS is not set.") from None
+        except (UnreadableSecret, ValueError):
+            await self._database.call(McpCredential.objects.forget, row)
+            raise sign_in_needed() from None
+
+    async def _renew(self, tokens: Any, row: McpCredential, secret: "Secret") -> str:
+        """To the end, also if the call is cancelled meanwhile: the refresh token that was used is of no use any more."""
+        renewal = asyncio.create_task(self._ask_issuer(tokens, row, secret), name="mcp token renewal")
+        self._renewals.add(renewal)
+        renewal.add_done_callback(self._forget_renewal)
+        return await asyncio.shield(renewal)
+
+    def _forget_renewal(self, renewal: asyncio.Task[str]) -> None:
+        self._renewals.discard(renewal)
+        if not renewal.cancelled():
+            renewal.exception()  # the call may have been cancelled
+
+    async def _ask_issuer(self, tokens: Any, row: McpCredential, secret: "Secret") -> str:
+        try:
+            grant = await tokens.refresh(secret, self._send or _guarded())
+        except tokens.SignInRefused:
+            await self._database.call_with_retry(McpCredential.objects.forget, row)
+            raise sign_in_needed() from None
+        except tokens.SignInFailed as failed:
+            await self._database.call_with_retry(McpCredential.objects.abandon_refresh, row)
+            raise ServerUnavailable(str(failed)) from failed
+        fields = {"expires_at": grant.expires_at, "scopes": grant.secret.scope or ""}
+        stored = grant.secret.model_dump(mode="json")
+        if not await self._database.call_with_retry(McpCredential.objects.refreshed, row, stored, **fields):
+            raise sign_in_needed()
+        return str(grant.secret.access_token)
+
+
+def sign_in_needed() -> ServerUnavailable:
+    return ServerUnavailable(SIGN_IN_NEEDED, needs_sign_in=True)
+
+
+def _has_expired(row: McpCredential) -> bool:
+    return row.expires_at is not None and row.expires_at - MARGIN < datetime.now(UTC)
+
+
+def _guarded() -> "Send":
+    send: Send = import_module("llm_worker.mcp.oauth_requests").send_guarded
+    return send

@@ -1,0 +1,53 @@
+"""Sends the requests of sign-ins over the guarded client: each address is checked, none but those of the settings is reached
+without TLS, and no redirect is followed. Uses the SDK's client types."""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+import httpx2
+from django.conf import settings
+
+from knowledge.guarded_http.client import GuardedRequest, RequestLimits, send
+from knowledge.guarded_http.connector import Resolver, resolve_host
+from knowledge.guarded_http.refusal import UrlRefused
+from knowledge.guarded_http.target import parse_target
+from llm_worker.mcp.oauth import SignInFailed
+
+_LIMITS: Final = RequestLimits(max_bytes=512 * 1024, max_redirects=0)
+_KEPT: Final = frozenset({"content-type", "www-authenticate"})
+_NOT_SENT: Final = frozenset({"host", "content-length", "connection", "accept-encoding", "user-agent"})
+
+
+async def send_guarded(request: httpx2.Request, resolve: Resolver = resolve_host) -> httpx2.Response:
+    """Raises SignInFailed."""
+    url = str(request.url)
+    headers = {name: value for name, value in request.headers.items() if name not in _NOT_SENT}
+    try:
+        require_tls(url)
+        sent = GuardedRequest(url, request.method, headers, await request.aread() or None)
+        async with send(sent, _LIMITS, resolve) as response:
+            # A server that demands no sign-in may answer with a stream that does not end.
+            is_stream = response.headers.get("Content-Type", "").lower().startswith("text/event-stream")
+            content = b"" if is_stream else await response.read()
+    except UrlRefused as refused:
+        if refused.code == "too_many_redirects":
+            return httpx2.Response(302, request=request)
+        raise SignInFailed(f"The server's sign-in cannot be reached ({refused.code}).") from refused
+    kept = {name: value for name, value in response.headers.items() if name.lower() in _KEPT}
+    return httpx2.Response(response.status, headers=kept, content=content, request=request)
+
+
+def require_browser_address(address: str) -> None:
+    """Raises SignInFailed for one that no user is sent to."""
+    try:
+        require_tls(address)
+    except UrlRefused as refused:
+        raise SignInFailed(f"The server's sign-in cannot be reached ({refused.code}).") from refused
+
+
+def require_tls(url: str) -> None:
+    """Raises UrlRefused. For hosts of URL_ALLOWED_HOSTS, which may be on the machine itself, it is not required."""
+    origin = urlsplit(url)._replace(path="", query="", fragment="").geturl()
+    target = parse_target(origin, settings.URL_ALLOWED_HOSTS)
+    if target.scheme != "https" and not target.is_in(settings.URL_ALLOWED_HOSTS):
+        raise UrlRefused("url_scheme_blocked", "without TLS")

@@ -1,0 +1,125 @@
+"""What a code and a refresh token are exchanged for, and what calls are made with then. Knows no rows. Uses the SDK."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+import httpx2
+from mcp.client.auth import OAuthFlowError, OAuthTokenError
+from mcp.client.auth.oauth2 import OAuthContext
+from mcp.client.auth.utils import handle_token_response_scopes, validate_authorization_response_iss
+from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from pydantic import BaseModel, ValidationError
+
+from llm_worker.mcp.oauth import NOT_AS_SPECIFIED, NOT_AVAILABLE, Flow, Send, SignInFailed
+
+MAX_TOKEN_CHARACTERS: Final = 16_000
+LONGEST_LIFE: Final = timedelta(days=3_650)
+
+
+class SignInRefused(SignInFailed):
+    """The issuer accepts the code or the refresh token not, or no more: the user has to sign in again."""
+
+
+class Secret(BaseModel):
+    """What calls are made with, and how it is renewed. scope: as it was granted."""
+
+    access_token: str
+    refresh_token: str | None
+    token_endpoint: str
+    client: OAuthClientInformationFull
+    resource: str
+    scope: str | None
+
+
+class Grant(NamedTuple):
+    """expires_at: None if the issuer does not say."""
+
+    secret: Secret
+    expires_at: datetime | None
+
+
+async def exchange(flow: Flow, code: str, iss: str | None, send: Send) -> Grant:
+    """iss: what the answer named as its issuer (RFC 9207). Raises SignInFailed."""
+    try:
+        validate_authorization_response_iss(iss, flow.issuer)
+    except OAuthFlowError as error:
+        raise SignInFailed("The answer is not from the issuer that was asked.") from error
+    data = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": flow.redirect_uri,
+        "client_id": flow.client.client_id,
+        "code_verifier": flow.verifier,
+        "resource": flow.resource,
+    }
+    endpoint = str(flow.issuer.token_endpoint)
+    token = await _request_token(endpoint, data, flow.client, send)
+    return _grant(
+        token,
+        Secret(
+            access_token=token.access_token,
+            refresh_token=token.refresh_token,
+            token_endpoint=endpoint,
+            client=flow.client,
+            resource=flow.resource,
+            scope=token.scope or flow.scope,
+        ),
+    )
+
+
+async def refresh(secret: Secret, send: Send) -> Grant:
+    """Raises SignInRefused, SignInFailed if the issuer could not be asked."""
+    if not secret.refresh_token:
+        raise SignInRefused("The sign-in has expired.")
+    data = {
+        "grant_type": "refresh_token",
+        "refresh_token": secret.refresh_token,
+        "client_id": secret.client.client_id,
+        "resource": secret.resource,
+    }
+    token = await _request_token(secret.token_endpoint, data, secret.client, send)
+    # RFC 6749, section 6: what is not answered stays as it was.
+    renewed = {
+        "access_token": token.access_token,
+        "refresh_token": token.refresh_token or secret.refresh_token,
+        "scope": token.scope or secret.scope,
+    }
+    return _grant(token, secret.model_copy(update=renewed))
+
+
+async def _request_token(
+    endpoint: str, data: dict[str, str], client: OAuthClientInformationFull, send: Send
+) -> OAuthToken:
+    try:
+        data, headers = _context(client).prepare_token_auth(data, {})
+        response = await send(httpx2.Request("POST", endpoint, data=data, headers=headers))
+        if response.status_code in (400, 401, 403):
+            raise SignInRefused("The server's sign-in was refused.")
+        if response.status_code not in (200, 201):
+            raise SignInFailed(NOT_AVAILABLE)
+        token = await handle_token_response_scopes(response)
+    except (OAuthTokenError, ValidationError) as error:
+        raise SignInFailed(NOT_AS_SPECIFIED) from error
+    tokens = (token.access_token, token.refresh_token or "")
+    if not all(one.isascii() and one.isprintable() and len(one) <= MAX_TOKEN_CHARACTERS for one in tokens):
+        raise SignInFailed("The server's sign-in gives tokens that cannot be sent.")
+    return token
+
+
+def _grant(token: OAuthToken, secret: Secret) -> Grant:
+    if token.expires_in is None:
+        return Grant(secret, None)
+    life = min(max(timedelta(0), timedelta(seconds=min(token.expires_in, 10**9))), LONGEST_LIFE)
+    return Grant(secret, datetime.now(UTC) + life)
+
+
+def _context(client: OAuthClientInformationFull) -> OAuthContext:
+    """The SDK's, for how it authenticates a client."""
+    return OAuthContext(
+        server_url="",
+        client_metadata=OAuthClientMetadata(redirect_uris=None),
+        storage=None,  # type: ignore[arg-type]
+        redirect_handler=None,
+        callback_handler=None,
+        client_info=client,
+    )

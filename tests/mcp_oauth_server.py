@@ -1,0 +1,148 @@
+"""An MCP server of the SDK with its own authorization server, in a thread. Who comes with a browser is let in at once.
+
+The test decides how long tokens live, and revokes them.
+"""
+
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from mcp.server.auth.provider import (
+    AccessToken,
+    AuthorizationCode,
+    AuthorizationParams,
+    RefreshToken,
+    TokenError,
+    construct_redirect_uri,
+)
+from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
+from mcp.server.mcpserver import MCPServer
+from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
+
+SCOPE = "tides"
+
+
+class Issuer:
+    """The provider of the SDK's authorization server. life_s: of access tokens.  iss: what answers name as their issuer."""
+
+    def __init__(self, origin: str) -> None:
+        self.iss = origin
+        self.life_s = 3_600
+        self.clients: dict[str, OAuthClientInformationFull] = {}
+        self.codes: dict[str, AuthorizationCode] = {}
+        self.access: dict[str, AccessToken] = {}
+        self.refresh: dict[str, RefreshToken] = {}
+        self.refreshed = 0
+
+    def revoke(self) -> None:
+        """All tokens."""
+        self.access.clear()
+        self.refresh.clear()
+
+    async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
+        return self.clients.get(client_id)
+
+    async def register_client(self, client_info: OAuthClientInformationFull) -> None:
+        self.clients[client_info.client_id] = client_info
+
+    async def authorize(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:
+        code = secrets.token_urlsafe(32)
+        self.codes[code] = AuthorizationCode(
+            code=code,
+            scopes=params.scopes or [SCOPE],
+            expires_at=time.time() + 60,
+            client_id=client.client_id,
+            code_challenge=params.code_challenge,
+            redirect_uri=params.redirect_uri,
+            redirect_uri_provided_explicitly=params.redirect_uri_provided_explicitly,
+            resource=params.resource,
+        )
+        return construct_redirect_uri(str(params.redirect_uri), code=code, state=params.state, iss=self.iss)
+
+    async def load_authorization_code(
+        self, _: OAuthClientInformationFull, authorization_code: str
+    ) -> AuthorizationCode | None:
+        return self.codes.get(authorization_code)
+
+    async def exchange_authorization_code(
+        self, client: OAuthClientInformationFull, authorization_code: AuthorizationCode
+    ) -> OAuthToken:
+        del self.codes[authorization_code.code]
+        return self._give(client, authorization_code.scopes, authorization_code.resource)
+
+    async def load_refresh_token(
+        self, _: OAuthClientInformationFull, refresh_token: str
+    ) -> RefreshToken | None:
+        return self.refresh.get(refresh_token)
+
+    async def exchange_refresh_token(
+        self, client: OAuthClientInformationFull, refresh_token: RefreshToken, scopes: list[str]
+    ) -> OAuthToken:
+        """Each can be used once."""
+        if self.refresh.pop(refresh_token.token, None) is None:
+            raise TokenError("invalid_grant")
+        self.refreshed += 1
+        return self._give(client, scopes, None)
+
+    async def load_access_token(self, token: str) -> AccessToken | None:
+        return self.access.get(token)
+
+    async def revoke_token(self, token: Any) -> None:
+        self.access.pop(token.token, None)
+
+    def _give(
+        self, client: OAuthClientInformationFull, scopes: list[str], resource: str | None
+    ) -> OAuthToken:
+        access, refresh = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        self.access[access] = AccessToken(
+            token=access, client_id=client.client_id, scopes=scopes, resource=resource
+        )
+        self.refresh[refresh] = RefreshToken(token=refresh, client_id=client.client_id, scopes=scopes)
+        return OAuthToken(
+            access_token=access, refresh_token=refresh, expires_in=self.life_s, scope=" ".join(scopes)
+        )
+
+
+@contextmanager
+def serve(port: int) -> Iterator[Issuer]:
+    origin = f"http://127.0.0.1:{port}"
+    issuer = Issuer(origin)
+    server = MCPServer(
+        "Harbour",
+        auth_server_provider=issuer,
+        # As text: an address that pydantic has parsed ends in "/", and is another issuer.
+        auth=AuthSettings.model_validate(
+            {
+                "issuer_url": origin,
+                "resource_server_url": f"{origin}/mcp",
+                "client_registration_options": ClientRegistrationOptions(
+                    enabled=True, default_scopes=[SCOPE]
+                ),
+                "required_scopes": [SCOPE],
+                "validate_token_resource": False,
+            }
+        ),
+    )
+
+    @server.tool()
+    def tide(place: str) -> str:
+        """Tells the tide."""
+        return f"high at {place}"
+
+    config = uvicorn.Config(server.streamable_http_app(), host="127.0.0.1", port=port, log_level="critical")
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=running.run, daemon=True)
+    thread.start()
+    while not running.started:
+        time.sleep(0.01)
+        assert thread.is_alive()
+    try:
+        yield issuer
+    finally:
+        # Clients may keep streams open.
+        running.should_exit = running.force_exit = True
+        thread.join()

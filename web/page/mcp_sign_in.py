@@ -1,0 +1,160 @@
+"""The pages of signing in to MCP servers: which demand it, the way there, the way back, and the document that describes this client.
+
+A browser that is sent away and the one that comes back have to be the same, and its user the one who began.
+"""
+
+import hashlib
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseRedirectBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import cache_control, never_cache
+from django.views.decorators.http import require_safe
+from django.views.generic import TemplateView
+
+from chat.models import McpServer, McpSignIn
+from chat.models.mcp_sign_in import McpSignInQuerySet, SignInStatus
+from chat.protocol.errors import ApiError
+from chat.runs.mcp.sign_ins import (
+    NOT_NEEDED,
+    begin_sign_in,
+    may_sign_in,
+    sign_in_states,
+    sign_out,
+    take_answer,
+)
+from web.rest.fields import parse_id
+from web.site_origin import site_url
+
+# A worker answers within a second, unless it begins to.
+REFRESH_S: Final = 1
+
+
+class McpServers(LoginRequiredMixin, TemplateView):
+    """The servers that demand a sign-in, and whether this user has one."""
+
+    template_name = "web/mcp_servers.html"
+    http_method_names = ("get", "head", "post")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        user = cast("User", self.request.user)
+        states = sign_in_states(user, list(McpServer.objects.filter(is_enabled=True)))
+        demanding = [
+            {
+                "id": server.pk,
+                "name": server.name,
+                "state": state,
+                "may_sign_in": may_sign_in(user, server),
+            }
+            for server, state in states.items()
+            if state != NOT_NEEDED
+        ]
+        return super().get_context_data(servers=demanding, **kwargs)
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        user = cast("User", request.user)
+        pk = parse_id(request.POST.get("server", ""))
+        server = McpServer.objects.filter(is_enabled=True, pk=pk).first() if pk else None
+        if server is None:
+            return redirect("mcp_servers")
+        try:
+            if request.POST.get("action") == "sign_out":
+                sign_out(user, server)
+                return redirect("mcp_servers")
+            sign_in = begin_sign_in(user, server, site_url(reverse("mcp_callback")))
+        except ApiError as refused:
+            return self.render_to_response(self.get_context_data(problem=refused.message), status=409)
+        return redirect("mcp_sign_in", sign_in.pk)
+
+
+class _Away(HttpResponseRedirectBase):
+    """To the issuer, whose address has been checked (llm_worker/mcp/oauth_requests.py)."""
+
+    status_code = 302
+    allowed_schemes = ["http", "https"]
+
+
+@require_safe
+@never_cache
+@login_required
+def mcp_sign_in(request: HttpRequest, sign_in: UUID) -> HttpResponse:
+    """Lead to the sign-in of the server as soon as a worker knows where that is; and say how it has ended."""
+    found = _own(request).filter(pk=sign_in).first()
+    if found is None:
+        return _problem(request)
+    match found.status:
+        case SignInStatus.READY:
+            _own(request).filter(pk=sign_in).update(browser=_browser(request))
+            return _Away(found.address)
+        case SignInStatus.FAILED:
+            return _page(request, found, _("You are not signed in to %(name)s"), found.problem, 502)
+        case SignInStatus.DONE:
+            advice = _("You can close this tab. Its tools can be used now.")
+            return _page(request, found, _("You are signed in to %(name)s"), advice)
+    waiting = _page(request, found, _("Signing in to %(name)s"), _("One moment …"))
+    waiting["Refresh"] = str(REFRESH_S)
+    return waiting
+
+
+@require_safe
+@never_cache
+@login_required
+def mcp_callback(request: HttpRequest) -> HttpResponse:
+    """Where the issuer leads back to (RFC 6749, section 4.1.2). Once: what is loaded again finds that it is taken."""
+    found = _own(request).filter(state=request.GET.get("state", "")).first()
+    if found is None or not constant_time_compare(found.browser, _browser(request)):
+        return _problem(request)
+    if not ("code" in request.GET or "error" in request.GET):
+        return _problem(request)
+    take_answer(found, request.GET.dict())
+    return redirect("mcp_sign_in", found.pk)
+
+
+@require_safe
+@cache_control(public=True, max_age=3600)
+def mcp_client(request: HttpRequest) -> JsonResponse:  # noqa: ARG001
+    """The metadata document of this client, whose address is its id (draft-ietf-oauth-client-id-metadata-document)."""
+    return JsonResponse(
+        {
+            "client_id": site_url(reverse("mcp_client")),
+            "client_name": "Turnwire",
+            "client_uri": site_url("/"),
+            "redirect_uris": [site_url(reverse("mcp_callback"))],
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+            "token_endpoint_auth_method": "none",
+            "application_type": "web" if urlsplit(site_url("/")).scheme == "https" else "native",
+        }
+    )
+
+
+def _own(request: HttpRequest) -> McpSignInQuerySet:
+    return McpSignIn.objects.live().filter(user=cast("User", request.user)).select_related("server")
+
+
+def _browser(request: HttpRequest) -> str:
+    return hashlib.sha256(str(request.session.session_key).encode()).hexdigest()
+
+
+def _problem(request: HttpRequest) -> HttpResponse:
+    heading = _("This sign-in cannot be completed")
+    advice = _(
+        "It was started too long ago, in another browser, or it has been completed already. Start again."
+    )
+    return render(request, "web/problem.html", {"heading": heading, "advice": advice}, status=400)
+
+
+def _page(
+    request: HttpRequest, sign_in: McpSignIn, heading: str, advice: str, status: int = 200
+) -> HttpResponse:
+    context = {"heading": heading % {"name": sign_in.server.name}, "advice": advice}
+    return render(request, "web/problem.html", context, status=status)
