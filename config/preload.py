@@ -38,9 +38,8 @@ def preload() -> bool:
     """
     if sys.platform != "linux":
         return False
-    for name in [name for name in sys.modules if _SETTINGS.fullmatch(name)]:
-        # The launcher has read them before it knew the addresses of the services.
-        del sys.modules[name]
+    # The launcher has read them before it knew the addresses of the services.
+    forget_settings()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
 
@@ -56,3 +55,9 @@ def preload() -> bool:
     # Collections in the children would write to every object, and each page that is written to is copied.
     gc.freeze()
     return threading.active_count() == 1
+
+
+def forget_settings() -> None:
+    """Have the next import read them from the environment as it is then."""
+    for name in [name for name in sys.modules if _SETTINGS.fullmatch(name)]:
+        del sys.modules[name]

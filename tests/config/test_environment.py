@@ -14,18 +14,25 @@ from config import environment as env
 from tests.instance import ROOT, LaunchedInstance, free_port
 
 GOOD = {"DEBUG": "1", "DATA_DIR": "/nonexistent"}
-# Reads the settings once for each environment on its input, in a child that has the libraries of the settings already.
+# Reads the settings once for each environment on its input, in a child that has imported all that they import.
 READER = """
-import json, os, sys
-import csp.constants, django.conf, django_stubs_ext
+import importlib, json, os, sys
+import config.settings
+from config.preload import forget_settings
+forget_settings()
+# It has read what a start has stored in the folder of the first environment.
+del sys.modules["config.environment"], config.environment
 for line in sys.stdin:
     reads, writes = os.pipe()
     child = os.fork()
     if not child:
         os.dup2(writes, 1), os.dup2(writes, 2)
         os.environ.clear()
-        os.environ.update(json.loads(line))
-        import config.settings
+        asked = json.loads(line)
+        os.environ.update(asked["environment"])
+        settings = importlib.import_module("config.settings")
+        if asked["shown"]:
+            print(*(getattr(settings, name) for name in asked["shown"]))
         sys.exit()
     os.close(writes)
     with open(reads) as output:
@@ -37,20 +44,22 @@ for line in sys.stdin:
 @pytest.fixture(scope="module")
 def reader() -> Iterator["subprocess.Popen[str]"]:
     process = subprocess.Popen(
-        [sys.executable, "-c", READER], cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+        [sys.executable, "-c", READER], cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        env={**os.environ, **GOOD},
+    )  # fmt: skip
     yield process
     process.communicate()
 
 
 @pytest.fixture
 def read_settings(reader: "subprocess.Popen[str]") -> Any:
-    """Called with variables: a process that reads the settings with no others; (status, what it printed)."""
+    """Called with settings that are to be shown, and variables: a process that reads them with no others; (status, what it printed)."""
 
-    def read(**environment: str) -> tuple[int, str]:
+    def read(*shown: str, **environment: str) -> tuple[int, str]:
         assert reader.stdin
         assert reader.stdout
-        print(json.dumps({"PATH": os.environ["PATH"], **environment}), file=reader.stdin, flush=True)
+        asked = {"environment": {"PATH": os.environ["PATH"], **environment}, "shown": shown}
+        print(json.dumps(asked), file=reader.stdin, flush=True)
         status, printed = json.loads(reader.stdout.readline())
         return status, printed
 
@@ -155,20 +164,11 @@ def test_a_secret_that_could_be_guessed_is_refused_unless_debug(read_settings: A
     ],
 )
 def test_tls_is_expected_unless_the_instance_is_reached_without(
-    environment: dict[str, str], *, has_tls: bool
+    read_settings: Any, environment: dict[str, str], *, has_tls: bool
 ) -> None:
-    variables = {
-        "DATA_DIR": "/nonexistent",
-        "SECRET_KEY": "k" * 50,
-        "PATH": os.environ["PATH"],
-        **environment,
-    }
-    shown = "SECURE_SSL_REDIRECT, s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE"
-    script = f"import config.settings as s; print(s.{shown})"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, env=variables, capture_output=True, text=True, check=False
-    )
-    assert (done.stdout, done.stderr) == (f"{has_tls} {has_tls} {has_tls}\n", "")
+    variables = {"DATA_DIR": "/nonexistent", "SECRET_KEY": "k" * 50, **environment}
+    shown = ("SECURE_SSL_REDIRECT", "SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE")
+    assert read_settings(*shown, **variables) == (0, f"{has_tls} {has_tls} {has_tls}\n")
 
 
 def test_an_address_with_a_password_is_not_echoed(read_settings: Any) -> None:
