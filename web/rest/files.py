@@ -92,7 +92,7 @@ class FileView(StrictAPIView):
     @documented("files_read", answer=FileAnswer)
     def get(self, request: Request, file: str) -> Response:
         """Read what is known of a file."""
-        return Response(_present(_get_own_file(request, file)))
+        return Response(_present(_get_downloadable(request, file)))
 
     @documented("files_delete", statuses=(204,))
     def delete(self, request: Request, file: str) -> Response:

@@ -124,7 +124,8 @@ def test_the_image_is_loaded_by_its_owner_alone_and_is_in_no_list(seeing, reader
         address = f"/api/files/{file.pk}/{part}/"
         assert (alice.get(address).status_code, other.get(address).status_code) == (200, 404)
     assert alice.get("/api/files/").json()["results"] == []
-    assert alice.get(f"/api/files/{file.pk}/").status_code == 404
+    address = f"/api/files/{file.pk}/"
+    assert (alice.get(address).json()["name"], other.get(address).status_code) == ("tests__dot, image 1", 404)
     assert alice.delete(f"/api/files/{file.pk}/").status_code == 404
     sent = factories.send_turn(alice, str(run.turn.session_id), "And?", files=[str(file.pk)])
     assert sent.status_code == 404
