@@ -147,6 +147,14 @@ def test_the_image_goes_with_the_last_chat_that_has_it_and_counts_until_then(see
     assert {str(file.content.name), file.thumbnail} <= paths
 
 
+def test_the_image_goes_with_the_account(seeing, reader, answer):
+    owner = answer(call("dot")).turn.session.owner
+    file = File.objects.get()
+    owner.delete()
+    assert not File.objects.exists()
+    assert DeletedBlob.objects.filter(path=str(file.content.name)).count() == 1
+
+
 def test_an_image_that_is_not_read_in_time_holds_up_no_answer(seeing, answer, upstream, monkeypatch):
     monkeypatch.setattr(tool_images, "WAIT_S", 0.3)
     run = answer(call("dot"))
