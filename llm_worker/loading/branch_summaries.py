@@ -72,7 +72,8 @@ SIZES = Statement(
         SELECT call.message_id, sum({_PATCHES} + {TOKENS_AROUND})::int AS image_tokens
         FROM chat_toolcall AS call JOIN chat_toolcallimage AS image ON image.tool_call_id = call.id
             JOIN knowledge_file AS file ON file.id = image.file_id
-        WHERE call.message_id = ANY({BRANCH_IDS}) AND file.status = 'ready' GROUP BY call.message_id
+        WHERE call.message_id = ANY({BRANCH_IDS}) AND file.status = 'ready' AND call.status = 'completed'
+        GROUP BY call.message_id
     )
     SELECT branch.depth, message.role = 'user',
         {_TEXT} + {TOKENS_PER_MESSAGE}

@@ -12,9 +12,11 @@ from django.db import connection
 from chat.models import ModelConfig, Run, Session, StoredBytes, ToolCall, ToolCallImage
 from chat.protocol import wire
 from chat.protocol.states import Status
+from chat.transcript.picture_tokens import picture_tokens
 from ingest.extraction import extract
 from knowledge import blobs
 from knowledge.models import DeletedBlob, File
+from llm_worker.loading.branch_summaries import SIZES
 from llm_worker.tool_calls import tool_images
 from tests import factories
 from tests.llm_worker import screens
@@ -97,6 +99,14 @@ def test_a_model_that_sees_is_shown_the_image_behind_the_responses_and_in_later_
     later = upstream.requests[-1]
     assert images_in(later) == [(place, content)], "in the same place"
     assert later.messages[place] == request.messages[place]
+
+
+def test_its_tokens_count_for_the_history_that_a_summary_is_chosen_by(seeing, reader, answer):
+    run = answer(call("dot"))
+    sizes = [row for row in SIZES.all(leaf=run.message_id) if not row.is_question]
+    assert [row.image_tokens for row in sizes] == [picture_tokens(1, 1)]
+    ToolCall.objects.filter(run=run).update(status="unknown")
+    assert [row.image_tokens for row in SIZES.all(leaf=run.message_id)] == [0, 0]
 
 
 def test_a_model_that_does_not_see_is_told_so_and_the_user_sees_it(server, reader, answer, upstream):
