@@ -101,7 +101,10 @@ def measure_branch(held: Compression, config: ModelConfig) -> BranchMeasurement:
     reserved = _reserved(run, config) if held.reserved_tokens is None else held.reserved_tokens
     history_window = max(0, config.counted_window - reserved)
     # As a later run of this model sees it: with the summary that it would use.
-    branch = load_branch(held.leaf_id, window=lambda: ModelWindow(history_window, config.supports_vision))
+    sees_images = config.supports_vision
+    branch = load_branch(
+        held.leaf_id, window=lambda: ModelWindow(history_window, sees_images), sees_images=sees_images
+    )
     if not stores_prompt_blocks(run.turn.session.agent):
         branch = branch.without_blocks()
     renderer = MessageRenderer(estimate_tokens, sees_images=config.supports_vision)

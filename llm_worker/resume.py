@@ -45,7 +45,10 @@ def plan_unfinished_calls(each: ShownRound, tools: Sequence[Tool]) -> list[Plann
 
 def to_round(each: ShownRound) -> Round:
     """A finished round as the model sees it."""
-    calls = tuple(Call(call.tool_call_id, call.name, call.arguments, call.response) for call in each.calls)
+    calls = tuple(
+        Call(call.tool_call_id, call.name, call.arguments, call.response, images=call.images)
+        for call in each.calls
+    )
     return Round(calls, each.text_before, each.reasoning, each.sent_back)
 
 
@@ -55,7 +58,9 @@ def _unfinished(call: ShownCall, tool: Tool | None) -> PlannedCall:
 
 
 def _planned(call: ShownCall, tool: Tool | None) -> PlannedCall:
-    result = CallResult("completed", call.response, call.documents) if call.response else None
+    result = (
+        CallResult("completed", call.response, call.documents, images=call.images) if call.response else None
+    )
     return PlannedCall(call.tool_call_id, call.name, call.arguments, tool, result, answers=call.answers)
 
 

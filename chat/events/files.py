@@ -70,6 +70,9 @@ def _encode(file: File) -> bytes:
 
 
 def _channels(file: File) -> list[str]:
+    """None of an image that a tool returned: the call tells of it."""
+    if file.is_tool_image:
+        return []
     if file.knowledge_base_id:
         return [session_list.channel_name(one) for one in knowledge_bases.reader_ids(file.knowledge_base_id)]
     return [channel_name(file.owner_id)]

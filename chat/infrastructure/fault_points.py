@@ -23,6 +23,7 @@ Point = Literal[
     "before_round",  # the model has requested tool calls, none is stored
     "after_round_began",  # they are stored as running, none has run
     "before_call_ended",  # a tool has run, its outcome is not stored
+    "after_tool_images_stored",
     "after_call_ended",
     "after_approved_calls_began",
     "after_compression_claim",  # the compression is claimed

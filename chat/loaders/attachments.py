@@ -36,6 +36,9 @@ class _FileRow(NamedTuple):
         document = Document(number, str(self.id), self.name, self.text)
         return TextFile(str(self.id), self.name, self.size_bytes, document, self.token_count)
 
+    def as_unread_image(self) -> Image:
+        return Image(str(self.id), self.name, "", self.width_px or 0, self.height_px or 0)
+
     def as_image(self) -> Image:
         """Without an address if its content cannot be read."""
         try:
@@ -70,6 +73,11 @@ class OtherFile(NamedTuple):
         return picture_tokens(self.file.width_px or 0, self.file.height_px or 0)
 
 
+class _ToolImage(NamedTuple):
+    call: UUID
+    file: _FileRow
+
+
 class _CountedFile(NamedTuple):
     tokens: int
     file: _FileRow
@@ -89,6 +97,15 @@ _OF_MESSAGES: Final = Statement(
     WHERE attached.message_id = ANY(%(messages)s) ORDER BY attached.message_id, attached.position
     """,  # noqa: S608  names of columns alone
     _AttachedFile,
+)
+# Parameters: calls. Plan: one_tool_image_per_position, primary key of knowledge_file.
+_OF_CALLS: Final = Statement(
+    f"""
+    SELECT image.tool_call_id, {select_list(_FileRow, "file")}
+    FROM chat_toolcallimage AS image JOIN knowledge_file AS file ON file.id = image.file_id
+    WHERE image.tool_call_id = ANY(%(calls)s) AND file.status = 'ready' ORDER BY image.tool_call_id, image.position
+    """,  # noqa: S608  names of columns alone
+    _ToolImage,
 )
 _IS_TEXT: Final = "file.status = 'ready' AND file.kind <> 'image'"
 _IS_OTHER: Final = "(file.status = 'processing' OR (file.status = 'ready' AND file.kind = 'image'))"
@@ -142,6 +159,17 @@ def load_attachments(message_ids: Iterable[UUID]) -> dict[UUID, Attachments]:
         else:
             by_message[message].images.append(file.as_image())
     return dict(by_message)
+
+
+def load_tool_images(calls: Iterable[UUID], *, with_contents: bool) -> dict[UUID, tuple[Image, ...]]:
+    """Tool call id -> the images that it returned and that can be shown; calls without images are left out.
+
+    with_contents: otherwise they have no address, and the storage is not read.
+    """
+    by_call: dict[UUID, list[Image]] = defaultdict(list)
+    for call, file in _OF_CALLS.all(calls=list(calls)):
+        by_call[call].append(file.as_image() if with_contents else file.as_unread_image())
+    return {call: tuple(images) for call, images in by_call.items()}
 
 
 def load_project_files(project_id: UUID, encoding: str = "") -> list[TextFile]:

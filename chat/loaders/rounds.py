@@ -6,11 +6,12 @@ from itertools import chain, groupby
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from chat.loaders.attachments import load_tool_images
 from chat.models import Approval, CitedDocument, Run, ToolCall
 from chat.models.approval import Decision
 from chat.models.tool_call import ToolCallStatus
 from chat.transcript.citation_links import linked_documents
-from chat.transcript.entries import Document, Passage, SentBack
+from chat.transcript.entries import Document, Image, Passage, SentBack
 from chat.transcript.forms import Answered
 from chat.transcript.packets import place_of, snippet
 from chat.transcript.rebuild import ShownCall, ShownDecision, ShownRound, documents_of
@@ -18,23 +19,28 @@ from chat.transcript.rebuild import ShownCall, ShownDecision, ShownRound, docume
 _MEMBERS = ("number", "document_id", "title", "url")
 
 
-def load_rounds(run_id: UUID) -> tuple[ShownRound, ...]:
-    """All tool rounds of a run, oldest first, each call with the rounds inside it."""
+def load_rounds(run_id: UUID, *, to_resume: bool = False) -> tuple[ShownRound, ...]:
+    """All tool rounds of a run, oldest first, each call with the rounds inside it. to_resume: with the contents of images."""
     inside: dict[UUID | None, list[ToolCall]] = defaultdict(list)
-    unfinished = []
+    unfinished, completed = [], []
     for call in ToolCall.objects.filter(run=run_id):
         inside[call.parent_tool_call_id].append(call)
         if call.status in (ToolCallStatus.WAITING, ToolCallStatus.RUNNING):
             unfinished.append(call.pk)
-    stored = _Stored(inside, _approvals(unfinished) if unfinished else {})
+        elif call.status == ToolCallStatus.COMPLETED:
+            completed.append(call.pk)
+    images = load_tool_images(completed, with_contents=to_resume) if completed else {}
+    stored = _Stored(inside, _approvals(unfinished) if unfinished else {}, images)
     return _rounds(stored, None)
 
 
 class _Stored(NamedTuple):
-    """inside: the calls of each call, and under None those of the message.  approvals: of those that have not ended, oldest first."""
+    """inside: the calls of each call, and under None those of the message.  approvals: of those that have not ended, oldest first.
+    images: of those that have completed."""
 
     inside: Mapping[UUID | None, list[ToolCall]]
     approvals: Mapping[UUID, list[Approval]]
+    images: Mapping[UUID, tuple[Image, ...]]
 
     def decision(self, call: ToolCall) -> ShownDecision | None:
         """About what the call waits for."""
@@ -109,6 +115,7 @@ def _round(calls: list[ToolCall], stored: _Stored) -> ShownRound:
             report=call.report,
             decision=stored.decision(call),
             answers=stored.answers(call),
+            images=stored.images.get(call.pk, ()),
         )
         for call in calls
     )

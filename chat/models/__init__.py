@@ -39,6 +39,7 @@ from chat.models.system_prompt import SystemPrompt
 from chat.models.tip_snapshot import TipSnapshot
 from chat.models.token_scope import Scope, TokenScope
 from chat.models.tool_call import ToolCall
+from chat.models.tool_call_image import ToolCallImage
 from chat.models.tool_policy import ToolPolicy
 from chat.models.turn import Turn
 
@@ -84,6 +85,7 @@ __all__ = [
     "TipSnapshot",
     "TokenScope",
     "ToolCall",
+    "ToolCallImage",
     "ToolPolicy",
     "TriggeredBy",
     "Turn",

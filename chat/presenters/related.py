@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
-from chat.models import Approval, ChatMessage, CitedDocument, MessageFile, Role, ToolCall
+from chat.models import Approval, ChatMessage, CitedDocument, MessageFile, Role, ToolCall, ToolCallImage
 from chat.models.file_tokens import tokens_of_file
 from chat.models.tool_call import ToolCallStatus
 from chat.presenters.files import present_thumbnail
@@ -56,14 +56,28 @@ def _tool_calls(message_ids: Sequence[UUID]) -> ByMessage:
     if not message_ids:
         return by_message
     calls = list(ToolCall.objects.filter(run__message__in=message_ids))
+    images = _tool_images([call.pk for call in calls]) if calls else {}
     asked = _questions([call.pk for call in calls if call.status == ToolCallStatus.WAITING])
     for call in calls:
         presented = _present_tool_call(call) | asked.get(call.pk, {}) | {"children": children[call.pk]}
+        if call.pk in images:
+            presented["images"] = images[call.pk]
         if call.parent_tool_call_id:
             children[call.parent_tool_call_id].append(presented)
         else:
             by_message[call.message_id].append(presented)
     return by_message
+
+
+def _tool_images(calls: Sequence[UUID]) -> ByMessage:
+    """The member `images` of those of these calls that have some, as packets have it."""
+    by_call: ByMessage = defaultdict(list)
+    for image in ToolCallImage.objects.shown().filter(tool_call__in=calls):
+        file = image.file
+        by_call[image.tool_call_id].append(
+            {"id": str(file.pk), "name": file.name, "width": file.width_px, "height": file.height_px}
+        )
+    return by_call
 
 
 def _questions(waiting: Sequence[UUID]) -> dict[UUID, JSONObject]:

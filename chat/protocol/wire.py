@@ -116,6 +116,7 @@ class ToolOutput(PacketBody, frozen=True, tag="tool_output", omit_defaults=True)
     documents: list[dict[str, Any]] | None = None
     truncated: bool = False
     ref: str | None = None
+    images: list[dict[str, Any]] | None = None
 
 
 class SectionEnd(PacketBody, frozen=True, tag="section_end", omit_defaults=True):

@@ -26,6 +26,7 @@ from chat.models import (
     Run,
     Session,
     ToolCall,
+    ToolCallImage,
     Turn,
 )
 from chat.models.sql import statements
@@ -118,11 +119,16 @@ class _Copies:
         statements.insert([self._message(row) for row in ChatMessage.objects.filter(pk__in=messages)])
         runs = list(Run.objects.filter(message__in=messages))
         calls = list(ToolCall.objects.filter(run__in=[run.pk for run in runs]))
+        images = list(ToolCallImage.objects.filter(tool_call__in=[call.pk for call in calls]))
         turns = list(Turn.objects.filter(pk__in=[run.turn_id for run in runs]))
         self.ids |= {row.pk: uuid4() for rows in (turns, runs, calls) for row in rows}
         statements.insert([self._turn(row) for row in turns])
         statements.insert([self._run(row) for row in runs])
         statements.insert([self._call(row) for row in calls])
+        # The files are shared: the last call that has one takes it along.
+        ToolCallImage.objects.bulk_create(
+            [_renewed(row, pk=None, tool_call_id=self.ids[row.tool_call_id]) for row in images]
+        )
         for model in _OF_MESSAGES:
             self._copy_related(model.objects.filter(message__in=messages))
         # What was edited is on another branch, which stays behind.

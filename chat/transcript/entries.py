@@ -70,6 +70,7 @@ class Call:
     """One tool call of a model and its response.
 
     response: what the model reads.  token_count: of name and arguments, in the default encoding; 0: unknown.
+    images: that it returned, for models that see.
     """
 
     id: str
@@ -77,6 +78,7 @@ class Call:
     arguments: Mapping[str, Any]
     response: str = ""
     token_count: int = 0
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
+from msgspec.structs import replace
+
 from chat.protocol import wire as p
 from chat.transcript.citation_links import citation_record
-from chat.transcript.entries import Document
+from chat.transcript.entries import Document, Image
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.forms import Question
 
@@ -137,12 +139,13 @@ class Blocks:
             yield self._place(p.ToolProgress(self._running[tab], done, total, text), tab)
 
     def tool_output(
-        self, tab: int, response: str, documents: Iterable[Document], ref: str
+        self, tab: int, response: str, documents: Iterable[Document], ref: str, images: Iterable[Image] = ()
     ) -> Iterator[Placed]:
-        """The result of a call; its documents are shown instead of the response text."""
+        """The result of a call; its documents are shown instead of the response text, and its images beside it."""
         found = list(documents)
         self.documents |= {document.number: document for document in found}
-        yield self._place(_output(self._running[tab], response, found, ref), tab)
+        shown = [image_record(image) for image in images] or None
+        yield self._place(replace(_output(self._running[tab], response, found, ref), images=shown), tab)
 
     def tool_end(self, tab: int, status: str = UNKNOWN, duration_ms: int | None = None) -> Iterator[Placed]:
         """End a call. Without a status the call was interrupted and its outcome is unknown."""
@@ -218,6 +221,11 @@ def _output(tool_call_id: str, response: str, documents: list[Document], ref: st
     return p.ToolOutput(
         tool_call_id, output=response[:MAX_SHOWN_CHARACTERS], truncated=is_cut, ref=ref if is_cut else None
     )
+
+
+def image_record(image: Image) -> dict[str, Any]:
+    """An image of a call as clients see it; its content is that of the file with this id."""
+    return {"id": image.id, "name": image.name, "width": image.width_px, "height": image.height_px}
 
 
 def _note_of(response: str) -> str | None:

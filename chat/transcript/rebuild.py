@@ -9,7 +9,7 @@ from typing import Any
 
 from chat.protocol import wire as p
 from chat.transcript.citation_links import citation_link
-from chat.transcript.entries import Document, SentBack
+from chat.transcript.entries import Document, Image, SentBack
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.forms import Answered, Question
 from chat.transcript.packets import Blocks, Placed
@@ -35,6 +35,7 @@ class ShownCall:
 
     duration_ms: None if unknown. rounds, report_reasoning, report: the calls and texts inside an agent tool.
     decision: set while the call waits, for approval or an answer.  answers: to what it asked, while it has not ended.
+    images: that can be shown; with their contents only where the call is resumed.
     """
 
     id: str
@@ -50,6 +51,7 @@ class ShownCall:
     report: str = ""
     decision: ShownDecision | None = None
     answers: tuple[Answered, ...] = ()
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ def show_outcome(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
         yield from inside.message(call.report)
         yield from inside.close()
     if call.response:
-        yield from blocks.tool_output(tab, call.response, call.documents, call.id)
+        yield from blocks.tool_output(tab, call.response, call.documents, call.id, call.images)
     yield from blocks.tool_end(tab, call.status, call.duration_ms)
 
 

@@ -32,7 +32,11 @@ class FileQuerySet(FileClaims["File"]):
         return self.filter(has_stale_chunks=True).exclude(status=FileStatus.PROCESSING)
 
     def visible_to(self, user: Any) -> Self:
-        """The user's own files, without documents of knowledge bases and pictures of pages; files of others are not visible."""
+        """The user's own files, without documents of knowledge bases, pictures of pages and images of tools; files of others are not visible."""
+        return self.downloadable_by(user).filter(is_tool_image=False)
+
+    def downloadable_by(self, user: Any) -> Self:
+        """Those that are visible to the user, and the images that tools returned in the user's sessions."""
         return self.filter(owner=user, knowledge_base__isnull=True, page_of__isnull=True)
 
     def of_session_alone(self, session_id: UUID) -> Self:
@@ -92,6 +96,8 @@ class File(models.Model):
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="page_pictures", db_index=False
     )
     page = models.IntegerField(null=True, blank=True)
+    # An image that a tool returned: in no list, and deleted by the database with the last tool call that it is of.
+    is_tool_image = models.BooleanField(default=False, db_default=False, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     # Rises with every claim: the fencing token of what a worker stores.

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 from uuid import UUID
 
 from chat.compressions.summaries import Summary
-from chat.loaders.attachments import load_attachments
+from chat.loaders.attachments import Attachments, load_attachments, load_tool_images
 from chat.models import ChatMessage, MessageFile
 from chat.models.sql.statements import BRANCH_IDS, Statement
 from chat.transcript.entries import Block, BlockKind, Call, Entry, EntryRole, Round, SentBack, TextFile
@@ -60,6 +60,8 @@ class CallRow(NamedTuple):
     token_count: int
     sent_back: str | None
     reasoning: str
+    id: UUID
+    has_images: bool
 
 
 class BlockRow(NamedTuple):
@@ -99,11 +101,12 @@ AFTER_CUTOFF = Statement(
     MessageRow,
 )
 # Later turns only see whether there was a response.
-# Parameters: answers. Plan: one_tool_call_per_place_in_message.
+# Parameters: answers. Plan: one_tool_call_per_place_in_message, one_tool_image_per_position.
 CALLS = Statement(
     """
     SELECT message_id, turn_number, text_before, tool_call_id, name, arguments, left(response, 1), token_count,
-        sent_back, CASE WHEN sent_back IS NULL THEN '' ELSE reasoning END
+        sent_back, CASE WHEN sent_back IS NULL THEN '' ELSE reasoning END, id,
+        status = 'completed' AND EXISTS (SELECT FROM chat_toolcallimage WHERE tool_call_id = chat_toolcall.id)
     FROM chat_toolcall WHERE message_id = ANY(%(answers)s) ORDER BY message_id, turn_number, tab_index
     """,
     CallRow,
@@ -151,13 +154,17 @@ class Branch:
 
 
 def load_branch(
-    leaf: UUID, rows: list[MessageRow] | None = None, window: Callable[[], ModelWindow] | None = None
+    leaf: UUID,
+    rows: list[MessageRow] | None = None,
+    window: Callable[[], ModelWindow] | None = None,
+    *,
+    sees_images: bool = True,
 ) -> Branch:
     """The branch from the root, or from the cutoff of the summary that a run uses, to the message `leaf`.
 
     Calls, files and blocks are queried only for messages that have some. rows: the result of MESSAGES or
     MESSAGES_OF_RUN; None if not executed yet.  window: of the run, called in sessions that have summaries; None to use
-    the newest summary.
+    the newest summary.  sees_images: otherwise those of tools are not read, which stand for nothing then.
     """
     rows = MESSAGES.all(leaf=leaf) if rows is None else rows
     summary = None
@@ -168,27 +175,33 @@ def load_branch(
     with_calls = [row.id for row in rows if row.has_calls]
     with_files = [row.id for row in rows if row.has_files]
     with_blocks = [row.id for row in rows if row.has_blocks]
-    rounds = _rounds(with_calls) if with_calls else {}
+    rounds = _rounds(with_calls, sees_images=sees_images) if with_calls else {}
     attached = load_attachments(with_files) if with_files else {}
     blocks, project = _blocks(with_blocks) if with_blocks else ({}, ("", ()))
-    entries = [
-        Entry(
-            str(row.id),
-            cast("EntryRole", row.role),
-            row.text,
-            row.sent_at,
-            row.token_count,
-            rounds=rounds.get(row.id, ()),
-            files=tuple(attached[row.id].files) if row.id in attached else (),
-            images=tuple(attached[row.id].images) if row.id in attached else (),
-            blocks=blocks.get(row.id, ()),
-        )
-        for row in rows
-    ]
+    entries = [_entry(row, rounds, attached, blocks) for row in rows]
     has_numbers = with_calls or with_files or project[1] or summary
     highest_number = MessageFile.objects.highest_number(leaf) if has_numbers else 0
     branch = Branch(entries, highest_number, project)
     return _with_summary(summary, branch) if summary else branch
+
+
+def _entry(
+    row: MessageRow,
+    rounds: Mapping[UUID, tuple[Round, ...]],
+    attached: Mapping[UUID, Attachments],
+    blocks: Mapping[UUID, tuple[Block, ...]],
+) -> Entry:
+    return Entry(
+        str(row.id),
+        cast("EntryRole", row.role),
+        row.text,
+        row.sent_at,
+        row.token_count,
+        rounds=rounds.get(row.id, ()),
+        files=tuple(attached[row.id].files) if row.id in attached else (),
+        images=tuple(attached[row.id].images) if row.id in attached else (),
+        blocks=blocks.get(row.id, ()),
+    )
 
 
 def _summary(found: BranchSummary) -> Summary | None:
@@ -213,12 +226,22 @@ def _with_summary(summary: Summary, branch: Branch) -> Branch:
     )
 
 
-def _rounds(answers: Sequence[UUID]) -> Mapping[UUID, tuple[Round, ...]]:
+def _rounds(answers: Sequence[UUID], *, sees_images: bool) -> Mapping[UUID, tuple[Round, ...]]:
     rounds: dict[UUID, list[Round]] = defaultdict(list)
-    for (message, _), group in groupby(CALLS.all(answers=answers), lambda row: row[:2]):
+    found = CALLS.all(answers=answers)
+    with_images = [row.id for row in found if row.has_images] if sees_images else []
+    images = load_tool_images(with_images, with_contents=True) if with_images else {}
+    for (message, _), group in groupby(found, lambda row: row[:2]):
         rows = list(group)
         calls = tuple(
-            Call(row.tool_call_id, row.name, json.loads(row.arguments), row.response, row.token_count)
+            Call(
+                row.tool_call_id,
+                row.name,
+                json.loads(row.arguments),
+                row.response,
+                row.token_count,
+                images.get(row.id, ()),
+            )
             for row in rows
         )
         first = rows[0]

@@ -68,6 +68,12 @@ SIZES = Statement(
             sum({_PATCHES} + {TOKENS_AROUND}) FILTER (WHERE file.kind = 'image')::int AS image_tokens
         FROM chat_messagefile AS one JOIN knowledge_file AS file ON file.id = one.file_id
         WHERE one.message_id = ANY({BRANCH_IDS}) GROUP BY one.message_id
+    ), returned AS (
+        SELECT call.message_id, sum({_PATCHES} + {TOKENS_AROUND})::int AS image_tokens
+        FROM chat_toolcall AS call JOIN chat_toolcallimage AS image ON image.tool_call_id = call.id
+            JOIN knowledge_file AS file ON file.id = image.file_id
+        WHERE call.message_id = ANY({BRANCH_IDS}) AND file.status = 'ready' AND call.status = 'completed'
+        GROUP BY call.message_id
     )
     SELECT branch.depth, message.role = 'user',
         {_TEXT} + {TOKENS_PER_MESSAGE}
@@ -75,11 +81,15 @@ SIZES = Statement(
             WHEN 'user' THEN {SENT_AT_TOKENS} + COALESCE(block.tokens, 0) + COALESCE(attached.tokens, 0)
             ELSE COALESCE(call.tokens, 0)
         END,
-        CASE message.role WHEN 'user' THEN COALESCE(attached.image_tokens, 0) ELSE 0 END
+        CASE message.role
+            WHEN 'user' THEN COALESCE(attached.image_tokens, 0)
+            ELSE COALESCE(returned.image_tokens, 0)
+        END
     FROM branch JOIN chat_chatmessage AS message ON message.id = branch.id
     LEFT JOIN block ON block.message_id = message.id
     LEFT JOIN call ON call.message_id = message.id
     LEFT JOIN attached ON attached.message_id = message.id
+    LEFT JOIN returned ON returned.message_id = message.id
     WHERE message.role IN ('user', 'assistant') AND message.id = ANY({BRANCH_IDS})
     """,  # noqa: S608  constants alone
     SizeRow,

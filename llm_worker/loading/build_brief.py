@@ -92,7 +92,10 @@ def _load_project_and_branch(around: Surroundings, rows: PreloadedRows | None) -
     run = around.run
     stores_blocks = stores_prompt_blocks(run.turn.session.agent)
     branch = load_branch(
-        run.turn.user_message_id, rows.messages if rows else None, lambda: around.model_window
+        run.turn.user_message_id,
+        rows.messages if rows else None,
+        lambda: around.model_window,
+        sees_images=around.config.supports_vision,
     )
     if not stores_blocks:
         branch = branch.without_blocks()  # stored for a previous agent of the session
@@ -193,7 +196,7 @@ def _continues_text(run: Run) -> bool:
 
 
 def _earlier(run: Run) -> EarlierProgress:
-    rounds = load_rounds(run.pk)
+    rounds = load_rounds(run.pk, to_resume=True)
     counted = load_counts(run)._asdict() if rounds or run.continuations else {}
     if not _continues_text(run):
         return EarlierProgress(rounds, **counted)

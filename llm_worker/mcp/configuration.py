@@ -50,11 +50,13 @@ class Asked(Exception):
 
 
 class Answer(NamedTuple):
-    """text: for the model.  is_error: the tool says that it failed.  structured: the same as JSON; None: it has none, or too much."""
+    """text: for the model.  is_error: the tool says that it failed.  structured: the same as JSON; None: it has none, or too much.
+    images: their contents, not parsed."""
 
     text: str
     is_error: bool = False
     structured: Mapping[str, Any] | None = None
+    images: tuple[bytes, ...] = ()
 
 
 # Done, of how much (None: unknown), and what the server says of it.

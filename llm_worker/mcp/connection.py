@@ -37,7 +37,7 @@ from llm_worker.mcp.configuration import (
     ServerUnavailable,
     Tokens,
 )
-from llm_worker.mcp.content import response_of, structured_of
+from llm_worker.mcp.content import images_of, response_of, structured_of
 from llm_worker.mcp.http import NOT_SENT, HttpServer
 from llm_worker.mcp.stdio import StdioServer
 
@@ -123,7 +123,9 @@ class Connection:
                 raise
         if questions.asked is not None:
             raise Asked(questions.asked)
-        return Answer(response_of(result), result.is_error, structured_of(result))
+        images = {} if result.is_error else images_of(result)
+        text = response_of(result, images)
+        return Answer(text, result.is_error, structured_of(result), tuple(images.values()))
 
     async def _call(
         self, client: Client, tool: str, arguments: Mapping[str, Any], caller: Caller

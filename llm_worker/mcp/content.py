@@ -1,7 +1,9 @@
-"""Turns what a call answered into text for the model and JSON for clients. Uses the SDK's types."""
+"""Turns what a call answered into text and images for the model, and JSON for clients. Uses the SDK's types."""
 
+import binascii
 import json
-from collections.abc import Mapping
+from base64 import b64decode
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from mcp_types import (
@@ -16,16 +18,36 @@ from mcp_types import (
 )
 
 from chat.protocol.strict_json import measured_storable
+from knowledge.file_types import detect_type
 
 MAX_CHARACTERS: Final = 100_000
+# Of one answer. Their bytes are bounded by the size of the message.
+MAX_IMAGES: Final = 8
+# By the first bytes of the content, whatever the server says that it is.
+_ACCEPTED: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 
 
-def response_of(result: CallToolResult) -> str:
-    """Never bytes in base64: media are named with their type and size.
+def images_of(result: CallToolResult) -> dict[int, bytes]:
+    """The images that may be shown, by their place in the answer: not parsed, which is left to the reader of files."""
+    images: dict[int, bytes] = {}
+    for place, block in enumerate(result.content):
+        if len(images) == MAX_IMAGES:
+            break
+        if isinstance(block, ImageContent) and (content := _image(block.data)):
+            images[place] = content
+    return images
+
+
+def response_of(result: CallToolResult, shown: Collection[int] = ()) -> str:
+    """Never bytes in base64: media are named with their type and size. shown: the places of images that are shown.
 
     Structured content stands for itself where no text repeats it, as servers should (revision 2025-06-18, Tools, Structured Content).
     """
-    parts = [text for block in result.content if (text := _text_of(block))]
+    parts = [
+        text
+        for place, block in enumerate(result.content)
+        if (text := _text_of(block, is_shown=place in shown))
+    ]
     has_text = any(isinstance(block, TextContent) for block in result.content)
     if result.structured_content is not None and not has_text:
         parts.append(json.dumps(result.structured_content, ensure_ascii=False))
@@ -46,12 +68,22 @@ def structured_of(result: CallToolResult) -> Mapping[str, Any] | None:
     return found
 
 
-def _text_of(block: ContentBlock) -> str:
+def _image(base64: str) -> bytes:
+    """Empty if it is no image of a kind that is accepted."""
+    try:
+        content = b64decode(base64, validate=True)
+    except (binascii.Error, ValueError):
+        return b""
+    return content if detect_type("", content).content_type in _ACCEPTED else b""
+
+
+def _text_of(block: ContentBlock, *, is_shown: bool) -> str:
     if isinstance(block, TextContent):
         return block.text
     if isinstance(block, ImageContent | AudioContent):
         kind = "An image" if isinstance(block, ImageContent) else "A sound"
-        return _left_out(kind, block.mime_type, block.data)
+        named = _named(kind, block.mime_type, block.data)
+        return f"({named}.)" if is_shown else _left_out(named)
     if isinstance(block, ResourceLink):
         described = f": {block.description}" if block.description else ""
         return f"[{block.title or block.name}]({block.uri}){described}"
@@ -61,9 +93,13 @@ def _text_of(block: ContentBlock) -> str:
 def _resource(resource: TextResourceContents | BlobResourceContents) -> str:
     if isinstance(resource, TextResourceContents):
         return f"{resource.uri}\n\n{resource.text}"
-    return f"{resource.uri} {_left_out('A file', resource.mime_type or 'unknown type', resource.blob)}"
+    named = _named("A file", resource.mime_type or "unknown type", resource.blob)
+    return f"{resource.uri} {_left_out(named)}"
 
 
-def _left_out(kind: str, mime_type: str, base64: str) -> str:
-    size = len(base64) * 3 // 4
-    return f"({kind} of {size} bytes, {mime_type}, which cannot be shown here.)"
+def _named(kind: str, mime_type: str, base64: str) -> str:
+    return f"{kind} of {len(base64.rstrip('=')) * 3 // 4} bytes, {mime_type}"
+
+
+def _left_out(named: str) -> str:
+    return f"({named}, which cannot be shown here.)"

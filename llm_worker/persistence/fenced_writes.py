@@ -188,6 +188,12 @@ def let_wait(checkpoint: Checkpoint, usage: TokenUsage, cycles: int) -> Waiting:
         return Waiting.DECIDED
 
 
+def owns_run(run: Run) -> bool:
+    """Whether the attempt still owns the run. Locks its row until the end of the transaction."""
+    ours = Run.objects.filter(pk=run.pk, attempt=run.attempt, owner=run.owner, status__in=HELD_STATUSES)
+    return bool(ours.select_for_update(no_key=True, of=("self",)).values_list("pk"))
+
+
 def _save(statement: Statement[SavedRun], owner: int, checkpoints: Sequence[Checkpoint]) -> set[UUID]:
     reach("before_checkpoint")
     citing = [one for one in checkpoints if one.cited]

@@ -13,6 +13,8 @@ from llm_worker.request.message import TOKENS_PER_MESSAGE, LanguageModelInput, M
 EARLIER = "[The beginning of the conversation is not shown.]"
 # Stands for the answer of a turn that ended after its tool calls.
 UNFINISHED = "[This answer was not finished.]"
+# Between the responses of tools and the images that these returned.
+IMAGES_FOLLOW = "[The images that the tools returned follow.]"
 # With the server's overhead.
 PLACEHOLDER_TOKENS = 16
 
@@ -40,6 +42,8 @@ def _needed_between(before: Sequence[Message], message: Message) -> Message | No
     if is_first and message.role == "assistant":
         return Message("N", EARLIER, tokens=PLACEHOLDER_TOKENS)
     follows_response = not is_first and before[0].role == "tool"
+    if follows_response and message.letter == "TI":
+        return Message("A", IMAGES_FOLLOW, tokens=PLACEHOLDER_TOKENS)
     if follows_response and message.role == "user" and message.letter != "R":
         return Message("A", UNFINISHED, tokens=PLACEHOLDER_TOKENS)
     return None

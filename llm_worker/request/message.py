@@ -1,7 +1,7 @@
 """Message: one message as the model sees it, with its token count. Pure.
 
-Letters: S system prompt, SUM summary, U user text, A answer, TC tool calls, TR tool response, CA agent prompt,
-P project documents, D dynamic context, N files no longer shown, F attached files, R reminder.
+Letters: S system prompt, SUM summary, U user text, A answer, TC tool calls, TR tool response, TI images that tools
+returned, CA agent prompt, P project documents, D dynamic context, N files no longer shown, F attached files, R reminder.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from chat.transcript.entries import Call, Image
 
-Letter = Literal["S", "SUM", "U", "A", "TC", "TR", "CA", "P", "D", "N", "F", "R"]
+Letter = Literal["S", "SUM", "U", "A", "TC", "TR", "TI", "CA", "P", "D", "N", "F", "R"]
 # All other letters have the role "user".
 ROLES: dict[Letter, str] = {"S": "system", "A": "assistant", "TC": "assistant", "TR": "tool"}
 

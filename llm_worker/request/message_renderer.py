@@ -7,13 +7,14 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import accumulate
 from typing import Any
 
 from chat.transcript.entries import Block, BlockKind, Call, Entry, Image, Round
 from chat.transcript.passages import join_passages
 from chat.transcript.picture_tokens import picture_tokens
 from llm_worker.request.documents import render_provided
-from llm_worker.request.images import image_lines
+from llm_worker.request.images import image_lines, tool_image_lines
 from llm_worker.request.message import (
     TOKENS_PER_CALL,
     TOKENS_PER_MESSAGE,
@@ -99,7 +100,20 @@ class MessageRenderer:
     def render_past_round(self, each: Round, per_character: float) -> tuple[Message, ...]:
         """A round of an earlier turn: its calls, each with OMITTED_RESPONSE."""
         responses = [(OMITTED_RESPONSE, OMITTED_RESPONSE_TOKENS)] * len(each.calls)
-        return (self.render_calls(each, per_character), *self.render_responses(each, responses))
+        calls, images = self.render_calls(each, per_character), self.render_tool_images(each)
+        return (calls, *self.render_responses(each, responses), *images)
+
+    def render_tool_images(self, each: Round, room: int | None = None) -> list[Message]:
+        """The images of a round in one message, as many as `room` tokens have room for; None: all. No message without images.
+
+        Behind the responses, since many servers take text alone in these.
+        """
+        images = [image for call in each.calls for image in call.images if image.url]
+        if not images or not self.sees_images:
+            return []
+        shown = images if room is None else [one for one, used in _with_sums(images) if used <= room]
+        lines = "\n".join(tool_image_lines(shown, images[len(shown) :]))
+        return [self.with_images(self.render_text("TI", lines), tuple(shown))]
 
     def render_calls(self, each: Round, per_character: float = 0) -> Message:
         text = each.text_before
@@ -133,6 +147,12 @@ class MessageRenderer:
 
 def _tokens_of_images(images: Sequence[Image]) -> int:
     return sum(picture_tokens(image.width_px, image.height_px) for image in images)
+
+
+def _with_sums(images: Sequence[Image]) -> Iterator[tuple[Image, int]]:
+    """Each with the tokens of the images up to it."""
+    tokens = (picture_tokens(image.width_px, image.height_px) for image in images)
+    return zip(images, accumulate(tokens), strict=True)
 
 
 def drop_unanswered_calls(rounds: Sequence[Round], rest: str = "") -> tuple[list[Round], str]:

@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Self
 
 from chat.transcript.entries import Round
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, total_tokens
 from llm_worker.request.message_renderer import MessageRenderer, drop_unanswered_calls
 from llm_worker.request.truncation import token_limits, truncate
+
+# Of the room for a round, what its images may use; those that come after are named.
+IMAGES_SHARE = Fraction(3, 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +29,17 @@ class CurrentRounds:
         for each in drop_unanswered_calls(rounds)[0]:
             asked = renderer.render_calls(each)
             sizes = [renderer.tokens_of(call.response, 0) for call in each.calls]
-            room -= asked.tokens + TOKENS_PER_MESSAGE * len(sizes)
+            images = renderer.render_tool_images(
+                each, room * IMAGES_SHARE.numerator // IMAGES_SHARE.denominator
+            )
+            room -= asked.tokens + TOKENS_PER_MESSAGE * len(sizes) + total_tokens(images)
             limits = token_limits(sizes, room)
             responses = [
                 truncate(call.response, limit, renderer.tokens_of)
                 for call, limit in zip(each.calls, limits, strict=True)
             ]
             room -= sum(tokens for _text, tokens in responses)
-            messages += [asked, *renderer.render_responses(each, responses)]
+            messages += [asked, *renderer.render_responses(each, responses), *images]
             truncated += [
                 call.id for call, size, limit in zip(each.calls, sizes, limits, strict=True) if limit < size
             ]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from chat.transcript.entries import Document
+from chat.transcript.entries import Document, Image
 from chat.transcript.forms import Answered, Question
 from chat.transcript.tool_arguments import first_violation
 from llm_worker.allowance import Allowance
@@ -28,7 +28,7 @@ class CallResult:
 
     is_safe_summary: the response stands for documents, none of which may be shown.
     arguments: those that really ran; None: those of the call.  is_knowledge_search: of documents that may be shown.
-    structured: the response as JSON, for clients.
+    structured: the response as JSON, for clients.  images: that are stored and can be shown.
     """
 
     status: ResultStatus
@@ -39,6 +39,7 @@ class CallResult:
     arguments: Mapping[str, Any] | None = None
     is_knowledge_search: bool = False
     structured: Mapping[str, Any] | None = None
+    images: tuple[Image, ...] = ()
 
     @property
     def logged_as(self) -> str:

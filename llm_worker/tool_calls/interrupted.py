@@ -7,8 +7,8 @@ from chat.models import Run, ToolCall
 from llm_worker.emitter import Emitter
 from llm_worker.stream.arguments import parse_partial_arguments
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
-from llm_worker.tool_calls.round_runner import NewRound
 from llm_worker.tool_calls.round_store import row_of
+from llm_worker.tool_calls.stored_round import NewRound
 
 # Without a response, so that no later request repeats it.
 NEVER_RAN = CallResult("unknown", "")

@@ -3,11 +3,11 @@
 tool_round.py runs the calls themselves and knows nothing of these.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from chat.transcript.entries import Call, Document, Entry, Round, SentBack
 from chat.transcript.finish import Finish
@@ -20,13 +20,15 @@ from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.emitter import Emitter
 from llm_worker.post_run.context_report import ContextReport
 from llm_worker.request.documents import Numbering
+from llm_worker.request.images import describe_images
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.state import RunState, Utterance
 from llm_worker.step import StreamingModels
 from llm_worker.tool_calls.approval import ApprovalNeeded, without_tools
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
 from llm_worker.tool_calls.progress import Progress, ProgressReports
-from llm_worker.tool_calls.tool_round import execute
+from llm_worker.tool_calls.stored_round import AgentReport, NewRound, RoundStore
+from llm_worker.tool_calls.tool_round import KeptImages, execute
 from llm_worker.tools.pages import RunPages
 from llm_worker.tools.tool import (
     Knowledge,
@@ -41,48 +43,6 @@ from llm_worker.tools.tool import (
     ToolFailed,
 )
 from llm_worker.upstream.model_request import Request
-
-
-@dataclass(frozen=True)
-class NewRound:
-    """A round to be stored before its calls run.
-
-    number: among the rounds of its loop, from 0.  before: what was shown since the previous round.
-    inside: the row of the agent call it belongs to, if any.
-    """
-
-    number: int
-    calls: Sequence[PlannedCall]
-    before: Utterance
-    inside: str
-    sent_back: SentBack | None = None
-
-
-@dataclass(frozen=True)
-class AgentReport:
-    """What an agent tool wrote as its report, and its reasoning before."""
-
-    report: str = ""
-    reasoning: str = ""
-
-
-class RoundStore(Protocol):
-    """Stores rounds. Each method returns when its write is committed, and never if the run was lost."""
-
-    async def begin(self, new_round: NewRound) -> list[str]:
-        """Store the calls as running or waiting; returns their rows, in tab order."""
-        ...
-
-    async def start(self, approved: Mapping[str, PlannedCall]) -> None:
-        """Store that these calls, by row, run now with these arguments: if they are lost, they may have taken effect."""
-        ...
-
-    async def finish(self, row: str, result: CallResult, report: AgentReport) -> None: ...
-
-    async def wait(self, row: str, call: PlannedCall) -> None:
-        """Store that a call which ran waits for the answer to its question."""
-        ...
-
 
 QueryRewriter = Callable[[Sequence[str]], Awaitable[Sequence[str]]]
 
@@ -162,7 +122,9 @@ class RoundRunner:
             raise ApprovalNeeded
         self.emitter.show(self.emitter.blocks.close())
         done = (
-            Call(call.id, call.name, _as_it_ran(call, result).arguments, result.response)
+            Call(
+                call.id, call.name, _as_it_ran(call, result).arguments, result.response, images=result.images
+            )
             for call, result in zip(calls, results, strict=True)
         )
         return Round(tuple(done), start.before.text, start.before.reasoning, start.sent_back)
@@ -204,6 +166,11 @@ class RoundRunner:
     def number(self, documents: Sequence[Document]) -> tuple[Document, ...]:
         return self.deps.numbering.number(documents)
 
+    async def keep_images(self, tab: int, contents: Sequence[bytes]) -> KeptImages:
+        kept = await self.deps.store.keep_images(self.rows[tab], self.calls[tab].name, contents)
+        sees_images = self.brief.prompt_parts.sees_images
+        return KeptImages(kept, describe_images(len(contents), len(kept), sees_images=sees_images))
+
     async def finished(self, tab: int, result: CallResult) -> None:
         self.emitter.has_found |= bool(result.documents)
         resumed = self.resumed.calls[tab] if self.resumed else None
@@ -222,6 +189,7 @@ class RoundRunner:
                 ran,
                 response=result.response,
                 documents=result.documents,
+                images=result.images,
                 status=result.status,
                 duration_ms=result.duration_ms,
             )
@@ -273,7 +241,11 @@ class _CallContext:
         brief = replace(
             runner.brief,
             entries=[Entry("", "user", question, self.now)],
-            prompt_parts=PromptParts(system=instructions, source=runner.brief.model.source),
+            prompt_parts=PromptParts(
+                system=instructions,
+                source=runner.brief.model.source,
+                sees_images=runner.brief.prompt_parts.sees_images,
+            ),
             max_cycles=cycles,
             tools=without_tools(tools, runner.brief.tools_needing_approval),
             forced_tool="",

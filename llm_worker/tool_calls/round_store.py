@@ -12,17 +12,18 @@ from chat.infrastructure.fault_points import reach
 from chat.loaders.rounds import document_record
 from chat.models import Approval, Run, ToolCall
 from chat.models.tool_call import ToolCallStatus
-from chat.protocol.states import HELD
+from chat.transcript.entries import Image
 from chat.transcript.run_spending import RunSpending
 from chat.transcript.tokens import count_tokens
 from llm_worker.allowance import Allowance
 from llm_worker.database import Database
 from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
-from llm_worker.persistence.fenced_writes import Checkpoint, save_checkpoint
+from llm_worker.persistence.fenced_writes import Checkpoint, owns_run, save_checkpoint
 from llm_worker.request.message import call_text
 from llm_worker.safe_summary_log import log_safe_summary
 from llm_worker.tool_calls.calls import CallResult, PlannedCall
-from llm_worker.tool_calls.round_runner import AgentReport, NewRound
+from llm_worker.tool_calls.stored_round import AgentReport, NewRound
+from llm_worker.tool_calls.tool_images import ReturnedImages, keep_images
 
 
 class BegunRound(NamedTuple):
@@ -82,6 +83,9 @@ class DatabaseRoundStore:
         approval = Approval.for_call(row_asked, self._run.turn.session, parameters, call.question)
         await self._write(wait_for_answer, self._run, approval)
 
+    async def keep_images(self, row: str, name: str, contents: Sequence[bytes]) -> Sequence[Image]:
+        return await keep_images(self._database, self._run, ReturnedImages(row, name, contents))
+
     async def _write(self, function: Callable[..., bool], *args: Any) -> None:
         if not await until_written(self._database.call_with_retry(function, *args)):
             self._on_lost()
@@ -104,7 +108,7 @@ def begin_round(run: Run, begun: BegunRound) -> bool:
     """Store it in one transaction. False if another process owns the run. Idempotent."""
     reach("before_round")
     with transaction.atomic():
-        if not _is_ours(run):
+        if not owns_run(run):
             return False
         if begun.held:
             save_checkpoint(run.owner or 0, begun.held)
@@ -119,7 +123,7 @@ def begin_round(run: Run, begun: BegunRound) -> bool:
 def start_approved(run: Run, approved: Mapping[str, PlannedCall]) -> bool:
     """Store that calls which waited run now. False if another process owns the run. Idempotent."""
     with transaction.atomic():
-        if not _is_ours(run):
+        if not owns_run(run):
             return False
         for row, call in approved.items():
             ToolCall.objects.filter(pk=row).update(
@@ -134,7 +138,7 @@ def start_approved(run: Run, approved: Mapping[str, PlannedCall]) -> bool:
 def wait_for_answer(run: Run, approval: Approval) -> bool:
     """Store that a call which ran waits. False if another process owns the run. Idempotent."""
     with transaction.atomic():
-        if not _is_ours(run):
+        if not owns_run(run):
             return False
         ToolCall.objects.filter(pk=approval.tool_call_id).update(status=ToolCallStatus.WAITING)
         Approval.objects.bulk_create([approval], ignore_conflicts=True)
@@ -145,7 +149,7 @@ def finish_call(run: Run, row: str, result: CallResult, report: AgentReport) -> 
     """False if another process owns the run. Idempotent."""
     reach("before_call_ended")
     with transaction.atomic():
-        if not _is_ours(run):
+        if not owns_run(run):
             return False
         ToolCall.objects.filter(pk=row).update(
             **(_arguments_that_ran(row, result.arguments) if result.arguments is not None else {}),
@@ -165,12 +169,6 @@ def _arguments_that_ran(row: str, arguments: Mapping[str, Any]) -> dict[str, Any
     """The columns to change."""
     name = ToolCall.objects.values_list("name", flat=True).filter(pk=row).first() or ""
     return {"arguments": dict(arguments), "token_count": count_tokens(call_text(name, arguments))}
-
-
-def _is_ours(run: Run) -> bool:
-    """Whether the attempt still owns the run. Locks its row until the end of the transaction."""
-    ours = Run.objects.filter(pk=run.pk, attempt=run.attempt, owner=run.owner, status__in=HELD)
-    return bool(ours.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
 def row_of(run: Run, new_round: NewRound, tab: int, call: PlannedCall) -> ToolCall:

@@ -8,9 +8,9 @@ import logging
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from chat.transcript.entries import Document
+from chat.transcript.entries import Document, Image
 from chat.transcript.forms import Question
 from llm_worker.request.documents import render_found
 from llm_worker.stream.sanitiser import clean
@@ -21,6 +21,16 @@ logger = logging.getLogger(__name__)
 
 # A cancelled tool that has not ended by then is abandoned, and its result discarded.
 CANCEL_GRACE_S = 1.0
+
+
+class KeptImages(NamedTuple):
+    """note: what the model is told of those that it is not shown; empty if it is shown all."""
+
+    images: Sequence[Image] = ()
+    note: str = ""
+
+
+NO_IMAGES = KeptImages()
 
 
 class RoundHost(Protocol):
@@ -36,6 +46,10 @@ class RoundHost(Protocol):
 
     def number(self, documents: Sequence[Document]) -> Sequence[Document]:
         """The documents with their numbers in this turn."""
+        ...
+
+    async def keep_images(self, tab: int, contents: Sequence[bytes]) -> KeptImages:
+        """Store the images of a call; returns those that can be shown, once they have been read."""
         ...
 
     async def finished(self, tab: int, result: CallResult) -> None:
@@ -96,7 +110,7 @@ async def _run_tool(
             await _cancel(running)
     failure = _failure(running)
     if failure is None:
-        return _completed(tool, running.result(), host)
+        return await _completed(tab, tool, running.result(), host)
     if isinstance(failure, InputNeeded):
         return failure.question
     if isinstance(failure, ToolOutcomeUnknown) and not tool.annotations.may_run_again:
@@ -107,7 +121,7 @@ async def _run_tool(
     return CallResult("failed", clean(str(failure)) or f"{tool.name} failed.")
 
 
-def _completed(tool: Tool, outcome: ToolResult, host: RoundHost) -> CallResult:
+async def _completed(tab: int, tool: Tool, outcome: ToolResult, host: RoundHost) -> CallResult:
     if outcome.is_safe_summary:
         return CallResult(
             "completed", clean(outcome.response), is_safe_summary=True, arguments=outcome.arguments
@@ -118,13 +132,15 @@ def _completed(tool: Tool, outcome: ToolResult, host: RoundHost) -> CallResult:
         if documents or outcome.note
         else f"{tool.name} returned nothing."
     )
+    kept = await host.keep_images(tab, outcome.images) if outcome.images else NO_IMAGES
     return CallResult(
         "completed",
-        response,
+        "\n\n".join(filter(None, (response, kept.note))),
         documents,
         arguments=outcome.arguments,
         is_knowledge_search=outcome.is_knowledge_search,
         structured=outcome.structured,
+        images=tuple(kept.images),
     )
 
 

@@ -63,4 +63,4 @@ class McpTool(Tool):
             raise ToolOutcomeUnknown(str(lost)) from lost
         if answer.is_error:
             raise ToolFailed(answer.text)
-        return ToolResult(response=answer.text, structured=answer.structured)
+        return ToolResult(response=answer.text, structured=answer.structured, images=answer.images)

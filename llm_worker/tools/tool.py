@@ -40,6 +40,7 @@ class ToolResult:
     is_knowledge_search: knowledge bases were searched; the log tells when the result is stored.
     arguments: those that really ran, which are stored and shown from then on; None: those of the call.
     structured: the response as JSON, which is stored for clients and never sent to the model; None: there is none.
+    images: the contents of pictures, not parsed, which are stored for the user, and for models that see.
     """
 
     response: str = ""
@@ -49,6 +50,7 @@ class ToolResult:
     is_knowledge_search: bool = False
     arguments: Mapping[str, Any] | None = None
     structured: Mapping[str, Any] | None = None
+    images: tuple[bytes, ...] = ()
 
 
 class Sources(Protocol):

@@ -12,6 +12,22 @@ from tests.tool_fixtures import MOON, RESEARCH, SUN, search_call, streamed_call,
 
 pytestmark = pytest.mark.browser
 
+IMAGE = """
+from io import BytesIO
+from PIL import Image
+from chat.models import ToolCall, ToolCallImage
+from knowledge import blobs
+from knowledge.models import File
+call = ToolCall.objects.get(name="current_time")
+content = BytesIO()
+Image.new("RGB", (320, 200), "teal").save(content, "WEBP")
+paths = [blobs.store(content, f"files/{call.pk}{end}") for end in ("", "-thumbnail")]
+file = File.objects.create(
+    owner=call.run.turn.session.owner, name="clock, image 1", kind="image", content_type="image/webp", status="ready",
+    size_bytes=content.tell(), content=paths[0], thumbnail=paths[1], width_px=320, height_px=200, is_tool_image=True,
+)
+ToolCallImage.objects.create(tool_call=call, file=file, position=0)
+"""
 POST = """async ([path, body]) => {
     const token = document.cookie.match(/csrftoken=([^;]+)/)[1];
     const headers = { "Content-Type": "application/json", "X-CSRFToken": token };
@@ -65,6 +81,23 @@ def test_calls_are_listed_with_their_outcome_live_and_after_a_reload(helped: Rea
         expect(answer.locator(".round .reasoning .markdown")).to_have_text("The clock knows.")
         helped.page.reload()
         helped.expect_answer("It is late there.")
+
+
+def test_an_image_of_a_call_is_shown_below_its_result_and_opens(helped: Reader, stack: Stack) -> None:
+    stack.upstream.reply(*streamed_call("current_time", "{}"), times=1)
+    stack.upstream.reply({"text": "It is late."})
+    helped.send("What time is it?")
+    helped.expect_answer("It is late.")
+    stack.manage("shell", "-v", "0", "-c", IMAGE)
+    helped.page.reload()
+    helped.expect_answer("It is late.")
+    helped.answers.locator(".steps > summary").click()
+    image = helped.answers.locator(".call-images").get_by_role("img", name="clock, image 1")
+    expect(image).to_have_js_property("naturalWidth", 320)
+    assert violations_in_both_themes(helped.page) == []
+    helped.answers.get_by_role("button", name="clock, image 1").click()
+    shown = helped.page.get_by_role("dialog").get_by_role("img", name="clock, image 1")
+    expect(shown).to_have_js_property("naturalWidth", 320)
 
 
 def test_a_copied_answer_has_a_paragraph_break_where_tools_ran(helped: Reader, stack: Stack) -> None:

@@ -20,7 +20,8 @@ from llm_worker.request.documents import Numbering
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.state import RunState, Utterance
 from llm_worker.tool_calls.calls import CallResult
-from llm_worker.tool_calls.round_runner import AgentReport, LoopDeps, NewRound
+from llm_worker.tool_calls.round_runner import LoopDeps
+from llm_worker.tool_calls.stored_round import AgentReport, NewRound
 from llm_worker.tools.current_time import CurrentTime
 from llm_worker.tools.research_agent import ResearchAgent
 from llm_worker.tools.tool import Tool

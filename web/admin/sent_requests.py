@@ -20,7 +20,7 @@ from web.admin.sent_message import SentMessage
 # Names of the letters that mark parts of a request (llm_worker/request/message.py).
 LETTERS: Final = {
     "S": _("system prompt"), "SUM": _("summary"), "U": _("question"), "A": _("answer"), "TC": _("tool calls"),
-    "TR": _("tool response"), "CA": _("agent prompt"), "P": _("project documents"), "D": _("dynamic context"),
+    "TR": _("tool response"), "TI": _("images of tools"), "CA": _("agent prompt"), "P": _("project documents"), "D": _("dynamic context"),
     "N": _("files no longer shown"), "F": _("attached files"), "R": _("reminder"),
 }  # fmt: skip
 # Why a part of the branch is not in a request (llm_worker/post_run/context_report.py).

@@ -111,11 +111,13 @@ def _write_chats(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[b
 
 
 def _write_files(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[bytes]:
-    """Those of messages are in the archives of their chats, and in no other place."""
+    """Images of tools included. Those of messages are in the archives of their chats, and in no other place."""
     attached = MessageFile.objects.filter(file__owner=user).values("file")
     models = list(ModelConfig.objects.offered())
     listed: list[JSONObject] = []
-    for pks in _batches(File.objects.visible_to(user).exclude(pk__in=attached).order_by("created_at", "pk")):
+    for pks in _batches(
+        File.objects.downloadable_by(user).exclude(pk__in=attached).order_by("created_at", "pk")
+    ):
         for file in File.objects.filter(pk__in=pks).defer("text").order_by("created_at", "pk"):
             entry = _entry("files", len(listed) + 1, file.name)
             stored = yield from _write_stored(archive, pipe, entry, file)

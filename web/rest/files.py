@@ -92,7 +92,7 @@ class FileView(StrictAPIView):
     @documented("files_read", answer=FileAnswer)
     def get(self, request: Request, file: str) -> Response:
         """Read what is known of a file."""
-        return Response(_present(_get_own_file(request, file)))
+        return Response(_present(_get_downloadable(request, file)))
 
     @documented("files_delete", statuses=(204,))
     def delete(self, request: Request, file: str) -> Response:
@@ -110,14 +110,14 @@ class FileContentView(StrictAPIView):
     @documented("files_download", answer={"*/*": OpenApiTypes.BINARY}, statuses=(200, 206))
     def get(self, request: Request, file: str) -> HttpResponseBase:
         """Download the content, or the part that `Range` names."""
-        return content_response(request, _get_own_file(request, file))
+        return content_response(request, _get_downloadable(request, file))
 
 
 class FileThumbnailView(StrictAPIView):
     @documented("files_thumbnail", answer={"image/webp": OpenApiTypes.BINARY})
     def get(self, request: Request, file: str) -> HttpResponseBase:
         """Read the small copy of a picture: upright, at most 256 pixels on its longer side. Browsers may keep it."""
-        found = _get_own_file(request, file)
+        found = _get_downloadable(request, file)
         if not found.thumbnail:
             raise ApiError("file_not_found")
         etag = quote_etag(found.thumbnail.removeprefix(f"{blobs.FOLDER}/"))
@@ -179,6 +179,10 @@ def _own_project(request: Request, form: dict[str, Any]) -> Project | None:
 
 def _get_own_file(request: Request, pk: str) -> File:
     return get_own_row(File.objects.visible_to(current_user(request)).defer("text"), pk, "file")
+
+
+def _get_downloadable(request: Request, pk: str) -> File:
+    return get_own_row(File.objects.downloadable_by(current_user(request)).defer("text"), pk, "file")
 
 
 def _present(file: File) -> dict[str, Any]:

@@ -118,6 +118,15 @@ class QuestionAnswer(ResponseSchema):
     )
 
 
+class ToolImageAnswer(ResponseSchema):
+    id = serializers.UUIDField(
+        help_text="Of a file: `files/{id}/content/` has the image, `files/{id}/thumbnail/` a small copy."
+    )
+    name = serializers.CharField()
+    width = serializers.IntegerField()
+    height = serializers.IntegerField()
+
+
 class ToolCallAnswer(ResponseSchema):
     id = serializers.UUIDField()
     tool_call_id = serializers.CharField()
@@ -131,6 +140,7 @@ class ToolCallAnswer(ResponseSchema):
     structured = serializers.DictField(
         required=False, help_text="The response as JSON, of tools that have it."
     )
+    images = ToolImageAnswer(many=True, required=False, help_text="That the tool returned.")
     text_before = serializers.CharField(required=False)
     reasoning = serializers.CharField(required=False)
     reasoning_ms = serializers.IntegerField(required=False)

@@ -14,6 +14,7 @@ import pytest
 from llm_worker.mcp.configuration import Answer, CallLost, Configuration, ServerUnavailable
 from tests.instance import ROOT, free_port
 from tests.llm_worker.mcp.client import stdio, until
+from tests.mcp_server import DOT
 
 pytestmark = [pytest.mark.e2e]
 
@@ -53,7 +54,7 @@ async def test_the_tools_are_listed_and_calls_answer_with_what_the_model_reads(c
     assert await client.call(server, "echo", text="Flut") == Answer("echo: Flut")
     assert '"sum": 3' in (await client.call(server, "add", a=1, b=2)).text
     picture = await client.call(server, "dot")
-    assert picture == Answer("(An image of 69 bytes, image/png, which cannot be shown here.)")
+    assert picture == Answer("(An image of 70 bytes, image/png.)", images=(DOT,))
     assert (await client.call(server, "fail")).is_error
     assert (await client.call(server, "nothing")).is_error
     await client.call(server, "steps")

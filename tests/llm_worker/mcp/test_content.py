@@ -1,12 +1,13 @@
 """What is kept of the answers of MCP servers."""
 
 import math
+from base64 import b64encode
 from typing import Any
 
 import pytest
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, ImageContent, TextContent
 
-from llm_worker.mcp.content import MAX_CHARACTERS, response_of, structured_of
+from llm_worker.mcp.content import MAX_CHARACTERS, MAX_IMAGES, images_of, response_of, structured_of
 
 pytestmark = pytest.mark.pure
 
@@ -40,3 +41,31 @@ def test_structured_content_that_only_wraps_the_text_is_not_kept_twice():
 
 def test_a_model_reads_structured_content_where_no_text_repeats_it():
     assert response_of(CallToolResult(content=[], structured_content={"sum": 3})) == '{"sum": 3}'
+
+
+def image(content: bytes, mime_type: str = "image/png") -> ImageContent:
+    return ImageContent(data=b64encode(content).decode(), mime_type=mime_type)
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+OTHERS = [
+    image(b"MZ program"),
+    image(b"<svg/>", "image/svg+xml"),
+    ImageContent(data="?", mime_type="image/png"),
+]
+
+
+def test_images_are_known_by_their_first_bytes_and_their_number_is_bounded():
+    webp = b"RIFF\x1a\x00\x00\x00WEBPVP8 "
+    kinds = [PNG, b"\xff\xd8\xff\xe0", b"GIF89a", webp]
+    result = CallToolResult(content=[*OTHERS, *(image(one, "text/plain") for one in kinds)])
+    assert images_of(result) == {3: kinds[0], 4: kinds[1], 5: kinds[2], 6: kinds[3]}
+    many = CallToolResult(content=[image(PNG)] * (MAX_IMAGES + 1))
+    assert list(images_of(many)) == list(range(MAX_IMAGES))
+
+
+def test_a_response_names_images_and_says_which_are_not_shown():
+    result = CallToolResult(content=[TextContent(text="Look."), image(PNG), OTHERS[0]])
+    assert response_of(result, images_of(result)) == (
+        "Look.\n\n(An image of 8 bytes, image/png.)\n\n(An image of 10 bytes, image/png, which cannot be shown here.)"
+    )

@@ -5,7 +5,13 @@ from hypothesis import given, settings
 
 from chat.transcript.entries import Call, Image
 from chat.transcript.tokens import count_tokens
-from llm_worker.request.alternation import EARLIER, PLACEHOLDER_TOKENS, UNFINISHED, alternate_roles
+from llm_worker.request.alternation import (
+    EARLIER,
+    IMAGES_FOLLOW,
+    PLACEHOLDER_TOKENS,
+    UNFINISHED,
+    alternate_roles,
+)
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.message import TOKENS_PER_MESSAGE, Message
 from tests.examples import examples
@@ -32,7 +38,7 @@ def sent(words: str) -> str:
     """The messages in order, each as the texts in it, joined by +."""
     messages = alternate_roles([message(word) for word in words.split()])
     assert refusal(to_api_messages(messages)) == ""
-    names = {EARLIER: "earlier", UNFINISHED: "unfinished"}
+    names = {EARLIER: "earlier", UNFINISHED: "unfinished", IMAGES_FOLLOW: "follow"}
     return " ".join(
         "TC" if each.calls else "+".join(names.get(text, text) for text in each.text.split("\n\n"))
         for each in messages
@@ -58,6 +64,8 @@ def sent(words: str) -> str:
         ("S U1 A1 A2 U2", "S U1 A1+A2 U2"),
         ("S U1 A1 TC TR A2 U2", "S U1 TC TR A2 U2"),
         ("S U1 TC TR R A1", "S U1 TC TR+R A1"),
+        ("S U1 TC TR TR TI TC TR TI R", "S U1 TC TR TR follow TI TC TR follow TI+R"),
+        ("S U1 TC TR TI A1 U2", "S U1 TC TR follow TI A1 U2"),
     ],
 )
 def test_roles_alternate_and_no_text_is_lost(built, strict):
@@ -75,7 +83,10 @@ def test_a_joined_message_keeps_pictures_calls_letters_and_tokens():
 
 
 def test_the_price_of_placeholders_covers_their_tokens():
-    assert max(map(count_tokens, (EARLIER, UNFINISHED))) + TOKENS_PER_MESSAGE <= PLACEHOLDER_TOKENS
+    assert (
+        max(map(count_tokens, (EARLIER, UNFINISHED, IMAGES_FOLLOW))) + TOKENS_PER_MESSAGE
+        <= PLACEHOLDER_TOKENS
+    )
 
 
 @given(branches(), framings, turns, budgets)

@@ -19,7 +19,9 @@ pytestmark = pytest.mark.pure
 
 SENT_AT = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
 # Current blocks may come from the branch and from the framing.
-ORDER = re.compile(r"(S )?(SUM )?((CA|P|D|F|U|A) |TC (TR )+)*?(CA )*(P )*(D )*(N )?(F )?U (TC (TR )+)*(R )?")
+ORDER = re.compile(
+    r"(S )?(SUM )?((CA|P|D|F|U|A) |TC (TR )+(TI )?)*?(CA )*(P )*(D )*(N )?(F )?U (TC (TR )+(TI )?)*(R )?"
+)
 
 words = st.integers(1, 60).map(lambda count: " ".join(["word"] * count))
 maybe = st.one_of(st.just(""), words)
@@ -35,7 +37,13 @@ def rounds(draw: st.DrawFn, responses: st.SearchStrategy[str], at_most: int) -> 
     result = []
     for number in range(draw(st.integers(0, at_most))):
         calls = tuple(
-            Call(f"c{number}.{tab}", "tool", {"query": draw(words)}, draw(responses))
+            Call(
+                f"c{number}.{tab}",
+                "tool",
+                {"query": draw(words)},
+                draw(responses),
+                images=(Image("i", "i.png", "data:", 32, 16),) * draw(st.integers(0, 2)),
+            )
             for tab in range(draw(st.integers(1, 3)))
         )
         result.append(Round(calls, draw(maybe), "secret thoughts"))

@@ -36,6 +36,7 @@ def add_everything(user: User, mark: str) -> None:
         "in a project": {"project": project},
         HOSTILE: {},
         "document": {"knowledge_base": base},
+        "of a tool": {"is_tool_image": True},
     }.items():
         add_file(user, f"{mark} {name}", f"{mark} in {name[:12]}", **place)
     body = {"title": f"{mark} chat", "agent": str(agent.pk), "project": str(project.pk)}
@@ -113,6 +114,7 @@ def test_the_archive_has_everything_of_the_account(alice: User) -> None:
     assert [entries[one["entry"]] for one in files] == [
         f"{OWN} in in a project".encode(),
         f"{OWN} in {HOSTILE[:12]}".encode(),
+        f"{OWN} in of a tool".encode(),
     ]
     [base] = listed(entries, "knowledge-bases")
     assert base["summary"] == f"{OWN} summary"
@@ -150,7 +152,7 @@ def test_its_chats_can_be_imported(alice: User) -> None:
 def test_a_content_that_is_gone_is_marked_and_ends_nothing(alice: User) -> None:
     blobs.discard(str(File.objects.get(name=f"{OWN} in a project").content.name))
     entries = download(alice)
-    gone, other = listed(entries, "files")
+    gone, other, _ = listed(entries, "files")
     assert (gone["entry"], gone["is_missing"], other["is_missing"]) == (None, True, False)
     assert "knowledge-bases.json" in entries
 

@@ -9,6 +9,7 @@ import { MESSAGE, RUN, SESSION, questions, subscribed, turnStarted } from "./rec
 const place = (turn_index, tab_index = 0, sub_turn_index = null) => ({ turn_index, tab_index, sub_turn_index, model_index: 0 });
 const source = { number: 1, document_id: "d", title: "Tides", url: "https://example.org/tides" };
 
+const image = { id: "i", name: "draw, image 1", width: 8, height: 4 };
 const NOTE = "Files are being indexed.";
 
 /** Thinks, calls two tools at once - one is an agent that calls another inside -, and answers with a citation. */
@@ -32,7 +33,7 @@ const OBJECTS = [
   [place(1, 1, 0), { type: "reasoning_done" }],
   [place(1, 1, 1), { type: "tool_start", tool_call_id: "c", name: "current_time" }],
   [place(1, 1, 1), { type: "tool_arguments", tool_call_id: "c", arguments: {} }],
-  [place(1, 0), { type: "tool_output", tool_call_id: "a", output: NOTE, documents: [source] }],
+  [place(1, 0), { type: "tool_output", tool_call_id: "a", output: NOTE, documents: [source], images: [image] }],
   [place(1, 0), { type: "section_end", tool_call_id: "a", duration_ms: 300 }],
   [place(1, 1, 1), { type: "tool_output", tool_call_id: "c", output: "noon" }],
   [place(1, 1, 1), { type: "section_end", tool_call_id: "c" }],
@@ -52,7 +53,7 @@ const PACKETS = OBJECTS.map(([placement, obj], i) => ({ type: "packet", session:
 /** As REST tells of it while its calls run and once it has ended. */
 const BEFORE = { turn_number: 0, reasoning: "Look it up.", reasoning_ms: 1200, text_before: "One moment. ", children: [] };
 const readCalls = (status) => [
-  { tool_call_id: "a", name: "web_search", arguments: { query: "tides" }, response: JSON.stringify({ documents: [{ contents: "Two bulges." }], note: NOTE }), documents: [source], status, tab_index: 0, ...BEFORE },
+  { tool_call_id: "a", name: "web_search", arguments: { query: "tides" }, response: JSON.stringify({ documents: [{ contents: "Two bulges." }], note: NOTE }), documents: [source], images: [image], status, tab_index: 0, ...BEFORE },
   { tool_call_id: "b", name: "research_agent", arguments: { question: "why two" }, response: "", status, tab_index: 1, ...BEFORE },
 ];
 
@@ -72,7 +73,7 @@ test("calls stand in rounds with what was thought before them, and the text is t
   assert.deepEqual([round.reasoning, round.reasoningMs, round.textBefore], ["Look it up.", 1200, "One moment. "]);
   assert.equal(textAfter(answer.text, answer.rounds), "Bulges [[1]](https://example.org/tides).");
   assert.deepEqual(round.calls.map(outcome), [["a", "completed", 300], ["b", "failed", 900]]);
-  assert.deepEqual(round.calls[0].documents, [source]);
+  assert.deepEqual([round.calls[0].documents, round.calls[0].images], [[source], [image]]);
   assert.deepEqual(round.calls[1].inside.map(({ id, output }) => [id, output]), [["c", "noon"]]);
   assert.equal(round.calls[1].report, "Two bulges.");
   assert.deepEqual(answer.citations.map(({ number }) => number), [1]);
@@ -86,8 +87,8 @@ test("a message read while tools run and the packets after its cursor show each 
     const calls = answer.rounds.flatMap((round) => round.calls);
     assert.deepEqual(calls.map(outcome).sort(), [["a", "completed", 300], ["b", "failed", 900]], `after ${moment}`);
     assert.equal(answer.rounds.length, 1, `after ${moment}`);
-    const { documents, output } = answer.rounds[0].calls.find(({ id }) => id === "a");
-    assert.deepEqual([documents, output], [[source], NOTE]);
+    const { documents, images, output } = answer.rounds[0].calls.find(({ id }) => id === "a");
+    assert.deepEqual([documents, images, output], [[source], [image], NOTE]);
     assert.equal(answer.text, TEXT);
     assert.deepEqual(answer.rounds.map(({ textBefore, reasoningMs }) => [textBefore, reasoningMs]), [["One moment. ", 1200]]);
   }

@@ -135,6 +135,8 @@
  * @property {number|null} reasoningMs  duration of the reasoning
  * @property {ToolCall[]} calls
  *
+ * @typedef {{id: string, name: string, width: number, height: number}} ToolImage  id: of its file
+ *
  * @typedef {object} ToolCall
  * @property {string} id  given by the model
  * @property {string} row  the server's id; empty: not known yet
@@ -145,6 +147,7 @@
  * @property {string} output  beside documents: what the tool says of them
  * @property {string|null} ref  the id under which the message has the whole output; null: it is shown in full
  * @property {Source[]} documents
+ * @property {ToolImage[]} images  that its tool returned
  * @property {CallStatus} status
  * @property {number|null} durationMs
  * @property {{done: number, total: number|null, text: string}|null} progress  how far it is; null: its tool has not said

@@ -94,7 +94,7 @@ export function roundsOf(calls = []) {
 }
 
 /** @param {any} call @returns {ToolCall} */
-function readCall({ id: row, tool_call_id, name, arguments: given, response, documents = [], status, duration_ms = null, tab_index, question = null, children = [] }) {
+function readCall({ id: row, tool_call_id, name, arguments: given, response, documents = [], images = [], status, duration_ms = null, tab_index, question = null, children = [] }) {
   return {
     ...newCall(tool_call_id, tab_index, name),
     row,
@@ -102,6 +102,7 @@ function readCall({ id: row, tool_call_id, name, arguments: given, response, doc
     question,
     output: documents.length > 0 ? noteIn(response) : response,
     documents,
+    images,
     status: status === "pending" ? "running" : status,
     durationMs: duration_ms,
     inside: children.map(readCall),
@@ -159,7 +160,7 @@ function packetChanges(call, obj) {
     case "tool_progress":
       return { progress: { done: obj.done, total: obj.total ?? null, text: obj.text ?? "" } };
     case "tool_output":
-      return { output: obj.output ?? "", documents: obj.documents ?? [], ref: obj.ref ?? null };
+      return { output: obj.output ?? "", documents: obj.documents ?? [], images: obj.images ?? [], ref: obj.ref ?? null };
     case "section_end":
       return { status: obj.status ?? "completed", durationMs: obj.duration_ms ?? null };
     default:
@@ -178,5 +179,5 @@ function parseObject(text) {
 
 /** @param {string} id @param {number} tab @param {string} name @returns {ToolCall} */
 function newCall(id, tab, name) {
-  return { id, tab, name, status: "running", ...NOTHING_YET, documents: [], inside: [] };
+  return { id, tab, name, status: "running", ...NOTHING_YET, documents: [], images: [], inside: [] };
 }

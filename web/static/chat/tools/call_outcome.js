@@ -1,13 +1,15 @@
-/** The result of a tool call: documents as cards, a report or a checked summary as text, anything else verbatim, with JSON indented. */
+/** The result of a tool call: documents as cards, a report or a checked summary as text, anything else verbatim, with JSON indented; below it its images. */
 
 import { documentCard } from "../answer/document_card.js";
 import { h } from "../elements/element.js";
+import { openFile } from "../files/open_file.js";
 import { t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
+import { thumbnailAddress } from "../server/files_api.js";
 import { noteIn } from "../state/tool_rounds.js";
 import { safeSummaryText } from "./safe_summary.js";
 
-/** @import {ToolCall} from "../types.js" */
+/** @import {ToolCall, ToolImage} from "../types.js" */
 
 const SEARCHES = new Set(["search_project", "knowledge_base_search"]);
 
@@ -22,15 +24,16 @@ export class CallOutcome {
     this.output = h("pre", { class: "output", role: "group", tabIndex: 0, "aria-label": t("Result") });
     this.report = h("div", { class: "markdown report", role: "group", tabIndex: 0, "aria-label": t("Report") });
     this.cards = h("ol", { class: "document-cards" });
+    this.images = h("ul", { class: "call-images" });
     this.more = h("button", { type: "button", class: "small", onclick: () => this.#showWhole() }, t("Show everything"));
-    this.element = h("div", { class: "outcome" }, this.report, this.output, this.more, this.note, this.cards);
+    this.element = h("div", { class: "outcome" }, this.report, this.output, this.more, this.note, this.cards, this.images);
     this.text = new MarkdownView(this.report);
   }
 
   /** @param {ToolCall} call */
   show(call) {
     if (call === this.call) return;
-    const { documents, status, ref } = call;
+    const { documents, images, status, ref } = call;
     const report = reportOf(call);
     const note = searchNote(call);
     const output = report || note || documents.length ? "" : call.output;
@@ -43,6 +46,8 @@ export class CallOutcome {
     this.more.hidden = !ref || !output || this.isWhole;
     if (documents !== this.call?.documents) this.cards.replaceChildren(...documents.map((source) => h("li", {}, documentCard(source))));
     this.cards.hidden = documents.length === 0;
+    if (images !== this.call?.images) this.images.replaceChildren(...images.map((image) => h("li", {}, imageButton(image))));
+    this.images.hidden = images.length === 0;
     this.call = call;
   }
 
@@ -55,6 +60,11 @@ export class CallOutcome {
     this.output.textContent = indentJson(text);
     this.output.focus();
   }
+}
+
+/** Opens the image; its size is known before it is loaded. @param {ToolImage} image */
+function imageButton({ id, name, width, height }) {
+  return h("button", { type: "button", class: "call-image", title: name, onclick: () => openFile({ id, name }) }, h("img", { src: thumbnailAddress(id), alt: name, width, height, loading: "lazy" }));
 }
 
 /** What is read as text: the report of an agent tool, while it is written, then the returned one; a checked summary. @param {ToolCall} call */

@@ -1,0 +1,37 @@
+"""ToolCallImage: an image that a tool call returned; models that see read it after the responses of its round."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from django.db import models
+
+from chat.models.tool_call import ToolCall, ToolCallStatus
+from knowledge.models import File, FileStatus
+
+
+class ToolCallImageQuerySet(models.QuerySet["ToolCallImage"]):
+    def shown(self) -> Self:
+        """Those that have been read, of calls that have completed; with their files, but without the texts."""
+        shown = self.filter(file__status=FileStatus.READY, tool_call__status=ToolCallStatus.COMPLETED)
+        return shown.select_related("file").defer("file__text")
+
+
+class ToolCallImage(models.Model):
+    """A trigger deletes the file with the last of these rows that refers to it: a fork's calls share the files of the original."""
+
+    # The constraint has the index.
+    tool_call = models.ForeignKey(ToolCall, on_delete=models.CASCADE, related_name="images", db_index=False)
+    file = models.ForeignKey(File, on_delete=models.CASCADE, related_name="tool_calls")
+    position = models.SmallIntegerField()
+
+    objects = ToolCallImageQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("tool_call", "position")
+        constraints = [
+            models.UniqueConstraint(fields=["tool_call", "position"], name="one_tool_image_per_position")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file_id} of {self.tool_call_id}"
