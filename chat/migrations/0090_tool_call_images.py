@@ -3,21 +3,21 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-# The lock: of two calls that are deleted side by side, the later one sees that it is the last.
+# The lock: of two deletions side by side, the later one sees that it is the last; in one order, so that neither waits for the other.
 DELETE_FILES = """
-CREATE FUNCTION chat_delete_tool_image() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION chat_delete_tool_images() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM FROM knowledge_file WHERE id = OLD.file_id FOR UPDATE;
-    DELETE FROM knowledge_file AS file WHERE file.id = OLD.file_id AND file.is_tool_image
-        AND NOT EXISTS (SELECT FROM chat_toolcallimage AS image WHERE image.file_id = OLD.file_id);
+    PERFORM FROM knowledge_file WHERE id IN (SELECT file_id FROM gone) ORDER BY id FOR UPDATE;
+    DELETE FROM knowledge_file AS file WHERE file.id IN (SELECT file_id FROM gone) AND file.is_tool_image
+        AND NOT EXISTS (SELECT FROM chat_toolcallimage AS image WHERE image.file_id = file.id);
     RETURN NULL;
 END $$;
-CREATE TRIGGER chat_tool_call_image_deleted AFTER DELETE ON chat_toolcallimage
-    FOR EACH ROW EXECUTE FUNCTION chat_delete_tool_image();
+CREATE TRIGGER chat_tool_call_images_deleted AFTER DELETE ON chat_toolcallimage
+    REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION chat_delete_tool_images();
 """
 KEEP_FILES = """
-DROP TRIGGER chat_tool_call_image_deleted ON chat_toolcallimage;
-DROP FUNCTION chat_delete_tool_image();
+DROP TRIGGER chat_tool_call_images_deleted ON chat_toolcallimage;
+DROP FUNCTION chat_delete_tool_images();
 """
 
 
