@@ -11,10 +11,11 @@ from chat.models.approval import Decision
 from chat.models.tool_call import ToolCallStatus
 from chat.transcript.citation_links import linked_documents
 from chat.transcript.entries import Document, Passage, SentBack
-from chat.transcript.forms import Answered
 from chat.transcript.packets import place_of, snippet
+from chat.transcript.questions import Answered
 from chat.transcript.rebuild import ShownCall, ShownDecision, ShownRound, documents_of
 
+_ANSWERS = (Decision.ANSWERED, Decision.DECLINED, Decision.SIGNED_IN)
 _MEMBERS = ("number", "document_id", "title", "url")
 
 
@@ -50,7 +51,7 @@ class _Stored(NamedTuple):
         return tuple(
             Answered(question, approval.answer, approval.note)
             for approval in self.approvals.get(call.pk, ())
-            if approval.decision in (Decision.ANSWERED, Decision.DECLINED) and (question := approval.question)
+            if approval.decision in _ANSWERS and (question := approval.question)
         )
 
 

@@ -14,15 +14,15 @@ from mcp_types import INVALID_REQUEST, ElicitRequestFormParams, ElicitResult, Er
 
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import storable
-from chat.transcript.forms import Answered, FormInvalid, Question, read_form
+from chat.transcript.forms import FormInvalid, Question, read_form
+from chat.transcript.questions import Answered
+from llm_worker.mcp.configuration import MAX_QUESTIONS
 
 if TYPE_CHECKING:
     from mcp.client.session import ClientRequestContext
     from mcp_types import ElicitRequestParams
 
 MAX_MESSAGE_CHARACTERS: Final = 2_000
-# Of one call: a server that is never content asks no more.
-MAX_QUESTIONS: Final = 8
 _DISMISSED: Final = ElicitResult(action="cancel")
 _WAITS: Final = ErrorData(code=INVALID_REQUEST, message="The user is being asked.")
 

@@ -118,6 +118,14 @@ class QuestionAnswer(ResponseSchema):
     )
 
 
+class SignInQuestionAnswer(ResponseSchema):
+    server = serializers.UUIDField(
+        allow_null=True,
+        help_text="`POST mcp-servers/{server}/sign-in/` begins to sign in to it; null: it was deleted.",
+    )
+    name = serializers.CharField(help_text="The server's.")
+
+
 class ToolCallAnswer(ResponseSchema):
     id = serializers.UUIDField()
     tool_call_id = serializers.CharField()
@@ -136,6 +144,9 @@ class ToolCallAnswer(ResponseSchema):
     reasoning_ms = serializers.IntegerField(required=False)
     duration_ms = serializers.IntegerField(required=False)
     question = QuestionAnswer(required=False, help_text="What the call asks the user, while it waits.")
+    sign_in = SignInQuestionAnswer(
+        required=False, help_text="What the user has to sign in to, while the call waits for that."
+    )
     children = serializers.ListField(child=serializers.DictField())
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from chat.transcript.forms import Answered, Question
+from chat.transcript.forms import Question
+from chat.transcript.questions import Answered
 from llm_worker.mcp.configuration import Answer, Asked, Configuration
 from tests.llm_worker.mcp.client import stdio
 

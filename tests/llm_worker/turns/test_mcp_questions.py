@@ -10,7 +10,7 @@ from chat.models import Approval, McpServer, Run, ToolCall
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import Status
 from chat.sweeper import runs as swept
-from chat.transcript.forms import Answered
+from chat.transcript.questions import Answered
 from chat.turns.approvals import Reply, decide, get_approval
 from tests import factories
 from tests.llm_worker.lease.test_drain import another_worker_does

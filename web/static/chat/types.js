@@ -1,3 +1,5 @@
+/** @typedef {{server: string|null, name: string}} SignIn  of an MCP server; null: it was deleted */
+
 /**
  * The types of what the server sends, as far as the page uses it. The contract is the OpenAPI and AsyncAPI
  * documents; this file has types only.
@@ -148,7 +150,8 @@
  * @property {CallStatus} status
  * @property {number|null} durationMs
  * @property {{done: number, total: number|null, text: string}|null} progress  how far it is; null: its tool has not said
- * @property {Question|null} question  what it asks its user, while it waits; null: whether it may run
+ * @property {Question|null} question  what it asks its user, while it waits; null: nothing
+ * @property {SignIn|null} signIn  what its user has to sign in to, while it waits; null: nothing
  * @property {string} report  what an agent tool writes
  * @property {ToolCall[]} inside
  *
