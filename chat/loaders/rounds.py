@@ -49,10 +49,14 @@ class _Stored(NamedTuple):
 
     def answers(self, call: ToolCall) -> tuple[Answered, ...]:
         return tuple(
-            Answered(question, approval.answer, approval.note)
+            Answered(question, _values(approval), approval.note)
             for approval in self.approvals.get(call.pk, ())
             if approval.decision in _ANSWERS and (question := approval.question)
         )
+
+
+def _values(approval: Approval) -> Mapping[str, Any] | None:
+    return (approval.answer or {}) if approval.decision == Decision.ANSWERED else None
 
 
 def _approvals(calls: Iterable[UUID]) -> Mapping[UUID, list[Approval]]:

@@ -1,4 +1,4 @@
-"""Calls wait for their users to sign in to their servers. Beside traffic: columns that are null, constraints that 0092 validates."""
+"""Calls wait for their users to sign in to their servers, or to go to an address. Beside traffic: columns that are null or have a default, constraints that 0092 validates."""
 
 import django.db.models.deletion
 from django.contrib.postgres.operations import AddConstraintNotValid
@@ -11,6 +11,11 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.AddField(
+            model_name="approval",
+            name="url",
+            field=models.CharField(blank=True, db_default="", default="", max_length=2000),
+        ),
         migrations.AddField(
             model_name="approval",
             name="server",
@@ -32,7 +37,12 @@ class Migration(migrations.Migration):
             model_name="approval",
             name="kind",
             field=models.CharField(
-                choices=[("approval", "Approval"), ("question", "Question"), ("sign_in", "Sign in")],
+                choices=[
+                    ("approval", "Approval"),
+                    ("question", "Question"),
+                    ("address", "Address"),
+                    ("sign_in", "Sign in"),
+                ],
                 db_default="approval",
                 default="approval",
                 max_length=8,
@@ -83,7 +93,7 @@ class Migration(migrations.Migration):
             model_name="approval",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    models.Q(("form", ""), ("kind__in", ["approval", "sign_in"])),
+                    models.Q(("form", ""), ("kind__in", ["approval", "address", "sign_in"])),
                     models.Q(("kind", "question"), models.Q(("form", ""), _negated=True)),
                     _connector="OR",
                 ),

@@ -18,7 +18,7 @@ from chat.models.session import Session
 from chat.models.tool_call import ToolCall
 from chat.protocol.states import Status
 from chat.transcript.forms import Question
-from chat.transcript.questions import AnyQuestion, SignInQuestion
+from chat.transcript.questions import MAX_ADDRESS_CHARACTERS, AddressQuestion, AnyQuestion, SignInQuestion
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -31,6 +31,7 @@ MAX_NOTE_CHARACTERS = 2_000
 class Kind(models.TextChoices):
     APPROVAL = "approval"  # may the call run?
     QUESTION = "question"  # the call asks something
+    ADDRESS = "address"  # the user has to go to an address
     SIGN_IN = "sign_in", "Sign in"  # its server demands that the user signs in
 
 
@@ -81,6 +82,7 @@ class Approval(models.Model):
     parameters: the tool's JSON Schema when the model made the call, which edited arguments have to match.
     message, form: of a question (chat/transcript/forms.py). The form is text, since JSON columns forget the order of
     properties.  answer: the values of the form by name; null: none.
+    url: that the user has to go to.
     server: that the user has to sign in to; null: none, or it was deleted. Its name is the message.  credential: the id of what
     it has refused; null: the user had none.
     owner: of the session; only they decide.
@@ -105,6 +107,7 @@ class Approval(models.Model):
     parameters = models.JSONField(default=dict)
     message = models.TextField(blank=True, default="", db_default="")
     form = models.TextField(blank=True, default="", db_default="")
+    url = models.CharField(max_length=MAX_ADDRESS_CHARACTERS, blank=True, default="", db_default="")
     server = models.ForeignKey(
         McpServer, null=True, blank=True, on_delete=models.SET_NULL, db_index=False, related_name="+"
     )
@@ -141,7 +144,7 @@ class Approval(models.Model):
                 condition=Q(decision__in=["", *Decision.values]), name="approval_decision_known"
             ),
             models.CheckConstraint(
-                condition=Q(kind__in=[Kind.APPROVAL, Kind.SIGN_IN], form="")
+                condition=Q(kind__in=[Kind.APPROVAL, Kind.ADDRESS, Kind.SIGN_IN], form="")
                 | (Q(kind=Kind.QUESTION) & ~Q(form="")),
                 name="approval_question_has_form",
             ),
@@ -192,6 +195,8 @@ class Approval(models.Model):
         match self.kind:
             case Kind.QUESTION:
                 return Question(self.message, json.loads(self.form))
+            case Kind.ADDRESS:
+                return AddressQuestion(self.message, self.url)
             case Kind.SIGN_IN:
                 return SignInQuestion(_text(self.server_id), self.message, _text(self.credential))
         return None
@@ -207,6 +212,8 @@ def _asked(question: AnyQuestion | None) -> dict[str, Any]:
     match question:
         case Question(message, form):
             return {"kind": Kind.QUESTION, "message": message, "form": json.dumps(form, ensure_ascii=False)}
+        case AddressQuestion(message, url):
+            return {"kind": Kind.ADDRESS, "message": message, "url": url}
         case SignInQuestion(server, name, credential):
             return {
                 "kind": Kind.SIGN_IN,

@@ -136,7 +136,7 @@ class ReportDelta(PacketBody, frozen=True, tag="report_delta"):
 
 class ApprovalRequired(PacketBody, frozen=True, tag="approval_required", omit_defaults=True):
     """question: the message and the form of what the call asks its user.  sign_in: the server that its user has to sign in to.
-    Neither: whether it may run.
+    address: where they have to go. None of them: whether it may run.
     """
 
     tool_call_id: str
@@ -145,6 +145,7 @@ class ApprovalRequired(PacketBody, frozen=True, tag="approval_required", omit_de
     arguments: dict[str, Any]
     question: dict[str, Any] | None = None
     sign_in: dict[str, Any] | None = None
+    address: dict[str, Any] | None = None
 
 
 class Error(PacketBody, frozen=True, tag="error"):

@@ -22,7 +22,7 @@ from chat.protocol.errors import ApiError
 from chat.protocol.states import TERMINAL, Status
 from chat.runs.task_queue import enqueue_on_commit
 from chat.transcript.forms import Question, find_problem
-from chat.transcript.questions import SignInQuestion
+from chat.transcript.questions import AddressQuestion, SignInQuestion
 from chat.transcript.tool_arguments import first_violation
 from chat.turns.current_branch import lock_session
 
@@ -32,6 +32,8 @@ _DECISIONS: Final = {
     (Kind.APPROVAL, False): Decision.REFUSED,
     (Kind.QUESTION, True): Decision.ANSWERED,
     (Kind.QUESTION, False): Decision.DECLINED,
+    (Kind.ADDRESS, True): Decision.ANSWERED,
+    (Kind.ADDRESS, False): Decision.DECLINED,
     (Kind.SIGN_IN, True): Decision.SIGNED_IN,
     (Kind.SIGN_IN, False): Decision.DECLINED,
 }
@@ -41,7 +43,7 @@ _DECISIONS: Final = {
 class Reply:
     """What a user says of a call. is_approved: it may run, or what it asks is answered.  arguments: edited ones; None: as the
     model wants them.  is_remembered: later calls of the tool in this session are not asked about.  values: the answer to a
-    question, by the names of its form.  Of a sign-in, is_approved: that there is one now.
+    question, by the names of its form.  Of an address, is_approved: that the user is done there; of a sign-in: that there is one.
     """
 
     is_approved: bool
@@ -134,7 +136,10 @@ def _check_reply(reply: Reply, approval: Approval) -> None:
     match approval.question:
         case Question() as question:
             _check_answer(reply, question)
+        case AddressQuestion():
+            _check_word(reply)
         case SignInQuestion():
+            _check_word(reply)
             _check_sign_in(reply, approval)
         case None:
             _check_approval(reply, approval)
@@ -162,10 +167,14 @@ def _check_answer(reply: Reply, question: Question) -> None:
         raise ApiError("answer_invalid", problem.sentence, field=f"values.{problem.name}")
 
 
-def _check_sign_in(reply: Reply, approval: Approval) -> None:
+def _check_word(reply: Reply) -> None:
+    """Of what is done elsewhere."""
     _refuse_arguments(reply)
     if reply.values is not None:
-        raise ApiError("invalid_value", "A sign-in has no answer.", field="values")
+        raise ApiError("invalid_value", "The call asks for no values.", field="values")
+
+
+def _check_sign_in(reply: Reply, approval: Approval) -> None:
     if reply.is_approved and not Approval.objects.signed_in().filter(pk=approval.pk).exists():
         raise ApiError("not_signed_in")
 

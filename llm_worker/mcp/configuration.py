@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from chat.transcript.forms import Question
-from chat.transcript.questions import Answered
+from chat.transcript.questions import AddressQuestion, Answered
 
 # Of one call: a server that is never content asks no more.
 MAX_QUESTIONS: Final = 8
@@ -47,7 +47,7 @@ class CallLost(Exception):
 class Asked(Exception):
     """The server asks the user of the call something, and has done nothing yet. To be called again with the answer."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question | AddressQuestion) -> None:
         super().__init__(question.message)
         self.question = question
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from chat.transcript.forms import Question, describe_answer
-from chat.transcript.questions import AnyQuestion, SignInQuestion
+from chat.transcript.questions import AddressQuestion, AnyQuestion, SignInQuestion
 from chat.transcript.rebuild import ShownDecision
 from llm_worker.tool_calls.calls import CallResult, PlannedCall, refuse
 from llm_worker.tools.tool import Tool, ToolFailed
@@ -50,7 +50,7 @@ def after_decision(call: PlannedCall, decision: ShownDecision) -> PlannedCall:
             return replace(call, arguments=decision.arguments, is_approved=True)
         case "signed_in":
             return replace(call, is_approved=True)
-        case "answered" | "declined" if isinstance(decision.question, Question) and not _asks_first(call):
+        case "answered" | "declined" if not (_is_sign_in(decision) or _asks_first(call)):
             return replace(call, is_approved=True)
         case "answered" if isinstance(decision.question, Question):
             answer = describe_answer(decision.answer, decision.question.form)
@@ -64,6 +64,11 @@ def _asks_first(call: PlannedCall) -> bool:
     return call.tool is not None and call.tool.question(call.arguments) is not None
 
 
+def _is_sign_in(decision: ShownDecision) -> bool:
+    """Which the server is told nothing of if there is none."""
+    return isinstance(decision.question, SignInQuestion)
+
+
 def _refusal(call: PlannedCall, decision: ShownDecision) -> str:
     in_time, said = _refusals(call, decision.question)
     if decision.decision == "expired":
@@ -74,7 +79,7 @@ def _refusal(call: PlannedCall, decision: ShownDecision) -> str:
 def _refusals(call: PlannedCall, question: AnyQuestion | None) -> tuple[str, str]:
     """If nobody decided in time, and if the user refused."""
     match question:
-        case Question():
+        case Question() | AddressQuestion():
             return "The user did not answer in time.", "The user declined to answer."
         case SignInQuestion(name=name):
             return (

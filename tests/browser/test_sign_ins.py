@@ -1,6 +1,6 @@
 """Users sign in to an MCP server, on their profile, and from a tool call that waits for it; with a real authorization server."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -46,15 +46,15 @@ def visitor(browser: Browser, stack: Stack, newcomer: str) -> Iterator[Reader]:
         assert visitor.errors == []
 
 
-def sign_in_on_profile(reader: Reader) -> Page:
+def sign_in_on_profile(reader: Reader, check: Callable[[Page], None] = lambda _: None) -> Page:
+    """check: called with the list, and with the page that says that it is done."""
     page = reader.page
     wait_for_script(page, DEMANDS)
     page.goto(f"{reader.base_url}/mcp/")
-    look(page)
+    check(page)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading")).to_have_text("Signing in to harbour")
-    look(page)
     expect(page.get_by_role("heading")).to_have_text("You are signed in to harbour")
+    check(page)
     return page
 
 
@@ -70,8 +70,7 @@ def look(page: Page) -> None:
 def test_a_call_waits_until_its_user_has_signed_in_in_another_tab(
     visitor: Reader, stack: Stack, issuer: Issuer
 ) -> None:
-    page = sign_in_on_profile(visitor)
-    look(page)
+    page = sign_in_on_profile(visitor, look)
     wait_for_script(page, HAS_TOOLS)
     issuer.revoke()
     with_tools(visitor, "harbour__*")
@@ -107,3 +106,27 @@ def test_a_user_goes_on_without(visitor: Reader, stack: Stack, issuer: Issuer) -
     assert tool_responses(stack.upstream.requests[-1]) == [
         "harbour__tide was not run: the user does not sign in to harbour. They say: Guess."
     ]
+
+
+def test_a_call_sends_its_user_to_a_page_and_waits_for_their_word(
+    visitor: Reader, stack: Stack, issuer: Issuer
+) -> None:
+    page = sign_in_on_profile(visitor)
+    wait_for_script(page, HAS_TOOLS)
+    with_tools(visitor, "harbour__*")
+    pay = {"call": {"name": "harbour__pay", "arguments": {"place": "Sole"}}}
+    stack.upstream.reply(pay, after_tools=0)
+    stack.upstream.reply({"text": "It is paid."}, after_tools=1)
+    visitor.send("Pay at Sole")
+    card = page.get_by_role("region", name="harbour: pay sends you to a page")
+    expect(card).to_contain_text("Pay for Sole.")
+    expect(visitor.answers.locator(".status")).to_have_text("waiting until you are done")
+    page.reload()
+    link = card.get_by_role("link", name="https://pay.example.com/Sole")
+    expect(link).to_have_attribute("href", "https://pay.example.com/Sole")
+    expect(link).to_have_attribute("rel", "noopener noreferrer")
+    look(page)
+    assert [request for request in visitor.foreign_requests if "pay.example.com" in request] == []
+    card.get_by_role("button", name="Done").click()
+    visitor.expect_answer("It is paid.")
+    assert tool_responses(stack.upstream.requests[-1]) == ["paid: accept"]

@@ -28,7 +28,12 @@ from web.rest.fields import (
     parse_id,
 )
 from web.rest.openapi import documented
-from web.rest.response_schemas import QuestionAnswer, ResponseSchema, SignInQuestionAnswer
+from web.rest.response_schemas import (
+    AddressQuestionAnswer,
+    QuestionAnswer,
+    ResponseSchema,
+    SignInQuestionAnswer,
+)
 from web.site_origin import site_url
 
 MAX_ARGUMENTS_CHARACTERS: Final = 100_000
@@ -67,7 +72,7 @@ class ArgumentsField(DescribedField):
 
 class ApprovalBody(StrictSerializer):
     approved = StrictBooleanField(
-        help_text="Of a question: whether it is answered; false: declined. Of a sign-in: true asks whether there is one now, which lets the call go on by itself as soon as there is; false: goes on without."
+        help_text="Of a question: whether it is answered; false: declined. Of an address: that the user is done there. Of a sign-in: true asks whether there is one now, which lets the call go on by itself as soon as there is; false: goes on without."
     )
     note = StrictCharField(
         required=False,
@@ -104,6 +109,7 @@ class OpenApprovalAnswer(ResponseSchema):
     expires_at = serializers.DateTimeField()
     question = QuestionAnswer(required=False)
     sign_in = OpenSignInAnswer(required=False)
+    address = AddressQuestionAnswer(required=False)
 
 
 class DecisionAnswer(ResponseSchema):
