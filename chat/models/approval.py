@@ -59,7 +59,7 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
             Q(user=OuterRef("owner")) | Q(user=None), server=OuterRef("server")
         )
         another = Q(Exists(held), credential=None) | Q(Exists(held.exclude(pk=OuterRef("credential"))))
-        return self.undecided().filter(another, kind=Kind.SIGN_IN)
+        return self.undecided().filter(another, kind=Kind.SIGN_IN, session__deleted_at=None)
 
     def open_for(self, user: User) -> Self:
         """What waits for this user, oldest first: calls of runs that have not ended."""

@@ -5,6 +5,7 @@ and a worker that does that at the same moment exactly one queues the run.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -94,7 +95,8 @@ def end_sign_in(approval: Approval) -> bool:
 def end_sign_ins(server: UUID) -> None:
     """Let all calls be made again that wait for what somebody has just signed in to."""
     for approval in Approval.objects.signed_in().filter(server=server).select_related("session"):
-        end_sign_in(approval)
+        with suppress(ApiError):  # the session was deleted meanwhile
+            end_sign_in(approval)
 
 
 def _decide_alone(approval: Approval, decision: Decision) -> bool:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
 from chat.models import Approval, McpServer, Run, ToolCall
@@ -11,10 +12,11 @@ from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.runs import cancellation
 from chat.sweeper import runs as swept
-from chat.turns.approvals import Reply, decide, get_approval
+from chat.turns.approvals import Reply, decide, end_sign_ins, get_approval
 from llm_worker.mcp.configuration import MAX_QUESTIONS
 from llm_worker.persistence import fenced_writes
 from tests import factories
+from tests.concurrency import run_concurrently
 from tests.llm_worker.lease.test_drain import another_worker_does
 from tests.llm_worker.mcp.test_sign_ins import answer, issuer, server, session, sign_in
 from tests.llm_worker.screens import live, rebuilt
@@ -166,3 +168,59 @@ def test_a_user_who_cannot_sign_in_is_not_waited_for(
     run = answer()
     assert run.status == Status.COMPLETED
     assert "sign in" in ToolCall.objects.get(run=run).response
+
+
+def test_one_of_staff_waits_for_the_sign_in_of_any_of_them(
+    server: McpServer, runtime: Any, session: Any, answer: Any, issuer: Issuer, upstream: Any
+) -> None:
+    McpServer.objects.update(sign_in="shared")
+    server.refresh_from_db()
+    User.objects.filter(pk=session.owner_id).update(is_staff=True, is_superuser=True)
+    other = factories.create_user("root", is_staff=True, is_superuser=True)
+    sign_in(runtime, server, other)
+    issuer.revoke()
+    run = answer()
+    assert run.status == Status.WAITING
+    sign_in(runtime, server, other)
+    assert goes_on(run, upstream) == ["high at Sole"]
+
+
+def test_of_a_refusal_and_a_sign_in_at_once_one_counts(waiting: Run, server: McpServer, session: Any) -> None:
+    factories.create_mcp_credential(server, session.owner)
+
+    def refuse() -> str:
+        try:
+            return reply_to(waiting, NOT_NOW).decision
+        except ApiError as error:
+            return error.code
+
+    [said, _] = run_concurrently(refuse, lambda: end_sign_ins(server.pk))
+    decision = Approval.objects.get().decision
+    assert (said, decision) in [("declined", "declined"), ("already_decided", "signed_in")]
+    waiting.refresh_from_db()
+    assert waiting.status == Status.QUEUED
+
+
+@pytest.mark.parametrize("change", ["regenerate", "edit"])
+def test_an_answer_that_another_branch_has_left_behind_goes_on_too(
+    waiting: Run, server: McpServer, runtime: Any, session: Any, upstream: Any, change: str
+) -> None:
+    client, question = factories.api_client(session.owner), waiting.turn.user_message_id
+    if change == "regenerate":
+        changed = client.post(f"/api/messages/{question}/regenerations/", {}, format="json")
+    else:
+        body = {"text": "Go there", "parent": None, "models": ["plain"]}
+        changed = client.post(f"/api/sessions/{session.pk}/turns/", body, format="json")
+    assert changed.status_code < 300, changed.content
+    sign_in(runtime, server, session.owner)
+    assert goes_on(waiting, upstream) == ["high at Sole"]
+
+
+def test_a_sign_in_wakes_nothing_in_a_deleted_chat(
+    waiting: Run, server: McpServer, runtime: Any, session: Any
+) -> None:
+    factories.api_client(session.owner).delete(f"/api/sessions/{session.pk}/")
+    assert "You are signed in" in sign_in(runtime, server, session.owner)
+    waiting.refresh_from_db()
+    assert waiting.status != Status.QUEUED
+    assert swept.sweep(trust_locks=True).undecided == 0
