@@ -15,11 +15,21 @@ from rest_framework.test import APIClient
 
 from chat.compressions import summaries
 from chat.infrastructure.redis_client import sync_redis
-from chat.models import Approval, ChatMessage, Compression, ModelConfig, Run, Session, ToolCall
+from chat.models import (
+    Approval,
+    ChatMessage,
+    Compression,
+    McpCredential,
+    McpServer,
+    ModelConfig,
+    Run,
+    Session,
+    ToolCall,
+)
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
-from chat.transcript.forms import Question
+from chat.transcript.questions import AnyQuestion
 from knowledge import blobs
 from knowledge.models import File
 
@@ -94,7 +104,7 @@ def create_waiting_call(
     arguments: dict[str, Any],
     *,
     tab: int = 0,
-    question: Question | None = None,
+    question: AnyQuestion | None = None,
 ) -> ToolCall:
     """A call of the run that waits for its owner's approval or answer; the run's state stays. parameters: the tool's JSON
     Schema.
@@ -105,6 +115,12 @@ def create_waiting_call(
     )  # fmt: skip
     Approval.for_call(call, run.turn.session, parameters, question).save()
     return call
+
+
+def create_mcp_credential(server: McpServer, user: Any) -> McpCredential:
+    return McpCredential.objects.create(
+        server=server, user=user, url=server.url, encrypted_secret="of nothing"
+    )
 
 
 def message_texts(client: APIClient, session: Any, **query: Any) -> list[str]:

@@ -21,7 +21,7 @@ CLIENT = "https://conformance-test.local/client-metadata.json"
 
 async def call(connections: Any, server: Any, tool: str, arguments: dict[str, int]) -> None:
     """As a user does who sends every form as it is shown."""
-    from chat.transcript.forms import Answered
+    from chat.transcript.questions import Answered
     from llm_worker.mcp.configuration import Asked, Caller
 
     async def show(*_: object) -> None:

@@ -20,8 +20,9 @@ from mcp.server.auth.provider import (
     construct_redirect_uri,
 )
 from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
+from mcp_types import ElicitRequest, ElicitRequestURLParams, ElicitResult, InputRequiredResult
 
 SCOPE = "tides"
 
@@ -132,6 +133,17 @@ def serve(port: int) -> Iterator[Issuer]:
     def tide(place: str) -> str:
         """Tells the tide."""
         return f"high at {place}"
+
+    @server.tool()
+    def pay(place: str, context: Context) -> str | InputRequiredResult:
+        """Sends its user to a page, which is never requested."""
+        answer = (context.input_responses or {}).get("paid")
+        if not isinstance(answer, ElicitResult):
+            asked = ElicitRequestURLParams(
+                message=f"Pay for {place}.", url=f"https://pay.example.com/{place}"
+            )
+            return InputRequiredResult(input_requests={"paid": ElicitRequest(params=asked)})
+        return f"paid: {answer.action}"
 
     config = uvicorn.Config(server.streamable_http_app(), host="127.0.0.1", port=port, log_level="critical")
     running = uvicorn.Server(config)

@@ -12,6 +12,7 @@ from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp_types import (
     ElicitRequest,
     ElicitRequestFormParams,
+    ElicitRequestURLParams,
     ElicitResult,
     InputRequiredResult,
     ToolAnnotations,
@@ -102,6 +103,16 @@ def book(place: str, context: Context) -> str | InputRequiredResult:
         return f"not booked: {answer.action}"
     journal(f"{place} at {answer.content['time']}")
     return "booked"
+
+
+@server.tool()
+def pay(place: str, context: Context) -> str | InputRequiredResult:
+    """Sends its user to a page."""
+    answer = (context.input_responses or {}).get("paid")
+    if not isinstance(answer, ElicitResult):
+        asked = ElicitRequestURLParams(message=f"Pay for {place}.", url=f"https://pay.example.com/{place}")
+        return InputRequiredResult(input_requests={"paid": ElicitRequest(params=asked)})
+    return f"paid: {answer.action}"
 
 
 @server.tool()

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 FORM = {"type": "object", "properties": {"time": {"type": "string", "title": "When?"}}, "required": ["time"]}
-TOOL = {
-    "name": "book",
-    "description": "Books a table.",
-    "inputSchema": {"type": "object", "properties": {"place": {"type": "string"}}},
-}
+PLACE = {"type": "object", "properties": {"place": {"type": "string"}}}
+TOOLS = [
+    {"name": "book", "description": "Books a table.", "inputSchema": PLACE},
+    {"name": "pay", "description": "Sends its user to a page.", "inputSchema": PLACE},
+]
 
 
 # Calls that came while another waited for its answer.
@@ -45,6 +45,18 @@ def book(place: str) -> str:
     return "booked"
 
 
+def pay(request: Any, place: str) -> None:
+    """Its user has paid if the journal says so."""
+    if f"paid {place}\n" in Path(os.environ["JOURNAL"]).read_text():
+        send(id=request, result={"content": [{"type": "text", "text": "paid: accept"}]})
+        return
+    asked = {
+        "mode": "url", "elicitationId": f"{place} {request}", "message": f"Pay for {place}.",
+        "url": f"https://pay.example.com/{place}",
+    }  # fmt: skip
+    send(id=request, error={"code": -32042, "message": "Pay first.", "data": {"elicitations": [asked]}})
+
+
 def result_of(request: Mapping[str, Any]) -> Mapping[str, Any] | None:
     match request["method"]:
         case "initialize":
@@ -55,7 +67,7 @@ def result_of(request: Mapping[str, Any]) -> Mapping[str, Any] | None:
                 "serverInfo": information,
             }
         case "tools/list":
-            return {"tools": [TOOL]}
+            return {"tools": TOOLS}
         case "tools/call":
             text = book(request["params"]["arguments"]["place"])
             return {"content": [{"type": "text", "text": text}]}
@@ -64,6 +76,9 @@ def result_of(request: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def handle(received: Mapping[str, Any]) -> None:
     if "id" not in received or "method" not in received:
+        return
+    if received.get("params", {}).get("name") == "pay":
+        pay(received["id"], received["params"]["arguments"]["place"])
         return
     result = result_of(received)
     if result is None:

@@ -62,6 +62,8 @@ class Stack:
         (self.directory / "static").symlink_to(static)
         self.port = find_suitable_port("127.0.0.1")
         self.base_url = f"http://127.0.0.1:{self.port}"
+        # Of the MCP server that a test may start; workers may call it.
+        self.mcp_port = find_suitable_port("127.0.0.1")
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         # What each process was started with.
         self.lines: dict[str, tuple[str, Mapping[str, str]]] = {}
@@ -82,7 +84,7 @@ class Stack:
             "MAX_TOKENS_PER_USER": "0",
             "TITLES": "1",
             "WEB_SEARCH_URL": searching.url,
-            "URL_ALLOWED_HOSTS": searching.url.removeprefix("http://"),
+            "URL_ALLOWED_HOSTS": f"{searching.url.removeprefix('http://')},127.0.0.1:{self.mcp_port}",
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         }
 

@@ -12,10 +12,11 @@ from chat.models.approval import Decision
 from chat.models.tool_call import ToolCallStatus
 from chat.transcript.citation_links import linked_documents
 from chat.transcript.entries import Document, Image, Passage, SentBack
-from chat.transcript.forms import Answered
 from chat.transcript.packets import place_of, snippet
+from chat.transcript.questions import Answered
 from chat.transcript.rebuild import ShownCall, ShownDecision, ShownRound, documents_of
 
+_ANSWERS = (Decision.ANSWERED, Decision.DECLINED, Decision.SIGNED_IN)
 _MEMBERS = ("number", "document_id", "title", "url")
 
 
@@ -54,10 +55,14 @@ class _Stored(NamedTuple):
 
     def answers(self, call: ToolCall) -> tuple[Answered, ...]:
         return tuple(
-            Answered(question, approval.answer, approval.note)
+            Answered(question, _values(approval), approval.note)
             for approval in self.approvals.get(call.pk, ())
-            if approval.decision in (Decision.ANSWERED, Decision.DECLINED) and (question := approval.question)
+            if approval.decision in _ANSWERS and (question := approval.question)
         )
+
+
+def _values(approval: Approval) -> Mapping[str, Any] | None:
+    return (approval.answer or {}) if approval.decision == Decision.ANSWERED else None
 
 
 def _approvals(calls: Iterable[UUID]) -> Mapping[UUID, list[Approval]]:

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
+from chat.models.mcp_server import McpServer
+from chat.models.mcp_sign_in import McpCredential
 from chat.models.session import Session
 from chat.models.tool_call import ToolCall
 from chat.protocol.states import Status
 from chat.transcript.forms import Question
+from chat.transcript.questions import MAX_ADDRESS_CHARACTERS, AddressQuestion, AnyQuestion, SignInQuestion
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -28,13 +31,16 @@ MAX_NOTE_CHARACTERS = 2_000
 class Kind(models.TextChoices):
     APPROVAL = "approval"  # may the call run?
     QUESTION = "question"  # the call asks something
+    ADDRESS = "address"  # the user has to go to an address
+    SIGN_IN = "sign_in", "Sign in"  # its server demands that the user signs in
 
 
 class Decision(models.TextChoices):
     APPROVED = "approved"
     REFUSED = "refused"
     ANSWERED = "answered"
-    DECLINED = "declined"  # the user does not answer
+    DECLINED = "declined"  # the user does not answer, or does not sign in
+    SIGNED_IN = "signed_in", "Signed in"
     EXPIRED = "expired"  # nobody decided in time
     STOPPED = "stopped"  # the answer was, before anybody decided
 
@@ -44,7 +50,16 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
         return self.filter(decision="")
 
     def questions(self) -> Self:
-        return self.filter(kind=Kind.QUESTION)
+        """What calls wait for that ask something else than whether they may run."""
+        return self.exclude(kind=Kind.APPROVAL)
+
+    def signed_in(self) -> Self:
+        """Undecided ones for which somebody has signed in meanwhile: there is a credential that the server has not refused."""
+        held = McpCredential.objects.usable().filter(
+            Q(user=OuterRef("owner")) | Q(user=None), server=OuterRef("server")
+        )
+        another = Q(Exists(held), credential=None) | Q(Exists(held.exclude(pk=OuterRef("credential"))))
+        return self.undecided().filter(another, kind=Kind.SIGN_IN, session__deleted_at=None)
 
     def open_for(self, user: User) -> Self:
         """What waits for this user, oldest first: calls of runs that have not ended."""
@@ -67,6 +82,9 @@ class Approval(models.Model):
     parameters: the tool's JSON Schema when the model made the call, which edited arguments have to match.
     message, form: of a question (chat/transcript/forms.py). The form is text, since JSON columns forget the order of
     properties.  answer: the values of the form by name; null: none.
+    url: that the user has to go to.
+    server: that the user has to sign in to; null: none, or it was deleted. Its name is the message.  credential: the id of what
+    it has refused; null: the user had none.
     owner: of the session; only they decide.
     """
 
@@ -89,9 +107,14 @@ class Approval(models.Model):
     parameters = models.JSONField(default=dict)
     message = models.TextField(blank=True, default="", db_default="")
     form = models.TextField(blank=True, default="", db_default="")
+    url = models.CharField(max_length=MAX_ADDRESS_CHARACTERS, blank=True, default="", db_default="")
+    server = models.ForeignKey(
+        McpServer, null=True, blank=True, on_delete=models.SET_NULL, db_index=False, related_name="+"
+    )
+    credential = models.UUIDField(null=True, blank=True)
     requested_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField()
-    decision = models.CharField(max_length=8, blank=True, default="", choices=Decision.choices)
+    decision = models.CharField(max_length=9, blank=True, default="", choices=Decision.choices)
     decided_at = models.DateTimeField(null=True, blank=True)
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -114,13 +137,15 @@ class Approval(models.Model):
             models.Index("expires_at", condition=Q(decision=""), name="approval_open_by_expiry"),
             models.Index("session", condition=Q(is_remembered=True), name="approval_remembered"),
             models.Index(fields=["tool_call", "requested_at"], name="approval_by_call"),
+            models.Index("server", condition=Q(server__isnull=False), name="approval_by_server"),
         ]
         constraints = [
             models.CheckConstraint(
                 condition=Q(decision__in=["", *Decision.values]), name="approval_decision_known"
             ),
             models.CheckConstraint(
-                condition=Q(kind=Kind.APPROVAL, form="") | (Q(kind=Kind.QUESTION) & ~Q(form="")),
+                condition=Q(kind__in=[Kind.APPROVAL, Kind.ADDRESS, Kind.SIGN_IN], form="")
+                | (Q(kind=Kind.QUESTION) & ~Q(form="")),
                 name="approval_question_has_form",
             ),
         ]
@@ -134,7 +159,7 @@ class Approval(models.Model):
         call: ToolCall,
         session: Session,
         parameters: dict[str, Any],
-        question: Question | None = None,
+        question: AnyQuestion | None = None,
     ) -> Self:
         """Of a call that waits; not saved. question: what it asks; None: whether it may run."""
         expires_at: Any = Now() + timedelta(hours=settings.APPROVAL_HOURS)
@@ -146,9 +171,7 @@ class Approval(models.Model):
             arguments=call.arguments,
             parameters=parameters,
             expires_at=expires_at,
-            kind=Kind.QUESTION if question else Kind.APPROVAL,
-            message=question.message if question else "",
-            form=json.dumps(question.form, ensure_ascii=False) if question else "",
+            **_asked(question),
         )
 
     def store_decision(self) -> None:
@@ -168,10 +191,38 @@ class Approval(models.Model):
         )
 
     @property
-    def question(self) -> Question | None:
-        return Question(self.message, json.loads(self.form)) if self.form else None
+    def question(self) -> AnyQuestion | None:
+        match self.kind:
+            case Kind.QUESTION:
+                return Question(self.message, json.loads(self.form))
+            case Kind.ADDRESS:
+                return AddressQuestion(self.message, self.url)
+            case Kind.SIGN_IN:
+                return SignInQuestion(_text(self.server_id), self.message, _text(self.credential))
+        return None
 
     @property
     def final_arguments(self) -> dict[str, Any]:
         final: dict[str, Any] = self.arguments if self.edited_arguments is None else self.edited_arguments
         return final
+
+
+def _asked(question: AnyQuestion | None) -> dict[str, Any]:
+    """The columns of what a call asks."""
+    match question:
+        case Question(message, form):
+            return {"kind": Kind.QUESTION, "message": message, "form": json.dumps(form, ensure_ascii=False)}
+        case AddressQuestion(message, url):
+            return {"kind": Kind.ADDRESS, "message": message, "url": url}
+        case SignInQuestion(server, name, credential):
+            return {
+                "kind": Kind.SIGN_IN,
+                "message": name,
+                "server_id": server or None,
+                "credential": credential or None,
+            }
+    return {}
+
+
+def _text(pk: UUID | None) -> str:
+    return str(pk) if pk else ""

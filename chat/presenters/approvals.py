@@ -2,11 +2,11 @@
 
 from chat.models import Approval
 from chat.presenters.json_values import JSONObject, isoformat_utc
+from chat.transcript.questions import present_question
 
 
 def present_open_approval(approval: Approval) -> JSONObject:
     """approval: with `tool_call` joined."""
-    question = approval.question
     return {
         "kind": approval.kind,
         "tool_call": str(approval.tool_call_id),
@@ -16,7 +16,7 @@ def present_open_approval(approval: Approval) -> JSONObject:
         "arguments": approval.arguments,
         "requested_at": isoformat_utc(approval.requested_at),
         "expires_at": isoformat_utc(approval.expires_at),
-        **({"question": question.present()} if question else {}),
+        **present_question(approval.question),
     }
 
 

@@ -11,6 +11,7 @@ from chat.models.tool_call import ToolCallStatus
 from chat.presenters.files import present_thumbnail
 from chat.presenters.json_values import JSONObject
 from chat.transcript.citation_links import citation_record
+from chat.transcript.questions import present_question
 
 ByMessage = dict[UUID | None, list[JSONObject]]
 
@@ -81,9 +82,9 @@ def _tool_images(calls: Sequence[UUID]) -> ByMessage:
 
 
 def _questions(waiting: Sequence[UUID]) -> dict[UUID, JSONObject]:
-    """The member `question` of those of these calls that wait for an answer."""
+    """The member `question` or `sign_in` of those of these calls that wait for an answer or a sign-in."""
     rows = Approval.objects.questions().undecided().filter(tool_call__in=waiting) if waiting else ()
-    return {row.tool_call_id: {"question": row.question.present()} for row in rows if row.question}
+    return {row.tool_call_id: present_question(row.question) for row in rows}
 
 
 def _present_tool_call(call: ToolCall) -> JSONObject:

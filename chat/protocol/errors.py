@@ -82,6 +82,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "mcp_url_refused": (400, "No MCP server is reached at this address."),
     "mcp_variable_refused": (400, "This environment variable is not given to MCP servers."),
     "mcp_server_without_sign_in": (409, "Nobody signs in to this MCP server."),
+    "not_signed_in": (409, "You have not signed in to the server yet."),
     "too_many_mcp_servers": (409, "There are as many MCP servers as there may be. Delete one first."),
     "encryption_unavailable": (
         409,

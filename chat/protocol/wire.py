@@ -136,13 +136,17 @@ class ReportDelta(PacketBody, frozen=True, tag="report_delta"):
 
 
 class ApprovalRequired(PacketBody, frozen=True, tag="approval_required", omit_defaults=True):
-    """question: the message and the form of what the call asks its user; None: whether it may run."""
+    """question: the message and the form of what the call asks its user.  sign_in: the server that its user has to sign in to.
+    address: where they have to go. None of them: whether it may run.
+    """
 
     tool_call_id: str
     tool_call: str
     name: str
     arguments: dict[str, Any]
     question: dict[str, Any] | None = None
+    sign_in: dict[str, Any] | None = None
+    address: dict[str, Any] | None = None
 
 
 class Error(PacketBody, frozen=True, tag="error"):

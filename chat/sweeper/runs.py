@@ -28,7 +28,7 @@ from chat.runs.orphans import end_orphan, publish_end
 from chat.sweeper import compressions as swept_compressions
 from chat.sweeper import files as swept_files
 from chat.sweeper.repairs import attempt_repair
-from chat.turns.approvals import expire
+from chat.turns.approvals import end_sign_in, expire
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +73,9 @@ def sweep(*, trust_locks: bool) -> SweepReport:
         report.expired += attempt_repair(str(run), end_orphan, run, Status.FAILED, error)
     for approval in Approval.objects.overdue().select_related("session")[:APPROVALS_AT_ONCE]:
         report.undecided += attempt_repair(str(approval), expire, approval)
+    # A worker that died after it had stored the sign-in.
+    for approval in Approval.objects.signed_in().select_related("session")[:APPROVALS_AT_ONCE]:
+        report.undecided += attempt_repair(str(approval), end_sign_in, approval)
     for run in Run.objects.filter(ended_at__lt=Now() - UNANNOUNCED_FOR, announced_at__isnull=True):
         report.announced += attempt_repair(str(run), _announce, run)
     report.compressions = swept_compressions.take_over()

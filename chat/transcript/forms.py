@@ -83,14 +83,6 @@ class Question:
         return {"message": self.message, "form": dict(self.form)}
 
 
-class Answered(NamedTuple):
-    """A question that its user has answered. values: by the names of its form; None: they declined.  note: for the model."""
-
-    question: Question
-    values: Mapping[str, Any] | None
-    note: str = ""
-
-
 def read_form(asked: Mapping[str, Any]) -> dict[str, Any]:
     """The form with what forms may have, and nothing else. Raises FormInvalid."""
     properties, required = asked.get("properties"), asked.get("required", [])

@@ -15,7 +15,7 @@ from chat.protocol import wire as p
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Document, Image
 from chat.transcript.finish import WHOLE, Finish
-from chat.transcript.forms import Question
+from chat.transcript.questions import AnyQuestion, present_question
 
 Placed = tuple[p.Placement, p.AnyPacketBody]
 
@@ -125,13 +125,13 @@ class Blocks:
             yield self._place(p.ToolArguments(tool_call_id, dict(arguments)), tab)
 
     def approval_required(
-        self, tab: int, call: WaitingCall, question: Question | None = None
+        self, tab: int, call: WaitingCall, question: AnyQuestion | None = None
     ) -> Iterator[Placed]:
         """Without the arguments if they are too long for a packet: the list of open approvals has them."""
         arguments = dict(call.arguments)
         shown = arguments if len(p.encode(arguments)) <= MAX_SHOWN_CHARACTERS else {}
-        asked = question.present() if question else None
-        yield self._place(p.ApprovalRequired(self._running[tab], call.id, call.name, shown, asked), tab)
+        asked = present_question(question)
+        yield self._place(p.ApprovalRequired(self._running[tab], call.id, call.name, shown, **asked), tab)
 
     def tool_progress(self, tab: int, done: float, total: float | None, text: str) -> Iterator[Placed]:
         """Yields nothing once the call has ended."""

@@ -11,8 +11,8 @@ from chat.protocol import wire as p
 from chat.transcript.citation_links import citation_link
 from chat.transcript.entries import Document, Image, SentBack
 from chat.transcript.finish import WHOLE, Finish
-from chat.transcript.forms import Answered, Question
 from chat.transcript.packets import Blocks, Placed
+from chat.transcript.questions import Answered, AnyQuestion
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ShownDecision:
     decision: str
     note: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    question: Question | None = None
+    question: AnyQuestion | None = None
     answer: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -5,6 +5,7 @@ and a worker that does that at the same moment exactly one queues the run.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -22,6 +23,7 @@ from chat.protocol.errors import ApiError
 from chat.protocol.states import TERMINAL, Status
 from chat.runs.task_queue import enqueue_on_commit
 from chat.transcript.forms import Question, find_problem
+from chat.transcript.questions import AddressQuestion, SignInQuestion
 from chat.transcript.tool_arguments import first_violation
 from chat.turns.current_branch import lock_session
 
@@ -31,6 +33,10 @@ _DECISIONS: Final = {
     (Kind.APPROVAL, False): Decision.REFUSED,
     (Kind.QUESTION, True): Decision.ANSWERED,
     (Kind.QUESTION, False): Decision.DECLINED,
+    (Kind.ADDRESS, True): Decision.ANSWERED,
+    (Kind.ADDRESS, False): Decision.DECLINED,
+    (Kind.SIGN_IN, True): Decision.SIGNED_IN,
+    (Kind.SIGN_IN, False): Decision.DECLINED,
 }
 
 
@@ -38,7 +44,7 @@ _DECISIONS: Final = {
 class Reply:
     """What a user says of a call. is_approved: it may run, or what it asks is answered.  arguments: edited ones; None: as the
     model wants them.  is_remembered: later calls of the tool in this session are not asked about.  values: the answer to a
-    question, by the names of its form.
+    question, by the names of its form.  Of an address, is_approved: that the user is done there; of a sign-in: that there is one.
     """
 
     is_approved: bool
@@ -78,13 +84,30 @@ def decide(approval: Approval, reply: Reply) -> Approval:
 
 def expire(approval: Approval) -> bool:
     """Refuse a call that nobody decided about in time. False: it was decided meanwhile."""
+    return _decide_alone(approval, Decision.EXPIRED)
+
+
+def end_sign_in(approval: Approval) -> bool:
+    """Let a call be made again whose user has signed in to its server. False: it was decided meanwhile."""
+    return _decide_alone(approval, Decision.SIGNED_IN)
+
+
+def end_sign_ins(server: UUID) -> None:
+    """Let all calls be made again that wait for what somebody has just signed in to."""
+    for approval in Approval.objects.signed_in().filter(server=server).select_related("session"):
+        with suppress(ApiError):  # the session was deleted meanwhile
+            end_sign_in(approval)
+
+
+def _decide_alone(approval: Approval, decision: Decision) -> bool:
+    """Without a word of the user."""
     with transaction.atomic():
         run = _lock_run(approval)
         approval.refresh_from_db()
         if approval.decision:
             return False
         is_live = run.status not in TERMINAL | {Status.STOPPING}
-        approval.decision = Decision.EXPIRED if is_live else Decision.STOPPED
+        approval.decision = decision if is_live else Decision.STOPPED
         approval.store_decision()
         if is_live:
             _go_on(run)
@@ -112,10 +135,19 @@ def _go_on(run: Run) -> None:
 
 
 def _check_reply(reply: Reply, approval: Approval) -> None:
-    question = approval.question
-    if question is not None:
-        _check_answer(reply, question)
-        return
+    match approval.question:
+        case Question() as question:
+            _check_answer(reply, question)
+        case AddressQuestion():
+            _check_word(reply)
+        case SignInQuestion():
+            _check_word(reply)
+            _check_sign_in(reply, approval)
+        case None:
+            _check_approval(reply, approval)
+
+
+def _check_approval(reply: Reply, approval: Approval) -> None:
     if reply.values is not None:
         raise ApiError("invalid_value", "The call asks nothing but whether it may run.", field="values")
     if reply.arguments is not None:
@@ -125,10 +157,7 @@ def _check_reply(reply: Reply, approval: Approval) -> None:
 
 
 def _check_answer(reply: Reply, question: Question) -> None:
-    if reply.arguments is not None:
-        raise ApiError("invalid_value", "A question has no arguments to edit.", field="arguments")
-    if reply.is_remembered:
-        raise ApiError("invalid_value", "Each question has an answer of its own.", field="remember")
+    _refuse_arguments(reply)
     if not reply.is_approved:
         if reply.values is not None:
             raise ApiError("invalid_value", "A question that is declined has no answer.", field="values")
@@ -138,3 +167,22 @@ def _check_answer(reply: Reply, question: Question) -> None:
     problem = find_problem(reply.values, question.form)
     if problem is not None:
         raise ApiError("answer_invalid", problem.sentence, field=f"values.{problem.name}")
+
+
+def _check_word(reply: Reply) -> None:
+    """Of what is done elsewhere."""
+    _refuse_arguments(reply)
+    if reply.values is not None:
+        raise ApiError("invalid_value", "The call asks for no values.", field="values")
+
+
+def _check_sign_in(reply: Reply, approval: Approval) -> None:
+    if reply.is_approved and not Approval.objects.signed_in().filter(pk=approval.pk).exists():
+        raise ApiError("not_signed_in")
+
+
+def _refuse_arguments(reply: Reply) -> None:
+    if reply.arguments is not None:
+        raise ApiError("invalid_value", "A question has no arguments to edit.", field="arguments")
+    if reply.is_remembered:
+        raise ApiError("invalid_value", "Each question has an answer of its own.", field="remember")

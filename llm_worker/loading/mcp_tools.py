@@ -5,7 +5,8 @@ from collections.abc import Collection, Sequence
 from chat.models import McpCredential, McpServer
 from chat.protocol.mcp_names import is_server_tool
 from chat.runs.mcp.servers import refresh_stale
-from llm_worker.mcp.configuration import ServerUnavailable
+from chat.runs.mcp.sign_ins import can_sign_in
+from llm_worker.mcp.configuration import Configuration, ServerUnavailable
 from llm_worker.mcp.rows import configuration_of
 from llm_worker.tools.mcp_tool import McpTool
 from llm_worker.tools.tool import Tool
@@ -20,12 +21,17 @@ def load_mcp_tools(choices: Collection[str], user_id: int) -> Sequence[Tool]:
     servers = list(McpServer.objects.named_in(chosen))
     held = McpCredential.objects.held_by(user_id).filter(server__in=servers) if servers else ()
     credentials = {credential.server_id: credential for credential in held}
-    return [tool for server in servers for tool in _tools_of(server, credentials.get(server.pk), chosen)]
+    return [
+        McpTool(tool, server.approval_rule, configuration, may_sign_in=can_sign_in(user_id, server))
+        for server in servers
+        if (configuration := _configuration_of(server, credentials.get(server.pk)))
+        for tool in server.chosen_tools(chosen)
+    ]
 
 
-def _tools_of(server: McpServer, credential: McpCredential | None, chosen: frozenset[str]) -> Sequence[Tool]:
+def _configuration_of(server: McpServer, credential: McpCredential | None) -> Configuration | None:
+    """None: it cannot be reached."""
     try:
-        configuration = configuration_of(server, credential)
+        return configuration_of(server, credential)
     except ServerUnavailable:
-        return ()
-    return [McpTool(tool, server.approval_rule, configuration) for tool in server.chosen_tools(chosen)]
+        return None

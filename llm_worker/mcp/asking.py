@@ -10,19 +10,28 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
-from mcp_types import INVALID_REQUEST, ElicitRequestFormParams, ElicitResult, ErrorData
+from mcp import MCPError, UrlElicitationRequiredError
+from mcp_types import (
+    INVALID_REQUEST,
+    URL_ELICITATION_REQUIRED,
+    ElicitRequestFormParams,
+    ElicitResult,
+    ErrorData,
+)
 
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import storable
-from chat.transcript.forms import Answered, FormInvalid, Question, read_form
+from chat.transcript.forms import FormInvalid, Question, read_form
+from chat.transcript.questions import AddressQuestion, Answered, read_address
+from llm_worker.mcp.configuration import MAX_QUESTIONS, CallFailed
 
 if TYPE_CHECKING:
     from mcp.client.session import ClientRequestContext
     from mcp_types import ElicitRequestParams
 
 MAX_MESSAGE_CHARACTERS: Final = 2_000
-# Of one call: a server that is never content asks no more.
-MAX_QUESTIONS: Final = 8
+# What servers ask.
+ServerQuestion = Question | AddressQuestion
 _DISMISSED: Final = ElicitResult(action="cancel")
 _WAITS: Final = ErrorData(code=INVALID_REQUEST, message="The user is being asked.")
 
@@ -34,22 +43,33 @@ class CallQuestions:
     """
 
     def __init__(self, answers: Sequence[Answered] | None) -> None:
-        self.asked: Question | None = None
+        self.asked: ServerQuestion | None = None
         self._can_ask = answers is not None and len(answers) < MAX_QUESTIONS
         self._answers = list(answers or ())
 
-    def answer(self, question: Question) -> ElicitResult | None:
+    def answer(self, question: ServerQuestion) -> ElicitResult | None:
         """Each answer once: a server that asks the same again wants another one. None: the user has to be asked."""
         for at, answered in enumerate(self._answers):
             if answered.question == question:
                 del self._answers[at]
                 if answered.values is None:
                     return ElicitResult(action="decline")
-                return ElicitResult(action="accept", content=dict(answered.values))
+                is_form = isinstance(question, Question)
+                return ElicitResult(action="accept", content=dict(answered.values) if is_form else None)
         if not self._can_ask:
             return _DISMISSED
         self.asked = self.asked or question
         return None
+
+    def require(self, error: BaseException | None) -> None:
+        """What an error demands before the call is made again: that the user goes to some addresses. Raises CallFailed."""
+        demanded = _demanded(error)
+        if any(answered.question in demanded and answered.values is None for answered in self._answers):
+            raise CallFailed("The user does not go to the address that the server asks for.")
+        if demanded and self._can_ask:
+            before = [answered.question for answered in self._answers]
+            # The first again, if the user says to have been everywhere.
+            self.asked = next((question for question in demanded if question not in before), demanded[0])
 
 
 # Of the call that this task makes. The SDK's callback runs in it with the newer protocol, and in a task of the connection with the older.
@@ -93,12 +113,24 @@ class Asking:
         return _current.get() or (self._open[0] if len(self._open) == 1 else None)
 
 
-def _question(params: "ElicitRequestParams") -> Question | None:
-    """None: it is none that a form can ask, such as to go to an address."""
-    if not isinstance(params, ElicitRequestFormParams):
-        return None
+def _question(params: "ElicitRequestParams") -> ServerQuestion | None:
+    """None: it is none that the user can be asked."""
     try:
-        form = read_form(storable(dict(params.requested_schema)))
+        message = storable(params.message)[:MAX_MESSAGE_CHARACTERS]
+        if isinstance(params, ElicitRequestFormParams):
+            return Question(message, read_form(storable(dict(params.requested_schema))))
+        url = read_address(storable(params.url))
     except (FormInvalid, ApiError):
         return None
-    return Question(storable(params.message)[:MAX_MESSAGE_CHARACTERS], form)
+    return AddressQuestion(message, url) if url else None
+
+
+def _demanded(error: BaseException | None) -> list[ServerQuestion]:
+    """Of the error URLElicitationRequired (revision 2025-11-25); empty: it is none."""
+    if not (isinstance(error, MCPError) and error.error.code == URL_ELICITATION_REQUIRED):
+        return []
+    try:
+        asked = UrlElicitationRequiredError.from_error(error.error).elicitations
+    except (ValueError, TypeError, AttributeError):
+        return []
+    return [question for params in asked if (question := _question(params))]

@@ -4,8 +4,11 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from chat.transcript.forms import Answered, Question
+from chat.transcript.forms import Question
+from chat.transcript.questions import AddressQuestion, Answered
 
+# Of one call: a server that is never content asks no more.
+MAX_QUESTIONS: Final = 8
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 SIGN_IN_NEEDED: Final = "The user has to sign in to the server."
 TOO_LARGE: Final = f"The server sent a message of more than {MAX_MESSAGE_BYTES // 1024 // 1024} MiB."
@@ -44,7 +47,7 @@ class CallLost(Exception):
 class Asked(Exception):
     """The server asks the user of the call something, and has done nothing yet. To be called again with the answer."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question | AddressQuestion) -> None:
         super().__init__(question.message)
         self.question = question
 

@@ -118,7 +118,8 @@ class Connection:
         try:
             with self._asking.during(questions):
                 result = await self._call(client, tool, arguments, caller)
-        except CallFailed:
+        except CallFailed as failed:
+            questions.require(failed.__cause__)
             if questions.asked is None:
                 raise
         if questions.asked is not None:

@@ -13,6 +13,7 @@ from chat.infrastructure.encryption import EncryptionUnavailable, UnreadableSecr
 from chat.models import McpCredential, McpSignIn
 from chat.models.mcp_sign_in import MAX_ADDRESS, SignInStatus
 from chat.runs.mcp.servers import request_listing
+from chat.turns.approvals import end_sign_ins
 from llm_worker.database import Database
 from llm_worker.mcp.configuration import ServerUnavailable, values_of
 
@@ -56,6 +57,7 @@ async def _finish(sign_in_id: str, database: Database) -> None:
         await database.call_with_retry(_fail, sign_in, SignInStatus.EXCHANGING, error)
     else:
         await database.call_with_retry(_complete, sign_in, issuer, grant)
+        await database.call_with_retry(end_sign_ins, sign_in.server_id)
 
 
 async def _begin(sign_in: McpSignIn) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from chat.compressions import requests as compression_requests
 from chat.compressions.requests import WantedCompression
 from chat.infrastructure.fault_points import reach
 from chat.models import Approval, CitedDocument, Run
+from chat.models.approval import Decision
 from chat.models.outcome import RunOutcome
 from chat.models.sql.run_setups import SetupParameters, store_setups
 from chat.models.sql.statements import Statement, literals
@@ -180,7 +181,10 @@ def let_wait(checkpoint: Checkpoint, usage: TokenUsage, cycles: int) -> Waiting:
         if held is None or held.status != Status.RUNNING:
             return Waiting.STOPPING if held and held.status == Status.STOPPING else Waiting.LOST
         _save(SAVE_WAITING, run.owner or 0, [checkpoint])
-        if Approval.objects.undecided().filter(tool_call__run=run.pk).exists():
+        waiting = Approval.objects.filter(tool_call__run=run.pk)
+        # While the call was refused: whoever signed in did not find it waiting.
+        waiting.signed_in().update(decision=Decision.SIGNED_IN, decided_at=Now())
+        if waiting.undecided().exists():
             nobody = {"owner": None, "lease_until": None, "queued_at": Now()}
             ours.move(Status.WAITING, "approval_required", **nobody, **counted)
             return Waiting.WAITING

@@ -9,7 +9,8 @@ offered there.
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from chat.transcript.forms import describe_answer
+from chat.transcript.forms import Question, describe_answer
+from chat.transcript.questions import AddressQuestion, AnyQuestion, SignInQuestion
 from chat.transcript.rebuild import ShownDecision
 from llm_worker.tool_calls.calls import CallResult, PlannedCall, refuse
 from llm_worker.tools.tool import Tool, ToolFailed
@@ -47,9 +48,11 @@ def after_decision(call: PlannedCall, decision: ShownDecision) -> PlannedCall:
             return replace(call, needs_approval=True, question=decision.question)
         case "approved":
             return replace(call, arguments=decision.arguments, is_approved=True)
-        case "answered" | "declined" if not _asks_first(call):
+        case "signed_in":
             return replace(call, is_approved=True)
-        case "answered" if decision.question:
+        case "answered" | "declined" if not (_is_sign_in(decision) or _asks_first(call)):
+            return replace(call, is_approved=True)
+        case "answered" if isinstance(decision.question, Question):
             answer = describe_answer(decision.answer, decision.question.form)
             said = f"{answer}\nThey add: {decision.note}" if decision.note else answer
             return replace(call, result=CallResult("completed", said))
@@ -61,12 +64,29 @@ def _asks_first(call: PlannedCall) -> bool:
     return call.tool is not None and call.tool.question(call.arguments) is not None
 
 
+def _is_sign_in(decision: ShownDecision) -> bool:
+    """Which the server is told nothing of if there is none."""
+    return isinstance(decision.question, SignInQuestion)
+
+
 def _refusal(call: PlannedCall, decision: ShownDecision) -> str:
+    in_time, said = _refusals(call, decision.question)
     if decision.decision == "expired":
-        if decision.question:
-            return "The user did not answer in time."
-        return f"{call.name} was not run: nobody approved it in time."
-    said = f"The user refused this call of {call.name}; it was not run."
-    if decision.question:
-        said = "The user declined to answer."
+        return in_time
     return f"{said} They say: {decision.note}" if decision.note else said
+
+
+def _refusals(call: PlannedCall, question: AnyQuestion | None) -> tuple[str, str]:
+    """If nobody decided in time, and if the user refused."""
+    match question:
+        case Question() | AddressQuestion():
+            return "The user did not answer in time.", "The user declined to answer."
+        case SignInQuestion(name=name):
+            return (
+                f"{call.name} was not run: the user did not sign in to {name} in time.",
+                f"{call.name} was not run: the user does not sign in to {name}.",
+            )
+    return (
+        f"{call.name} was not run: nobody approved it in time.",
+        f"The user refused this call of {call.name}; it was not run.",
+    )

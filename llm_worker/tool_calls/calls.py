@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from chat.transcript.entries import Document, Image
-from chat.transcript.forms import Answered, Question
+from chat.transcript.questions import Answered, AnyQuestion
 from chat.transcript.tool_arguments import first_violation
 from llm_worker.allowance import Allowance
 from llm_worker.stream.call_assembler import RequestedCall
@@ -65,7 +65,7 @@ class PlannedCall:
     result: CallResult | None = None
     needs_approval: bool = False
     is_approved: bool = False
-    question: Question | None = None
+    question: AnyQuestion | None = None
     answers: tuple[Answered, ...] = ()
 
 

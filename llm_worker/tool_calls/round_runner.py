@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from chat.transcript.entries import Call, Document, Entry, Round, SentBack
 from chat.transcript.finish import Finish
-from chat.transcript.forms import Question
+from chat.transcript.questions import AnyQuestion
 from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outcome
 from chat.transcript.run_options import inner_options
 from chat.transcript.token_usage import TokenUsage
@@ -195,7 +195,7 @@ class RoundRunner:
             )
         self.emitter.show(show_outcome(self.emitter.blocks, tab, shown))
 
-    async def asked(self, tab: int, question: Question) -> None:
+    async def asked(self, tab: int, question: AnyQuestion) -> None:
         call = replace(self.calls[tab], question=question)
         await self.deps.store.wait(self.rows[tab], call)
         self.emitter.show(self.emitter.blocks.approval_required(tab, self._shown(tab, call), question))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from chat.transcript.entries import Document, Image
-from chat.transcript.forms import Question
+from chat.transcript.questions import AnyQuestion
 from llm_worker.request.documents import render_found
 from llm_worker.stream.sanitiser import clean
 from llm_worker.tool_calls.calls import CallResult, PlannedCall, no_such_tool, with_notes
@@ -56,7 +56,7 @@ class RoundHost(Protocol):
         """Called once per call, in the order they end."""
         ...
 
-    async def asked(self, tab: int, question: Question) -> None:
+    async def asked(self, tab: int, question: AnyQuestion) -> None:
         """Called instead of it: the call waits for the user's answer, and then runs again."""
         ...
 
@@ -86,7 +86,7 @@ async def _settle(tab: int, call: PlannedCall, host: RoundHost, limit_s: float) 
     else:
         began_at = asyncio.get_running_loop().time()
         outcome = await _run_tool(tab, call, call.tool, host, limit_s)
-        if isinstance(outcome, Question):
+        if not isinstance(outcome, CallResult):
             await host.asked(tab, outcome)
             return None
         ran_s = asyncio.get_running_loop().time() - began_at
@@ -97,7 +97,7 @@ async def _settle(tab: int, call: PlannedCall, host: RoundHost, limit_s: float) 
 
 async def _run_tool(
     tab: int, call: PlannedCall, tool: Tool, host: RoundHost, limit_s: float
-) -> CallResult | Question:
+) -> CallResult | AnyQuestion:
     limit_s = tool.time_limit_s or limit_s
     with host.context(tab) as context:
         running = asyncio.create_task(tool.run(call.arguments, context), name=f"tool {tool.name}")

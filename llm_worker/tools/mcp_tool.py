@@ -3,8 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
+from chat.transcript.questions import SignInQuestion
 from chat.transcript.tool_annotations import Annotations, ApprovalRule
-from llm_worker.mcp.configuration import Asked, Caller, CallFailed, CallLost, Configuration, ServerUnavailable
+from llm_worker.mcp.configuration import (
+    MAX_QUESTIONS,
+    Asked,
+    Caller,
+    CallFailed,
+    CallLost,
+    Configuration,
+    ServerUnavailable,
+)
 from llm_worker.tools.tool import InputNeeded, Tool, ToolContext, ToolFailed, ToolOutcomeUnknown, ToolResult
 
 
@@ -12,12 +21,20 @@ class McpTool(Tool):
     guidance = ""
 
     def __init__(
-        self, listed: Mapping[str, Any], approval_rule: ApprovalRule, configuration: Configuration
+        self,
+        listed: Mapping[str, Any],
+        approval_rule: ApprovalRule,
+        configuration: Configuration,
+        *,
+        may_sign_in: bool = False,
     ) -> None:
-        """listed: one of the tools of its server's row (chat/models/mcp_server.py).  approval_rule: the server's."""
+        """listed: one of the tools of its server's row (chat/models/mcp_server.py).  approval_rule: the server's.
+        may_sign_in: whether the run's user can sign in to the server.
+        """
         self._listed = listed
         self._approval_rule = approval_rule
         self._configuration = configuration
+        self._may_sign_in = may_sign_in
 
     @property
     def name(self) -> str:
@@ -56,6 +73,8 @@ class McpTool(Tool):
         except Asked as asked:
             raise InputNeeded(asked.question) from asked
         except ServerUnavailable as unavailable:
+            if unavailable.needs_sign_in and self._can_wait(work):
+                raise InputNeeded(self._sign_in) from unavailable
             raise ToolFailed(f"{self.name} was not called: {unavailable}") from unavailable
         except CallFailed as failed:
             raise ToolFailed(str(failed)) from failed
@@ -64,3 +83,12 @@ class McpTool(Tool):
         if answer.is_error:
             raise ToolFailed(answer.text)
         return ToolResult(response=answer.text, structured=answer.structured, images=answer.images)
+
+    @property
+    def _sign_in(self) -> SignInQuestion:
+        reached = self._configuration
+        return SignInQuestion(reached.server, reached.name, reached.credential)
+
+    def _can_wait(self, work: ToolContext) -> bool:
+        """For the user to sign in; not for ever, if what they sign in with is refused."""
+        return self._may_sign_in and work.answers is not None and len(work.answers) < MAX_QUESTIONS

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from chat.transcript.entries import Document
-from chat.transcript.forms import Answered, Question
+from chat.transcript.forms import Question
+from chat.transcript.questions import Answered, AnyQuestion
 from chat.transcript.tool_annotations import DEFAULT_RULE, READ_ONLY, Annotations, ApprovalRule
 from llm_worker.mcp.configuration import Answer, Caller, Configuration
 from llm_worker.restricted.artifact import Artifact, no_hits
@@ -24,9 +25,9 @@ class ToolOutcomeUnknown(ToolFailed):
 class InputNeeded(Exception):
     """The tool asks the user something before it does what it was called for. It is called again with the answer."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: AnyQuestion) -> None:
         self.question = question
-        super().__init__(question.message)
+        super().__init__()
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ from chat.models.side_request import Purpose
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from chat.transcript.finish import LENGTH, Finish
+from chat.transcript.questions import SignInQuestion
 from knowledge.models import File, KnowledgeBase, MembershipChange, Project
 from tests import factories
 
@@ -212,11 +213,12 @@ def _add_live_session(owned: Belongings, client: APIClient) -> None:
 
 
 def _add_waiting_call(owned: Belongings, client: APIClient) -> None:
-    """A call that asks for approval."""
+    """A call that asks for approval, and one that waits for a sign-in."""
     session = _session(client, owned, "asking")
     started = factories.send_turn(client, session, f"{MARK} act").json()["runs"][0]
     run = Run.objects.get(pk=started["id"])
     call = factories.create_waiting_call(run, {"type": "object"}, {"what": MARK})
+    factories.create_waiting_call(run, {}, {}, tab=1, question=SignInQuestion("", MARK))
     Run.objects.filter(pk=run.pk).update(status=Status.WAITING)
     owned.ids |= {"asking_session": session, "asking_run": started["id"], "tool_call": str(call.pk)}
 

@@ -20,7 +20,7 @@ CHOICES: Final = (
     _("root"), _("assistant"), _("moving"), _("Append Only"), _("agent prompt"), _("project documents"), _("dynamic context"),
     _("reject"), _("enqueue"), _("interrupt"),
     # Of tool policies and approvals.
-    _("never"), _("ask"), _("ask unless read only"), _("approved"), _("expired"), _("approval"), _("question"), _("answered"), _("declined"),
+    _("never"), _("ask"), _("ask unless read only"), _("approved"), _("expired"), _("approval"), _("question"), _("answered"), _("declined"), _("sign in"), _("signed in"), _("address"),
     # Of files and members.
     _("text"), _("image"), _("tabular"), _("owner"), _("editor"), _("reader"), _("full"), _("restricted"), _("read"), _("write"),
     # Of MCP servers.

@@ -73,7 +73,8 @@ class McpServers(LoginRequiredMixin, TemplateView):
             sign_in = begin_sign_in(user, server, site_url(reverse("mcp_callback")))
         except ApiError as refused:
             return self.render_to_response(self.get_context_data(problem=refused.message), status=409)
-        return redirect("mcp_sign_in", sign_in.pk)
+        # No redirect: it would go on to the issuer, whose page is none to which a form of ours may lead (form-action).
+        return _waiting(request, sign_in)
 
 
 class _Away(HttpResponseRedirectBase):
@@ -100,9 +101,7 @@ def mcp_sign_in(request: HttpRequest, sign_in: UUID) -> HttpResponse:
         case SignInStatus.DONE:
             advice = _("You can close this tab. Its tools can be used now.")
             return _page(request, found, _("You are signed in to %(name)s"), advice)
-    waiting = _page(request, found, _("Signing in to %(name)s"), _("One moment …"))
-    waiting["Refresh"] = str(REFRESH_S)
-    return waiting
+    return _waiting(request, found)
 
 
 @require_safe
@@ -150,11 +149,17 @@ def _problem(request: HttpRequest) -> HttpResponse:
     advice = _(
         "It was started too long ago, in another browser, or it has been completed already. Start again."
     )
-    return render(request, "web/problem.html", {"heading": heading, "advice": advice}, status=400)
+    return render(request, "web/mcp_sign_in.html", {"heading": heading, "advice": advice}, status=400)
+
+
+def _waiting(request: HttpRequest, sign_in: McpSignIn) -> HttpResponse:
+    page = _page(request, sign_in, _("Signing in to %(name)s"), _("One moment …"))
+    page["Refresh"] = f"{REFRESH_S}; url={reverse('mcp_sign_in', args=[sign_in.pk])}"
+    return page
 
 
 def _page(
     request: HttpRequest, sign_in: McpSignIn, heading: str, advice: str, status: int = 200
 ) -> HttpResponse:
     context = {"heading": heading % {"name": sign_in.server.name}, "advice": advice}
-    return render(request, "web/problem.html", context, status=status)
+    return render(request, "web/mcp_sign_in.html", context, status=status)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
@@ -13,6 +14,7 @@ from rest_framework.response import Response
 from chat.models import Approval
 from chat.models.approval import MAX_NOTE_CHARACTERS, Decision, Kind
 from chat.presenters.approvals import present_decision, present_open_approval
+from chat.presenters.json_values import JSONObject
 from chat.protocol.errors import ApiError
 from chat.turns.approvals import Reply, decide, get_approval
 from web.rest.api_view import StrictAPIView, current_user
@@ -26,13 +28,25 @@ from web.rest.fields import (
     parse_id,
 )
 from web.rest.openapi import documented
-from web.rest.response_schemas import QuestionAnswer, ResponseSchema
+from web.rest.response_schemas import (
+    AddressQuestionAnswer,
+    QuestionAnswer,
+    ResponseSchema,
+    SignInQuestionAnswer,
+)
+from web.site_origin import site_url
 
 MAX_ARGUMENTS_CHARACTERS: Final = 100_000
 # Of one user: a few runs with at most as many calls as one round may have.
 MAX_LISTED: Final = 500
 KINDS: Final = Kind.values
-DECISIONS: Final = [Decision.APPROVED, Decision.REFUSED, Decision.ANSWERED, Decision.DECLINED]
+DECISIONS: Final = [
+    Decision.APPROVED,
+    Decision.REFUSED,
+    Decision.ANSWERED,
+    Decision.DECLINED,
+    Decision.SIGNED_IN,
+]
 
 
 @extend_schema_field(OpenApiTypes.OBJECT)
@@ -57,7 +71,9 @@ class ArgumentsField(DescribedField):
 
 
 class ApprovalBody(StrictSerializer):
-    approved = StrictBooleanField(help_text="Of a question: whether it is answered; false: declined.")
+    approved = StrictBooleanField(
+        help_text="Of a question: whether it is answered; false: declined. Of an address: that the user is done there. Of a sign-in: true asks whether there is one now, which lets the call go on by itself as soon as there is; false: goes on without."
+    )
     note = StrictCharField(
         required=False,
         max_length=MAX_NOTE_CHARACTERS,
@@ -78,6 +94,10 @@ class ApprovalBody(StrictSerializer):
     )
 
 
+class OpenSignInAnswer(SignInQuestionAnswer):
+    url = serializers.URLField(help_text="The page of the user's sign-ins, to be opened in a browser.")
+
+
 class OpenApprovalAnswer(ResponseSchema):
     kind = serializers.ChoiceField(choices=KINDS)
     tool_call = serializers.UUIDField()
@@ -88,6 +108,8 @@ class OpenApprovalAnswer(ResponseSchema):
     requested_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
     question = QuestionAnswer(required=False)
+    sign_in = OpenSignInAnswer(required=False)
+    address = AddressQuestionAnswer(required=False)
 
 
 class DecisionAnswer(ResponseSchema):
@@ -98,9 +120,9 @@ class DecisionAnswer(ResponseSchema):
 class ApprovalsView(StrictAPIView):
     @documented("approvals_list", answer=OpenApprovalAnswer(many=True))
     def get(self, request: Request) -> Response:
-        """List the user's tool calls that wait for approval or an answer, oldest first, at most 500."""
+        """List the user's tool calls that wait for approval, an answer or a sign-in, oldest first, at most 500."""
         waiting = Approval.objects.open_for(current_user(request)).select_related("tool_call")
-        return Response([present_open_approval(approval) for approval in waiting[:MAX_LISTED]])
+        return Response([_present(approval) for approval in waiting[:MAX_LISTED]])
 
 
 class ApprovalView(StrictAPIView):
@@ -112,6 +134,13 @@ class ApprovalView(StrictAPIView):
             raise ApiError("invalid_id")
         approval = decide(get_approval(current_user(request), pk), parse_reply(self.body(ApprovalBody)))
         return Response(present_decision(approval), status.HTTP_202_ACCEPTED)
+
+
+def _present(approval: Approval) -> JSONObject:
+    shown = present_open_approval(approval)
+    if "sign_in" in shown:
+        shown["sign_in"]["url"] = site_url(reverse("mcp_servers"))
+    return shown
 
 
 def parse_reply(body: Mapping[str, Any]) -> Reply:

@@ -127,6 +127,21 @@ class ToolImageAnswer(ResponseSchema):
     height = serializers.IntegerField()
 
 
+class SignInQuestionAnswer(ResponseSchema):
+    server = serializers.UUIDField(
+        allow_null=True,
+        help_text="`POST mcp-servers/{server}/sign-in/` begins to sign in to it; null: it was deleted.",
+    )
+    name = serializers.CharField(help_text="The server's.")
+
+
+class AddressQuestionAnswer(ResponseSchema):
+    message = serializers.CharField()
+    url = serializers.CharField(
+        help_text="Chosen by the server: show it as it is before it is opened in a browser."
+    )
+
+
 class ToolCallAnswer(ResponseSchema):
     id = serializers.UUIDField()
     tool_call_id = serializers.CharField()
@@ -146,6 +161,12 @@ class ToolCallAnswer(ResponseSchema):
     reasoning_ms = serializers.IntegerField(required=False)
     duration_ms = serializers.IntegerField(required=False)
     question = QuestionAnswer(required=False, help_text="What the call asks the user, while it waits.")
+    sign_in = SignInQuestionAnswer(
+        required=False, help_text="What the user has to sign in to, while the call waits for that."
+    )
+    address = AddressQuestionAnswer(
+        required=False, help_text="Where the user has to go, while the call waits for that."
+    )
     children = serializers.ListField(child=serializers.DictField())
 
 

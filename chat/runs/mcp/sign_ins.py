@@ -80,6 +80,13 @@ def may_sign_in(user: User, server: McpServer) -> bool:
     return not server.is_shared or (user.is_staff and user.has_perm("chat.change_mcpserver"))
 
 
+def can_sign_in(user_id: int, server: McpServer) -> bool:
+    """Whether it helps to ask this user to."""
+    if not (server.takes_sign_ins and encryption.is_available()):
+        return False
+    return not server.is_shared or may_sign_in(User.objects.get(pk=user_id), server)
+
+
 def _state(server: McpServer, is_mine: bool, is_used: bool) -> str:
     """is_used: by somebody, so that it is known to demand it."""
     if is_mine:

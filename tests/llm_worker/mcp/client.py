@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from chat.transcript.forms import Answered
+from chat.transcript.questions import Answered
 from llm_worker.mcp.configuration import Answer, Caller, Configuration
 from llm_worker.mcp.connections import Connections
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from chat.transcript.forms import Answered, Question
-from llm_worker.mcp.configuration import Answer, Asked, Configuration
+from chat.transcript.forms import Question
+from chat.transcript.questions import AddressQuestion, Answered
+from llm_worker.mcp.configuration import Answer, Asked, CallFailed, Configuration
 from tests.llm_worker.mcp.client import stdio
 
 pytestmark = [pytest.mark.e2e]
@@ -67,3 +68,46 @@ async def test_calls_side_by_side_are_not_taken_for_each_other(client, server, j
     for place, outcome in zip(("Sole", "Mare"), outcomes, strict=True):
         assert outcome in (when(place), Answer("not booked: cancel"))
     assert journal.read_text() == ""
+
+
+def paying(place: str) -> AddressQuestion:
+    return AddressQuestion(f"Pay for {place}.", f"https://pay.example.com/{place}")
+
+
+async def test_a_call_that_sends_its_user_to_an_address_is_made_again_when_they_are_done(
+    client, server, journal
+):
+    with pytest.raises(Asked) as asked:
+        await client.call(server, "pay", place="Sole")
+    assert asked.value.question == paying("Sole")
+    journal.write_text("paid Sole\n")
+    client.answers = (Answered(paying("Sole"), {}),)
+    assert (await client.call(server, "pay", place="Sole")).text == "paid: accept"
+
+
+async def test_who_does_not_go_there_is_not_sent_again(client, server, journal):
+    client.answers = (Answered(paying("Sole"), None),)
+    try:
+        outcome = (await client.call(server, "pay", place="Sole")).text
+    except CallFailed as failed:  # the older protocol has no word for it
+        outcome = str(failed)
+    assert outcome in ("paid: decline", "The user does not go to the address that the server asks for.")
+
+
+async def test_who_says_to_have_been_there_and_has_not_is_sent_again_but_not_for_ever(client, journal):
+    older = stdio("-m", "tests.older_mcp_server")
+    client.answers = (Answered(paying("Sole"), {}),)
+    with pytest.raises(Asked):
+        await client.call(older, "pay", place="Sole")
+    client.answers *= 8
+    with pytest.raises(CallFailed, match="Pay first"):
+        await client.call(older, "pay", place="Sole")
+
+
+async def test_nobody_is_sent_where_no_browser_may_be_sent(client, server, journal):
+    client.answers = ()
+    try:
+        outcome = (await client.call(server, "pay", place="a b")).text
+    except CallFailed as failed:
+        outcome = str(failed)
+    assert outcome in ("paid: cancel", "Pay first.")

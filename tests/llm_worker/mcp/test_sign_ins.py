@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from chat.models import McpCredential, McpServer, McpSignIn, ModelConfig, ToolCall
+from chat.models import McpCredential, McpServer, McpSignIn, ModelConfig
 from chat.protocol.states import Status
 from tests import factories
 from tests.instance import free_port
@@ -88,7 +88,7 @@ def test_the_tools_of_a_server_are_usable_once_its_user_has_signed_in(
 ) -> None:
     assert (server.status, server.tools) == ("needs_sign_in", [])
     assert "You are signed in" in sign_in(runtime, server, session.owner)
-    assert (server.status, [tool["tool"] for tool in server.tools]) == ("ready", ["tide"])
+    assert (server.status, [tool["tool"] for tool in server.tools]) == ("ready", ["pay", "tide"])
     row = McpCredential.objects.get()
     assert (row.user, row.issuer, row.scopes) == (session.owner, issuer.iss, "tides")
     assert McpSignIn.objects.get().encrypted_flow == ""
@@ -124,9 +124,8 @@ def test_what_was_revoked_is_forgotten(
 ) -> None:
     sign_in(runtime, server, session.owner)
     issuer.revoke()
-    run = answer()
+    assert answer().status == Status.WAITING
     assert not McpCredential.objects.exists()
-    assert "sign in" in ToolCall.objects.get(run=run).response
 
 
 def test_a_user_calls_with_no_token_of_another(
@@ -134,8 +133,7 @@ def test_a_user_calls_with_no_token_of_another(
 ) -> None:
     sign_in(runtime, server, factories.create_user("bob"))
     assert server.status == "ready"
-    run = answer()
-    assert "sign in" in ToolCall.objects.get(run=run).response
+    assert answer().status == Status.WAITING
 
 
 def test_the_page_says_that_the_issuer_was_another(

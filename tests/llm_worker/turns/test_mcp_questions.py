@@ -8,9 +8,10 @@ from django.db.models.functions import Now
 from chat.loaders.rounds import load_rounds
 from chat.models import Approval, McpServer, Run, ToolCall
 from chat.models.tool_call import ToolCallStatus
+from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.sweeper import runs as swept
-from chat.transcript.forms import Answered
+from chat.transcript.questions import Answered
 from chat.turns.approvals import Reply, decide, get_approval
 from tests import factories
 from tests.llm_worker.lease.test_drain import another_worker_does
@@ -105,3 +106,27 @@ def test_an_answer_in_the_call_of_a_server_that_needs_no_approval(server, answer
     decide(get_approval(run.turn.session.owner, ToolCall.objects.filter(run=run)[0].pk), AT_NOON)
     another_worker_does([run])
     assert tool_responses(upstream.requests[-1]) == ["booked", "echo: Ebbe"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        (Reply(is_approved=True), "paid: accept"),
+        (Reply(is_approved=False, note="Too dear."), "paid: decline\n\nThe user adds: Too dear."),
+    ],
+    ids=["done", "not done"],
+)
+def test_a_call_that_sends_its_user_to_an_address_waits_for_their_word(
+    server, answer, upstream, reply, outcome
+):
+    McpServer.objects.update(approval="never")
+    run = answer(call("pay", place="Sole"))
+    [waiting] = factories.api_client(run.turn.session.owner).get("/api/approvals/").json()
+    asked = {"message": "Pay for Sole.", "url": "https://pay.example.com/Sole"}
+    assert (waiting["kind"], waiting["address"]) == ("address", asked)
+    with pytest.raises(ApiError, match="invalid_value"):
+        reply_to(run, Reply(is_approved=True, values={}))
+    reply_to(run, reply)
+    goes_on(run)
+    assert tool_responses(upstream.requests[-1]) == [outcome]
+    assert live(run) == rebuilt(run)

@@ -6,10 +6,11 @@ import pytest
 from django.db.models.functions import Now
 from rest_framework.test import APIClient
 
-from chat.models import Approval, Run, Session
+from chat.models import Approval, McpServer, Run, Session
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.transcript.forms import Question, read_form
+from chat.transcript.questions import AnyQuestion, SignInQuestion
 from tests import factories
 from web.socket.handlers import approve
 
@@ -38,12 +39,13 @@ CITY = read_form(
         "required": ["city"],
     }
 )
+TRIP = Question("For the trip.", CITY)
 
 
-def waiting_question(client: APIClient, session: str) -> str:
+def waiting_question(client: APIClient, session: str, asked: AnyQuestion = TRIP) -> str:
     """The row of the call that a run of this session waits for the answer of."""
     run = Run.objects.get(pk=factories.send_turn(client, session, "Go").json()["runs"][0]["id"])
-    row = factories.create_waiting_call(run, PARAMETERS, {}, question=Question("For the trip.", CITY))
+    row = factories.create_waiting_call(run, PARAMETERS, {}, question=asked)
     Run.objects.filter(pk=run.pk).update(status=Status.WAITING, queued_at=Now())
     return str(row.pk)
 
@@ -189,3 +191,56 @@ def test_a_socket_answers_by_the_same_rules(client: APIClient, session: str) -> 
     assert refused.value.code == "answer_invalid"
     reply = approve(owner, {"tool_call": call, "approved": True, "values": {"city": "Berlin"}})
     assert reply == {"type": "accepted", "tool_call": call, "decision": "answered"}
+
+
+@pytest.fixture
+def sign_in(client: APIClient, session: str) -> str:
+    """The row of a call that waits for a sign-in."""
+    server = McpServer.objects.create(name="harbour", transport="http", url="https://harbour.example.com/mcp")
+    return waiting_question(client, session, SignInQuestion(str(server.pk), server.name))
+
+
+def test_a_call_that_waits_for_a_sign_in_says_where(client: APIClient, session: str, sign_in: str) -> None:
+    server = McpServer.objects.get()
+    [listed] = client.get("/api/approvals/").json()
+    asked = {"server": str(server.pk), "name": "harbour"}
+    assert (listed["kind"], listed["sign_in"].pop("url")[-5:], listed["sign_in"]) == (
+        "sign_in",
+        "/mcp/",
+        asked,
+    )
+    messages = client.get(f"/api/sessions/{session}/messages/").json()
+    assert messages[-1]["tool_calls"][0]["sign_in"] == asked
+    server.delete()
+    [listed] = client.get("/api/approvals/").json()
+    assert (listed["sign_in"]["server"], listed["sign_in"]["name"]) == (None, "harbour")
+    assert decide(client, sign_in, approved=False, note="It is gone.") == (202, "declined")
+    assert Run.objects.get().status == Status.QUEUED
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({}, "not_signed_in"),
+        ({"values": {}}, "invalid_value"),
+        ({"arguments": {"what": "that"}}, "invalid_value"),
+        ({"remember": "session"}, "invalid_value"),
+    ],
+)
+def test_what_is_no_sign_in(client: APIClient, sign_in: str, body: dict[str, object], code: str) -> None:
+    assert decide(client, sign_in, **body)[1] == code
+    assert Run.objects.get().status == Status.WAITING
+
+
+def test_who_has_signed_in_says_so(client: APIClient, session: str, sign_in: str) -> None:
+    """What the server has refused is no sign-in, and neither is that of somebody else."""
+    server, owner = McpServer.objects.get(), Session.objects.get(pk=session).owner
+    refused = factories.create_mcp_credential(server, owner)
+    factories.create_mcp_credential(server, factories.create_user("bob"))
+    Approval.objects.update(credential=refused.pk)
+    assert decide(client, sign_in) == (409, "not_signed_in")
+    refused.delete()
+    factories.create_mcp_credential(server, owner)
+    assert decide(client, sign_in) == (202, "signed_in")
+    assert decide(client, sign_in, approved=False) == (409, "already_decided")
+    assert Run.objects.get().status == Status.QUEUED

@@ -136,6 +136,8 @@
  * @property {ToolCall[]} calls
  *
  * @typedef {{id: string, name: string, width: number, height: number}} ToolImage  id: of its file
+ * @typedef {{message: string, url: string}} Address  that the server of a tool call sends its user to
+ * @typedef {{server: string|null, name: string}} SignIn  of an MCP server; null: it was deleted
  *
  * @typedef {object} ToolCall
  * @property {string} id  given by the model
@@ -151,7 +153,9 @@
  * @property {CallStatus} status
  * @property {number|null} durationMs
  * @property {{done: number, total: number|null, text: string}|null} progress  how far it is; null: its tool has not said
- * @property {Question|null} question  what it asks its user, while it waits; null: whether it may run
+ * @property {Question|null} question  what it asks its user, while it waits; null: nothing
+ * @property {Address|null} address  where its user has to go, while it waits; null: nowhere
+ * @property {SignIn|null} signIn  what its user has to sign in to, while it waits; null: nothing
  * @property {string} report  what an agent tool writes
  * @property {ToolCall[]} inside
  *

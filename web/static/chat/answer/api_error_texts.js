@@ -94,6 +94,7 @@ export const API_ERRORS = {
   mcp_url_refused: () => t("No MCP server is reached at this address. Enter another one."),
   mcp_variable_refused: () => t("This environment variable is not given to MCP servers. Name another one."),
 
+  not_signed_in: () => t("You have not signed in to the server yet."),
   mcp_server_without_sign_in: () => t("Nobody signs in to this MCP server. Reload the page."),
   too_many_mcp_servers: (max) => t("There are %(max)s MCP servers, and there is no room for more. Delete one first.", count(max)),
   too_many_providers: (max) => t("There are %(max)s providers, and there is no room for more. Delete one first.", count(max)),

@@ -1,19 +1,21 @@
-/** The calls of an answer that wait for their user's approval or answer. The cards are loaded with the first one. */
+/** The calls of an answer that wait for their user's approval, answer or sign-in. The cards are loaded with the first one. */
 
 import { assign, h, setChildren } from "../elements/element.js";
 import { apiErrorText } from "../answer/status_texts.js";
 
+/** @import {AddressCard} from "./address_card.js" */
 /** @import {AllCalls, ApprovalCard} from "./approval_card.js" */
 /** @import {QuestionCard} from "./question_card.js" */
+/** @import {SignInCard} from "./sign_in_card.js" */
 /** @import {ToolCall} from "../types.js" */
 
-/** @type {{AllCalls: typeof AllCalls, ApprovalCard: typeof ApprovalCard, QuestionCard: typeof QuestionCard}|undefined} */
+/** @type {{AllCalls: typeof AllCalls, ApprovalCard: typeof ApprovalCard, QuestionCard: typeof QuestionCard, SignInCard: typeof SignInCard, AddressCard: typeof AddressCard}|undefined} */
 let loaded;
 
 export class ApprovalsView {
   constructor() {
     this.element = h("div", { class: "approvals", hidden: true });
-    /** @type {Map<string, ApprovalCard|QuestionCard>} */
+    /** @type {Map<string, ApprovalCard|QuestionCard|SignInCard|AddressCard>} */
     this.cards = new Map();
     /** @type {AllCalls|undefined} */
     this.all = undefined;
@@ -40,8 +42,8 @@ export class ApprovalsView {
 
   async #load() {
     try {
-      const [approvals, questions] = await Promise.all([import("./approval_card.js"), import("./question_card.js")]);
-      loaded = { ...approvals, ...questions };
+      const cards = await Promise.all([import("./approval_card.js"), import("./question_card.js"), import("./sign_in_card.js"), import("./address_card.js")]);
+      loaded = Object.assign({}, ...cards);
       this.show(this.waiting);
     } catch {
       this.element.replaceChildren(h("p", { role: "alert" }, apiErrorText({ code: "unreachable" })));
@@ -51,9 +53,11 @@ export class ApprovalsView {
 
 /** @param {ToolCall} call */
 function cardOf(call) {
-  const { ApprovalCard, QuestionCard } = /** @type {NonNullable<typeof loaded>} */ (loaded);
+  const { AddressCard, ApprovalCard, QuestionCard, SignInCard } = /** @type {NonNullable<typeof loaded>} */ (loaded);
+  if (call.signIn) return new SignInCard({ ...call, signIn: call.signIn });
+  if (call.address) return new AddressCard({ ...call, address: call.address });
   return call.question ? new QuestionCard({ ...call, question: call.question }) : new ApprovalCard(call);
 }
 
 /** A call may wait for its approval, and then for the answer to what it asks. @param {ToolCall} call */
-const keyOf = ({ row, question }) => `${row} ${question ? JSON.stringify(question) : ""}`;
+const keyOf = ({ row, question, address, signIn }) => `${row} ${JSON.stringify(question ?? address ?? signIn)}`;

@@ -96,8 +96,10 @@ export function about({ name, given, documents }) {
 }
 
 /** The state or outcome of a call. @param {ToolCall} call */
-export function outcomeText({ status, durationMs, progress, question, name }) {
+export function outcomeText({ status, durationMs, progress, question, address, signIn, name }) {
   if (status === "running") return progress ? progressText(progress) : t("running…");
+  if (status === "waiting" && signIn) return t("waiting for your sign-in");
+  if (status === "waiting" && address) return t("waiting until you are done");
   if (status === "waiting") return question ? t("waiting for your answer") : t("waiting for your approval");
   const ended = { completed: "", failed: t("failed"), refused: name === "ask_user" ? t("not answered") : t("refused"), unknown: t("stopped") }[status];
   return [ended, durationMs === null ? "" : duration(durationMs)].filter(Boolean).join(" · ");
