@@ -22,7 +22,6 @@ class Migration(migrations.Migration):
                 ('url', models.CharField(max_length=2000)),
                 ('issuer', models.CharField(max_length=2000)),
                 ('encrypted_secret', models.TextField(editable=False)),
-                ('scopes', models.CharField(blank=True, default='', max_length=2000)),
                 ('expires_at', models.DateTimeField(null=True)),
                 ('revision', models.UUIDField(default=uuid.uuid4)),
                 ('refreshing_until', models.DateTimeField(null=True)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from django.conf import settings
@@ -57,13 +57,15 @@ class McpCredentialQuerySet(models.QuerySet["McpCredential"]):
         """What calls of this user are made with."""
         return self.usable().filter(Q(user=user) | Q(user=None))
 
-    def store(self, sign_in: McpSignIn, issuer: str, secret: dict[str, Any], **fields: Any) -> McpCredential:
+    def store(
+        self, sign_in: McpSignIn, issuer: str, secret: dict[str, Any], *, expires_at: datetime | None = None
+    ) -> McpCredential:
         """What a sign-in has obtained, in place of what was there. Raises EncryptionUnavailable."""
         kept = {
             "url": sign_in.url,
             "issuer": issuer,
             "encrypted_secret": _encrypted(secret),
-            **fields,
+            "expires_at": expires_at,
         }
         user = None if sign_in.is_shared else sign_in.user
         with transaction.atomic():
@@ -78,14 +80,16 @@ class McpCredentialQuerySet(models.QuerySet["McpCredential"]):
         current = self.filter(free, pk=credential.pk, revision=credential.revision)
         return bool(current.update(refreshing_until=Now() + REFRESH_TIME))
 
-    def refreshed(self, credential: McpCredential, secret: dict[str, Any], **fields: Any) -> bool:
+    def refreshed(
+        self, credential: McpCredential, secret: dict[str, Any], expires_at: datetime | None
+    ) -> bool:
         """False: the user signed in or out meanwhile."""
         return bool(
             self.filter(pk=credential.pk, revision=credential.revision).update(
                 encrypted_secret=_encrypted(secret),
                 revision=uuid.uuid4(),
                 refreshing_until=None,
-                **fields,
+                expires_at=expires_at,
             )
         )
 
@@ -110,7 +114,6 @@ class McpCredential(models.Model):
     url = models.CharField(max_length=2_000)
     issuer = models.CharField(max_length=2_000)
     encrypted_secret = models.TextField(editable=False)
-    scopes = models.CharField(max_length=2_000, blank=True, default="")
     expires_at = models.DateTimeField(null=True)
     revision = models.UUIDField(default=uuid.uuid4)
     refreshing_until = models.DateTimeField(null=True)

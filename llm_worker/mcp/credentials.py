@@ -84,9 +84,9 @@ class Credentials:
         except tokens.SignInFailed as failed:
             await self._database.call_with_retry(McpCredential.objects.abandon_refresh, row)
             raise ServerUnavailable(str(failed)) from failed
-        fields = {"expires_at": grant.expires_at, "scopes": grant.secret.scope or ""}
         stored = grant.secret.model_dump(mode="json")
-        if not await self._database.call_with_retry(McpCredential.objects.refreshed, row, stored, **fields):
+        refreshed = McpCredential.objects.refreshed
+        if not await self._database.call_with_retry(refreshed, row, stored, grant.expires_at):
             raise sign_in_needed()
         return str(grant.secret.access_token)
 

@@ -40,6 +40,7 @@ Send = Callable[[httpx2.Request], Awaitable[httpx2.Response]]
 
 CLIENT_NAME: Final = "Turnwire"
 NOT_AS_SPECIFIED: Final = "The server's sign-in does not follow the specification."
+LONGEST_ISSUER: Final = 2_000
 NOT_AVAILABLE: Final = "The server's sign-in is not available at the moment."
 # RFC 8414 gives the first of these to servers that list none; the first that a server takes is registered.
 _METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
@@ -139,6 +140,8 @@ async def _find_issuer(url: str, resource: ProtectedResourceMetadata | None, sen
             origin = httpx2.URL(url).copy_with(path="/", query=None, fragment=None)
             if not issuers_match(str(found.issuer), issuer or str(origin)):
                 raise SignInFailed("What the issuer says of itself names another issuer.")
+            if len(str(found.issuer)) > LONGEST_ISSUER:
+                raise SignInFailed(NOT_AS_SPECIFIED)
             return found
         if not goes_on:
             break

@@ -109,7 +109,8 @@ def mcp_sign_in(request: HttpRequest, sign_in: UUID) -> HttpResponse:
 @login_required
 def mcp_callback(request: HttpRequest) -> HttpResponse:
     """Where the issuer leads back to (RFC 6749, section 4.1.2). Once: what is loaded again finds that it is taken."""
-    found = _own(request).filter(state=request.GET.get("state", "")).first()
+    state = request.GET.get("state", "")
+    found = _own(request).filter(state=state).first() if state.isascii() and state.isprintable() else None
     if found is None or not constant_time_compare(found.browser, _browser(request)):
         return _problem(request)
     if not ("code" in request.GET or "error" in request.GET):

@@ -77,8 +77,8 @@ def test_one_process_alone_renews_a_credential() -> None:
     row = sign_in(create_server(), factories.create_user("alice"))
     assert McpCredential.objects.claim_refresh(row)
     assert not McpCredential.objects.claim_refresh(row)
-    assert McpCredential.objects.refreshed(row, SECRET | {"access_token": "next-of-the-tides"})
-    assert not McpCredential.objects.refreshed(row, SECRET)
+    assert McpCredential.objects.refreshed(row, SECRET | {"access_token": "next-of-the-tides"}, None)
+    assert not McpCredential.objects.refreshed(row, SECRET, None)
     assert McpCredential.objects.get().secret["access_token"] == "next-of-the-tides"
 
 

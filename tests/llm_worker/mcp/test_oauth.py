@@ -87,6 +87,7 @@ async def test_tokens_are_renewed_until_they_are_revoked(harbour: Harbour) -> No
 Answers = dict[str, Callable[[httpx2.Request], httpx2.Response] | dict[str, Any]]
 ORIGIN = "https://mcp.example.com"
 ISSUER = "https://auth.example.com"
+ENDLESS = f"{ISSUER}/{'t' * 2_000}"
 RESOURCE = {"resource": f"{ORIGIN}/mcp", "authorization_servers": [ISSUER]}
 METADATA = {
     "issuer": ISSUER,
@@ -150,6 +151,14 @@ async def test_the_address_keeps_the_query_of_the_endpoint() -> None:
             {f"{ISSUER}/.well-known/oauth-authorization-server": METADATA | {"registration_endpoint": None}},
             "accepts no clients",
             id="no registration",
+        ),
+        pytest.param(
+            {
+                f"{ORIGIN}/.well-known/oauth-protected-resource/mcp": RESOURCE | {"authorization_servers": [ENDLESS]},
+                f"{ISSUER}/.well-known/oauth-authorization-server/{'t' * 2_000}": METADATA | {"issuer": ENDLESS},
+            },
+            "does not follow the specification",
+            id="an issuer too long to be stored",
         ),
         pytest.param(
             {f"{ISSUER}/register": lambda _: httpx2.Response(403, text="no")},

@@ -90,7 +90,7 @@ def test_the_tools_of_a_server_are_usable_once_its_user_has_signed_in(
     assert "You are signed in" in sign_in(runtime, server, session.owner)
     assert (server.status, [tool["tool"] for tool in server.tools]) == ("ready", ["pay", "tide"])
     row = McpCredential.objects.get()
-    assert (row.user, row.issuer, row.scopes) == (session.owner, issuer.iss, "tides")
+    assert (row.user, row.issuer, row.secret["scope"]) == (session.owner, issuer.iss, "tides")
     assert McpSignIn.objects.get().encrypted_flow == ""
     assert answer().status == Status.COMPLETED
     assert tool_responses(upstream.requests[-1]) == ["high at Sole"]

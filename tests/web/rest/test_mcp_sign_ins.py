@@ -116,6 +116,11 @@ def test_nobody_else_brings_an_answer(server: McpServer, alice: User, change: An
     assert McpSignIn.objects.get().status == SignInStatus.READY
 
 
+def test_a_state_that_no_sign_in_can_have_is_refused(alice: User) -> None:
+    for state in ("", "\0", "\ud800".encode("utf-8", "surrogatepass"), "s" * 5_000):
+        assert browser_of(alice).get("/mcp/callback/", {"state": state, "code": "c"}).status_code == 400
+
+
 def test_an_answer_is_not_taken_of_a_browser_that_was_never_led_away(server: McpServer, alice: User) -> None:
     begin(alice, server)
     state = prepare().state
