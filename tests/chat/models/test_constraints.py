@@ -40,6 +40,7 @@ from chat.models import (
     SideRequest,
     SystemPrompt,
     ToolCall,
+    ToolCallImage,
     ToolPolicy,
     Turn,
 )
@@ -183,6 +184,11 @@ def two_defaults(_: World) -> None:
     ModelConfig.objects.create(name="b", is_default=True)
 
 
+def image_twice(w: World) -> None:
+    image = {"tool_call": tool_call(w), "file": File.objects.create(owner=w.session.owner, name="moon.png")}
+    twice(lambda: ToolCallImage.objects.create(**image, position=0))
+
+
 def nested_twice(world: World) -> None:
     outer = tool_call(world)
     twice(lambda: tool_call(world, message=None, parent_tool_call=outer))
@@ -275,6 +281,7 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "mcp_sign_in_status_known": lambda w: McpSignIn.objects.create(
         user=w.session.owner, server=mcp_server(), status="lost", expires_at=timezone.now()
     ),
+    "one_tool_image_per_position": image_twice,
     "one_tool_call_per_place_in_message": lambda w: twice(lambda: tool_call(w)),
     "one_tool_call_per_place_in_tool_call": nested_twice,
     # What was sent to models
