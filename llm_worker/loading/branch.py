@@ -104,10 +104,12 @@ AFTER_CUTOFF = Statement(
 # Parameters: answers. Plan: one_tool_call_per_place_in_message, one_tool_image_per_position.
 CALLS = Statement(
     """
-    SELECT message_id, turn_number, text_before, tool_call_id, name, arguments, left(response, 1), token_count,
-        sent_back, CASE WHEN sent_back IS NULL THEN '' ELSE reasoning END, id,
-        status = 'completed' AND EXISTS (SELECT FROM chat_toolcallimage WHERE tool_call_id = chat_toolcall.id)
-    FROM chat_toolcall WHERE message_id = ANY(%(answers)s) ORDER BY message_id, turn_number, tab_index
+    SELECT call.message_id, call.turn_number, call.text_before, call.tool_call_id, call.name, call.arguments, left(call.response, 1),
+        call.token_count, call.sent_back, CASE WHEN call.sent_back IS NULL THEN '' ELSE call.reasoning END, call.id,
+        call.status = 'completed' AND first_image.id IS NOT NULL
+    FROM chat_toolcall AS call
+    LEFT JOIN chat_toolcallimage AS first_image ON first_image.tool_call_id = call.id AND first_image.position = 0
+    WHERE call.message_id = ANY(%(answers)s) ORDER BY call.message_id, call.turn_number, call.tab_index
     """,
     CallRow,
 )
