@@ -19,6 +19,7 @@ WATCHED_OTHERWISE = {
     "llm_worker/attempt.py": "the attempt waits for its answer",
     "llm_worker/mcp/connection.py": "its failure is what whoever waits for the connection is told",
     "llm_worker/mcp/connections.py": "the end of a connection, up to a time limit",
+    "llm_worker/mcp/credentials.py": "its outcome is awaited, or forgotten with the call that was cancelled",
     "llm_worker/mcp/stdio.py": "a stream that ends closes the connection",
     "llm_worker/runtime.py": "the loop's thread ends the process; checks of revocations end with one command",
     "llm_worker/tool_calls/round_store.py": "it is awaited",

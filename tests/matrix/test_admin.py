@@ -16,6 +16,8 @@ LOGIN, DENIED, SERVED, REDIRECTED = "asked to log in", "denied", "served", "redi
 OTHERS = {400: "bad request", 404: "not found", 405: "method not allowed"}
 # Pages of a model that only show rows; all others change something. `object` leads to `change`.
 READING = ("changelist", "change", "history")
+# Those that Django makes alike of every model: every change asks for one of each kind, `make full` for all.
+ALIKE = ("add", "delete", "history", "object")
 # What the site writes for somebody who may look: an ended login, and that a session was exported.
 UNRELATED = {"django_session"}
 LOGGED = {"django_admin_log"}
@@ -54,7 +56,12 @@ def outsiders(owned: Belongings, identities: Identities) -> Identities:
 
 def each_page(*, of_models: bool) -> list[Any]:
     chosen = [one for one in pages() if bool(one.model) is of_models]
-    return [pytest.param(one, id=one.path or "index") for one in chosen]
+    return [pytest.param(one, id=one.path or "index", marks=_suite_of(one)) for one in chosen]
+
+
+def _suite_of(page: Page) -> Any:
+    one_more = page.model and page.kind in ALIKE and page.model != pages()[0].model
+    return (pytest.mark.full,) if one_more else ()
 
 
 def ask(identity: Identity, method: str, address: str, body: Any = None) -> Answer:
