@@ -112,8 +112,9 @@ class Launcher:
         arguments = self.start_services() + self.start_model()
         kept = {name: value for name, value in self.values.items() if name != "DATA_DIR"}
         env.store(self.directory, kept)
-        self.supervisor.may_fork = preload()
         self.run_once("config.bootstrap", arguments)
+        # Not before: the names of the collected static files, for one, are read once.
+        self.supervisor.may_fork = preload()
         llm_workers, drain_grace_s = self.settings.LLM_WORKERS, self.settings.DRAIN_GRACE_S
         for program in programs.workers(self.values, llm_workers=llm_workers, drain_grace_s=drain_grace_s):
             self.supervisor.start(program)

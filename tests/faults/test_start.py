@@ -1,9 +1,11 @@
 """The launcher with real processes: start, refusal, restart, stop, kill."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,6 +97,16 @@ def test_every_process_is_a_descendant_in_a_group_of_its_own(instance: LaunchedI
             if process.ppid() == instance.process.pid:
                 assert os.getpgid(process.pid) == process.pid
                 assert os.getsid(process.pid) == os.getsid(instance.process.pid), "not daemonised"
+
+
+@pytest.mark.core
+def test_a_new_instance_serves_what_its_pages_name(instance: LaunchedInstance) -> None:
+    """Static files are collected by the start itself: a process that looked for them before would know of none."""
+    with urllib.request.urlopen(f"{instance.address}/login/", timeout=PATIENCE_S) as answer:
+        named = re.findall(r'(?:href|src)="(/static/[^"]+)"', answer.read().decode())
+    assert any(name.endswith(".css") for name in named)
+    for name in named:
+        urllib.request.urlopen(instance.address + name, timeout=PATIENCE_S).close()
 
 
 @pytest.mark.core
