@@ -15,14 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-Main = Callable[[], None]
 _HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)
 
 
 class Forked:
     """main: what the child does; its SystemExit is the status.  prepare: called in the child before descriptors are closed."""
 
-    def __init__(self, main: Main, prepare: Main) -> None:
+    def __init__(self, main: Callable[[], None], prepare: Callable[[], None]) -> None:
         self.returncode: int | None = None
         reading, writing = os.pipe()
         for stream in (sys.stdout, sys.stderr):
@@ -49,7 +48,7 @@ class Forked:
             os.kill(self.pid, number)
 
 
-def _be_child(main: Main, prepare: Main, output: int) -> None:
+def _be_child(main: Callable[[], None], prepare: Callable[[], None], output: int) -> None:
     """Never returns: what the parent's frames and objects hold stays held, so that none of them closes a descriptor of the child's."""
     status = 1
     try:

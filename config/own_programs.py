@@ -6,49 +6,53 @@ import runpy
 import subprocess
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 from setproctitle import setproctitle
 
-from config.forked import Main
-
+# Called with the environment of the program.
+Main = Callable[[Mapping[str, str]], None]
+# Those that Celery and uvicorn print at every start and that users can do nothing about.
+IGNORED_WARNINGS: Final = (
+    "You're running the worker",
+    "An entry for the specified gid or egid was not found",
+    "The `websockets` implementation is deprecated",
+)
 # `python -m MODULE …` or `python FILE …`, and nothing of a shell but variables.
 _PYTHON_LINE: Final = re.compile(r"python (-m )?[\w./]+( [^;&|<>`()\\]*)?")
 
 
-def main_of_line(line: str, environment: Mapping[str, str], ignored_warnings: Sequence[str]) -> Main | None:
+def main_of_line(line: str) -> Main | None:
     """None: it runs no Python, or needs a shell."""
-    if not _PYTHON_LINE.fullmatch(line):
-        return None
-    return partial(_run_line, line, dict(environment), tuple(ignored_warnings))
+    return partial(_run_line, line) if _PYTHON_LINE.fullmatch(line) else None
 
 
-def main_of_module(command: Sequence[str], environment: Mapping[str, str]) -> Main:
+def main_of_module(command: Sequence[str]) -> Main:
     """command: `-m MODULE …`"""
-    return partial(_run, list(command), dict(environment), ())
+    return partial(_run, command)
 
 
-def _run_line(line: str, environment: dict[str, str], ignored_warnings: tuple[str, ...]) -> None:
+def _run_line(line: str, environment: Mapping[str, str]) -> None:
     # The shell's number would not be that of this process, which nodes of Celery are called after.
     words = f"printf '%s\\0' {line.replace('$$', str(os.getpid()))}"
     expanded = subprocess.run(  # noqa: S603  our own commands
         ["/bin/sh", "-c", words], env=environment, stdout=subprocess.PIPE, check=True
     )
     command = [os.fsdecode(word) for word in expanded.stdout.split(b"\0")[1:-1]]
-    _run(command, environment, ignored_warnings)
+    _run(command, environment)
 
 
-def _run(command: list[str], environment: dict[str, str], ignored_warnings: tuple[str, ...]) -> None:
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> None:
     os.environ.clear()
     os.environ.update(environment)
-    for message in ignored_warnings:
+    for message in IGNORED_WARNINGS:
         warnings.filterwarnings("ignore", re.escape(message))
     # For those who list processes.
     setproctitle(" ".join(["python", *command]))
     is_module = command[0] == "-m"
-    sys.argv = command[1:] if is_module else list(command)
+    sys.argv = list(command[1:] if is_module else command)
     _take_role()
     if is_module:
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -7,12 +7,13 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from config.embedded import Server
 from config.installation import ROOT
 from config.model_server import ModelServer
-from config.own_programs import main_of_line, main_of_module
+from config.own_programs import IGNORED_WARNINGS, main_of_line, main_of_module
 from config.private_files import PRIVATE_UMASK
 from config.supervisor import Program
 
@@ -20,12 +21,6 @@ from config.supervisor import Program
 POSTGRES, VALKEY, MODEL, WORKERS, WEB = range(5)
 # A worker puts its runs back within 5 s of the end of its grace period; the rest is a margin for a busy machine.
 HANDOVER_S = 10.0
-# Warnings that Celery and uvicorn print at every start and that users can do nothing about.
-IGNORED_WARNINGS = (
-    "You're running the worker",
-    "An entry for the specified gid or egid was not found",
-    "The `websockets` implementation is deprecated",
-)
 WARNING_FILTERS = {"PYTHONWARNINGS": ",".join(f"ignore:{message}" for message in IGNORED_WARNINGS)}
 
 
@@ -65,11 +60,8 @@ def workers(values: Mapping[str, str], *, llm_workers: int, drain_grace_s: int) 
     """Every line of the Procfile but web; the line `llm` is run `llm_workers` times."""
     counts = {name: llm_workers if name == "llm" else 1 for name in procfile() if name != "web"}
     return [
-        _own(
-            f"{name}.{number}" if count > 1 else name,
-            procfile()[name],
-            values,
-            WORKERS,
+        replace(
+            _own(f"{name}.{number}" if count > 1 else name, procfile()[name], values, WORKERS),
             stop_grace_s=drain_grace_s + HANDOVER_S,
         )
         for name, count in counts.items()
@@ -81,19 +73,16 @@ def web(values: Mapping[str, str]) -> Program:
     return _own("web", procfile()["web"], values, WEB)
 
 
-def _own(
-    name: str, line: str, values: Mapping[str, str], rank: int, *, stop_grace_s: float = 10.0
-) -> Program:
+def _own(name: str, line: str, values: Mapping[str, str], rank: int) -> Program:
+    """Turnwire's own, by its line of the Procfile."""
     variables = environment({**WARNING_FILTERS, **values})
-    main = main_of_line(line, variables, IGNORED_WARNINGS)
-    return Program(name, shell_command(line), variables, rank, stop_grace_s=stop_grace_s, main=main)
+    return Program(name, shell_command(line), variables, rank, main=main_of_line(line))
 
 
 def one_off(module: str, arguments: list[str], values: Mapping[str, str]) -> Program:
     """A Python module that runs to its end."""
-    variables, command = environment(values), ["-m", module, *arguments]
-    name = module.rpartition(".")[2]
-    return Program(name, [sys.executable, *command], variables, WEB, main=main_of_module(command, variables))
+    name, command = module.rpartition(".")[2], ["-m", module, *arguments]
+    return Program(name, [sys.executable, *command], environment(values), WEB, main=main_of_module(command))
 
 
 def shell_command(command: str) -> list[str]:

@@ -13,12 +13,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO
 
-from config.forked import Forked, Main
+from config.forked import Forked
 from config.line_buffer import LineBuffer
 from config.orphan_guard import signal_group
+from config.own_programs import Main
 
 # The delay before a restart doubles with each exit, until a child has lived for STEADY_S.
 FIRST_DELAY_S = 0.1
@@ -160,7 +162,7 @@ class Supervisor:
             os.write(pipe, b"+ %d %d\n" % (os.getpid(), stop_signal))
 
         if self.may_fork and program.main:
-            return Forked(program.main, prepare=register_group)
+            return Forked(partial(program.main, program.environment), prepare=register_group)
         return subprocess.Popen(  # noqa: S603  our own commands
             program.command,
             env=dict(program.environment),

@@ -8,6 +8,8 @@ import warnings
 import psutil
 from django.db import connection
 
+from config.own_programs import IGNORED_WARNINGS
+
 
 def limits() -> list[str]:
     with connection.cursor() as cursor:
@@ -17,7 +19,7 @@ def limits() -> list[str]:
 
 
 if __name__ == "__main__":
-    warnings.warn("ignored", stacklevel=1)
+    warnings.warn(IGNORED_WARNINGS[0], stacklevel=1)
     shown = {
         "arguments": sys.argv[1:],
         "pid": os.getpid(),

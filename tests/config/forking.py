@@ -58,18 +58,20 @@ def forked(supervisor: Supervisor) -> None:
         "describe": describe, "end": end_last, "three": lambda: exit_with(3), "text": lambda: exit_with("no"),
         "error": fail, "killed": lambda: os.kill(os.getpid(), signal.SIGKILL), "term": lambda: os.kill(os.getpid(), 15),
     }  # fmt: skip
-    run(supervisor, [Program(name, ["/nonexistent"], {}, 0, main=main) for name, main in mains.items()])
+    programs = [
+        Program(name, ["/nonexistent"], {}, 0, main=lambda _environment, main=main: main())
+        for name, main in mains.items()
+    ]
+    run(supervisor, programs)
 
 
 def preloaded(supervisor: Supervisor) -> None:
     say("parent", {"may_fork": supervisor.may_fork, "threads": threading.active_count()})
     say("tasks", sorted({"llm_worker.tasks", "compression.tasks", "ingest.tasks"} & sys.modules.keys()))
     variables = environment({"QUEUE": "tides"})
-    module = main_of_module(["-m", "tests.config.forked_role", "sweep_runs"], variables)
-    line = main_of_line(
-        'python -m tests.config.forked_role "${QUEUE:-llm}" "${NONE:-ebb}" $$', variables, ["ignored"]
-    )
-    run(supervisor, [Program(name, ["/nonexistent"], {}, 0, main=main) for name, main in (("sweeper", module), ("line", line))])  # fmt: skip
+    module = main_of_module(["-m", "tests.config.forked_role", "sweep_runs"])
+    line = main_of_line('python -m tests.config.forked_role "${QUEUE:-llm}" "${NONE:-ebb}" $$')
+    run(supervisor, [Program(name, ["/nonexistent"], variables, 0, main=main) for name, main in (("sweeper", module), ("line", line))])  # fmt: skip
 
 
 def run(supervisor: Supervisor, programs: list[Program]) -> None:

@@ -32,7 +32,7 @@ def said(*arguments: str) -> dict[str, list[Any]]:
 @pytest.mark.pure
 @pytest.mark.parametrize("name", procfile())
 def test_every_process_of_the_procfile_can_be_forked(name: str) -> None:
-    assert main_of_line(procfile()[name], {}, ())
+    assert main_of_line(procfile()[name])
 
 
 @pytest.mark.pure
@@ -40,7 +40,7 @@ def test_every_process_of_the_procfile_can_be_forked(name: str) -> None:
     "line", ["./worker", "python -m a && rm b", "python -m a `b`", "python -m a $(b)", "A=1 python -m a", "python -m a > b"]
 )  # fmt: skip
 def test_a_line_that_needs_a_shell_or_another_program_is_not_forked(line: str) -> None:
-    assert main_of_line(line, {}, ()) is None
+    assert main_of_line(line) is None
 
 
 def test_a_forked_child_has_streams_handlers_and_a_group_of_its_own_and_ends_as_a_program_does() -> None:
