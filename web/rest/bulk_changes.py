@@ -1,32 +1,20 @@
 """Changes several sessions at once."""
 
-from typing import Any
-from uuid import UUID
-
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.sessions.bulk import ACTIONS, MAX_SESSIONS, change_sessions
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.fields import MESSAGES, DescribedField, StrictChoiceField, StrictSerializer, StrictUUIDField
+from web.rest.fields import StrictChoiceField, StrictSerializer, StrictUUIDField, UniqueListField
 from web.rest.openapi import documented
 
 
-class SessionIdsField(serializers.ListField, DescribedField):
-    """Ids of sessions; one that is named twice counts once."""
+class SessionIdsField(UniqueListField):
+    """Ids of sessions."""
 
-    default_error_messages = MESSAGES
     child = StrictUUIDField()
-
-    def to_internal_value(self, data: Any) -> list[UUID]:
-        ids: list[UUID] = super().to_internal_value(data)
-        if len(ids) > MAX_SESSIONS:
-            self.fail("invalid_value")
-        return list(dict.fromkeys(ids))
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"maxItems": MAX_SESSIONS}
+    most = MAX_SESSIONS
 
 
 class BulkBody(StrictSerializer):

@@ -148,36 +148,34 @@ class StrictUUIDField(serializers.UUIDField):
         return parsed
 
 
-class KnowledgeBasesField(serializers.ListField, DescribedField):
-    """Ids of knowledge bases; one that is named twice counts once. Whether the user is a member is checked when they are used."""
+class UniqueListField(serializers.ListField, DescribedField):
+    """At most `most` values; one that is given twice counts once."""
 
     default_error_messages = MESSAGES
+    most: int
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        values: list[Any] = super().to_internal_value(data)
+        if len(values) > self.most:
+            self.fail("invalid_value")
+        return list(dict.fromkeys(values))
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"maxItems": self.most}
+
+
+class KnowledgeBasesField(UniqueListField):
+    """Ids of knowledge bases. Whether the user is a member is checked when they are used."""
+
     child = StrictUUIDField()
-
-    def to_internal_value(self, data: Any) -> list[UUID]:
-        ids: list[UUID] = super().to_internal_value(data)
-        if len(ids) > MAX_KNOWLEDGE_BASES:
-            self.fail("invalid_value")
-        return list(dict.fromkeys(ids))
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"maxItems": MAX_KNOWLEDGE_BASES}
+    most = MAX_KNOWLEDGE_BASES
 
 
-class GroupsField(serializers.ListField, DescribedField):
-    """Ids of groups; one that is named twice counts once. Whether the user may share with them is checked when they are used."""
+class GroupsField(UniqueListField):
+    """Ids of groups. Whether the user may share with them is checked when they are used."""
 
-    default_error_messages = MESSAGES
     child = StrictIntegerField(min_value=1, max_value=2**31 - 1)
-
-    def to_internal_value(self, data: Any) -> list[int]:
-        ids: list[int] = super().to_internal_value(data)
-        if len(ids) > MAX_GROUPS:
-            self.fail("invalid_value")
-        return list(dict.fromkeys(ids))
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"maxItems": MAX_GROUPS}
+    most = MAX_GROUPS
 
 
 class StringsField(serializers.ListField, DescribedField):
@@ -188,20 +186,14 @@ class StringsField(serializers.ListField, DescribedField):
         return {"items": {"type": "string", "maxLength": child.max_length, **child.json_schema()}}
 
 
-class UserNamesField(StringsField):
-    """Names of users; one that is named twice counts once. Whether there are such users is checked when they are used."""
+class UserNamesField(UniqueListField, StringsField):
+    """Names of users. Whether there are such users is checked when they are used."""
 
-    default_error_messages = MESSAGES
     child = VisibleCharField(max_length=MAX_USER_NAME)
-
-    def to_internal_value(self, data: Any) -> list[str]:
-        names: list[str] = super().to_internal_value(data)
-        if len(names) > MAX_GROUPS:
-            self.fail("invalid_value")
-        return list(dict.fromkeys(names))
+    most = MAX_GROUPS
 
     def json_schema(self) -> dict[str, Any]:
-        return {**super().json_schema(), "maxItems": MAX_GROUPS}
+        return StringsField.json_schema(self) | super().json_schema()
 
 
 class QuestionsField(StringsField):
