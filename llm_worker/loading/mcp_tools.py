@@ -21,12 +21,15 @@ def load_mcp_tools(choices: Collection[str], user_id: int) -> Sequence[Tool]:
     servers = list(McpServer.objects.named_in(chosen))
     held = McpCredential.objects.held_by(user_id).filter(server__in=servers) if servers else ()
     credentials = {credential.server_id: credential for credential in held}
-    return [
-        McpTool(tool, server.approval_rule, configuration, may_sign_in=can_sign_in(user_id, server))
-        for server in servers
-        if (configuration := _configuration_of(server, credentials.get(server.pk)))
-        for tool in server.chosen_tools(chosen)
-    ]
+    tools: list[Tool] = []
+    for server in servers:
+        if configuration := _configuration_of(server, credentials.get(server.pk)):
+            may_sign_in = can_sign_in(user_id, server)
+            tools += [
+                McpTool(tool, server.approval_rule, configuration, may_sign_in=may_sign_in)
+                for tool in server.chosen_tools(chosen)
+            ]
+    return tools
 
 
 def _configuration_of(server: McpServer, credential: McpCredential | None) -> Configuration | None:
