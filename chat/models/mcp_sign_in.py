@@ -152,10 +152,11 @@ class McpSignInQuerySet(models.QuerySet["McpSignIn"]):
         return self.filter(expires_at__gt=Now())
 
     def begin(self, user: User, server: McpServer, redirect_uri: str) -> McpSignIn:
-        """Those that have expired are deleted by the way."""
+        """Delete those that have expired, and the user's oldest beyond MAX_SIGN_INS."""
         self.filter(expires_at__lte=Now()).delete()
-        latest = self.filter(user=user).order_by("-expires_at").values_list("pk")[: MAX_SIGN_INS - 1]
-        self.filter(user=user).exclude(pk__in=list(latest.values_list("pk", flat=True))).delete()
+        own = self.filter(user=user)
+        latest = own.order_by("-expires_at").values_list("pk", flat=True)[: MAX_SIGN_INS - 1]
+        own.exclude(pk__in=list(latest)).delete()
         expires_at: Any = Now() + SIGN_IN_TIME
         return self.create(
             user=user,

@@ -11,6 +11,8 @@ from chat.models.tool_call import ToolCallStatus
 from chat.presenters.files import present_thumbnail
 from chat.presenters.json_values import JSONObject
 from chat.transcript.citation_links import citation_record
+from chat.transcript.entries import Image
+from chat.transcript.packets import image_record
 from chat.transcript.questions import present_question
 
 ByMessage = dict[UUID | None, list[JSONObject]]
@@ -75,9 +77,8 @@ def _tool_images(calls: Sequence[UUID]) -> ByMessage:
     by_call: ByMessage = defaultdict(list)
     for image in ToolCallImage.objects.shown().filter(tool_call__in=calls):
         file = image.file
-        by_call[image.tool_call_id].append(
-            {"id": str(file.pk), "name": file.name, "width": file.width_px, "height": file.height_px}
-        )
+        shown = Image(str(file.pk), file.name, "", file.width_px or 0, file.height_px or 0)
+        by_call[image.tool_call_id].append(image_record(shown))
     return by_call
 
 

@@ -47,9 +47,8 @@ class TurnRequest:
     knowledge_bases: tuple[
         UUID, ...
     ] = ()  # picked: they alone are searched; empty: the session's and its agent's
-    options: RunOptions = field(
-        default_factory=dict
-    )  # over the session's and its agent's; None as a value: the model's own
+    # Over the session's and its agent's; None as a value: the model's own.
+    options: RunOptions = field(default_factory=dict)
 
     def check(self, max_characters: int) -> None:
         """Raise ApiError for a request that no session accepts."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor
 from typing import Self
 
 from chat.transcript.entries import Round
@@ -29,9 +30,7 @@ class CurrentRounds:
         for each in drop_unanswered_calls(rounds)[0]:
             asked = renderer.render_calls(each)
             sizes = [renderer.tokens_of(call.response, 0) for call in each.calls]
-            images = renderer.render_tool_images(
-                each, room * IMAGES_SHARE.numerator // IMAGES_SHARE.denominator
-            )
+            images = renderer.render_tool_images(each, floor(room * IMAGES_SHARE))
             room -= asked.tokens + TOKENS_PER_MESSAGE * len(sizes) + total_tokens(images)
             limits = token_limits(sizes, room)
             responses = [
