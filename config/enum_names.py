@@ -5,11 +5,11 @@ from typing import Final
 ENUM_NAMES: Final = {
     "ErrorCode": "web.rest.errors.ERROR_CODES",
     "Tool": "web.rest.fields.TOOLS",
-    "ApprovalKind": "web.rest.approvals.KINDS",
-    "KindEnum": "web.rest.file_schemas.FILE_KINDS",
-    "FileStatus": "web.rest.file_schemas.FILE_STATUSES",
-    "MessageRole": "web.rest.response_schemas.ROLES",
-    "MemberRole": "web.rest.knowledge_base_schemas.MEMBER_ROLES",
-    "RunStatus": "web.rest.response_schemas.STATUSES",
-    "ToolCallStatus": "web.rest.response_schemas.CALL_STATUSES",
+    "ApprovalKind": "chat.models.approval.Kind.values",
+    "KindEnum": "knowledge.models.FileKind.values",
+    "FileStatus": "knowledge.models.FileStatus.values",
+    "MessageRole": "chat.models.Role.values",
+    "MemberRole": "knowledge.models.MemberRole.values",
+    "RunStatus": "web.rest.answer_schemas.RUN_STATUSES",
+    "ToolCallStatus": "chat.models.tool_call.ToolCallStatus.values",
 }

@@ -1,14 +1,42 @@
 """Agents as clients see them."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
+from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 
 from chat.models import Agent
-from chat.presenters.json_values import JSONObject, isoformat_utc
+from chat.models.agent import ContextLayout
+from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.json_values import JSONObject
 from chat.transcript.run_options import present_options
 from knowledge.models import KnowledgeBase
+
+
+class AgentAnswer(Answer):
+    id: UUID
+    name: str
+    emoji: str
+    description: str
+    questions: Annotated[list[str], doc("What to suggest for a new chat with it.")]
+    prompt: str
+    replaces_system_prompt: bool
+    reminder: str
+    tools: list[str]
+    models: list[str]
+    knowledge_bases: list[UUID]
+    options: Annotated[dict[str, Any], doc("As they were sent.")]
+    context_layout: Annotated[str, choice(ContextLayout.values)]
+    shared_with: Annotated[list[int], doc("Ids of groups; of an agent of somebody else: empty.")]
+    shared_with_users: Annotated[list[str], doc("User names; of an agent of somebody else: empty.")]
+    is_shared_by_name: Annotated[
+        bool,
+        doc("Whether somebody else shares it with the user by name, so that `share/` takes it off the list."),
+    ]
+    shared_by: Annotated[str | None, doc("Whose it is; null: the user's own.")]
+    created_at: Moment
+    updated_at: Moment
 
 
 def present_agents(agents: Iterable[Agent], reader: Any) -> list[JSONObject]:
@@ -33,24 +61,12 @@ def _present(agent: Agent, reader: Any, known: set[Any]) -> JSONObject:
     """known: the knowledge bases of others' agents that reader is a member of."""
     is_own = agent.owner_id == reader.pk
     users = agent.shared_with_users.all()
-    return {
-        "id": str(agent.pk),
-        "name": agent.name,
-        "emoji": agent.emoji,
-        "description": agent.description,
-        "questions": agent.questions,
-        "prompt": agent.prompt,
-        "replaces_system_prompt": agent.replaces_system_prompt,
-        "reminder": agent.reminder,
-        "tools": agent.tools,
-        "models": agent.models,
-        "knowledge_bases": [str(base) for base in agent.knowledge_bases if is_own or base in known],
-        "options": present_options(agent.options),
-        "context_layout": agent.context_layout,
-        "shared_with": [group.pk for group in agent.shared_with.all()] if is_own else [],
-        "shared_with_users": sorted(user.get_username() for user in users) if is_own else [],
-        "is_shared_by_name": reader.pk in {user.pk for user in users},
-        "shared_by": None if is_own else agent.owner.get_full_name() or agent.owner.get_username(),
-        "created_at": isoformat_utc(agent.created_at),
-        "updated_at": isoformat_utc(agent.updated_at),
-    }
+    return AgentAnswer.from_row(
+        agent,
+        knowledge_bases=[base for base in agent.knowledge_bases if is_own or base in known],
+        options=present_options(agent.options),
+        shared_with=[group.pk for group in agent.shared_with.all()] if is_own else [],
+        shared_with_users=sorted(user.get_username() for user in users) if is_own else [],
+        is_shared_by_name=reader.pk in {user.pk for user in users},
+        shared_by=None if is_own else agent.owner.get_full_name() or agent.owner.get_username(),
+    ).json()

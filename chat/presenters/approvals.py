@@ -1,24 +1,85 @@
 """Open and decided approvals of tool calls, and what they ask, as clients see them."""
 
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from msgspec import UNSET, UnsetType
+
 from chat.models import Approval
-from chat.presenters.json_values import JSONObject, isoformat_utc
+from chat.models.approval import Decision, Kind
+from chat.presenters.answer import ADDRESS, Answer, Moment, choice, doc
+from chat.presenters.json_values import JSONObject
 from chat.transcript.questions import present_question
 
+# Those of a user; the rest is what time or a stop decides.
+DECISIONS: Final = (
+    Decision.APPROVED,
+    Decision.REFUSED,
+    Decision.ANSWERED,
+    Decision.DECLINED,
+    Decision.SIGNED_IN,
+)
 
-def present_open_approval(approval: Approval) -> JSONObject:
-    """approval: with `tool_call` joined."""
-    return {
-        "kind": approval.kind,
-        "tool_call": str(approval.tool_call_id),
-        "run": str(approval.tool_call.run_id),
-        "session": str(approval.session_id),
-        "name": approval.name,
-        "arguments": approval.arguments,
-        "requested_at": isoformat_utc(approval.requested_at),
-        "expires_at": isoformat_utc(approval.expires_at),
-        **present_question(approval.question),
-    }
+
+class QuestionAnswer(Answer):
+    message: str
+    form: Annotated[
+        dict[str, Any],
+        doc(
+            "A JSON Schema of an object with primitive properties, as elicitation in the Model Context Protocol."
+        ),
+    ]
+
+
+class SignInQuestionAnswer(Answer):
+    server: Annotated[
+        UUID | None,
+        doc("`POST mcp-servers/{server}/sign-in/` begins to sign in to it; null: it was deleted."),
+    ]
+    name: Annotated[str, doc("The server's.")]
+
+
+class AddressQuestionAnswer(Answer):
+    message: str
+    url: Annotated[str, doc("Chosen by the server: show it as it is before it is opened in a browser.")]
+
+
+class OpenSignInAnswer(SignInQuestionAnswer):
+    url: Annotated[str, ADDRESS, doc("The page of the user's sign-ins, to be opened in a browser.")]
+
+
+class OpenApprovalAnswer(Answer, kw_only=True):
+    kind: Annotated[str, choice(Kind)]
+    tool_call: UUID
+    run: UUID
+    session: UUID
+    name: str
+    arguments: dict[str, Any]
+    requested_at: Moment
+    expires_at: Moment
+    question: QuestionAnswer | UnsetType = UNSET
+    sign_in: OpenSignInAnswer | UnsetType = UNSET
+    address: AddressQuestionAnswer | UnsetType = UNSET
+
+
+class DecisionAnswer(Answer):
+    tool_call: UUID
+    decision: Annotated[str, choice(DECISIONS)]
+
+
+def present_open_approval(approval: Approval, sign_in_url: str) -> JSONObject:
+    """approval: with `tool_call` joined. sign_in_url: the page of the user's sign-ins."""
+    question = present_question(approval.question)
+    if "sign_in" in question:
+        question["sign_in"] |= {"url": sign_in_url}
+    return OpenApprovalAnswer.from_row(
+        approval,
+        tool_call=approval.tool_call_id,
+        run=approval.tool_call.run_id,
+        session=approval.session_id,
+        **question,
+    ).json()
 
 
 def present_decision(approval: Approval) -> JSONObject:
-    return {"tool_call": str(approval.tool_call_id), "decision": approval.decision}
+    return DecisionAnswer.from_row(approval, tool_call=approval.tool_call_id).json()

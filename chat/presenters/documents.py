@@ -1,11 +1,36 @@
 """Documents of knowledge bases as members who read them see them."""
 
 from collections.abc import Sequence
+from typing import Annotated
+from uuid import UUID
 
-from chat.presenters.json_values import JSONObject, isoformat_utc
-from chat.protocol.file_errors import file_error_message
+from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.files import FileErrorAnswer, present_file_error
+from chat.presenters.json_values import JSONObject
 from knowledge.indexing import chunks_without_vector
-from knowledge.models import Document, FileStatus
+from knowledge.models import Document, FileKind, FileStatus
+
+
+class DocumentAnswer(Answer):
+    id: UUID
+    title: Annotated[
+        str, doc("As `url`, `content_type` and `size`, of the version that is found, if there is one.")
+    ]
+    url: Annotated[str | None, doc("Where it was read; null if it was given.")]
+    status: Annotated[
+        str,
+        choice(
+            FileStatus,
+            "`ready`: its text and its vectors are found. Until then a search finds the version that was ready before.",
+        ),
+    ]
+    error: Annotated[FileErrorAnswer | None, doc("Why it failed.")]
+    kind: Annotated[str, choice(FileKind)]
+    content_type: str
+    size: Annotated[int, doc("Bytes of the content.")]
+    token_count: Annotated[int, doc("Of the extracted text.")]
+    unread_pages: Annotated[int, doc("Those that are pictures without text.")]
+    created_at: Moment
 
 
 def present_documents(documents: Sequence[Document]) -> list[JSONObject]:
@@ -26,22 +51,12 @@ def present_document(document: Document) -> JSONObject:
 def _present(document: Document, *, is_waiting: bool) -> JSONObject:
     """is_waiting: for vectors."""
     shown = document.shown
-    return {
-        "id": str(document.pk),
-        "title": shown.name,
-        "url": shown.url or None,
-        "status": FileStatus.PROCESSING if is_waiting else document.status,
-        "error": _error(document),
-        "kind": document.kind,
-        "content_type": shown.content_type,
-        "size": shown.size_bytes,
-        "token_count": document.token_count,
-        "unread_pages": document.unread_pages,
-        "created_at": isoformat_utc(document.created_at),
-    }
-
-
-def _error(document: Document) -> JSONObject | None:
-    if document.status != FileStatus.FAILED:
-        return None
-    return {"code": document.error_code, "message": file_error_message(document.error_code)}
+    return DocumentAnswer.from_row(
+        document,
+        title=shown.name,
+        url=shown.url or None,
+        status=FileStatus.PROCESSING if is_waiting else document.status,
+        error=present_file_error(document) if document.status == FileStatus.FAILED else None,
+        content_type=shown.content_type,
+        size=shown.size_bytes,
+    ).json()

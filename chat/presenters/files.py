@@ -1,43 +1,92 @@
 """Files as clients see them."""
 
 from collections.abc import Iterable
+from typing import Annotated
+from uuid import UUID
+
+from msgspec import UNSET, UnsetType
 
 from chat.models import ModelConfig
 from chat.models.file_tokens import fits_model, tokens_of_file
-from chat.presenters.json_values import JSONObject, id_or_none, isoformat_utc
+from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.json_values import JSONObject
 from chat.protocol.file_errors import file_error_message
 from knowledge.models import File, FileKind, FileStatus
 
 
+class FileErrorAnswer(Answer):
+    code: str
+    message: str
+
+
+class FileAnswer(Answer, kw_only=True):
+    id: UUID
+    name: str
+    content_type: str
+    size: Annotated[int, doc("Bytes of the content; of a picture once it is ready, without metadata.")]
+    status: Annotated[str, choice(FileStatus)]
+    token_count: Annotated[
+        int, doc("Of the extracted text, in cl100k_base; of a picture, what models that see it are charged.")
+    ]
+    kind: Annotated[str, choice(FileKind)]
+    project: UUID | None
+    created_at: Moment
+    width: Annotated[int | UnsetType, doc("Of a picture that is ready, in pixels.")] = UNSET
+    height: int | UnsetType = UNSET
+    has_thumbnail: Annotated[bool | UnsetType, doc("Of a picture.")] = UNSET
+    unread_pages: Annotated[
+        int | UnsetType, doc("Of a document, if there are any: pages that are pictures without text.")
+    ] = UNSET
+    shown_pages: Annotated[
+        int | UnsetType,
+        doc("Of its unread pages: the first ones, which models that see are shown as pictures."),
+    ] = UNSET
+    fits: Annotated[
+        dict[str, bool] | UnsetType,
+        doc(
+            "Once it is ready: by model, whether it fits into a request, counted in the model's own encoding if that is known."
+        ),
+    ] = UNSET
+    error: FileErrorAnswer | UnsetType = UNSET
+
+
+class IndexingAnswer(Answer):
+    chunks: Annotated[int, doc("Those that searches find.")]
+    waiting: Annotated[int, doc("Those of them that are found by words alone until they have a vector.")]
+
+
 def present_file(file: File, models: Iterable[ModelConfig] | None = None) -> JSONObject:
     """models: those that may be asked, or None to load them; a file that is ready says which of them it fits."""
-    shape: JSONObject = {
-        "id": str(file.pk),
-        "name": file.name,
-        "content_type": file.content_type,
-        "size": file.size_bytes,
-        "status": file.status,
-        "token_count": tokens_of_file(file),
-        "kind": file.kind,
-        "project": id_or_none(file.project_id),
-        "created_at": isoformat_utc(file.created_at),
-    }
-    if file.kind == FileKind.IMAGE and file.width_px:
-        shape |= {"width": file.width_px, "height": file.height_px}
-    shape |= present_thumbnail(file)
-    if file.status == FileStatus.READY:
-        offered = ModelConfig.objects.offered() if models is None else models
-        if file.unread_pages:
-            shape["unread_pages"] = file.unread_pages
-            shape["shown_pages"] = file.shown_pages
-        shape["fits"] = {model.name: fits_model(file, model) for model in offered}
-    if file.status == FileStatus.FAILED:
-        shape["error"] = {"code": file.error_code, "message": file_error_message(file.error_code)}
-    return shape
+    has_pixels = file.kind == FileKind.IMAGE and bool(file.width_px)
+    is_ready = file.status == FileStatus.READY
+    has_unread_pages = is_ready and bool(file.unread_pages)
+    return FileAnswer.from_row(
+        file,
+        size=file.size_bytes,
+        token_count=tokens_of_file(file),
+        project=file.project_id,
+        width=file.width_px if has_pixels else UNSET,
+        height=file.height_px if has_pixels else UNSET,
+        has_thumbnail=has_thumbnail(file),
+        unread_pages=file.unread_pages if has_unread_pages else UNSET,
+        shown_pages=file.shown_pages if has_unread_pages else UNSET,
+        fits=_fits(file, models) if is_ready else UNSET,
+        error=present_file_error(file) if file.status == FileStatus.FAILED else UNSET,
+    ).json()
 
 
-def present_thumbnail(file: File) -> JSONObject:
-    """Of a picture, whether it has a thumbnail; nothing of other files."""
+def has_thumbnail(file: File) -> bool | UnsetType:
+    """Of a picture; UNSET of other files."""
     if file.kind != FileKind.IMAGE:
-        return {}
-    return {"has_thumbnail": file.status == FileStatus.READY and bool(file.thumbnail)}
+        return UNSET
+    return file.status == FileStatus.READY and bool(file.thumbnail)
+
+
+def present_file_error(file: File) -> FileErrorAnswer:
+    """file: one that failed."""
+    return FileErrorAnswer(code=file.error_code, message=file_error_message(file.error_code))
+
+
+def _fits(file: File, models: Iterable[ModelConfig] | None) -> dict[str, bool]:
+    offered = ModelConfig.objects.offered() if models is None else models
+    return {model.name: fits_model(file, model) for model in offered}

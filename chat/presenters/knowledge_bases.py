@@ -1,19 +1,74 @@
 """Knowledge bases as their members see them. A restricted member sees nothing of what a base holds."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Final
 from uuid import UUID
 
 from django.db.models import Count, Sum
+from msgspec import UNSET, UnsetType
 
-from chat.presenters.json_values import JSONObject, isoformat_utc
+from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.files import IndexingAnswer
+from chat.presenters.json_values import JSONObject
 from knowledge.indexing import chunks_without_vector
 from knowledge.models import Document, FileStatus, KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import READING
 from knowledge.models.sql.chunk_search import FoundChunk
 
+_WITHHELD_HELP: Final = "Empty or null for a restricted member."
+# Of a base, for a restricted member.
 _WITHHELD: Final[JSONObject] = {"summary": "", "topics": [], "documents": None, "indexing": None}
+
+
+class DocumentCountsAnswer(Answer):
+    processing: int
+    ready: int
+    failed: int
+
+
+class KnowledgeBaseAnswer(Answer):
+    id: UUID
+    name: str
+    summary: Annotated[str, doc(_WITHHELD_HELP)]
+    topics: Annotated[list[str], doc(_WITHHELD_HELP)]
+    routing_hint: str
+    routing_keywords: list[str]
+    role: Annotated[str, choice(MemberRole, "Of the user who asks.")]
+    member: Annotated[UUID, doc("The id of the user's own membership, by which the user leaves.")]
+    accepted: Annotated[
+        bool,
+        doc(
+            "By the user; `false`: an invitation, of which no event tells, accepted by `accept/` or by choosing the base."
+        ),
+    ]
+    accepted_ownership: Annotated[
+        bool,
+        doc("Whether the base may count for the user: only of an owner who created it or accepted that."),
+    ]
+    owner: Annotated[str, doc("The user for whom the documents count.")]
+    documents: Annotated[DocumentCountsAnswer | None, doc(_WITHHELD_HELP)]
+    indexing: Annotated[IndexingAnswer | None, doc(_WITHHELD_HELP)]
+    created_at: Moment
+    updated_at: Annotated[Moment, doc("Of anything; for a restricted member, of the fields that are shown.")]
+
+
+class MemberAnswer(Answer):
+    id: UUID
+    user: Annotated[str, doc("The name.")]
+    role: Annotated[str, choice(MemberRole)]
+    accepted: Annotated[bool, doc("`false`: an invitation.")]
+    accepted_ownership: Annotated[bool, doc("Whether the base may count for this owner.")]
+
+
+class FoundAnswer(Answer, kw_only=True):
+    document_id: UUID
+    title: str
+    text: str
+    start: Annotated[int, doc("In the document's text, in characters.")]
+    score: Annotated[float, doc("Of this search alone, the higher the better.")]
+    lexical_rank: Annotated[int | UnsetType, doc("By words, from 1.")] = UNSET
+    vector_rank: Annotated[int | UnsetType, doc("By meaning, from 1.")] = UNSET
 
 
 def present_bases(bases: Sequence[KnowledgeBase]) -> list[JSONObject]:
@@ -21,36 +76,25 @@ def present_bases(bases: Sequence[KnowledgeBase]) -> list[JSONObject]:
     read = [base.pk for base in bases if base.role in READING]
     progress = _progress(read)
     return [
-        {
-            "id": str(base.pk),
-            "name": base.name,
-            "routing_hint": base.routing_hint,
-            "routing_keywords": base.routing_keywords,
-            "role": base.role,
-            "member": str(base.member),
-            "accepted": base.is_accepted,
-            "accepted_ownership": base.role == MemberRole.OWNER and base.is_ownership_accepted,
-            "owner": base.owner.get_username(),
-            "created_at": isoformat_utc(base.created_at),
-            "updated_at": isoformat_utc(base.updated_at if base.role in READING else base.outline_updated_at),
-            **(_content(base, progress) if base.pk in progress else _WITHHELD),
-        }
+        KnowledgeBaseAnswer.from_row(
+            base,
+            accepted=base.is_accepted,
+            accepted_ownership=base.role == MemberRole.OWNER and base.is_ownership_accepted,
+            owner=base.owner.get_username(),
+            updated_at=base.updated_at if base.role in READING else base.outline_updated_at,
+            **progress.get(base.pk, _WITHHELD),
+        ).json()
         for base in bases
     ]
 
 
 def present_member(member: KnowledgeBaseMember) -> JSONObject:
-    return {
-        "id": str(member.pk),
-        "user": member.user.get_username(),
-        "role": MemberRole(member.role),
-        "accepted": member.is_accepted,
-        "accepted_ownership": member.role == MemberRole.OWNER and member.is_ownership_accepted,
-    }
-
-
-def _content(base: KnowledgeBase, progress: Mapping[UUID, JSONObject]) -> JSONObject:
-    return {"summary": base.summary, "topics": base.topics, **progress[base.pk]}
+    return MemberAnswer.from_row(
+        member,
+        user=member.user.get_username(),
+        accepted=member.is_accepted,
+        accepted_ownership=member.role == MemberRole.OWNER and member.is_ownership_accepted,
+    ).json()
 
 
 def _progress(bases: Iterable[UUID]) -> dict[UUID, JSONObject]:
@@ -71,19 +115,20 @@ def _progress(bases: Iterable[UUID]) -> dict[UUID, JSONObject]:
             counts[base][FileStatus.READY] -= files
             counts[base][FileStatus.PROCESSING] += files
     return {
-        pk: {"documents": counts[pk], "indexing": {"chunks": chunks[pk], "waiting": waiting[pk]}}
+        pk: {
+            "documents": DocumentCountsAnswer(**counts[pk]),
+            "indexing": IndexingAnswer(chunks=chunks[pk], waiting=waiting[pk]),
+        }
         for pk in ids
     }
 
 
 def present_found(found: FoundChunk) -> JSONObject:
     """A passage that a search has found."""
-    ranks = {"lexical_rank": found.by_words, "vector_rank": found.by_vector}
-    return {
-        "document_id": str(found.file),
-        "title": found.name,
-        "text": found.text,
-        "start": found.start,
-        "score": found.score,
-        **{name: rank for name, rank in ranks.items() if rank is not None},
-    }
+    return FoundAnswer.from_row(
+        found,
+        document_id=found.file,
+        title=found.name,
+        lexical_rank=UNSET if found.by_words is None else found.by_words,
+        vector_rank=UNSET if found.by_vector is None else found.by_vector,
+    ).json()

@@ -1,30 +1,67 @@
 """MCP servers: what everybody sees, and what staff may edit."""
 
-from chat.models.mcp_server import McpServer
-from chat.presenters.json_values import JSONObject, isoformat_or_none
+from typing import Annotated, Final
+from uuid import UUID
+
+from msgspec import UNSET, UnsetType
+
+from chat.models.mcp_server import McpServer, McpStatus, SignInOf, Transport
+from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.json_values import JSONObject
+from chat.transcript.tool_annotations import ApprovalRule
+
+# Of a user, whether they have signed in to a server.
+NOT_NEEDED: Final = "not_needed"
+NEEDS_SIGN_IN: Final = "needs_sign_in"
+SIGNED_IN: Final = "signed_in"
+
+
+class McpToolAnswer(Answer):
+    name: Annotated[str, doc("As agents and chats list it.")]
+    description: str
+    read_only: bool
+
+
+class McpServerAnswer(Answer, kw_only=True):
+    id: UUID
+    name: str
+    status: Annotated[str, choice(McpStatus.values)]
+    sign_in_state: Annotated[
+        str,
+        choice(
+            [NOT_NEEDED, NEEDS_SIGN_IN, SIGNED_IN],
+            "Of who asks: calls of a server that needs it wait until its user has signed in.",
+        ),
+    ]
+    tools: Annotated[list[McpToolAnswer], doc("Those that may be chosen now.")]
+    # For staff who may view or change servers.
+    transport: Annotated[str | UnsetType, choice(Transport.values)] = UNSET
+    command: list[str] | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    env: dict[str, str] | UnsetType = UNSET
+    headers: dict[str, str] | UnsetType = UNSET
+    sign_in: Annotated[str | UnsetType, choice(SignInOf.values)] = UNSET
+    approval: Annotated[str | UnsetType, choice(ApprovalRule)] = UNSET
+    enabled_tools: list[str] | UnsetType = UNSET
+    is_enabled: bool | UnsetType = UNSET
+    problem: Annotated[str | UnsetType, doc("Why it is down; empty: it is not.")] = UNSET
+    all_tools: Annotated[list[str] | UnsetType, doc("The server's own names.")] = UNSET
+    listed_at: Moment | UnsetType | None = UNSET
 
 
 def present_mcp_server(server: McpServer, sign_in_state: str, *, for_staff: bool) -> JSONObject:
     """sign_in_state: of who asks (chat/runs/mcp/sign_ins.py). Values of environment variables are in no row and in no answer."""
-    shown: JSONObject = {
-        "id": str(server.pk),
-        "name": server.name,
-        "status": server.status,
-        "sign_in_state": sign_in_state,
-        "tools": [
-            {
-                "name": tool["name"],
-                "description": tool["description"],
-                "read_only": tool["read_only"],
-            }
-            for tool in server.offered_tools
-        ],
+    tools = [
+        McpToolAnswer(name=tool["name"], description=tool["description"], read_only=tool["read_only"])
+        for tool in server.offered_tools
+    ]
+    for_them = {
+        **server.edited,
+        "problem": server.problem,
+        "all_tools": [tool["tool"] for tool in server.tools],
+        "listed_at": server.listed_at,
     }
-    if for_staff:
-        shown |= server.edited
-        shown |= {
-            "problem": server.problem,
-            "all_tools": [tool["tool"] for tool in server.tools],
-            "listed_at": isoformat_or_none(server.listed_at),
-        }
-    return shown
+    members = {"name": server.name, **(for_them if for_staff else {})}
+    return McpServerAnswer(
+        id=server.pk, status=server.status, sign_in_state=sign_in_state, tools=tools, **members
+    ).json()

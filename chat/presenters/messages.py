@@ -4,15 +4,20 @@ The number of queries does not depend on the number of messages.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated
 from uuid import UUID
+
+from msgspec import UNSET, UnsetType
 
 from chat.models import ChatMessage, EditedAnswer, Role, Run, RunSetup, Turn, run_of
 from chat.models.run_spending import run_limits
-from chat.presenters.json_values import JSONObject, id_or_none, isoformat_utc
-from chat.presenters.related import present_related
-from chat.presenters.runs import present_cut, present_error
+from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.json_values import JSONObject
+from chat.presenters.related import CitationAnswer, MessageFileAnswer, ToolCallAnswer, present_related
+from chat.presenters.runs import RunErrorAnswer, present_cut, present_error
 from chat.presenters.siblings import Siblings
 from chat.protocol.states import CONTINUABLE, Status
+from chat.transcript.finish import CUT
 
 # The members of a live run's message: its text so far, and the cursor up to which that is complete. Called with the run
 # and the number of its tool calls that are presented. A parameter, because the packet log has the text, and chat/log
@@ -20,42 +25,114 @@ from chat.protocol.states import CONTINUABLE, Status
 PresentLiveRun = Callable[[Run, int], JSONObject]
 
 
+class CursorAnswer(Answer):
+    attempt: int
+    seq: int
+
+
+class FeedbackAnswer(Answer):
+    is_positive: bool | None
+    text: str
+
+
+class MessageAnswer(Answer, kw_only=True):
+    id: UUID
+    parent: UUID | None
+    role: Annotated[str, choice(Role)]
+    text: str
+    reasoning: str | UnsetType = UNSET
+    reasoning_ms: int | UnsetType = UNSET
+    status: Annotated[str, choice(Status)]
+    error: RunErrorAnswer | UnsetType = UNSET
+    finish_reason: Annotated[str | UnsetType, choice(CUT, "Of incomplete answers.")] = UNSET
+    finish_tokens: Annotated[
+        int | UnsetType, doc("What the model had generated when it was cut at its output limit.")
+    ] = UNSET
+    is_continuable: Annotated[
+        bool | UnsetType, doc("Whether an answer that was cut at its output limit can be continued.")
+    ] = UNSET
+    model: str | UnsetType = UNSET
+    agent: Annotated[
+        str | UnsetType, doc("What the agent that answered was called then; absent without one.")
+    ] = UNSET
+    run: UUID | UnsetType = UNSET
+    edited_from: Annotated[
+        UUID | UnsetType | None,
+        doc(
+            "Of an answer whose text the user wrote: that of `model` which was edited; null if it is not there."
+        ),
+    ] = UNSET
+    cursor: CursorAnswer | UnsetType = UNSET
+    sent_at: Moment
+    token_count: int
+    additional_context: Annotated[
+        str | UnsetType, doc("What a client sent beside this question; absent if nothing.")
+    ] = UNSET
+    knowledge_bases: Annotated[
+        list[UUID] | UnsetType, doc("Picked with this question; absent if none was.")
+    ] = UNSET
+    earlier_knowledge_bases: Annotated[
+        list[UUID] | UnsetType,
+        doc("Picked with questions above this one, and searched again for it; absent if there are none."),
+    ] = UNSET
+    files: list[MessageFileAnswer]
+    tool_calls: list[ToolCallAnswer]
+    citations: list[CitationAnswer]
+    siblings: list[UUID]
+    column: Annotated[int | UnsetType, doc("The model_index of the run of an answer.")] = UNSET
+    attempts: Annotated[list[UUID] | UnsetType, doc("The answers in its column, oldest first.")] = UNSET
+    alongside: Annotated[
+        list["MessageAnswer"] | UnsetType, doc("The newest answers in the other columns of its turn.")
+    ] = UNSET
+    feedback: FeedbackAnswer | UnsetType = UNSET
+
+
+class NodeAnswer(Answer, kw_only=True):
+    id: UUID
+    parent: UUID | None
+    role: Annotated[str, choice(Role)]
+    status: Annotated[str, choice(Status)]
+    latest_child: UUID | None
+    model: str | None
+    edited_from: UUID | UnsetType | None = UNSET
+    sent_at: Moment
+    last_summarized_message: UUID | UnsetType | None = UNSET
+
+
 def present_branch(messages: Iterable[ChatMessage], present_live_run: PresentLiveRun) -> list[JSONObject]:
     """present_messages, and with each answer of a turn of several models the answers in its other columns."""
     rows = list(messages)
     siblings = Siblings.read(rows)
     alongside = {row.pk: siblings.alongside(row.pk) for row in rows}
-    others = ChatMessage.objects.select_related("run", "feedback").filter(
+    columns = ChatMessage.objects.select_related("run", "feedback").filter(
         pk__in=[pk for pks in alongside.values() for pk in pks]
     )
-    shown = [*rows, *others] if any(alongside.values()) else rows
-    presented = dict(zip((row.pk for row in shown), _present(shown, siblings, present_live_run), strict=True))
-    return [
-        presented[row.pk]
-        | (
-            {"alongside": [presented[pk] for pk in alongside[row.pk] if pk in presented]}
-            if alongside[row.pk]
-            else {}
-        )
-        for row in rows
-    ]
+    shown = [*rows, *columns] if any(alongside.values()) else rows
+    members = dict(zip((row.pk for row in shown), _members(shown, siblings, present_live_run), strict=True))
+    beside = {
+        pk: [MessageAnswer(**members[other]) for other in others if other in members] if others else UNSET
+        for pk, others in alongside.items()
+    }
+    return [MessageAnswer(**members[row.pk], alongside=beside[row.pk]).json() for row in rows]
 
 
 def present_messages(messages: Iterable[ChatMessage], present_live_run: PresentLiveRun) -> list[JSONObject]:
     """messages: user messages and answers; `run` and `feedback` should be joined."""
     rows = list(messages)
-    return _present(rows, Siblings.read(rows), present_live_run)
+    members = _members(rows, Siblings.read(rows), present_live_run)
+    return [MessageAnswer(**of_one).json() for of_one in members]
 
 
-def _present(
+def _members(
     rows: Sequence[ChatMessage], siblings: Siblings, present_live_run: PresentLiveRun
 ) -> list[JSONObject]:
+    """The members of each answer, without those alongside."""
     related = present_related(rows)
     beside = _sent_beside([row.pk for row in rows if row.role == Role.USER])
     edited = EditedAnswer.objects.by_message(rows)
     agents = RunSetup.objects.agents_of(rows)
     return [
-        _present_message(row, related[row.pk], present_live_run)
+        _message_members(row, related[row.pk], present_live_run)
         | ({"agent": agents[row.pk]} if row.pk in agents else {})
         | beside.get(row.pk, {})
         | _present_edited(edited.get(row.pk))
@@ -68,7 +145,7 @@ def present_nodes(messages: Iterable[ChatMessage]) -> list[JSONObject]:
     """The nodes of a tree. messages: with `run` joined."""
     rows = list(messages)
     edited = EditedAnswer.objects.by_message(rows)
-    return [_present_node(row) | _present_edited(edited.get(row.pk)) for row in rows]
+    return [_present_node(row, edited.get(row.pk)) for row in rows]
 
 
 def _present_edited(edited: EditedAnswer | None) -> JSONObject:
@@ -76,57 +153,53 @@ def _present_edited(edited: EditedAnswer | None) -> JSONObject:
     if edited is None:
         return {}
     model = {"model": edited.model} if edited.model else {}
-    return {**model, "edited_from": id_or_none(edited.original_id)}
+    return {**model, "edited_from": edited.original_id}
 
 
-def _present_node(message: ChatMessage) -> JSONObject:
+def _present_node(message: ChatMessage, edited: EditedAnswer | None) -> JSONObject:
     run = run_of(message)
-    presented = {
-        "id": str(message.pk),
-        "parent": id_or_none(message.parent_id),
-        "role": message.role,
+    is_summary = message.role == Role.SUMMARY
+    members = {
+        "parent": message.parent_id,
         "status": run.status if run else Status.COMPLETED,
-        "latest_child": id_or_none(message.latest_child_id),
+        "latest_child": message.latest_child_id,
         "model": run.model if run else None,
-        "sent_at": isoformat_utc(message.sent_at),
+        "last_summarized_message": message.last_summarized_message_id if is_summary else UNSET,
     }
-    if message.role == Role.SUMMARY:
-        presented["last_summarized_message"] = id_or_none(message.last_summarized_message_id)
-    return presented
+    return NodeAnswer.from_row(message, **members | _present_edited(edited)).json()
 
 
-def _present_message(
+def _message_members(
     message: ChatMessage, related: JSONObject, present_live_run: PresentLiveRun
 ) -> JSONObject:
     """related: from present_related; a live text is presented up to the last of these tool calls."""
-    presented: JSONObject = {
-        "id": str(message.pk),
-        "parent": id_or_none(message.parent_id),
+    members: JSONObject = {
+        "id": message.pk,
+        "parent": message.parent_id,
         "role": message.role,
         "text": message.text,
         "status": Status.COMPLETED,
-        "sent_at": isoformat_utc(message.sent_at),
+        "sent_at": message.sent_at,
         "token_count": message.token_count,
+        "reasoning": message.reasoning or UNSET,
     }
-    if message.reasoning:
-        presented["reasoning"] = message.reasoning
     run = run_of(message)
     if run:
-        presented |= _present_answer(message, run, present_live_run, len(related["tool_calls"]))
+        members |= _answer_members(message, run, present_live_run, len(related["tool_calls"]))
     feedback = getattr(message, "feedback", None)
     if feedback:
-        presented["feedback"] = {"is_positive": feedback.is_positive, "text": feedback.text}
-    return related | presented
+        members["feedback"] = FeedbackAnswer.from_row(feedback)
+    return related | members
 
 
-def _present_answer(
+def _answer_members(
     message: ChatMessage, run: Run, present_live_run: PresentLiveRun, tool_calls: int
 ) -> JSONObject:
     presented: JSONObject = {
         "status": run.status,
         "model": run.model,
-        "run": str(run.pk),
-        **present_error(run),
+        "run": run.pk,
+        "error": present_error(run),
     }
     if run.is_live:
         run.message = message
@@ -158,6 +231,6 @@ def _sent_beside(questions: Sequence[UUID]) -> dict[UUID, JSONObject]:
     shown: dict[UUID, JSONObject] = {}
     for question, (context, bases, earlier) in given.items():
         shown[question] = {"additional_context": context} if context else {}
-        shown[question] |= {"knowledge_bases": [str(base) for base in bases]} if bases else {}
-        shown[question] |= {"earlier_knowledge_bases": [str(base) for base in earlier]} if earlier else {}
+        shown[question] |= {"knowledge_bases": bases} if bases else {}
+        shown[question] |= {"earlier_knowledge_bases": earlier} if earlier else {}
     return shown

@@ -1,21 +1,32 @@
 """Language models as clients see them."""
 
 from collections.abc import Collection
+from typing import Annotated
 
 from chat.models import ModelConfig
+from chat.presenters.answer import Answer, doc
 from chat.presenters.json_values import JSONObject
+
+
+class ModelAnswer(Answer):
+    name: str
+    context_window: int
+    supports_vision: bool
+    supports_tools: bool
+    max_output_tokens: Annotated[int, doc("The largest limit that `options` may have.")]
+    unsupported_options: Annotated[list[str], doc("Members of `options` that are refused.")]
+    is_default: Annotated[bool, doc("Of the server.")]
+    is_own_default: Annotated[
+        bool, doc("Of the user: these answer where neither chat nor agent names models.")
+    ]
+    is_demo: bool
 
 
 def present_model(model: ModelConfig, preferred: Collection[str]) -> JSONObject:
     """preferred: the names of the user's own default models."""
-    return {
-        "name": model.name,
-        "context_window": model.context_window,
-        "supports_vision": model.supports_vision,
-        "supports_tools": model.supports_tools,
-        "max_output_tokens": model.most_output_tokens,
-        "unsupported_options": model.refused_options,
-        "is_default": model.is_default,
-        "is_own_default": model.name in preferred,
-        "is_demo": model.is_demo,
-    }
+    return ModelAnswer.from_row(
+        model,
+        max_output_tokens=model.most_output_tokens,
+        unsupported_options=model.refused_options,
+        is_own_default=model.name in preferred,
+    ).json()

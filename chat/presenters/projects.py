@@ -2,21 +2,39 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Annotated, Final
 from uuid import UUID
 
 from django.db.models import Count
 
 from chat.models import ModelConfig
 from chat.models.file_tokens import tokens_for_model
-from chat.presenters.files import present_file
-from chat.presenters.json_values import JSONObject, isoformat_utc
+from chat.presenters.answer import Answer, Moment, doc
+from chat.presenters.files import FileAnswer, IndexingAnswer, present_file
+from chat.presenters.json_values import JSONObject
 from chat.transcript.tokens import PROJECT_SHARE
 from knowledge.indexing import chunks_without_vector
 from knowledge.models import File, FileKind, FileStatus, Project
 
 # Of the instructions; a rough estimate, because counting long ones takes a list of projects too long.
 _CHARACTERS_PER_TOKEN: Final = 4
+
+
+class ProjectAnswer(Answer):
+    id: UUID
+    name: str
+    instructions: str
+    files: list[FileAnswer]
+    token_count: Annotated[int, doc("Of all texts that can be read.")]
+    fits: Annotated[
+        dict[str, bool],
+        doc(
+            "By model: whether its requests contain all these texts, in a chat without agent and tools. Otherwise it searches them, if it has tools. Each run decides again, by what else its request contains."
+        ),
+    ]
+    indexing: IndexingAnswer
+    created_at: Moment
+    updated_at: Moment
 
 
 def present_projects(projects: Sequence[Project]) -> list[JSONObject]:
@@ -27,19 +45,15 @@ def present_projects(projects: Sequence[Project]) -> list[JSONObject]:
         files[file.project_id].append(file)
     waiting = _vectors_waiting(projects)
     return [
-        {
-            "id": str(project.pk),
-            "name": project.name,
-            "instructions": project.instructions,
-            "files": [present_file(file, models) for file in files[project.pk]],
+        ProjectAnswer.from_row(
+            project,
+            files=[present_file(file, models) for file in files[project.pk]],
             **_measured(project, files[project.pk], models),
-            "indexing": {
-                "chunks": sum(file.chunk_count for file in files[project.pk]),
-                "waiting": waiting.get(project.pk, 0),
-            },
-            "created_at": isoformat_utc(project.created_at),
-            "updated_at": isoformat_utc(project.updated_at),
-        }
+            indexing=IndexingAnswer(
+                chunks=sum(file.chunk_count for file in files[project.pk]),
+                waiting=waiting.get(project.pk, 0),
+            ),
+        ).json()
         for project in projects
     ]
 

@@ -2,22 +2,81 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Annotated, Any, Final
 from uuid import UUID
+
+from msgspec import UNSET, UnsetType
 
 from chat.models import Approval, ChatMessage, CitedDocument, MessageFile, Role, ToolCall, ToolCallImage
 from chat.models.file_tokens import tokens_of_file
 from chat.models.tool_call import ToolCallStatus
-from chat.presenters.files import present_thumbnail
+from chat.presenters.answer import Answer, choice, doc
+from chat.presenters.approvals import AddressQuestionAnswer, QuestionAnswer, SignInQuestionAnswer
+from chat.presenters.files import has_thumbnail
 from chat.presenters.json_values import JSONObject
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Image
 from chat.transcript.packets import image_record
 from chat.transcript.questions import present_question
 
-ByMessage = dict[UUID | None, list[JSONObject]]
+ByMessage = dict[UUID | None, list[Any]]
 
 _EMPTY: Final[tuple[object, ...]] = (None, "", [])
+
+
+class MessageFileAnswer(Answer, kw_only=True):
+    id: UUID
+    name: str
+    kind: str
+    token_count: int
+    has_thumbnail: Annotated[bool | UnsetType, doc("Of a picture.")] = UNSET
+
+
+class ToolImageAnswer(Answer):
+    id: Annotated[
+        UUID, doc("Of a file: `files/{id}/content/` has the image, `files/{id}/thumbnail/` a small copy.")
+    ]
+    name: str
+    width: int
+    height: int
+
+
+class ToolCallAnswer(Answer, kw_only=True):
+    id: UUID
+    tool_call_id: str
+    name: str
+    arguments: dict[str, Any]
+    response: str
+    status: Annotated[str, choice(ToolCallStatus)]
+    turn_number: int
+    tab_index: int
+    documents: list[dict[str, Any]] | UnsetType = UNSET
+    structured: Annotated[dict[str, Any] | UnsetType, doc("The response as JSON, of tools that have it.")] = (
+        UNSET
+    )
+    images: Annotated[list[ToolImageAnswer] | UnsetType, doc("That the tool returned.")] = UNSET
+    text_before: str | UnsetType = UNSET
+    reasoning: str | UnsetType = UNSET
+    reasoning_ms: int | UnsetType = UNSET
+    duration_ms: int | UnsetType = UNSET
+    question: Annotated[QuestionAnswer | UnsetType, doc("What the call asks the user, while it waits.")] = (
+        UNSET
+    )
+    sign_in: Annotated[
+        SignInQuestionAnswer | UnsetType,
+        doc("What the user has to sign in to, while the call waits for that."),
+    ] = UNSET
+    address: Annotated[
+        AddressQuestionAnswer | UnsetType, doc("Where the user has to go, while the call waits for that.")
+    ] = UNSET
+    children: Annotated[list["ToolCallAnswer"], doc("Those made inside it.")]
+
+
+class CitationAnswer(Answer, kw_only=True):
+    number: int
+    document_id: str
+    title: str
+    url: str | UnsetType = UNSET
 
 
 def present_related(messages: Iterable[ChatMessage]) -> dict[UUID, JSONObject]:
@@ -46,8 +105,9 @@ def present_files(message_ids: Sequence[UUID]) -> ByMessage:
     for row in rows:
         file = row.file
         by_message[row.message_id].append(
-            {"id": str(file.pk), "name": file.name, "kind": file.kind, "token_count": tokens_of_file(file)}
-            | present_thumbnail(file)
+            MessageFileAnswer.from_row(
+                file, token_count=tokens_of_file(file), has_thumbnail=has_thumbnail(file)
+            )
         )
     return by_message
 
@@ -62,9 +122,10 @@ def _tool_calls(message_ids: Sequence[UUID]) -> ByMessage:
     images = _tool_images([call.pk for call in calls]) if calls else {}
     asked = _questions([call.pk for call in calls if call.status == ToolCallStatus.WAITING])
     for call in calls:
-        presented = _present_tool_call(call) | asked.get(call.pk, {}) | {"children": children[call.pk]}
-        if call.pk in images:
-            presented["images"] = images[call.pk]
+        # Calls inside it follow: the list is filled below.
+        presented = _present_tool_call(
+            call, images=images.get(call.pk, UNSET), children=children[call.pk], **asked.get(call.pk, {})
+        )
         if call.parent_tool_call_id:
             children[call.parent_tool_call_id].append(presented)
         else:
@@ -88,21 +149,10 @@ def _questions(waiting: Sequence[UUID]) -> dict[UUID, JSONObject]:
     return {row.tool_call_id: present_question(row.question) for row in rows}
 
 
-def _present_tool_call(call: ToolCall) -> JSONObject:
-    presented: JSONObject = {
-        "id": str(call.pk),
-        "tool_call_id": call.tool_call_id,
-        "name": call.name,
-        "arguments": call.arguments,
-        "response": call.response,
-        "status": call.status,
-        "turn_number": call.turn_number,
-        "tab_index": call.tab_index,
-    }
-    for name in ("documents", "structured", "text_before", "reasoning", "reasoning_ms", "duration_ms"):
-        if getattr(call, name) not in _EMPTY:
-            presented[name] = getattr(call, name)
-    return presented
+def _present_tool_call(call: ToolCall, **members: Any) -> ToolCallAnswer:
+    optional = ("documents", "structured", "text_before", "reasoning", "reasoning_ms", "duration_ms")
+    given = {name: getattr(call, name) for name in optional if getattr(call, name) not in _EMPTY}
+    return ToolCallAnswer.from_row(call, **given, **members)
 
 
 def present_citations(message_ids: Sequence[UUID]) -> ByMessage:

@@ -1,69 +1,156 @@
 """Runs as clients see them."""
 
-from typing import Final
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from msgspec import UNSET, UnsetType
 
 from chat.models import Run
-from chat.presenters.json_values import JSONObject, isoformat_or_none
+from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.json_values import JSONObject
+from chat.protocol.states import Status
+from chat.protocol.wire import RUN_ERRORS
 from chat.transcript.run_options import present_options
+from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP
 
 # In the order in which they are usually set.
 RUN_TIMESTAMPS: Final = (
     "created_at", "queued_at", "claimed_at", "beat_at", "lease_until", "deadline", "ended_at", "announced_at",
 )  # fmt: skip
 
-
 # Of a request, each with its tokens in Run.context_usage.
 CONTEXT_PARTS: Final = ("system", "tools", "summary", "history", "files", "question")
 # In answers; the admin shows all that is kept.
 MAX_UPSTREAM_CHARACTERS: Final = 500
+_RUN_CODES: Final = ", ".join(f"`{code}`" for code in RUN_ERRORS)
+
+
+class RunErrorAnswer(Answer):
+    code: Annotated[str, doc(f"{_RUN_CODES}. Of an imported answer, whatever its file says.")]
+    message: str
+    retryable: bool
+
+
+class UpstreamErrorAnswer(Answer, kw_only=True):
+    status: Annotated[int | None, doc("The HTTP status; null without a response.")]
+    code: Annotated[str | UnsetType, doc("The server's own code or type; for staff.")] = UNSET
+    message: Annotated[str | UnsetType, doc("What the server said, without secrets; for staff.")] = UNSET
+
+
+class UsageAnswer(Answer):
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cached_tokens: int | None
+    reasoning_tokens: int | None
+    estimated_tokens: Annotated[int | None, doc(ESTIMATED_TOKENS_HELP)]
+
+
+class NextCompressionAnswer(Answer):
+    history: Annotated[int, doc("What counts as history after this answer, it included.")]
+    limit: Annotated[int, doc("The history is summarised once it is longer.")]
+    keeps_from: Annotated[
+        UUID | None,
+        doc("If it were summarised now, the first message to stay verbatim; null if there is nothing older."),
+    ]
+
+
+class ContextAnswer(Answer):
+    """All counts are tokens, as the model's server counts them or as estimated."""
+
+    window: Annotated[int, doc("The model's context window.")]
+    reserved: Annotated[int, doc("Kept for the answer and for errors of the estimate.")]
+    system: Annotated[int, doc("System prompt, agent prompt and reminders.")]
+    tools: Annotated[int, doc("Descriptions of the tools.")]
+    summary: int
+    history: Annotated[int, doc("Messages above the question.")]
+    files: Annotated[int, doc("Files, projects, knowledge bases and context of this turn.")]
+    question: Annotated[int, doc("The question and the tool calls of this turn.")]
+    used: Annotated[int, doc("The sum of the six above.")]
+    free: int
+    compression: NextCompressionAnswer
+
+
+class AnsweringAgentAnswer(Answer):
+    id: UUID
+    name: str
+
+
+class RunAnswer(Answer, kw_only=True):
+    id: UUID
+    turn: UUID
+    request_id: Annotated[str, doc("Of the request that started the turn; may be empty.")]
+    message: UUID
+    model: str
+    model_index: int
+    status: Annotated[str, choice(Status)]
+    attempt: int
+    failures: int
+    continuations: Annotated[int, doc("How often the user let it go on after it was cut.")]
+    # A string: a 64-bit integer exceeds JavaScript's exact numbers.
+    owner: str | None
+    error: RunErrorAnswer | UnsetType = UNSET
+    upstream_error: UpstreamErrorAnswer | UnsetType = UNSET
+    usage: UsageAnswer
+    cost: float | None
+    time_to_first_token_ms: int | None
+    reasoning_ms: int | None
+    cycles: int
+    options: Annotated[dict[str, Any], doc("What held, those of the session included.")]
+    finish_reason: Annotated[str, doc("Of the last inference, as the model server reported it.")]
+    finish_tokens: int | None
+    agent: Annotated[AnsweringAgentAnswer | None, doc("As it was called when it answered.")]
+    version: Annotated[
+        str | None, doc("Digest of the prompts and tools it was answered with; null until text is saved.")
+    ]
+    context: Annotated[
+        ContextAnswer | None, doc("Of its latest request; null if it sent none, or is imported.")
+    ]
+    created_at: Moment
+    queued_at: Moment
+    claimed_at: Moment | None
+    beat_at: Moment | None
+    lease_until: Moment | None
+    deadline: Moment
+    ended_at: Moment | None
+    announced_at: Moment | None
+
+
+class StatusAnswer(Answer):
+    status: Annotated[str, choice(Status)]
 
 
 def present_run(run: Run, *, is_for_staff: bool = False) -> JSONObject:
     """is_for_staff: the reader may see what the model server said."""
-    presented = {
-        "id": str(run.pk),
-        "turn": str(run.turn_id),
-        "request_id": run.turn.request_id,
-        "message": str(run.message_id),
-        "model": run.model,
-        "model_index": run.model_index,
-        "status": run.status,
-        "attempt": run.attempt,
-        "failures": run.failures,
-        "continuations": run.continuations,
-        # A string: a 64-bit integer exceeds JavaScript's exact numbers.
-        "owner": str(run.owner) if run.owner is not None else None,
-        "usage": {
-            "prompt_tokens": run.prompt_tokens,
-            "completion_tokens": run.completion_tokens,
-            "cached_tokens": run.cached_tokens,
-            "reasoning_tokens": run.reasoning_tokens,
-            "estimated_tokens": run.estimated_tokens,
-        },
-        "cost": None if run.cost is None else float(run.cost),
-        "time_to_first_token_ms": run.time_to_first_token_ms,
-        "reasoning_ms": run.reasoning_ms,
-        "cycles": run.cycles,
-        "options": present_options(run.options),
-        "finish_reason": run.finish_reason,
-        "finish_tokens": run.finish_tokens,
-        "context": _present_context(run),
-        **_present_setup(run),
-        **{name: isoformat_or_none(getattr(run, name)) for name in RUN_TIMESTAMPS},
-    }
-    return presented | present_error(run) | _present_upstream_error(run, is_for_staff=is_for_staff)
+    # The agent and the version of its prompts and tools, of the latest attempt.
+    setup = run.setups.order_by("attempt").last()
+    return RunAnswer.from_row(
+        run,
+        turn=run.turn_id,
+        request_id=run.turn.request_id,
+        message=run.message_id,
+        owner=str(run.owner) if run.owner is not None else None,
+        usage=UsageAnswer.from_row(run),
+        cost=None if run.cost is None else float(run.cost),
+        options=present_options(run.options),
+        context=_present_context(run),
+        agent=(
+            AnsweringAgentAnswer(id=setup.agent, name=setup.agent_name) if setup and setup.agent else None
+        ),
+        version=setup.version_id if setup else None,
+        error=present_error(run),
+        upstream_error=_present_upstream_error(run, is_for_staff=is_for_staff),
+    ).json()
 
 
-def _present_upstream_error(run: Run, *, is_for_staff: bool) -> JSONObject:
-    """The member `upstream_error`: users are told the status alone."""
+def _present_upstream_error(run: Run, *, is_for_staff: bool) -> UpstreamErrorAnswer | UnsetType:
+    """Users are told the status alone."""
     error = run.upstream_error
     if not run.error_code or not (error.status or (is_for_staff and error.message)):
-        return {}
-    presented: JSONObject = {"status": error.status}
-    if is_for_staff:
-        code = {"code": error.code} if error.code else {}
-        presented |= {**code, "message": error.message[:MAX_UPSTREAM_CHARACTERS]}
-    return {"upstream_error": presented}
+        return UNSET
+    if not is_for_staff:
+        return UpstreamErrorAnswer(status=error.status)
+    message = error.message[:MAX_UPSTREAM_CHARACTERS]
+    return UpstreamErrorAnswer(status=error.status, code=error.code or UNSET, message=message)
 
 
 def present_cut(run: Run) -> JSONObject:
@@ -74,32 +161,17 @@ def present_cut(run: Run) -> JSONObject:
     return {"finish_reason": run.finish_reason, **tokens}
 
 
-def _present_context(run: Run) -> JSONObject | None:
+def _present_context(run: Run) -> ContextAnswer | None:
     """How the latest request filled the window, in tokens; `free` is what is left beside what is reserved."""
     stored = run.context_usage
     if stored is None:
         return None
     used = sum(stored[part] for part in CONTEXT_PARTS)
-    return {**stored, "used": used, "free": max(0, stored["window"] - stored["reserved"] - used)}
+    return ContextAnswer(**stored, used=used, free=max(0, stored["window"] - stored["reserved"] - used))
 
 
-def _present_setup(run: Run) -> JSONObject:
-    """The agent that answered, as it was called then, and the version of its prompts and tools; of the latest attempt."""
-    setup = run.setups.order_by("attempt").last()
-    return {
-        "agent": {"id": str(setup.agent), "name": setup.agent_name} if setup and setup.agent else None,
-        "version": setup.version_id if setup else None,
-    }
-
-
-def present_error(run: Run) -> JSONObject:
-    """The member `error` of a run and of its message; empty without an error."""
+def present_error(run: Run) -> RunErrorAnswer | UnsetType:
+    """The error of a run and of its message."""
     if not run.error_code:
-        return {}
-    return {
-        "error": {
-            "code": run.error_code,
-            "message": run.error_message,
-            "retryable": run.error_retryable,
-        }
-    }
+        return UNSET
+    return RunErrorAnswer(code=run.error_code, message=run.error_message, retryable=run.error_retryable)

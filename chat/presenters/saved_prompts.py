@@ -1,14 +1,19 @@
 """Saved prompts as clients see them."""
 
+from uuid import UUID
+
 from chat.models import SavedPrompt
-from chat.presenters.json_values import JSONObject, isoformat_utc
+from chat.presenters.answer import Answer, Moment
+from chat.presenters.json_values import JSONObject
+
+
+class SavedPromptAnswer(Answer):
+    id: UUID
+    name: str
+    text: str
+    created_at: Moment
+    updated_at: Moment
 
 
 def present_saved_prompt(prompt: SavedPrompt) -> JSONObject:
-    return {
-        "id": str(prompt.pk),
-        "name": prompt.name,
-        "text": prompt.text,
-        "created_at": isoformat_utc(prompt.created_at),
-        "updated_at": isoformat_utc(prompt.updated_at),
-    }
+    return SavedPromptAnswer.from_row(prompt).json()

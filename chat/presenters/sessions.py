@@ -1,10 +1,56 @@
 """Sessions as clients see them: whole, and as rows of a list."""
 
+from typing import Annotated, Any
+from uuid import UUID
+
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from msgspec import UNSET, UnsetType
 
 from chat.models import ChatMessage, Role, Session, Turn
-from chat.presenters.json_values import JSONObject, id_or_none, isoformat_utc
+from chat.models.session import WhileAnswering
+from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.json_values import JSONObject
 from chat.transcript.run_options import present_options
+
+
+class ListedSession(Answer):
+    """The members that a row of the list shows, and that `session_changed` carries."""
+
+    title: str
+    agent: UUID | None
+    project: UUID | None
+    knowledge_bases: list[UUID]
+    models: Annotated[list[str], doc("Those that the owner chose or a turn named last; may be empty.")]
+    n: Annotated[int, doc("That of the session's newest event.")]
+    updated_at: Moment
+    is_answering: Annotated[bool, doc("A turn of the session is running or queued.")]
+    is_unread: Annotated[bool, doc("A turn of the session has ended since its owner last saw it.")]
+    is_pinned: Annotated[bool, doc("Clients show it above the others.")]
+    is_archived: Annotated[bool, doc("It is left out of the list, and found by searches.")]
+    tags: list[str]
+
+
+class SessionAnswer(ListedSession, kw_only=True):
+    id: UUID
+    tools: list[str]
+    reminder: str
+    prompt: str
+    options: Annotated[dict[str, Any], doc("As they were sent.")]
+    has_options: Annotated[bool, doc("Whether there are options or a prompt.")]
+    while_answering: Annotated[str, choice(WhileAnswering.values)]
+    is_temporary: Annotated[bool, doc("Of one that is in no list.")]
+    root: UUID
+    leaf: UUID
+    match: Annotated[str | UnsetType | None, doc("The text around the match.")] = UNSET
+    match_message: Annotated[
+        UUID | UnsetType | None, doc("The first message that matches, on any branch.")
+    ] = UNSET
+    created_at: Moment
+
+
+class TrashedSessionAnswer(SessionAnswer, kw_only=True):
+    deleted_at: Moment
+    purge_at: Annotated[Moment, doc("When it is deleted for good.")]
 
 
 def annotate_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
@@ -17,21 +63,17 @@ def annotate_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
 
 def present_session(session: Session) -> JSONObject:
     """session: from annotate_sessions."""
-    root_id = session.root_id  # type: ignore[attr-defined]
-    return {
-        "id": str(session.pk),
-        "tools": session.tools,
-        "reminder": session.reminder,
-        "prompt": session.prompt,
-        "options": present_options(session.options),
-        "has_options": has_options(session),
-        "while_answering": session.while_answering,
-        "is_temporary": session.is_temporary,
-        "root": str(root_id),
-        "leaf": str(session.leaf_id or root_id),
-        "created_at": isoformat_utc(session.created_at),
-        **present_listed_session(session),
-    }
+    return SessionAnswer.from_row(session, **_members(session)).json()
+
+
+def present_trashed_session(session: Session) -> JSONObject:
+    """session: from annotate_sessions, in the trash."""
+    return TrashedSessionAnswer.from_row(session, **_members(session)).json()
+
+
+def present_listed_session(session: Session) -> JSONObject:
+    """is_answering must be set."""
+    return ListedSession.from_row(session, **_listed_members(session)).json()
 
 
 def has_options(session: Session) -> bool:
@@ -39,25 +81,18 @@ def has_options(session: Session) -> bool:
     return bool(session.options or session.prompt)
 
 
-def present_trashed_session(session: Session) -> JSONObject:
-    """session: from annotate_sessions, in the trash."""
-    times = {"deleted_at": session.deleted_at, "purge_at": session.purge_at}
-    return present_session(session) | {name: isoformat_utc(time) for name, time in times.items() if time}
-
-
-def present_listed_session(session: Session) -> JSONObject:
-    """The members that a row of the list shows, and that `session_changed` carries. is_answering must be set."""
+def _members(session: Session) -> JSONObject:
+    """Those that are not called as the row's attributes."""
+    root = session.root_id  # type: ignore[attr-defined]
     return {
-        "title": session.title,
-        "agent": id_or_none(session.agent_id),
-        "project": id_or_none(session.project_id),
-        "knowledge_bases": [str(base) for base in session.knowledge_bases],
-        "models": session.models,
-        "n": session.latest_event,
-        "updated_at": isoformat_utc(session.updated_at),
-        "is_answering": session.is_answering,
-        "is_unread": session.is_unread,
-        "is_pinned": session.is_pinned,
-        "is_archived": session.is_archived,
-        "tags": session.tags,
+        **_listed_members(session),
+        "id": session.pk,
+        "root": root,
+        "leaf": session.leaf_id or root,
+        "options": present_options(session.options),
+        "has_options": has_options(session),
     }
+
+
+def _listed_members(session: Session) -> JSONObject:
+    return {"agent": session.agent_id, "project": session.project_id, "n": session.latest_event}

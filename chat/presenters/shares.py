@@ -5,32 +5,85 @@ The shared branch has no ids and no owner; it has reasoning and tool calls only 
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Annotated, Any
 from uuid import UUID
 
-from msgspec import json
+from msgspec import UNSET, UnsetType, json
 
 from chat.models import ChatMessage, EditedAnswer, Role, Share, SharedPage, run_of
 from chat.models.sql.shares import CALLS_OF_CALLS, CALLS_OF_MESSAGES, MAX_SHOWN_CALLS, ROUND_TEXTS, ShownCall
-from chat.presenters.json_values import JSONObject, isoformat_utc
+from chat.models.tool_call import ToolCallStatus
+from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.json_values import JSONObject
 from chat.presenters.related import present_citations, present_files
 from chat.presenters.runs import present_cut
+from chat.transcript.finish import CUT
 from chat.transcript.passages import readable_text
+
+
+class SharedCallAnswer(Answer, kw_only=True):
+    name: str
+    status: Annotated[str, choice(ToolCallStatus)]
+    arguments: Annotated[dict[str, Any], doc("Empty if they are very long.")]
+    response: str
+    is_shortened: Annotated[
+        bool | UnsetType, doc("Whether there is more of the arguments or the response.")
+    ] = UNSET
+
+
+class SharedCitationAnswer(Answer):
+    number: int
+    title: str
+    url: str
+
+
+class SharedMessageAnswer(Answer, kw_only=True):
+    role: Annotated[str, choice(Role)]
+    text: str
+    sent_at: Moment
+    files: list[str]
+    citations: list[SharedCitationAnswer]
+    model: str | UnsetType = UNSET
+    is_edited: Annotated[
+        bool | UnsetType, doc("True: the owner of the chat wrote the text, after that of the model.")
+    ] = UNSET
+    error: str | UnsetType = UNSET
+    finish_reason: Annotated[str | UnsetType, choice(CUT)] = UNSET
+    finish_tokens: int | UnsetType = UNSET
+    reasoning: Annotated[str | UnsetType, doc("Only if the owner shows details.")] = UNSET
+    tool_calls: Annotated[list[SharedCallAnswer] | UnsetType, doc("Only if the owner shows details.")] = UNSET
+    has_more_tool_calls: Annotated[bool | UnsetType, doc("Whether there are more than are listed.")] = UNSET
+
+
+class SharedPageAnswer(Answer):
+    title: str
+    shared_at: Moment
+    messages: list[SharedMessageAnswer]
+    next: Annotated[int | None, doc("The number of the next page.")]
+
+
+class ShareAnswer(Answer):
+    id: UUID
+    session: UUID
+    leaf: UUID
+    url: str | None
+    is_current: bool
+    shows_details: bool
+    created_at: Moment
 
 
 def present_share(share: Share) -> JSONObject:
     """share: with its session. url: relative to the site; null if the token cannot be derived any more."""
-    return {
-        "id": str(share.pk),
-        "session": str(share.session_id),
-        "leaf": str(share.leaf_id),
-        "url": f"/shared/{share.token}/" if share.token else None,
-        "is_current": share.leaf_id == share.session.leaf_id,
-        "shows_details": share.shows_details,
-        "created_at": isoformat_utc(share.created_at),
-    }
+    return ShareAnswer.from_row(
+        share,
+        session=share.session_id,
+        leaf=share.leaf_id,
+        url=f"/shared/{share.token}/" if share.token else None,
+        is_current=share.leaf_id == share.session.leaf_id,
+    ).json()
 
 
-def present_shared_page(share: Share, page: SharedPage) -> list[JSONObject]:
+def present_shared_page(share: Share, page: SharedPage) -> list[SharedMessageAnswer]:
     """The messages of one page of the branch behind the link, oldest first.
 
     What is read depends neither on the length of the branch nor on the number of tool calls of its answers.
@@ -42,33 +95,33 @@ def present_shared_page(share: Share, page: SharedPage) -> list[JSONObject]:
     citations = present_citations(answers)
     rounds = _round_texts(answers)
     edited = EditedAnswer.objects.by_message(messages)
-    presented = [
-        _present_message(message, edited.get(message.pk))
-        | {
-            "text": readable_text(message.text, rounds[message.pk]),
-            "files": [file["name"] for file in files[message.pk]],
-            "citations": [_without_ids(citation) for citation in citations[message.pk]],
-        }
+    calls = _ShownCalls(answers) if share.shows_details else None
+    return [
+        SharedMessageAnswer.from_row(
+            message,
+            text=readable_text(message.text, rounds[message.pk]),
+            files=[file.name for file in files[message.pk]],
+            citations=[_without_ids(citation) for citation in citations[message.pk]],
+            **_author(message, edited.get(message.pk)),
+            **({"reasoning": message.reasoning, **calls.present(message.pk)} if calls else {}),
+        )
         for message in messages
     ]
-    if share.shows_details:
-        calls = _ShownCalls(answers)
-        for message, shown in zip(messages, presented, strict=True):
-            shown |= {"reasoning": message.reasoning, **calls.present(message.pk)}
-    return presented
 
 
-def _present_message(message: ChatMessage, edited: EditedAnswer | None) -> JSONObject:
+def _author(message: ChatMessage, edited: EditedAnswer | None) -> JSONObject:
+    """The members that say who wrote a message, and whether it is whole."""
     run = run_of(message)
-    presented: JSONObject = {"role": message.role, "sent_at": isoformat_utc(message.sent_at)}
     if edited:
         # Readers must not take it for what the model wrote.
-        return presented | {"model": edited.model, "is_edited": True}
-    return presented | ({"model": run.model, "error": run.error_message} | present_cut(run) if run else {})
+        return {"model": edited.model, "is_edited": True}
+    return {"model": run.model, "error": run.error_message} | present_cut(run) if run else {}
 
 
-def _without_ids(citation: JSONObject) -> JSONObject:
-    return {"number": citation["number"], "title": citation["title"], "url": citation.get("url", "")}
+def _without_ids(citation: JSONObject) -> SharedCitationAnswer:
+    return SharedCitationAnswer(
+        number=citation["number"], title=citation["title"], url=citation.get("url", "")
+    )
 
 
 def _round_texts(answers: Sequence[UUID]) -> dict[UUID, list[tuple[int, str]]]:
@@ -94,7 +147,7 @@ class _ShownCalls:
 
     def present(self, answer: UUID) -> JSONObject:
         """The members `tool_calls` and, if some are left out, `has_more_tool_calls`."""
-        shown: list[JSONObject] = []
+        shown: list[SharedCallAnswer] = []
         left = list(reversed(self._below[answer]))
         while left and len(shown) < MAX_SHOWN_CALLS:
             call = left.pop()
@@ -103,11 +156,7 @@ class _ShownCalls:
         return {"tool_calls": shown} | ({"has_more_tool_calls": True} if left else {})
 
 
-def _present_call(call: ShownCall) -> JSONObject:
-    presented = {
-        "name": call.name,
-        "status": call.status,
-        "arguments": json.decode(call.arguments),
-        "response": call.response,
-    }
-    return presented | ({"is_shortened": True} if call.is_shortened else {})
+def _present_call(call: ShownCall) -> SharedCallAnswer:
+    return SharedCallAnswer.from_row(
+        call, arguments=json.decode(call.arguments), is_shortened=True if call.is_shortened else UNSET
+    )

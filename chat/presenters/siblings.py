@@ -40,12 +40,12 @@ class Siblings:
 
     def present(self, message: ChatMessage) -> JSONObject:
         """The member `siblings`, and of an answer `column` and `attempts`, the answers in its column."""
-        presented: JSONObject = {"siblings": _texts(self._siblings[message.parent_id, message.role])}
+        presented: JSONObject = {"siblings": self._siblings[message.parent_id, message.role]}
         place = self._columns.get(message.pk)
         if place is None:
             return presented
         attempts = self._attempts[place.turn][place.number]
-        return presented | {"column": place.number, "attempts": _texts(attempts)}
+        return presented | {"column": place.number, "attempts": attempts}
 
     def alongside(self, answer: UUID) -> list[UUID]:
         """The newest answer of each other column, in the order of the columns."""
@@ -54,7 +54,3 @@ class Siblings:
             return []
         columns: Mapping[int, Sequence[UUID]] = self._attempts[place.turn]
         return [columns[index][-1] for index in sorted(columns) if index != place.number]
-
-
-def _texts(ids: Iterable[UUID]) -> list[str]:
-    return [str(pk) for pk in ids]

@@ -1,33 +1,40 @@
 """Turns as clients see them: the answer to a send, and the payload of `turn_started`."""
 
 from collections.abc import Sequence
+from typing import Annotated
+from uuid import UUID
 
 from chat.models import Run, Turn
+from chat.presenters.answer import Answer, doc
 from chat.presenters.json_values import JSONObject
 
 
+class StartedRunAnswer(Answer):
+    id: UUID
+    message: UUID
+    model: str
+    model_index: int
+
+
+class StartedAnswer(Answer):
+    turn: UUID
+    user_message: UUID
+    runs: list[StartedRunAnswer]
+
+
+class RunContinued(Answer):
+    turn: UUID
+    run: UUID
+    message: UUID
+    attempt: Annotated[int, doc("The first that belongs to the continuation.")]
+
+
 def present_continuation(run: Run) -> JSONObject:
-    """The payload of `run_continued`. attempt: what the run showed before belongs to earlier ones."""
-    return {
-        "turn": str(run.turn_id),
-        "run": str(run.pk),
-        "message": str(run.message_id),
-        "attempt": run.attempt,
-    }
+    """The payload of `run_continued`."""
+    return RunContinued(turn=run.turn_id, run=run.pk, message=run.message_id, attempt=run.attempt).json()
 
 
 def present_turn(turn: Turn, runs: Sequence[Run]) -> JSONObject:
     """runs: of the turn, by model_index."""
-    return {
-        "turn": str(turn.pk),
-        "user_message": str(turn.user_message_id),
-        "runs": [
-            {
-                "id": str(run.pk),
-                "message": str(run.message_id),
-                "model": run.model,
-                "model_index": run.model_index,
-            }
-            for run in runs
-        ],
-    }
+    started = [StartedRunAnswer.from_row(run, message=run.message_id) for run in runs]
+    return StartedAnswer(turn=turn.pk, user_message=turn.user_message_id, runs=started).json()

@@ -6,8 +6,8 @@ from django.core.cache import caches
 from msgspec import json
 
 from chat.models import ChatMessage, Role, Run, Session, Share
-from chat.presenters.json_values import JSONObject, isoformat_utc
-from chat.presenters.shares import present_shared_page
+from chat.presenters.json_values import JSONObject
+from chat.presenters.shares import SharedPageAnswer, present_shared_page
 from chat.protocol.errors import ApiError
 from chat.protocol.states import LIVE
 from chat.sessions.temporary import check_listed
@@ -42,12 +42,12 @@ def read_page(share: Share, number: int) -> JSONObject:
         messages = present_shared_page(share, pages[number - 1])
         if key and len(json.encode(messages)) <= MAX_CACHED_BYTES:
             caches["shared_pages"].set(key, messages)
-    return {
-        "title": share.session.title if share.title is None else share.title,
-        "shared_at": isoformat_utc(share.created_at),
-        "messages": messages,
-        "next": number + 1 if number < len(pages) else None,
-    }
+    return SharedPageAnswer(
+        title=share.session.title if share.title is None else share.title,
+        shared_at=share.created_at,
+        messages=messages,
+        next=number + 1 if number < len(pages) else None,
+    ).json()
 
 
 def _cache_key(share: Share, number: int) -> str | None:

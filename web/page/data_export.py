@@ -29,9 +29,10 @@ from chat.presenters.preferences import present_preferences
 from chat.presenters.projects import present_projects
 from chat.presenters.saved_prompts import present_saved_prompt
 from chat.presenters.sessions import annotate_sessions, present_trashed_session
+from chat.presenters.usage import present_limit_use
 from chat.sessions.portable.archive_writer import Pipe, as_zip, compressed, write_content
 from knowledge.models import Document, File, KnowledgeBase, KnowledgeBaseMember, Project
-from web.rest.limits import SOURCES, present_limit_use
+from web.rest.limits import SOURCES
 from web.rest.request_slots import EXPORTS
 from web.rest.streaming import streamed
 

@@ -23,9 +23,9 @@ from django.views.generic import TemplateView
 
 from chat.models import McpServer, McpSignIn
 from chat.models.mcp_sign_in import McpSignInQuerySet, SignInStatus
+from chat.presenters.mcp_servers import NOT_NEEDED
 from chat.protocol.errors import ApiError
 from chat.runs.mcp.sign_ins import (
-    NOT_NEEDED,
     begin_sign_in,
     may_sign_in,
     sign_in_states,

@@ -5,13 +5,13 @@ from typing import Any, Final
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Agent, ModelConfig
 from chat.models.agent import ContextLayout
-from chat.presenters.agents import present_agent, present_agents
+from chat.presenters.agents import AgentAnswer, present_agent, present_agents
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from chat.transcript.run_options import merge_options
@@ -33,41 +33,10 @@ from web.rest.fields import (
 )
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
-from web.rest.response_schemas import ResponseSchema
 from web.rest.run_options import OptionsBody
 
 MAX_PROMPT_CHARACTERS: Final = 100_000
 MAX_REMINDER_CHARACTERS: Final = 10_000
-
-
-class AgentAnswer(ResponseSchema):
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    emoji = serializers.CharField()
-    description = serializers.CharField()
-    questions = serializers.ListField(
-        child=serializers.CharField(), help_text="What to suggest for a new chat with it."
-    )
-    prompt = serializers.CharField()
-    replaces_system_prompt = serializers.BooleanField()
-    reminder = serializers.CharField()
-    tools = serializers.ListField(child=serializers.CharField())
-    models = serializers.ListField(child=serializers.CharField())
-    knowledge_bases = serializers.ListField(child=serializers.UUIDField())
-    options = serializers.DictField(help_text="As they were sent.")
-    context_layout = serializers.ChoiceField(choices=ContextLayout.values)
-    shared_with = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Ids of groups; of an agent of somebody else: empty."
-    )
-    shared_with_users = serializers.ListField(
-        child=serializers.CharField(), help_text="User names; of an agent of somebody else: empty."
-    )
-    is_shared_by_name = serializers.BooleanField(
-        help_text="Whether somebody else shares it with the user by name, so that `share/` takes it off the list."
-    )
-    shared_by = serializers.CharField(allow_null=True, help_text="Whose it is; null: the user's own.")
-    created_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField()
 
 
 class AgentBody(StrictSerializer):
@@ -94,7 +63,7 @@ class AgentBody(StrictSerializer):
 class AgentsView(StrictAPIView):
     @documented(
         "agents_list",
-        answer=AgentAnswer(many=True),
+        answer=list[AgentAnswer],
         parameters=newest_rows_parameters("agents"),
     )
     def get(self, request: Request) -> Response:

@@ -3,18 +3,18 @@
 The token's text is returned once, on creation; afterwards only its first characters are.
 """
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from django.db.models import QuerySet
 from knox.models import AuthToken
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.events import access
 from chat.models import Scope, TokenScope
-from chat.presenters.json_values import isoformat_utc
+from chat.presenters.answer import Answer, Moment, choice, doc
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from web.rest.api_view import StrictAPIView, current_user
@@ -36,24 +36,24 @@ class NewTokenBody(StrictSerializer):
     )
 
 
-class OwnTokenAnswer(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    start = serializers.CharField(help_text="The token's first characters.")
-    scope = serializers.ChoiceField(Scope.choices)
-    created_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField(allow_null=True)
+class OwnTokenAnswer(Answer):
+    id: UUID
+    start: Annotated[str, doc("The token's first characters.")]
+    scope: Annotated[str, choice(Scope)]
+    created_at: Moment
+    expires_at: Moment | None
 
 
 class NewTokenAnswer(OwnTokenAnswer):
-    token = serializers.CharField(help_text="Returned only in this response.")
+    token: Annotated[str, doc("Returned only in this response.")]
 
 
 class ApiTokensView(StrictAPIView):
-    @documented("auth_tokens_list", answer=OwnTokenAnswer(many=True))
+    @documented("auth_tokens_list", answer=list[OwnTokenAnswer])
     def get(self, request: Request) -> Response:
         """List the user's tokens, newest first."""
         newest_first = _own_tokens(request).select_related("scope_row").order_by("-created")
-        return Response([_present_token(token) for token in newest_first])
+        return Response([OwnTokenAnswer(**_members(token)).json() for token in newest_first])
 
     @accepts(COOKIE)
     @documented("auth_tokens_create", body=NewTokenBody, answer=NewTokenAnswer, statuses=(201,))
@@ -67,7 +67,7 @@ class ApiTokensView(StrictAPIView):
             row, token = TokenScope.objects.create_token(
                 user, Scope(body["scope"]), expires_in_days=body.get("expires_in_days")
             )
-        return Response(_present_token(row) | {"token": token}, status.HTTP_201_CREATED)
+        return Response(NewTokenAnswer(**_members(row), token=token).json(), status.HTTP_201_CREATED)
 
 
 class ApiTokenView(StrictAPIView):
@@ -89,12 +89,12 @@ def _own_tokens(request: Request) -> "QuerySet[AuthToken]":
     return own
 
 
-def _present_token(token: AuthToken) -> dict[str, Any]:
+def _members(token: AuthToken) -> dict[str, Any]:
     scope = getattr(token, "scope_row", None)
     return {
-        "id": str(UUID(token.digest[:ID_CHARACTERS])),
+        "id": UUID(token.digest[:ID_CHARACTERS]),
         "start": token.token_key,
-        "scope": scope.scope if scope else Scope.WRITE.value,
-        "created_at": isoformat_utc(token.created),
-        "expires_at": token.expiry and isoformat_utc(token.expiry),
+        "scope": scope.scope if scope else Scope.WRITE,
+        "created_at": token.created,
+        "expires_at": token.expiry,
     }

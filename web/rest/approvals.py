@@ -7,14 +7,18 @@ from typing import Any, Final
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Approval
-from chat.models.approval import MAX_NOTE_CHARACTERS, Decision, Kind
-from chat.presenters.approvals import present_decision, present_open_approval
-from chat.presenters.json_values import JSONObject
+from chat.models.approval import MAX_NOTE_CHARACTERS
+from chat.presenters.approvals import (
+    DecisionAnswer,
+    OpenApprovalAnswer,
+    present_decision,
+    present_open_approval,
+)
 from chat.protocol.errors import ApiError
 from chat.turns.approvals import Reply, decide, get_approval
 from web.rest.api_view import StrictAPIView, current_user
@@ -28,25 +32,11 @@ from web.rest.fields import (
     parse_id,
 )
 from web.rest.openapi import documented
-from web.rest.response_schemas import (
-    AddressQuestionAnswer,
-    QuestionAnswer,
-    ResponseSchema,
-    SignInQuestionAnswer,
-)
 from web.site_origin import site_url
 
 MAX_ARGUMENTS_CHARACTERS: Final = 100_000
 # Of one user: a few runs with at most as many calls as one round may have.
 MAX_LISTED: Final = 500
-KINDS: Final = Kind.values
-DECISIONS: Final = [
-    Decision.APPROVED,
-    Decision.REFUSED,
-    Decision.ANSWERED,
-    Decision.DECLINED,
-    Decision.SIGNED_IN,
-]
 
 
 @extend_schema_field(OpenApiTypes.OBJECT)
@@ -94,35 +84,13 @@ class ApprovalBody(StrictSerializer):
     )
 
 
-class OpenSignInAnswer(SignInQuestionAnswer):
-    url = serializers.URLField(help_text="The page of the user's sign-ins, to be opened in a browser.")
-
-
-class OpenApprovalAnswer(ResponseSchema):
-    kind = serializers.ChoiceField(choices=KINDS)
-    tool_call = serializers.UUIDField()
-    run = serializers.UUIDField()
-    session = serializers.UUIDField()
-    name = serializers.CharField()
-    arguments = serializers.DictField()
-    requested_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField()
-    question = QuestionAnswer(required=False)
-    sign_in = OpenSignInAnswer(required=False)
-    address = AddressQuestionAnswer(required=False)
-
-
-class DecisionAnswer(ResponseSchema):
-    tool_call = serializers.UUIDField()
-    decision = serializers.ChoiceField(choices=DECISIONS)
-
-
 class ApprovalsView(StrictAPIView):
-    @documented("approvals_list", answer=OpenApprovalAnswer(many=True))
+    @documented("approvals_list", answer=list[OpenApprovalAnswer])
     def get(self, request: Request) -> Response:
         """List the user's tool calls that wait for approval, an answer or a sign-in, oldest first, at most 500."""
         waiting = Approval.objects.open_for(current_user(request)).select_related("tool_call")
-        return Response([_present(approval) for approval in waiting[:MAX_LISTED]])
+        sign_ins = site_url(reverse("mcp_servers"))
+        return Response([present_open_approval(approval, sign_ins) for approval in waiting[:MAX_LISTED]])
 
 
 class ApprovalView(StrictAPIView):
@@ -134,13 +102,6 @@ class ApprovalView(StrictAPIView):
             raise ApiError("invalid_id")
         approval = decide(get_approval(current_user(request), pk), parse_reply(self.body(ApprovalBody)))
         return Response(present_decision(approval), status.HTTP_202_ACCEPTED)
-
-
-def _present(approval: Approval) -> JSONObject:
-    shown = present_open_approval(approval)
-    if "sign_in" in shown:
-        shown["sign_in"]["url"] = site_url(reverse("mcp_servers"))
-    return shown
 
 
 def parse_reply(body: Mapping[str, Any]) -> Reply:

@@ -1,7 +1,5 @@
 """Views of the compression of a session's current branch: read the summary in force, request a new one."""
 
-from typing import Any
-
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -9,9 +7,8 @@ from rest_framework.response import Response
 from chat.compressions import requests as compression_requests
 from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ChatMessage, Compression, TriggeredBy
-from chat.presenters.json_values import isoformat_utc
+from chat.presenters.summaries import CompressionAnswer, CompressionAskedAnswer, present_summary
 from web.rest.api_view import StrictAPIView
-from web.rest.compression_schemas import CompressionAnswer, CompressionAskedAnswer
 from web.rest.fields import StrictSerializer
 from web.rest.openapi import documented
 from web.rest.sessions import get_own_session
@@ -25,7 +22,7 @@ class CompressionView(StrictAPIView):
         summary = find_summary_for_branch(ChatMessage.objects.tip_of(found))
         under_way = Compression.objects.under_way().filter(session=found)
         shape = present_summary(ChatMessage.objects.get(pk=summary.id)) if summary else None
-        return Response({"summary": shape, "is_under_way": under_way.exists()})
+        return Response(CompressionAnswer(summary=shape, is_under_way=under_way.exists()).json())
 
     @documented("compression_start", answer=CompressionAskedAnswer, statuses=(202, 200))
     def post(self, request: Request, session: str) -> Response:
@@ -33,19 +30,5 @@ class CompressionView(StrictAPIView):
         found = get_own_session(request, session)
         self.body(StrictSerializer)
         if compression_requests.request_by_hand(found, TriggeredBy.USER):
-            return Response({"status": "queued"}, status.HTTP_202_ACCEPTED)
-        return Response({"status": "nothing_to_compress"}, status.HTTP_200_OK)
-
-
-def present_summary(message: ChatMessage) -> dict[str, Any]:
-    made_by = message.made_by.first()
-    return {
-        "id": str(message.pk),
-        "parent": str(message.parent_id),
-        "last_summarized_message": str(message.last_summarized_message_id),
-        "text": message.text,
-        "token_count": message.token_count,
-        "saved_tokens": made_by.saved_tokens if made_by else None,
-        "model": made_by.model if made_by else None,
-        "sent_at": isoformat_utc(message.sent_at),
-    }
+            return Response(CompressionAskedAnswer(status="queued").json(), status.HTTP_202_ACCEPTED)
+        return Response(CompressionAskedAnswer(status="nothing_to_compress").json(), status.HTTP_200_OK)

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.knowledge_bases import documents
-from chat.presenters.documents import present_document, present_documents
+from chat.presenters.documents import DocumentAnswer, present_document, present_documents
 from chat.protocol.errors import ApiError
 from knowledge import blobs
 from knowledge.models import Document, DocumentVersion, KnowledgeBase
@@ -29,16 +29,19 @@ from web.rest.document_sources import (
 from web.rest.file_text import check_read, text_response
 from web.rest.files import NewestUploadPagination, content_response
 from web.rest.json_parser import StrictJSONParser
-from web.rest.knowledge_base_schemas import DocumentAnswer, DocumentPage
 from web.rest.knowledge_bases import get_editable_base, get_readable_base
 from web.rest.multipart_form import FileFormParser, UploadedContent
 from web.rest.openapi import TEXT, documented, query, whole_number
-from web.rest.pagination import NewestFirstPagination
+from web.rest.pagination import NewestFirstPagination, Page
 from web.rest.request_slots import EXPENSIVE, LONG_BODIES
 from web.rest.user_slots import UserSlots
 
 _NEW = {"application/json": NewDocumentBody, "multipart/form-data": DocumentForm}
 _REPLACED = {"application/json": DocumentBody, "multipart/form-data": DocumentForm}
+
+
+class DocumentPage(Page):
+    results: list[DocumentAnswer]
 
 
 class DocumentSourceView(StrictAPIView):

@@ -7,12 +7,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Feedback, Role
+from chat.presenters.messages import FeedbackAnswer
 from chat.protocol.errors import ApiError
 from web.rest.api_view import StrictAPIView
 from web.rest.fields import StrictBooleanField, StrictCharField, StrictSerializer
 from web.rest.messages import get_own_message
 from web.rest.openapi import documented
-from web.rest.response_schemas import FeedbackAnswer
 
 
 class FeedbackBody(StrictSerializer):
@@ -41,7 +41,7 @@ class FeedbackView(StrictAPIView):
         body = self.body(FeedbackBody)
         if found.role != Role.ASSISTANT:
             raise ApiError("role_order", "Feedback is about answers.")
-        feedback = {"is_positive": body.get("is_positive"), "text": body.get("text", "")}
+        feedback = FeedbackAnswer(is_positive=body.get("is_positive"), text=body.get("text", "")).json()
         Feedback.objects.update_or_create(message=found, defaults=feedback)
         return Response(feedback)
 

@@ -17,18 +17,16 @@ from rest_framework.response import Response
 
 from chat.events import projects as project_events
 from chat.models import ModelConfig
-from chat.presenters.files import present_file
+from chat.presenters.files import FileAnswer, present_file
 from chat.protocol.errors import ApiError
 from knowledge import blobs
 from knowledge.models import File, Project, ServedVersion
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.byte_ranges import ByteRange, parse_range
-from web.rest.file_schemas import FileAnswer
 from web.rest.multipart_form import FileFormParser, UploadedContent
 from web.rest.openapi import TEXT, documented, query, whole_number
-from web.rest.pagination import NewestFirstPagination
+from web.rest.pagination import NewestFirstPagination, Page
 from web.rest.request_slots import DOWNLOADS
-from web.rest.response_schemas import ResponseSchema
 from web.rest.streaming import streamed
 from web.rest.uploads import store_upload
 
@@ -44,17 +42,15 @@ _TYPE: Final = re.compile(r"[!-~]+/[ -~]+")
 _THUMBNAIL_CACHING: Final = "private, max-age=86400, immutable"
 
 
+class FilePage(Page):
+    results: list[FileAnswer]
+
+
 class FileForm(serializers.Serializer[Any]):
     """Describes the form; FileFormParser reads it."""
 
     file = serializers.FileField()
     project = serializers.UUIDField(required=False)
-
-
-class FilePage(ResponseSchema):
-    next = serializers.URLField(allow_null=True)
-    previous = serializers.URLField(allow_null=True)
-    results = FileAnswer(many=True)
 
 
 class NewestUploadPagination(NewestFirstPagination):

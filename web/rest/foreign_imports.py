@@ -6,11 +6,10 @@ from typing import IO, cast
 from django.conf import settings
 from django.contrib.auth.models import User
 from drf_spectacular.types import OpenApiTypes
-from msgspec import structs
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from chat.presenters.foreign_imports import ForeignImportAnswer
 from chat.protocol.errors import ApiError
 from chat.sessions.foreign_exports import archive
 from chat.sessions.foreign_exports.importer import Outcome, Part, import_conversations
@@ -18,7 +17,6 @@ from web.rest.api_view import StrictAPIView, current_user
 from web.rest.foreign_files import ForeignFiles
 from web.rest.import_slots import import_slot
 from web.rest.openapi import documented
-from web.rest.response_schemas import ResponseSchema
 from web.rest.session_archives import SessionArchiveParser
 
 
@@ -26,38 +24,6 @@ class ForeignExportParser(SessionArchiveParser):
     """The JSON as a temporary file, which may be as large as an archive: it is never decoded as a whole."""
 
     media_type = "application/octet-stream"
-
-
-class ImportedConversation(ResponseSchema):
-    session = serializers.UUIDField()
-    title = serializers.CharField()
-    is_new = serializers.BooleanField(help_text="False: an earlier import has brought it.")
-
-
-class RefusedConversation(ResponseSchema):
-    title = serializers.CharField()
-    file = serializers.CharField(help_text="Its name in the zip; empty: a JSON file was sent.")
-    line = serializers.IntegerField(help_text="In the file, from 1.")
-    field = serializers.CharField(help_text="The path of the member in the file.")
-    code = serializers.CharField()
-    message = serializers.CharField()
-
-
-class ConversationRemark(RefusedConversation):
-    session = serializers.UUIDField(help_text="The chat, which is imported.")
-
-
-class ForeignImportAnswer(ResponseSchema):
-    imported = ImportedConversation(many=True)
-    refused = RefusedConversation(many=True)
-    remarks = ConversationRemark(
-        many=True,
-        help_text="What the chats that are new lack: contents of files that are refused, pictures of answers, and texts of answers "
-        "that are empty; 100 at most.",
-    )
-    is_complete = serializers.BooleanField(
-        help_text="False: time or room ran out; the same file, sent again, continues where it ended."
-    )
 
 
 class ForeignImportView(StrictAPIView):
@@ -86,14 +52,7 @@ class ForeignImportView(StrictAPIView):
             body = cast("IO[bytes]", request.data)
             with body:
                 outcome = _import(user, body)
-        return Response(
-            {
-                "imported": [structs.asdict(one) for one in outcome.imported],
-                "refused": [structs.asdict(one) for one in outcome.refused],
-                "remarks": [structs.asdict(one) for one in outcome.remarks],
-                "is_complete": outcome.is_complete,
-            }
-        )
+        return Response(ForeignImportAnswer.from_row(outcome).json())
 
 
 def _import(user: User, body: IO[bytes]) -> Outcome:

@@ -5,12 +5,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Role
+from chat.presenters.sessions import SessionAnswer
 from chat.sessions.forking import MAX_TITLE, fork_session
 from web.rest.api_view import StrictAPIView, get_own_row
 from web.rest.fields import StrictCharField, StrictSerializer, StrictUUIDField
 from web.rest.openapi import documented
 from web.rest.request_slots import EXPENSIVE
-from web.rest.response_schemas import SessionAnswer
 from web.rest.sessions import get_own_session, present_current
 
 

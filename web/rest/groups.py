@@ -1,26 +1,25 @@
 """The groups with which a user may share agents."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.contrib.auth.models import Group, User
 from django.db.models import Q, QuerySet
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from chat.presenters.answer import Answer, doc
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented
-from web.rest.response_schemas import ResponseSchema
 
 
-class GroupAnswer(ResponseSchema):
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    is_member = serializers.BooleanField(help_text="Whether the user is one.")
+class GroupAnswer(Answer):
+    id: int
+    name: str
+    is_member: Annotated[bool, doc("Whether the user is one.")]
 
 
 class GroupsView(StrictAPIView):
-    @documented("groups_list", answer=GroupAnswer(many=True))
+    @documented("groups_list", answer=list[GroupAnswer])
     def get(self, request: Request) -> Response:
         """List the groups with which the user may share agents, or has done so, by name."""
         user = current_user(request)
@@ -38,4 +37,4 @@ def groups_to_share_with(user: User) -> QuerySet[Group, Any]:
 
 
 def _present(group: Group, own: set[int]) -> dict[str, Any]:
-    return {"id": group.pk, "name": group.name, "is_member": group.pk in own}
+    return GroupAnswer.from_row(group, is_member=group.pk in own).json()

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from chat.events import knowledge_bases as events
 from chat.knowledge_bases.deletion import delete_base
 from chat.knowledge_bases.members import accept_base
-from chat.presenters.knowledge_bases import present_bases, present_found
+from chat.presenters.knowledge_bases import FoundAnswer, KnowledgeBaseAnswer, present_bases, present_found
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from chat.turns.knowledge_bases import accept_chosen
@@ -34,7 +34,6 @@ from web.rest.fields import (
     StringsField,
     VisibleCharField,
 )
-from web.rest.knowledge_base_schemas import FoundAnswer, KnowledgeBaseAnswer
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import page_size
@@ -85,7 +84,7 @@ class KnowledgeBaseBody(StrictSerializer):
 class KnowledgeBasesView(StrictAPIView):
     @documented(
         "knowledge_bases_list",
-        answer=KnowledgeBaseAnswer(many=True),
+        answer=list[KnowledgeBaseAnswer],
         parameters=newest_rows_parameters("knowledge bases"),
     )
     def get(self, request: Request) -> Response:
@@ -159,7 +158,7 @@ class KnowledgeBaseSearchView(StrictAPIView):
 
     @documented(
         "knowledge_bases_search",
-        answer=FoundAnswer(many=True),
+        answer=list[FoundAnswer],
         parameters=[
             query("q", {**TEXT, "maxLength": MAX_QUERY_CHARACTERS}, "What to find; without it, nothing is."),
             query("limit", whole_number(1, MAX_FOUND), "At most so many passages."),

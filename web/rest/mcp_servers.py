@@ -9,12 +9,12 @@ from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.models.mcp_server import McpServer, McpStatus, SignInOf, Transport
+from chat.models.mcp_server import McpServer, SignInOf, Transport
 from chat.presenters.json_values import JSONObject
-from chat.presenters.mcp_servers import present_mcp_server
+from chat.presenters.mcp_servers import McpServerAnswer, present_mcp_server
 from chat.protocol.mcp_names import MAX_SERVER_NAME
 from chat.runs.mcp.servers import change_server, create_server, request_listing
-from chat.runs.mcp.sign_ins import NEEDS_SIGN_IN, NOT_NEEDED, SIGNED_IN, sign_in_states
+from chat.runs.mcp.sign_ins import sign_in_states
 from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
 from knowledge.guarded_http.target import MAX_URL_CHARACTERS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
@@ -28,7 +28,6 @@ from web.rest.fields import (
     StringsField,
 )
 from web.rest.openapi import documented
-from web.rest.response_schemas import ResponseSchema
 
 _BY_METHOD: Final = {
     "POST": "chat.add_mcpserver",
@@ -82,39 +81,6 @@ class McpServerBody(StrictSerializer):
     is_enabled = StrictBooleanField(default=True)
 
 
-class McpToolAnswer(ResponseSchema):
-    name = serializers.CharField(help_text="As agents and chats list it.")
-    description = serializers.CharField()
-    # Not an attribute of the class: Django REST framework removes declared fields from it.
-    read_only = serializers.BooleanField()  # type: ignore[assignment]
-
-
-class McpServerAnswer(ResponseSchema):
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    status = serializers.ChoiceField(choices=McpStatus.values)
-    sign_in_state = serializers.ChoiceField(
-        choices=[NOT_NEEDED, NEEDS_SIGN_IN, SIGNED_IN],
-        help_text="Of who asks: calls of a server that needs it wait until its user has signed in.",
-    )
-    tools = McpToolAnswer(many=True, help_text="Those that may be chosen now.")
-    # For staff who may view or change servers.
-    transport = serializers.ChoiceField(choices=Transport.values, required=False)
-    command = serializers.ListField(child=serializers.CharField(), required=False)
-    url = serializers.CharField(required=False)
-    env = serializers.DictField(child=serializers.CharField(), required=False)
-    headers = serializers.DictField(child=serializers.CharField(), required=False)
-    sign_in = serializers.ChoiceField(choices=SignInOf.values, required=False)
-    approval = serializers.ChoiceField(choices=RULES, required=False)
-    enabled_tools = serializers.ListField(child=serializers.CharField(), required=False)
-    is_enabled = serializers.BooleanField(required=False)
-    problem = serializers.CharField(required=False, help_text="Why it is down; empty: it is not.")
-    all_tools = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="The server's own names."
-    )
-    listed_at = serializers.DateTimeField(required=False, allow_null=True)
-
-
 class McpServerPermission(IsAuthenticated):
     """Everybody who is logged in reads; staff with the permission of the admin for what the method does change."""
 
@@ -138,7 +104,7 @@ class McpServerRefreshPermission(McpServerPermission):
 class McpServersView(StrictAPIView):
     permission_classes: list[type[BasePermission]] = [McpServerPermission]
 
-    @documented("mcp_servers_list", answer=McpServerAnswer(many=True))
+    @documented("mcp_servers_list", answer=list[McpServerAnswer])
     def get(self, request: Request) -> Response:
         """List the MCP servers by name, with the tools that agents and chats may choose now. Disabled ones, and how each is
         reached, are shown to staff with the permission to view or change servers."""

@@ -1,17 +1,18 @@
 """Views of signing in to an MCP server: everybody for themselves, staff for all where the server says so."""
 
+from typing import Annotated
+
 from django.urls import reverse
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models.mcp_server import McpServer
-from chat.presenters.json_values import isoformat_utc
+from chat.presenters.answer import ADDRESS, Answer, Moment, doc
 from chat.runs.mcp.sign_ins import begin_sign_in, sign_out
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented
-from web.rest.response_schemas import ResponseSchema
 from web.site_origin import site_url
 
 
@@ -19,11 +20,15 @@ class McpSignInPermission(IsAuthenticated):
     """Everybody who is logged in; the use case checks who signs in for all."""
 
 
-class McpSignInAnswer(ResponseSchema):
-    url = serializers.URLField(
-        help_text="To be opened in a browser in which the user is logged in here; it leads to the server's sign-in."
-    )
-    expires_at = serializers.DateTimeField()
+class McpSignInAnswer(Answer):
+    url: Annotated[
+        str,
+        ADDRESS,
+        doc(
+            "To be opened in a browser in which the user is logged in here; it leads to the server's sign-in."
+        ),
+    ]
+    expires_at: Moment
 
 
 class McpSignInView(StrictAPIView):
@@ -36,8 +41,8 @@ class McpSignInView(StrictAPIView):
         sign_in = begin_sign_in(current_user(request), row, site_url(reverse("mcp_callback")))
         sign_in.refresh_from_db(fields=["expires_at"])
         url = site_url(reverse("mcp_sign_in", args=[sign_in.pk]))
-        answer = {"url": url, "expires_at": isoformat_utc(sign_in.expires_at)}
-        return Response(answer, status.HTTP_201_CREATED)
+        answer = McpSignInAnswer(url=url, expires_at=sign_in.expires_at)
+        return Response(answer.json(), status.HTTP_201_CREATED)
 
     @documented("mcp_servers_sign_out", statuses=(204,))
     def delete(self, request: Request, server: str) -> Response:

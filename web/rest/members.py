@@ -8,14 +8,13 @@ from rest_framework.response import Response
 
 from chat.knowledge_bases import members
 from chat.models import LoginLimit
-from chat.presenters.knowledge_bases import present_member
+from chat.presenters.knowledge_bases import MemberAnswer, present_member
 from chat.protocol.errors import ApiError
 from knowledge.models import KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import READING
 from web.accounts.login_attempt import charge, spend
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import MAX_USER_NAME, StrictChoiceField, StrictSerializer, VisibleCharField
-from web.rest.knowledge_base_schemas import MEMBER_ROLES, MemberAnswer
 from web.rest.knowledge_bases import get_base, get_owned_base
 from web.rest.openapi import documented
 
@@ -25,15 +24,15 @@ UNKNOWN_NAMES: Final = (20, 60)
 
 class MemberBody(StrictSerializer):
     user = VisibleCharField(max_length=MAX_USER_NAME, help_text="The name of a user.")
-    role = StrictChoiceField(choices=MEMBER_ROLES)
+    role = StrictChoiceField(choices=MemberRole.values)
 
 
 class RoleBody(StrictSerializer):
-    role = StrictChoiceField(choices=MEMBER_ROLES)
+    role = StrictChoiceField(choices=MemberRole.values)
 
 
 class MembersView(StrictAPIView):
-    @documented("members_list", answer=MemberAnswer(many=True))
+    @documented("members_list", answer=list[MemberAnswer])
     def get(self, request: Request, knowledge_base: str) -> Response:
         """List the members and their roles. Everybody who may read documents."""
         base = get_base(request, knowledge_base)

@@ -7,13 +7,13 @@ from rest_framework.response import Response
 
 from chat.log.progress import present_live_message
 from chat.models import ChatMessage
+from chat.presenters.messages import MessageAnswer
 from chat.turns.answer_edit import edit_answer
 from chat.turns.question_text import change_question
 from web.rest.api_view import StrictAPIView
 from web.rest.fields import StrictSerializer, VisibleCharField
 from web.rest.messages import get_own_message
 from web.rest.openapi import documented
-from web.rest.response_schemas import MessageAnswer
 
 
 class TextBody(StrictSerializer):

@@ -7,13 +7,13 @@ from rest_framework.response import Response
 
 from chat.log.progress import present_live_branch
 from chat.models import ChatMessage, Role, Session
-from chat.presenters.messages import present_nodes
+from chat.presenters.messages import MessageAnswer, NodeAnswer, present_nodes
+from chat.presenters.sessions import SessionAnswer
 from chat.turns.current_branch import select_branch
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import ID, documented, query, whole_number
 from web.rest.pagination import MAX_PAGE, page_size
 from web.rest.request_slots import EXPENSIVE
-from web.rest.response_schemas import MessageAnswer, NodeAnswer, SessionAnswer
 from web.rest.sessions import get_own_session, present_current
 
 
@@ -22,7 +22,7 @@ class MessagesView(StrictAPIView):
 
     @documented(
         "messages_list",
-        answer=MessageAnswer(many=True),
+        answer=list[MessageAnswer],
         parameters=[
             query("leaf", ID, "The branch that ends in this message; default: the current branch."),
             query("before", ID, "Only messages before this one."),
@@ -43,7 +43,7 @@ class MessagesView(StrictAPIView):
 class TreeView(StrictAPIView):
     slots = EXPENSIVE
 
-    @documented("tree_read", answer=NodeAnswer(many=True))
+    @documented("tree_read", answer=list[NodeAnswer])
     def get(self, request: Request, session: str) -> Response:
         """List every message of the session without its text, summaries included."""
         nodes = get_own_session(request, session).messages.select_related("run").defer("text", "reasoning")

@@ -4,14 +4,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import ModelConfig, Preferences
-from chat.presenters.models import present_model
+from chat.presenters.models import ModelAnswer, present_model
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented
-from web.rest.response_schemas import ModelAnswer
 
 
 class ModelsView(StrictAPIView):
-    @documented("models_list", answer=ModelAnswer(many=True))
+    @documented("models_list", answer=list[ModelAnswer])
     def get(self, request: Request) -> Response:
         """List the models that users may choose."""
         preferred = Preferences.objects.of(current_user(request)).models

@@ -1,7 +1,7 @@
 """The OpenAPI document: the decorator that describes a view, and what drf-spectacular cannot find out by itself."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast, get_args, get_origin
 
 import msgspec
 from django.urls.converters import StringConverter
@@ -12,6 +12,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema
 from rest_framework import serializers
 
 from chat.sessions.portable.format import Portable
+from web.rest import answer_schemas  # noqa: F401  drf-spectacular finds extensions by their import
 from web.rest.errors import ERROR_CODES
 from web.rest.fields import STORABLE, DescribedField, StrictSerializer
 
@@ -132,6 +133,16 @@ class Schema(AutoSchema):
                 "description": "As in the request, or new.",
             }
         return operation
+
+    def _get_response_for_code(self, serializer: Any, *arguments: Any, **options: Any) -> dict[str, Any]:
+        """Also of `list[Answer]`, which drf-spectacular does not know."""
+        if get_origin(serializer) is not list:
+            return cast("dict[str, Any]", super()._get_response_for_code(serializer, *arguments, **options))  # type: ignore[no-untyped-call]
+        [item] = get_args(serializer)
+        response = cast("dict[str, Any]", super()._get_response_for_code(item, *arguments, **options))  # type: ignore[no-untyped-call]
+        for content in response["content"].values():
+            content["schema"] = {"type": "array", "items": content["schema"]}
+        return response
 
 
 class StrictSerializerSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]

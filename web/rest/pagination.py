@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from rest_framework.exceptions import NotFound
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 
+from chat.presenters.answer import ADDRESS, Answer
 from chat.protocol.errors import ApiError
 
 MAX_PAGE: Final = 1000
@@ -34,6 +35,13 @@ def page_number(parameters: Mapping[str, str]) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= 10):
         raise ApiError("invalid_pagination")
     return int(text)
+
+
+class Page(Answer):
+    """Describes a page of a paginator's; its subclasses have `results`."""
+
+    next: Annotated[str | None, ADDRESS]
+    previous: Annotated[str | None, ADDRESS]
 
 
 class NewestFirstPagination(CursorPagination):

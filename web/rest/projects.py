@@ -7,15 +7,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.events import projects as project_events
-from chat.presenters.files import present_file
-from chat.presenters.projects import present_project, present_projects
+from chat.presenters.files import FileAnswer, present_file
+from chat.presenters.projects import ProjectAnswer, present_project, present_projects
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from knowledge.models import File, Project
 from web.rest.agents import MAX_PROMPT_CHARACTERS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import StrictCharField, StrictSerializer, StrictUUIDField, VisibleCharField
-from web.rest.file_schemas import FileAnswer, ProjectAnswer
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
 
@@ -37,7 +36,7 @@ class ProjectFileBody(StrictSerializer):
 class ProjectsView(StrictAPIView):
     @documented(
         "projects_list",
-        answer=ProjectAnswer(many=True),
+        answer=list[ProjectAnswer],
         parameters=newest_rows_parameters("projects"),
     )
     def get(self, request: Request) -> Response:

@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from chat.protocol.provider_errors import PROVIDER_ERRORS
 from chat.runs.providers.offered_models import MAX_MODELS, MAX_NAME_CHARACTERS
 from web.rest.fields import (
     MESSAGES,
@@ -16,7 +15,6 @@ from web.rest.fields import (
     StrictSerializer,
     VisibleCharField,
 )
-from web.rest.response_schemas import ResponseSchema
 
 # As of LLM_MODELS.
 SMALLEST_WINDOW: Final = 512
@@ -26,7 +24,6 @@ MAX_KEY_CHARACTERS: Final = 2_000
 MAX_MODELS_AT_ONCE: Final = 100
 _KEY: Final = r"^[!-~]*$"
 _PRICE: Final = r"^[0-9]{1,6}(\.[0-9]{1,6})?$"
-_CODES: Final = ", ".join(f"`{code}`" for code in PROVIDER_ERRORS)
 
 
 class PatternField(StrictCharField):
@@ -104,58 +101,3 @@ class ProviderCheckBody(StrictSerializer):
         required=False,
         help_text="As the server calls it. Left out: one that is enabled is tried, if there is one.",
     )
-
-
-class ProviderModelAnswer(ResponseSchema):
-    name = serializers.CharField()
-    upstream_name = serializers.CharField()
-    enabled = serializers.BooleanField()
-    is_default = serializers.BooleanField()
-    context_window = serializers.IntegerField()
-    supports_vision = serializers.BooleanField()
-    supports_tools = serializers.BooleanField()
-    prompt_price = serializers.CharField(allow_null=True)
-    cached_price = serializers.CharField(allow_null=True)
-    completion_price = serializers.CharField(allow_null=True)
-
-
-class CheckErrorAnswer(ResponseSchema):
-    code = serializers.CharField(help_text=f"{_CODES}, or one of a run's.")
-    message = serializers.CharField()
-    detail = serializers.CharField(help_text="What the server said, redacted; may be empty.")
-
-
-class ListedModelAnswer(ResponseSchema):
-    id = serializers.CharField()
-    context_window = serializers.IntegerField(allow_null=True)
-    prompt_price = serializers.CharField(allow_null=True)
-    completion_price = serializers.CharField(allow_null=True)
-
-
-class ProviderCheckAnswer(ResponseSchema):
-    status = serializers.ChoiceField(choices=["queued", "done"])
-    requested_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(allow_null=True)
-    error = CheckErrorAnswer(allow_null=True, help_text="Why there is no list of models.")
-    models = ListedModelAnswer(many=True)
-    model = serializers.CharField(allow_null=True, help_text="The one that is tried.")
-    test_error = CheckErrorAnswer(allow_null=True, help_text="Why it did not answer.")
-    latency_ms = serializers.IntegerField(allow_null=True, help_text="Until it had answered with a token.")
-
-
-class ProviderAnswer(ResponseSchema):
-    id = serializers.UUIDField(allow_null=True, help_text="Null: the server of LLM_BASE_URL.")
-    name = serializers.CharField()
-    base_url = serializers.CharField()
-    is_environment = serializers.BooleanField(help_text="Set where Turnwire is started; cannot be changed.")
-    is_enabled = serializers.BooleanField()
-    has_key = serializers.BooleanField(allow_null=True, help_text="Null: web does not know.")
-    created_by = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField(allow_null=True)
-    models = ProviderModelAnswer(many=True)
-    latest_check = ProviderCheckAnswer(allow_null=True)
-
-
-class ProvidersAnswer(ResponseSchema):
-    can_store_keys = serializers.BooleanField(help_text="Whether SECRETS_KEYS is set.")
-    results = ProviderAnswer(many=True)

@@ -11,19 +11,22 @@ from rest_framework.response import Response
 
 from chat.infrastructure import encryption
 from chat.models import ModelConfig, Provider
-from chat.presenters.json_values import JSONObject
-from chat.presenters.providers import present_environment, present_provider
+from chat.presenters.providers import (
+    ProviderAnswer,
+    ProvidersAnswer,
+    describe_environment,
+    describe_provider,
+    present_provider,
+)
 from chat.runs.providers.changes import change_provider, create_provider, delete_provider
 from chat.runs.providers.checks import request_check
 from chat.runs.providers.offered_models import save_models
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented
 from web.rest.provider_bodies import (
-    ProviderAnswer,
     ProviderBody,
     ProviderCheckBody,
     ProviderModelsBody,
-    ProvidersAnswer,
 )
 
 VIEWING: Final = ("chat.view_provider", "chat.change_provider")
@@ -62,12 +65,9 @@ class ProvidersView(StrictAPIView):
         """List the providers of models: first that of the environment, if it has models, then the others, the oldest first.
         Requires staff with the permission to view or change providers."""
         rows = Provider.objects.existing().select_related("created_by").prefetch_related("models")
-        return Response(
-            {
-                "can_store_keys": encryption.is_available(),
-                "results": [*_environment(), *(present_provider(row) for row in rows)],
-            }
-        )
+        found = [*_environment(), *(describe_provider(row) for row in rows)]
+        answer = ProvidersAnswer(can_store_keys=encryption.is_available(), results=found)
+        return Response(answer.json())
 
     @documented("providers_create", body=ProviderBody, answer=ProviderAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
@@ -125,13 +125,13 @@ def _get_provider(pk: str) -> Provider:
     return get_own_row(rows, pk, "provider")
 
 
-def _environment() -> list[JSONObject]:
+def _environment() -> list[ProviderAnswer]:
     models = list(ModelConfig.objects.filter(provider=None))
     shown = models or settings.LLM_BASE_URL
     # An address in the environment may have a password.
     scheme, _, rest = settings.LLM_BASE_URL.partition("://")
     return (
-        [present_environment(f"{scheme}://{rest.rpartition('@')[2]}" if rest else "", models)]
+        [describe_environment(f"{scheme}://{rest.rpartition('@')[2]}" if rest else "", models)]
         if shown
         else []
     )

@@ -1,7 +1,7 @@
 """Views of runs: read one, read its packets, cancel it."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from django.http import HttpResponse
 from rest_framework import status
@@ -10,19 +10,24 @@ from rest_framework.response import Response
 
 from chat.log.reader import packets_after
 from chat.models import Run
-from chat.presenters.runs import present_run
+from chat.presenters.answer import Answer
+from chat.presenters.runs import RunAnswer, StatusAnswer, present_run
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
 from chat.turns.continuation import continue_answer
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented, query, whole_number
 from web.rest.request_slots import EXPENSIVE
-from web.rest.response_schemas import StatusAnswer
-from web.rest.run_schemas import PacketsAnswer, RunAnswer
 from web.rest.turns import stop_response
 
 # Ten digits.
 MAX_AFTER: Final = 10**10 - 1
+
+
+class PacketsAnswer(Answer):
+    attempt: int
+    complete: bool
+    packets: list[dict[str, Any]]
 
 
 class RunView(StrictAPIView):

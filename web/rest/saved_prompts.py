@@ -2,30 +2,21 @@
 
 from typing import Final
 
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import SavedPrompt
-from chat.presenters.saved_prompts import present_saved_prompt
+from chat.presenters.saved_prompts import SavedPromptAnswer, present_saved_prompt
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import StrictCharField, StrictSerializer, VisibleCharField
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
-from web.rest.response_schemas import ResponseSchema
 
 # As of a message.
 MAX_TEXT_CHARACTERS: Final = 100_000
-
-
-class SavedPromptAnswer(ResponseSchema):
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    text = serializers.CharField()
-    created_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField()
 
 
 class SavedPromptBody(StrictSerializer):
@@ -36,7 +27,7 @@ class SavedPromptBody(StrictSerializer):
 class SavedPromptsView(StrictAPIView):
     @documented(
         "prompts_list",
-        answer=SavedPromptAnswer(many=True),
+        answer=list[SavedPromptAnswer],
         parameters=newest_rows_parameters("prompts"),
     )
     def get(self, request: Request) -> Response:

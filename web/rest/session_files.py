@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Session
+from chat.presenters.sessions import SessionAnswer
 from chat.protocol.errors import ApiError
 from chat.sessions.portable import format as f
 from chat.sessions.portable.archive_writer import as_zip
@@ -26,7 +27,6 @@ from web.rest.import_slots import import_slot
 from web.rest.json_parser import StrictJSONParser
 from web.rest.openapi import documented, query
 from web.rest.request_slots import EXPORTS
-from web.rest.response_schemas import SessionAnswer
 from web.rest.session_archives import SessionArchiveParser, import_archive
 from web.rest.sessions import get_own_session, present_current
 from web.rest.streaming import streamed

@@ -13,7 +13,7 @@ from chat.events import session_list
 from chat.models import Agent, Session
 from chat.models.session import WhileAnswering
 from chat.models.sql import session_search
-from chat.presenters.sessions import annotate_sessions, present_session
+from chat.presenters.sessions import SessionAnswer, annotate_sessions, present_session
 from chat.protocol.errors import ApiError
 from chat.sessions import deletion
 from chat.sessions.creation import create_session
@@ -35,12 +35,15 @@ from web.rest.fields import (
     ToolNamesField,
 )
 from web.rest.openapi import FLAG, ID, TEXT, documented, query, whole_number
-from web.rest.pagination import NewestFirstPagination
+from web.rest.pagination import NewestFirstPagination, Page
 from web.rest.request_slots import EXPENSIVE
-from web.rest.response_schemas import SessionAnswer, SessionPage
 from web.rest.run_options import OptionsBody
 from web.rest.tags import TagsField
 from web.rest.user_slots import UserSlots
+
+
+class SessionPage(Page):
+    results: list[SessionAnswer]
 
 
 class KeepField(StrictBooleanField, DescribedField):

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import ChatMessage, Session, Share
-from chat.presenters.shares import present_share
+from chat.presenters.shares import ShareAnswer, SharedPageAnswer, present_share
 from chat.protocol.errors import ApiError
 from chat.sessions.sharing import change_share, create_share, read_page
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
@@ -22,7 +22,6 @@ from web.rest.openapi import documented, query, whole_number
 from web.rest.pagination import MAX_PAGES, page_number
 from web.rest.request_slots import SHARED
 from web.rest.sessions import get_own_session
-from web.rest.shared_schemas import ShareAnswer, SharedPageAnswer
 
 # Open links of one session.
 MAX_SHARES = 100
@@ -34,7 +33,7 @@ class ShareBody(StrictSerializer):
 
 
 class SharesView(StrictAPIView):
-    @documented("shares_list", answer=ShareAnswer(many=True))
+    @documented("shares_list", answer=list[ShareAnswer])
     def get(self, request: Request, session: str) -> Response:
         """List the open links, newest first."""
         found = get_own_session(request, session)

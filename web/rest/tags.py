@@ -1,18 +1,18 @@
 """Views of the tags of the user's sessions. They are set with the sessions (sessions.py)."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models.sql.tags import UsedTag
+from chat.presenters.answer import Answer, doc
 from chat.protocol.errors import ApiError
 from chat.sessions.tags import MAX_CHARACTERS, MAX_TAGS, clean, delete_tag, list_tags, rename_tag
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.fields import MESSAGES, DescribedField, StrictCharField, StrictSerializer, VisibleCharField
 from web.rest.openapi import TEXT, documented, query
-from web.rest.response_schemas import ResponseSchema
 
 
 class TagField(VisibleCharField):
@@ -44,9 +44,9 @@ class TagsField(serializers.ListField, DescribedField):
         return {"items": item, "maxItems": MAX_TAGS}
 
 
-class TagAnswer(ResponseSchema):
-    name = serializers.CharField()
-    sessions = serializers.IntegerField(help_text="How many have it, those in the trash left out.")
+class TagAnswer(Answer):
+    name: str
+    sessions: Annotated[int, doc("How many have it, those in the trash left out.")]
 
 
 class TagBody(StrictSerializer):
@@ -56,7 +56,7 @@ class TagBody(StrictSerializer):
 
 
 class TagsView(StrictAPIView):
-    @documented("tags_list", answer=TagAnswer(many=True))
+    @documented("tags_list", answer=list[TagAnswer])
     def get(self, request: Request) -> Response:
         """List the tags of the user's sessions, in the order of the alphabet."""
         return Response([_present_tag(tag) for tag in list_tags(current_user(request))])
@@ -81,4 +81,4 @@ class TagsView(StrictAPIView):
 
 
 def _present_tag(tag: UsedTag) -> dict[str, Any]:
-    return tag._asdict()
+    return TagAnswer.from_row(tag).json()

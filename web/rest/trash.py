@@ -5,13 +5,22 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Session
-from chat.presenters.sessions import annotate_sessions, present_session, present_trashed_session
+from chat.presenters.sessions import (
+    SessionAnswer,
+    TrashedSessionAnswer,
+    annotate_sessions,
+    present_session,
+    present_trashed_session,
+)
 from chat.sessions import deletion
 from chat.sessions.trash import empty_trash, restore_session
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import TEXT, documented, query, whole_number
-from web.rest.pagination import NewestFirstPagination
-from web.rest.response_schemas import SessionAnswer, TrashPage
+from web.rest.pagination import NewestFirstPagination, Page
+
+
+class TrashPage(Page):
+    results: list[TrashedSessionAnswer]
 
 
 class TrashPagination(NewestFirstPagination):

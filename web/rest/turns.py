@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from rest_framework.serializers import ListField
 
 from chat.models import Turn
-from chat.presenters.turns import present_turn
+from chat.presenters.runs import StatusAnswer
+from chat.presenters.turns import StartedAnswer, present_turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
 from chat.runs.cancellation import StopOutcome
@@ -36,7 +37,6 @@ from web.rest.fields import (
 )
 from web.rest.messages import get_own_message
 from web.rest.openapi import documented
-from web.rest.response_schemas import StartedAnswer, StatusAnswer
 from web.rest.run_options import OptionsBody
 from web.rest.sessions import get_own_session
 
@@ -144,7 +144,7 @@ class TurnCancellationView(StrictAPIView):
 
 def stop_response(outcome: StopOutcome) -> Response:
     code = status.HTTP_200_OK if outcome.had_ended else status.HTTP_202_ACCEPTED
-    return Response({"status": outcome.status}, code)
+    return Response(StatusAnswer(status=outcome.status).json(), code)
 
 
 def parse_turn_request(body: Any, idempotency_key: str | None = None) -> TurnRequest:

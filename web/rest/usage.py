@@ -1,6 +1,6 @@
 """Reports the tokens and the cost of the user's answers, and of titles and summaries, by day and model."""
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -12,25 +12,17 @@ from rest_framework.response import Response
 from chat.models import Run, SideRequest
 from chat.models.run_spending import USAGE
 from chat.models.side_request import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
+from chat.presenters.usage import PURPOSES, UsedAnswer
 from chat.protocol.errors import ApiError
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented, query
 from web.rest.pagination import YEARS
 from web.rest.request_slots import EXPENSIVE
-from web.rest.response_schemas import UsedAnswer
 
 DEFAULT_DAYS: Final = 30
 _IN_YEARS: Final = r"^(19[7-9]\d|[2-8]\d{3})-"
 _MOMENT: Final = {
     "anyOf": [{"type": "string", "format": kind, "pattern": _IN_YEARS} for kind in ("date", "date-time")]
-}
-# As clients are told; None: of runs.
-PURPOSES: Final = {
-    None: "answers",
-    Purpose.TITLE: "titles",
-    Purpose.SUMMARY: "summaries",
-    Purpose.SAFE_SUMMARY: "safe_summaries",
-    Purpose.EXPANSION: "expansions",
 }
 
 
@@ -39,7 +31,7 @@ class UsageView(StrictAPIView):
 
     @documented(
         "usage_list",
-        answer=UsedAnswer(many=True),
+        answer=list[UsedAnswer],
         parameters=[
             query("from", _MOMENT, "A day (YYYY-MM-DD) or a time, UTC. Default: thirty days before `to`."),
             query("to", _MOMENT, "A day (inclusive) or a time, UTC. Default: now."),
@@ -78,7 +70,6 @@ def _parse_time(request: Request, name: str, time_of_day: time) -> datetime | No
 
 
 def _present_usage(row: dict[str, Any]) -> dict[str, Any]:
-    day: date = row["day"]
     cost: Decimal | None = row["used_cost"]
     tokens = {name: row[f"used_{name}"] for name in USAGE}
     if row.get("purpose") == Purpose.SAFE_SUMMARY:
@@ -86,12 +77,12 @@ def _present_usage(row: dict[str, Any]) -> dict[str, Any]:
             name: row["answered"] * count for name, count in COUNTED_FOR_A_SAFE_SUMMARY._asdict().items()
         }
         cost = None
-    return {
-        "day": day.isoformat(),
-        "model": row["model"],
-        "purpose": PURPOSES[row.get("purpose")],
-        "runs": row.get("runs", 0),
-        "requests": row["requests"],
+    return UsedAnswer(
+        day=row["day"],
+        model=row["model"],
+        purpose=PURPOSES[row.get("purpose")],
+        runs=row.get("runs", 0),
+        requests=row["requests"],
         **tokens,
-        "cost": None if cost is None else float(cost),
-    }
+        cost=None if cost is None else float(cost),
+    ).json()

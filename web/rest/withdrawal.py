@@ -3,11 +3,11 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from chat.presenters.sessions import SessionAnswer
 from chat.turns.withdrawal import withdraw_question
 from web.rest.api_view import StrictAPIView
 from web.rest.messages import get_own_message
 from web.rest.openapi import documented
-from web.rest.response_schemas import SessionAnswer
 from web.rest.sessions import present_current
 
 

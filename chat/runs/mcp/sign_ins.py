@@ -13,6 +13,7 @@ from chat.infrastructure.after_commit import call_after_commit
 from chat.models import McpCredential, McpServer, McpSignIn
 from chat.models.mcp_server import McpStatus
 from chat.models.mcp_sign_in import SignInStatus
+from chat.presenters.mcp_servers import NEEDS_SIGN_IN, NOT_NEEDED, SIGNED_IN
 from chat.protocol.errors import ApiError
 from chat.protocol.tasks import ADVANCE_MCP_SIGN_IN, DEFAULT_QUEUE
 from chat.runs.mcp.servers import request_listing
@@ -22,9 +23,6 @@ logger = logging.getLogger(__name__)
 
 # Of what an issuer sends with the browser.
 MAX_ANSWER_CHARACTERS: Final = 4_000
-NOT_NEEDED: Final = "not_needed"
-NEEDS_SIGN_IN: Final = "needs_sign_in"
-SIGNED_IN: Final = "signed_in"
 
 
 def begin_sign_in(user: User, server: McpServer, redirect_uri: str) -> McpSignIn:

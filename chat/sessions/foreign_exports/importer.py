@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from uuid import NAMESPACE_URL, uuid5
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 import msgspec
 from django.db import IntegrityError
@@ -15,6 +15,7 @@ from django.utils import timezone
 from msgspec import Struct
 
 from chat.models import Session
+from chat.presenters.foreign_imports import ConversationRemark, ImportedConversation, RefusedConversation
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import count_values, storable
 from chat.sessions.deletion import delete_for_good
@@ -51,43 +52,15 @@ class Part(NamedTuple):
     content: Content
 
 
-class Imported(Struct, frozen=True):
-    """session: its id. is_new: False: an earlier import has brought it."""
-
-    session: str
-    title: str
-    is_new: bool
-
-
-class Refusal(Struct, frozen=True):
-    """A conversation that was not imported. line: in the file, from 1. field: the path of the member in the conversation.
-
-    file: its name in the archive; empty: the export is one file.
-    """
-
-    title: str
-    file: str
-    line: int
-    field: str
-    code: str
-    message: str
-
-
-class Remarked(Refusal, frozen=True, kw_only=True):
-    """What a conversation lacks that was imported. session: its id."""
-
-    session: str
-
-
 class Outcome(Struct):
     """remarks: MAX_REMARKS at most.
 
     is_complete: False: time or room ran out; the same file, sent again, continues where it ended.
     """
 
-    imported: list[Imported]
-    refused: list[Refusal]
-    remarks: list[Remarked] = []
+    imported: list[ImportedConversation]
+    refused: list[RefusedConversation]
+    remarks: list[ConversationRemark] = []
     is_complete: bool = True
 
 
@@ -130,10 +103,12 @@ def _elements(parts: Iterable[Part], outcome: Outcome) -> Iterator[tuple[Part, E
             if not part.name and not outcome.imported:
                 raise
             line = int(error.details["line"])
-            outcome.refused.append(Refusal("", part.name, line, "", error.code, error.message))
+            outcome.refused.append(RefusedConversation("", part.name, line, "", error.code, error.message))
 
 
-def _import_one(owner: "User", lifted: Lifted, contents: Contents) -> tuple[Imported, list[Remark]]:
+def _import_one(
+    owner: "User", lifted: Lifted, contents: Contents
+) -> tuple[ImportedConversation, list[Remark]]:
     raw = lifted.raw
     if len(raw) > f.MAX_VALUES and count_values(raw.decode("utf-8", "replace")) > f.MAX_VALUES:
         raise Unreadable("body_too_large", "The conversation holds too many values.", ("",))
@@ -147,7 +122,9 @@ def _import_one(owner: "User", lifted: Lifted, contents: Contents) -> tuple[Impo
         conversation.updated_at,
     )
     remarks = None if _is_there(origin) else _store(owner, conversation, origin, lifted, contents)
-    imported = Imported(str(origin.id), storable(conversation.title)[:200], remarks is not None)
+    imported = ImportedConversation(
+        session=origin.id, title=storable(conversation.title)[:200], is_new=remarks is not None
+    )
     return imported, remarks or []
 
 
@@ -209,15 +186,20 @@ class _Place(NamedTuple):
     element: Element
     raw: bytes
 
-    def refusal(self, problem: Unreadable) -> Refusal:
+    def refusal(self, problem: Unreadable) -> RefusedConversation:
         if problem.code in ("invalid_json", "json_too_deep"):
-            return Refusal(
-                "", self.file, self.element.line, self._field(problem.path), problem.code, problem.message
+            return RefusedConversation(
+                title="",
+                file=self.file,
+                line=self.element.line,
+                field=self._field(problem.path),
+                code=problem.code,
+                message=problem.message,
             )
-        return Refusal(**self._described(problem))
+        return RefusedConversation(**self._described(problem))
 
-    def remarked(self, remark: Remark, session: str) -> Remarked:
-        return Remarked(session=session, **self._described(remark))
+    def remarked(self, remark: Remark, session: UUID) -> ConversationRemark:
+        return ConversationRemark(session=session, **self._described(remark))
 
     def _described(self, one: Unreadable | Remark) -> dict[str, Any]:
         line = self.element.line + line_of(self.raw.decode("utf-8", "replace"), one.path)

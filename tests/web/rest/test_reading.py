@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -12,10 +13,14 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import append_now, run_log
 from chat.models import CitedDocument, Run, SessionEvent
 from chat.models.tool_call import ToolCall
+from chat.presenters.messages import MessageAnswer, NodeAnswer
+from chat.presenters.models import ModelAnswer
+from chat.presenters.runs import RunAnswer
+from chat.presenters.sessions import SessionAnswer
 from chat.protocol import wire
 from chat.protocol.states import Status
 from tests import factories
-from web.rest import response_schemas, run_schemas
+from web.rest.runs import PacketsAnswer
 
 
 def results(client: APIClient, **query: Any) -> list[str]:
@@ -241,12 +246,12 @@ class TestLive:
 
 
 DESCRIBED = {
-    response_schemas.ModelAnswer: "/api/models/",
-    response_schemas.SessionAnswer: "/api/sessions/{session}/",
-    response_schemas.MessageAnswer: "/api/sessions/{session}/messages/",
-    response_schemas.NodeAnswer: "/api/sessions/{session}/tree/",
-    run_schemas.RunAnswer: "/api/runs/{run}/",
-    run_schemas.PacketsAnswer: "/api/runs/{run}/packets/",
+    ModelAnswer: "/api/models/",
+    SessionAnswer: "/api/sessions/{session}/",
+    MessageAnswer: "/api/sessions/{session}/messages/",
+    NodeAnswer: "/api/sessions/{session}/tree/",
+    RunAnswer: "/api/runs/{run}/",
+    PacketsAnswer: "/api/runs/{run}/packets/",
 }
 
 
@@ -258,10 +263,9 @@ def test_answers_are_as_the_schema_describes_them(
 ) -> None:
     run = factories.complete_turn(client, session)["runs"][0]
     body = json.loads(client.get(path.format(session=session, run=run["id"])).content)
-    fields = described().fields
-    required = {name for name, field in fields.items() if field.required}
     for one in body if isinstance(body, list) else [body]:
-        assert required <= set(one) <= set(fields)
+        assert set(one) <= set(described.__struct_fields__)
+        msgspec.convert(one, described)  # raises unless required members are there, and all have their types
 
 
 class TestWhatAnswersRestOn:

@@ -1,0 +1,55 @@
+"""The base of what clients are answered: one msgspec Struct for each answer.
+
+The OpenAPI document (web/rest/answer_schemas.py), the AsyncAPI document and the page's types are generated from these classes, so
+that a new member is written once. The names of classes are those of components.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Any, Final, Self, cast
+
+from msgspec import Meta, Struct, to_builtins
+from msgspec.structs import fields
+
+from chat.presenters.json_values import JSONObject
+
+
+class Answer(Struct):
+    """An answer of the API. Members that are UNSET are left out; ids, times and enumerated values are sent as strings."""
+
+    @classmethod
+    def from_row(cls, row: object, **members: Any) -> Self:
+        """An answer about a row: members that are not passed, and have no default, are its attributes of the same name."""
+        return cls(**{name: getattr(row, name) for name in _required(cls) if name not in members}, **members)
+
+    def json(self) -> JSONObject:
+        """As it is sent."""
+        return cast("JSONObject", to_builtins(self))
+
+
+@cache
+def _required(answer: type[Answer]) -> list[str]:
+    return [field.name for field in fields(answer) if field.required]
+
+
+def all_answers(base: type[Answer] = Answer) -> Iterator[type[Answer]]:
+    """Those that are imported."""
+    for answer in base.__subclasses__():
+        yield answer
+        yield from all_answers(answer)
+
+
+def doc(text: str) -> Meta:
+    """The description of a member."""
+    return Meta(description=text)
+
+
+def choice(values: Iterable[Any], text: str | None = None) -> Meta:
+    """Of a string: that it is one of `values`."""
+    return Meta(description=text, extra_json_schema={"enum": [str(value) for value in values]})
+
+
+# With a time zone: RFC 3339, in UTC.
+Moment = Annotated[datetime, Meta(tz=True)]
+ADDRESS: Final = Meta(extra_json_schema={"format": "uri"})

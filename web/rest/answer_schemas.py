@@ -1,0 +1,64 @@
+"""Describes answers, which are msgspec Structs, in the OpenAPI document."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+from drf_spectacular.extensions import OpenApiSerializerExtension
+from drf_spectacular.plumbing import ResolvedComponent
+
+from chat.presenters.answer import Answer, all_answers
+from chat.protocol.states import Status
+
+_COMPONENTS: Final = "#/components/schemas/"
+_NULL: Final = {"type": "null"}
+# What config/enum_names.py gives a name.
+RUN_STATUSES: Final = [str(status) for status in Status]
+
+
+class AnswerSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """The component of a Struct; those that it refers to are registered with it."""
+
+    target_class = Answer
+    match_subclasses = True
+
+    def get_name(self, auto_schema: Any, direction: Any) -> str:  # noqa: ARG002
+        return str(self.target.__name__)
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ARG002
+        components = describe([self.target])
+        own = components.pop(self.target.__name__)
+        by_name = {answer.__name__: answer for answer in all_answers()}
+        for name, schema in components.items():
+            part = ResolvedComponent(name, ResolvedComponent.SCHEMA, schema, by_name[name])  # type: ignore[no-untyped-call]
+            auto_schema.registry.register_on_missing(part)
+        return own
+
+
+def describe(answers: list[type[Answer]]) -> dict[str, dict[str, Any]]:
+    """By name, the JSON Schemas of Structs and of all that they refer to, as OpenAPI 3.1 has them."""
+    _, components = msgspec.json.schema_components(answers, ref_template=f"{_COMPONENTS}{{name}}")
+    for schema in components.values():
+        schema.pop("title")
+        schema["required"].sort()
+        for part in _objects(schema):
+            _merge_null(part)
+    return components
+
+
+def _merge_null(schema: dict[str, Any]) -> None:
+    """Write "a string or null" as one type, which generators of clients know better than two alternatives."""
+    if "anyOf" not in schema:
+        return
+    alternatives = schema.pop("anyOf")
+    [other] = [one for one in alternatives if one != _NULL]
+    schema |= {"oneOf": [other, _NULL]} if "$ref" in other else {**other, "type": [other["type"], "null"]}
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """All objects in a JSON value."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, dict):
+        yield value
+    for one in inner:
+        yield from _objects(one)
