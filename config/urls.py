@@ -5,8 +5,10 @@ from django.urls import include, path
 
 from web.rest import health
 from web.rest.metrics import metrics
+from web.socket.asyncapi import AsyncApiView
 
 urlpatterns = [
+    path("api/asyncapi.yaml", AsyncApiView.as_view()),
     path("api/", include("web.rest.urls")),
     path("health/live", health.live),
     path("health/ready", health.ready),

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from chat.events import session_list
+from chat.events.frames import KnowledgeBaseChanged, KnowledgeBaseDeleted
 from chat.protocol.wire import encode
 from knowledge.models import KnowledgeBaseMember
 from knowledge.models.knowledge_base import READING
@@ -37,13 +38,13 @@ def publish_changed_to(base_id: UUID, user_ids: Iterable[int]) -> None:
 
 def publish_deleted(base_id: UUID, user_ids: Iterable[int]) -> None:
     """Publish to those who were members that they are not any more: the base or their membership was deleted and committed."""
-    line = encode({"type": "knowledge_base_deleted", "knowledge_base": str(base_id)})
+    line = encode(KnowledgeBaseDeleted(base_id))
     for user_id in user_ids:
         session_list.publish(user_id, line)
 
 
 def encode_changed(base_id: UUID) -> bytes:
-    return encode({"type": "knowledge_base_changed", "knowledge_base": str(base_id)})
+    return encode(KnowledgeBaseChanged(base_id))
 
 
 def reader_ids(base_id: UUID) -> list[int]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
+from chat.events.frames import ModelsChanged
 from chat.infrastructure.after_commit import call_after_commit
 from chat.infrastructure.redis_client import sync_redis
 from chat.protocol.wire import encode
@@ -24,6 +25,6 @@ def announce_change() -> None:
 
 def _publish() -> None:
     try:
-        sync_redis().publish(CHANNEL, encode({"type": "models_changed"}))
+        sync_redis().publish(CHANNEL, encode(ModelsChanged()))
     except RedisError as error:
         logger.warning("pages show other models when they are loaded again: %s", error)

@@ -6,15 +6,16 @@ At most once, and stored nowhere, as the session list: what has changed is read 
 from uuid import UUID
 
 from chat.events import session_list
+from chat.events.frames import ProjectChanged, ProjectDeleted
 from chat.protocol.wire import encode
 from knowledge.models import Project
 
 
 def publish_changed(project: Project) -> None:
     """Publish that a project was created, or its fields or files were changed, and committed."""
-    session_list.publish(project.owner_id, encode({"type": "project_changed", "project": str(project.pk)}))
+    session_list.publish(project.owner_id, encode(ProjectChanged(project.pk)))
 
 
 def publish_deleted(owner_id: int, project_id: UUID) -> None:
     """Publish a project that is deleted and committed."""
-    session_list.publish(owner_id, encode({"type": "project_deleted", "project": str(project_id)}))
+    session_list.publish(owner_id, encode(ProjectDeleted(project_id)))

@@ -10,6 +10,7 @@ from typing import Final
 from django.db import transaction
 from redis.exceptions import RedisError
 
+from chat.events.frames import SessionDeleted
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import Session
 from chat.presenters.sessions import present_listed_session
@@ -43,7 +44,7 @@ def publish_row(session: Session) -> None:
 
 def publish_deleted(session: Session) -> None:
     """Publish a session that is deleted, into the trash or for good, and committed."""
-    publish(session.owner_id, encode({"type": "session_deleted", "session": str(session.pk)}))
+    publish(session.owner_id, encode(SessionDeleted(session.pk)))
 
 
 def mark_seen(session: Session, n: int | None) -> None:

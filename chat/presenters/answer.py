@@ -4,12 +4,11 @@ The OpenAPI document (web/rest/answer_schemas.py), the AsyncAPI document and the
 that a new member is written once. The names of classes are those of components.
 """
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+from collections.abc import Iterator
 from functools import cache
-from typing import Annotated, Any, Final, Self, cast
+from typing import Any, Self, cast
 
-from msgspec import Meta, Struct, to_builtins
+from msgspec import Struct, to_builtins
 from msgspec.structs import fields
 
 from chat.presenters.json_values import JSONObject
@@ -28,11 +27,6 @@ class Answer(Struct):
         return cast("JSONObject", to_builtins(self))
 
 
-@cache
-def _required(answer: type[Answer]) -> list[str]:
-    return [field.name for field in fields(answer) if field.required]
-
-
 def all_answers(base: type[Answer] = Answer) -> Iterator[type[Answer]]:
     """Those that are imported."""
     for answer in base.__subclasses__():
@@ -40,16 +34,6 @@ def all_answers(base: type[Answer] = Answer) -> Iterator[type[Answer]]:
         yield from all_answers(answer)
 
 
-def doc(text: str) -> Meta:
-    """The description of a member."""
-    return Meta(description=text)
-
-
-def choice(values: Iterable[Any], text: str | None = None) -> Meta:
-    """Of a string: that it is one of `values`."""
-    return Meta(description=text, extra_json_schema={"enum": [str(value) for value in values]})
-
-
-# With a time zone: RFC 3339, in UTC.
-Moment = Annotated[datetime, Meta(tz=True)]
-ADDRESS: Final = Meta(extra_json_schema={"format": "uri"})
+@cache
+def _required(answer: type[Answer]) -> list[str]:
+    return [field.name for field in fields(answer) if field.required]

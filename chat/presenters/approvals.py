@@ -7,8 +7,9 @@ from msgspec import UNSET, UnsetType
 
 from chat.models import Approval
 from chat.models.approval import Decision, Kind
-from chat.presenters.answer import ADDRESS, Answer, Moment, choice, doc
+from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.members import ADDRESS, Moment, choice, doc
 from chat.transcript.questions import present_question
 
 # Those of a user; the rest is what time or a stop decides.

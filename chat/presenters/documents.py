@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Annotated
 from uuid import UUID
 
-from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.answer import Answer
 from chat.presenters.files import FileErrorAnswer, present_file_error
 from chat.presenters.json_values import JSONObject
+from chat.protocol.members import Moment, choice, doc
 from knowledge.indexing import chunks_without_vector
 from knowledge.models import Document, FileKind, FileStatus
 

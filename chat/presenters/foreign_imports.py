@@ -3,7 +3,8 @@
 from typing import Annotated
 from uuid import UUID
 
-from chat.presenters.answer import Answer, doc
+from chat.presenters.answer import Answer
+from chat.protocol.members import doc
 
 
 class ImportedConversation(Answer):

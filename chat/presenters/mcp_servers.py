@@ -6,8 +6,9 @@ from uuid import UUID
 from msgspec import UNSET, UnsetType
 
 from chat.models.mcp_server import McpServer, McpStatus, SignInOf, Transport
-from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.members import Moment, choice, doc
 from chat.transcript.tool_annotations import ApprovalRule
 
 # Of a user, whether they have signed in to a server.

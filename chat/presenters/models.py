@@ -4,8 +4,9 @@ from collections.abc import Collection
 from typing import Annotated
 
 from chat.models import ModelConfig
-from chat.presenters.answer import Answer, doc
+from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.members import doc
 
 
 class ModelAnswer(Answer):

@@ -3,8 +3,9 @@
 from typing import Annotated
 
 from chat.models import Preferences
-from chat.presenters.answer import Answer, doc
+from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.members import doc
 from chat.transcript.tokens import count_tokens
 
 

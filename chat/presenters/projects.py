@@ -9,9 +9,10 @@ from django.db.models import Count
 
 from chat.models import ModelConfig
 from chat.models.file_tokens import tokens_for_model
-from chat.presenters.answer import Answer, Moment, doc
+from chat.presenters.answer import Answer
 from chat.presenters.files import FileAnswer, IndexingAnswer, present_file
 from chat.presenters.json_values import JSONObject
+from chat.protocol.members import Moment, doc
 from chat.transcript.tokens import PROJECT_SHARE
 from knowledge.indexing import chunks_without_vector
 from knowledge.models import File, FileKind, FileStatus, Project

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from chat.models import ModelConfig, Provider
-from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.members import Moment, choice, doc
 from chat.protocol.provider_errors import PROVIDER_ERRORS
 from chat.protocol.wire import RUN_ERRORS
 

@@ -10,14 +10,16 @@ from msgspec import UNSET, UnsetType
 from chat.models import Approval, ChatMessage, CitedDocument, MessageFile, Role, ToolCall, ToolCallImage
 from chat.models.file_tokens import tokens_of_file
 from chat.models.tool_call import ToolCallStatus
-from chat.presenters.answer import Answer, choice, doc
+from chat.presenters.answer import Answer
 from chat.presenters.approvals import AddressQuestionAnswer, QuestionAnswer, SignInQuestionAnswer
 from chat.presenters.files import has_thumbnail
 from chat.presenters.json_values import JSONObject
+from chat.protocol.members import choice, doc
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Image
 from chat.transcript.packets import image_record
 from chat.transcript.questions import present_question
+from knowledge.models import FileKind
 
 ByMessage = dict[UUID | None, list[Any]]
 
@@ -27,7 +29,7 @@ _EMPTY: Final[tuple[object, ...]] = (None, "", [])
 class MessageFileAnswer(Answer, kw_only=True):
     id: UUID
     name: str
-    kind: str
+    kind: Annotated[str, choice(FileKind)]
     token_count: int
     has_thumbnail: Annotated[bool | UnsetType, doc("Of a picture.")] = UNSET
 

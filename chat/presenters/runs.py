@@ -6,8 +6,9 @@ from uuid import UUID
 from msgspec import UNSET, UnsetType
 
 from chat.models import Run
-from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.members import Moment, choice, doc
 from chat.protocol.states import Status
 from chat.protocol.wire import RUN_ERRORS
 from chat.transcript.run_options import present_options

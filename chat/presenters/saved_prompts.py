@@ -3,8 +3,9 @@
 from uuid import UUID
 
 from chat.models import SavedPrompt
-from chat.presenters.answer import Answer, Moment
+from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.members import Moment
 
 
 class SavedPromptAnswer(Answer):

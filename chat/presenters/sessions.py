@@ -8,26 +8,47 @@ from msgspec import UNSET, UnsetType
 
 from chat.models import ChatMessage, Role, Session, Turn
 from chat.models.session import WhileAnswering
-from chat.presenters.answer import Answer, Moment, choice, doc
+from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.members import Moment, choice, doc
 from chat.transcript.run_options import present_options
 
 
-class ListedSession(Answer):
-    """The members that a row of the list shows, and that `session_changed` carries."""
+class SessionMembers(Answer):
+    """What the session, its row of the list and both events about it have."""
 
     title: str
     agent: UUID | None
     project: UUID | None
     knowledge_bases: list[UUID]
     models: Annotated[list[str], doc("Those that the owner chose or a turn named last; may be empty.")]
+    is_pinned: Annotated[bool, doc("Clients show it above the others.")]
+    is_archived: Annotated[bool, doc("It is left out of the list, and found by searches.")]
+    tags: list[str]
+
+
+class ListedSession(SessionMembers):
+    """A row of the list, as `session_changed` has it as well."""
+
     n: Annotated[int, doc("That of the session's newest event.")]
     updated_at: Moment
     is_answering: Annotated[bool, doc("A turn of the session is running or queued.")]
     is_unread: Annotated[bool, doc("A turn of the session has ended since its owner last saw it.")]
-    is_pinned: Annotated[bool, doc("Clients show it above the others.")]
-    is_archived: Annotated[bool, doc("It is left out of the list, and found by searches.")]
-    tags: list[str]
+
+
+class ChangedSession(SessionMembers):
+    """The payload of the event `session`."""
+
+    while_answering: Annotated[str, choice(WhileAnswering.values)]
+    tools: list[str]
+    has_options: Annotated[bool, doc("It has run options or a prompt; read them by REST.")]
+    is_temporary: Annotated[
+        bool,
+        doc(
+            "Of a temporary session, whose changes session_changed does not tell; false also once it is kept."
+        ),
+    ]
+    leaf: Annotated[UUID | None, doc("The tip of the current branch.")]
 
 
 class SessionAnswer(ListedSession, kw_only=True):
@@ -74,6 +95,16 @@ def present_trashed_session(session: Session) -> JSONObject:
 def present_listed_session(session: Session) -> JSONObject:
     """is_answering must be set."""
     return ListedSession.from_row(session, **_listed_members(session)).json()
+
+
+def present_changed_session(session: Session) -> JSONObject:
+    return ChangedSession.from_row(
+        session,
+        agent=session.agent_id,
+        project=session.project_id,
+        leaf=session.leaf_id,
+        has_options=has_options(session),
+    ).json()
 
 
 def has_options(session: Session) -> bool:

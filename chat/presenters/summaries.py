@@ -4,7 +4,8 @@ from typing import Annotated
 from uuid import UUID
 
 from chat.models import ChatMessage
-from chat.presenters.answer import Answer, Moment, choice
+from chat.presenters.answer import Answer
+from chat.protocol.members import Moment, choice
 
 
 class CompressionAskedAnswer(Answer):

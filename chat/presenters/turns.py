@@ -5,8 +5,9 @@ from typing import Annotated
 from uuid import UUID
 
 from chat.models import Run, Turn
-from chat.presenters.answer import Answer, doc
+from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.members import doc
 
 
 class StartedRunAnswer(Answer):

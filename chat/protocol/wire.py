@@ -4,9 +4,11 @@ Values are frozen and carry their tag in `type`; msgspec turns them into JSON an
 breaks clients and workers of another release: extend, and tolerate unknown keys.
 """
 
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Struct, json
+
+from chat.protocol.members import Id, choice, doc
 
 # A packet larger than this is stored in Postgres and referenced.
 MAX_PACKET_BYTES: Final = 64 * 1024
@@ -30,9 +32,11 @@ StopReason = Literal["finished", "user_cancelled", "error"]
 class Placement(Struct, frozen=True):
     """Where a packet belongs on the screen."""
 
-    turn_index: int = 0  # the UI block: one more for every reasoning block, tool round and answer block
-    tab_index: int = 0  # which of the parallel calls of one round
-    sub_turn_index: int | None = None  # the block inside an agent tool
+    turn_index: Annotated[
+        int, doc("The UI block; increases with every reasoning block, tool round and answer block.")
+    ] = 0
+    tab_index: Annotated[int, doc("Which of the parallel calls of one round.")] = 0
+    sub_turn_index: Annotated[int | None, doc("The block inside an agent tool.")] = None
     model_index: int = 0
 
 
@@ -56,9 +60,9 @@ class ReasoningDelta(PacketBody, frozen=True, tag="reasoning_delta"):
 
 
 class ReasoningDone(PacketBody, frozen=True, tag="reasoning_done", omit_defaults=True):
-    """duration_ms: from the first word of it to the last; None where nobody has measured it."""
-
-    duration_ms: int | None = None
+    duration_ms: Annotated[
+        int | None, doc("From the first word of it to the last; left out where nobody has measured it.")
+    ] = None
 
 
 class MessageStart(PacketBody, frozen=True, tag="message_start", omit_defaults=True):
@@ -77,6 +81,9 @@ class CitationInfo(PacketBody, frozen=True, tag="citation_info", omit_defaults=T
 
 
 class TopLevelBranching(PacketBody, frozen=True, tag="top_level_branching"):
+    """The number of calls in the round at this turn_index, if more than one. Comes before the second tool_start; the first call may
+    have started before, if it was shown while the model wrote it."""
+
     count: int
 
 
@@ -86,49 +93,65 @@ class ToolStart(PacketBody, frozen=True, tag="tool_start"):
 
 
 class ToolArgumentsDelta(PacketBody, frozen=True, tag="tool_arguments_delta"):
+    """A piece of the arguments while the model writes them, or of the stored ones; tool_arguments has the whole."""
+
     tool_call_id: str
     text: str
 
 
 class ToolArguments(PacketBody, frozen=True, tag="tool_arguments", omit_defaults=True):
-    """ref: the tool call of the message that holds them, where they are too long for a packet."""
-
     tool_call_id: str
     arguments: dict[str, Any]
-    ref: str | None = None
+    ref: Annotated[
+        str | None,
+        doc("Set if the arguments are too long for a packet and omitted. Names the tool call that has them."),
+    ] = None
 
 
 class ToolProgress(PacketBody, frozen=True, tag="tool_progress", omit_defaults=True):
-    """How far a running call is, as its tool says. Not repeated to clients that read the run later.
-
-    total: in the unit of `done`; None if it is not known.  text: what the call does now.
-    """
+    """How far a running call is, as its tool says. Not repeated to clients that read the run later."""
 
     tool_call_id: str
     done: float
-    total: float | None = None
-    text: str = ""
+    total: Annotated[float | None, doc("In the unit of done; left out if it is not known.")] = None
+    text: Annotated[str, doc("What the call does now; at most 200 characters.")] = ""
 
 
 class ToolOutput(PacketBody, frozen=True, tag="tool_output", omit_defaults=True):
     tool_call_id: str
     output: str | None = None
-    documents: list[dict[str, Any]] | None = None
+    documents: Annotated[
+        list[dict[str, Any]] | None,
+        doc(
+            "Each with number, document_id, title, url, snippet, passage {start, length} and knowledge_base, as far as known. Each passage "
+            "that a search finds has a number of its own; start and length count characters of the document's text."
+        ),
+    ] = None
     truncated: bool = False
     ref: str | None = None
-    images: list[dict[str, Any]] | None = None
+    images: Annotated[
+        list[dict[str, Any]] | None,
+        doc(
+            "That the tool returned, each with id, name, width and height. The id is that of a file, whose content and thumbnail are read "
+            "over REST."
+        ),
+    ] = None
 
 
 class SectionEnd(PacketBody, frozen=True, tag="section_end", omit_defaults=True):
-    """Of a call: status: how it ended, None where it completed.  duration_ms: how long it ran, where known."""
-
     tool_call_id: str | None = None
-    status: str | None = None
-    duration_ms: int | None = None
+    status: Annotated[
+        str | None,
+        choice(
+            ["failed", "refused", "unknown"],
+            "How the call ended; left out if it completed, and for blocks that are not calls.",
+        ),
+    ] = None
+    duration_ms: Annotated[int | None, doc("How long the call ran, where known.")] = None
 
 
 class ReportStart(PacketBody, frozen=True, tag="report_start"):
-    """What an agent tool found out, as it writes it; not part of the message's text."""
+    """The report of an agent tool follows; it is not part of the message's text."""
 
 
 class ReportDelta(PacketBody, frozen=True, tag="report_delta"):
@@ -136,32 +159,41 @@ class ReportDelta(PacketBody, frozen=True, tag="report_delta"):
 
 
 class ApprovalRequired(PacketBody, frozen=True, tag="approval_required", omit_defaults=True):
-    """question: the message and the form of what the call asks its user.  sign_in: the server that its user has to sign in to.
-    address: where they have to go. None of them: whether it may run.
-    """
+    """The call waits for its user: with none of the last three, for whether it may run."""
 
     tool_call_id: str
     tool_call: str
     name: str
     arguments: dict[str, Any]
-    question: dict[str, Any] | None = None
-    sign_in: dict[str, Any] | None = None
-    address: dict[str, Any] | None = None
+    question: Annotated[
+        dict[str, Any] | None, doc("The message and the form of what the call asks its user.")
+    ] = None
+    sign_in: Annotated[
+        dict[str, Any] | None,
+        doc(
+            "The MCP server that the user has to sign in to (server: its id or null, name), after which the call goes on by itself."
+        ),
+    ] = None
+    address: Annotated[
+        dict[str, Any] | None,
+        doc("Where the user has to go (message, url), which they answer by approving when they are done."),
+    ] = None
 
 
 class Error(PacketBody, frozen=True, tag="error"):
-    code: str
+    code: Annotated[str, doc("One of these, or whatever the file of an imported answer says.")]
     message: str
     retryable: bool
 
 
 class Stop(PacketBody, frozen=True, tag="stop", omit_defaults=True):
-    """finish_reason: one of CUT in chat/transcript/finish.py if the answer is incomplete.  finish_tokens: generated
-    until then."""
+    """finish_reason: one of CUT in chat/transcript/finish.py."""
 
     stop_reason: StopReason
-    finish_reason: str | None = None
-    finish_tokens: int | None = None
+    finish_reason: Annotated[str | None, doc("Only if the answer is incomplete: why.")] = None
+    finish_tokens: Annotated[
+        int | None, doc("What the model had generated when it was cut at its output limit.")
+    ] = None
 
 
 AnyPacketBody = (
@@ -192,8 +224,8 @@ AnyPacketBody = (
 class Packet(Struct, frozen=True, tag_field="type", tag="packet"):
     """One event of a run; seq is contiguous from 1 within an attempt."""
 
-    session: str
-    run: str
+    session: Id
+    run: Id
     attempt: int
     seq: int
     placement: Placement
@@ -201,18 +233,18 @@ class Packet(Struct, frozen=True, tag_field="type", tag="packet"):
 
 
 class Snapshot(Struct, frozen=True, tag_field="type", tag="snapshot"):
-    """Replace what this run showed by `message` (REST shape) and go on after `seq`."""
+    """Replace what this run has shown by `message` (as REST presents it) and continue after seq."""
 
-    run: str
+    run: Id
     attempt: int
     seq: int
     message: dict[str, Any]
 
 
 class Reset(Struct, frozen=True, tag_field="type", tag="reset"):
-    """Forget what this run showed; the packets of `attempt` start at 1. Made by the web side, never logged."""
+    """Discard what this run has shown; its packets start again at seq 1. Not part of the log."""
 
-    run: str
+    run: Id
     attempt: int
     reason: str
 

@@ -4,12 +4,13 @@ A user's tags are told apart without regard to capitals, and each is spelt as th
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
 
 from chat.events import session_list
+from chat.events.frames import TagChanged
 from chat.models import Session
 from chat.models.sql import tags
 from chat.models.sql.tags import UsedTag
@@ -84,8 +85,7 @@ def _replace(user: User, tag: str, name: str | None) -> None:
     spelt = " ".join(tag.split())
     if not tags.REPLACE.all(user=user.pk, tag=spelt, name=name):
         raise ApiError("tag_not_found", field="tag")
-    changed: dict[str, Any] = {"type": "tag_changed", "tag": spelt, "name": name}
-    session_list.publish(user.pk, encode(changed))
+    session_list.publish(user.pk, encode(TagChanged(tag=spelt, name=name)))
 
 
 def _known(user: User, but: UUID | None) -> dict[str, str]:

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-import yaml
 from jsonschema import Draft202012Validator, FormatChecker
 
-from web.rest.schema_views import ASYNCAPI
+from web.socket.asyncapi import build_document
 
-DOCUMENT: Final[dict[str, Any]] = yaml.safe_load(ASYNCAPI.read_text(encoding="utf-8"))
+DOCUMENT: Final[dict[str, Any]] = build_document()
 MESSAGES: Final[dict[str, Any]] = DOCUMENT["components"]["messages"]
 
 

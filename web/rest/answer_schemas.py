@@ -1,17 +1,17 @@
 """Describes answers, which are msgspec Structs, in the OpenAPI document."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.plumbing import ResolvedComponent
+from msgspec import Struct
 
 from chat.presenters.answer import Answer, all_answers
 from chat.protocol.states import Status
 
 _COMPONENTS: Final = "#/components/schemas/"
-_NULL: Final = {"type": "null"}
 # What config/enum_names.py gives a name.
 RUN_STATUSES: Final = [str(status) for status in Status]
 
@@ -35,7 +35,7 @@ class AnswerSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
         return own
 
 
-def describe(answers: list[type[Answer]]) -> dict[str, dict[str, Any]]:
+def describe(answers: Sequence[type[Struct]]) -> dict[str, dict[str, Any]]:
     """By name, the JSON Schemas of Structs and of all that they refer to, as OpenAPI 3.1 has them."""
     _, components = msgspec.json.schema_components(answers, ref_template=f"{_COMPONENTS}{{name}}")
     for schema in components.values():
@@ -47,12 +47,16 @@ def describe(answers: list[type[Answer]]) -> dict[str, dict[str, Any]]:
 
 
 def _merge_null(schema: dict[str, Any]) -> None:
-    """Write "a string or null" as one type, which generators of clients know better than two alternatives."""
+    """Write "a string or null" as one type, which generators of clients know better than alternatives."""
     if "anyOf" not in schema:
         return
     alternatives = schema.pop("anyOf")
-    [other] = [one for one in alternatives if one != _NULL]
-    schema |= {"oneOf": [other, _NULL]} if "$ref" in other else {**other, "type": [other["type"], "null"]}
+    if any("type" not in one for one in alternatives):
+        schema["oneOf"] = alternatives
+        return
+    for one in alternatives:
+        schema |= one
+    schema["type"] = [one["type"] for one in alternatives]
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:

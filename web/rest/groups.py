@@ -7,7 +7,8 @@ from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.presenters.answer import Answer, doc
+from chat.presenters.answer import Answer
+from chat.protocol.members import doc
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented
 

@@ -9,7 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models.mcp_server import McpServer
-from chat.presenters.answer import ADDRESS, Answer, Moment, doc
+from chat.presenters.answer import Answer
+from chat.protocol.members import ADDRESS, Moment, doc
 from chat.runs.mcp.sign_ins import begin_sign_in, sign_out
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented

@@ -8,12 +8,11 @@ from django.urls.converters import StringConverter
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
-from rest_framework import serializers
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 
 from chat.sessions.portable.format import Portable
 from web.rest import answer_schemas  # noqa: F401  drf-spectacular finds extensions by their import
-from web.rest.errors import ERROR_CODES
+from web.rest.error_answer import ErrorAnswer
 from web.rest.fields import STORABLE, DescribedField, StrictSerializer
 
 # The names of the security schemes.
@@ -26,54 +25,6 @@ TEXT: Final = {"type": "string", **STORABLE}
 
 class IdConverter(StringConverter):
     """An id in a path. Accepts any text: views parse ids, so that a malformed one has its own error code."""
-
-
-@extend_schema_field({"type": ["string", "integer"]})
-class LimitField(serializers.Field[Any, Any, Any, Any]):
-    """What a limit is called, or how much it allows."""
-
-
-class ErrorAnswer(serializers.Serializer[Any]):
-    code = serializers.ChoiceField(choices=ERROR_CODES)
-    message = serializers.CharField()
-    field = serializers.CharField(
-        required=False, help_text="What of the request is wrong, as a path of names."
-    )
-    limit = LimitField(
-        required=False,
-        help_text="Of `body_too_large`, bytes or values; of `message_too_long`, characters; of `daily_limit_reached`, its "
-        "code in `usage/limits/`; of attachments, the tokens that fit; of `file_too_large`, bytes.",
-    )
-    size = serializers.IntegerField(
-        required=False,
-        help_text="Of `message_too_long`: the text's characters; of `invalid_range`: the file's bytes.",
-    )
-    max = serializers.FloatField(
-        required=False,
-        allow_null=True,
-        help_text="Of a quota: what may be kept; of a daily limit: what may be used.",
-    )
-    used = serializers.FloatField(required=False, help_text="Of a daily limit: what is used.")
-    resets_at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="Of a daily limit: when it starts again at 0."
-    )
-    model = serializers.CharField(
-        required=False, help_text="Of `attachments_too_large`: the model that they do not fit."
-    )
-    token_count = serializers.IntegerField(
-        required=False, help_text="Of `attachments_too_large`: their tokens."
-    )
-    file = serializers.UUIDField(required=False, help_text="The file that cannot be used.")
-    content_type = serializers.CharField(
-        required=False, help_text="Of `file_type_mismatch`: what the content is."
-    )
-    error = serializers.CharField(
-        required=False, help_text="Of `file_failed`: why the file could not be read."
-    )
-    line = serializers.IntegerField(
-        required=False, help_text="Of `invalid_json` in an export of another product: the line, from 1."
-    )
-    request_id = serializers.CharField()
 
 
 def whole_number(least: int, most: int) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from rest_framework.exceptions import NotFound
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 
-from chat.presenters.answer import ADDRESS, Answer
+from chat.presenters.answer import Answer
 from chat.protocol.errors import ApiError
+from chat.protocol.members import ADDRESS
 
 MAX_PAGE: Final = 1000
 # Ten digits.

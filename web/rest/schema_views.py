@@ -1,6 +1,5 @@
-"""Serves the machine-readable contract: OpenAPI for REST with a page to browse it, AsyncAPI for the websocket."""
+"""Serves the machine-readable contract: OpenAPI for REST, with a page to browse it."""
 
-from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
@@ -10,17 +9,14 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
-from rest_framework.permissions import BasePermission
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from knowledge.idle_connection import return_idle_connection
-from web.rest.api_view import StrictAPIView
+from web.rest.error_answer import ErrorAnswer
 from web.rest.errors import error_response
-from web.rest.openapi import LOGINS, ErrorAnswer, accepts
+from web.rest.openapi import LOGINS, accepts
 from web.rest.operators import MayReadContract
-
-ASYNCAPI: Final = Path(__file__).parent / "asyncapi.yaml"
 
 
 class RenderedSchema:
@@ -66,14 +62,6 @@ class DocsView(SpectacularSwaggerSplitView):
     permission_classes: list[Any] = [MayReadContract]
     url_name = "schema"
     template_name = "web/api_docs.html"
-
-
-class AsyncApiView(StrictAPIView):
-    permission_classes: list[type[BasePermission]] = [MayReadContract]
-
-    @extend_schema(exclude=True)
-    def get(self, request: Request) -> HttpResponse:  # noqa: ARG002
-        return HttpResponse(ASYNCAPI.read_bytes(), content_type="application/yaml")
 
 
 @csrf_exempt  # an unknown path is a 404 for every method

@@ -33,7 +33,7 @@ from web.rest.projects import ProjectFilesView, ProjectFileView, ProjectsView, P
 from web.rest.providers import ProviderCheckView, ProviderModelsView, ProvidersView, ProviderView
 from web.rest.runs import PacketsView, RunCancellationView, RunContinuationView, RunView
 from web.rest.saved_prompts import SavedPromptsView, SavedPromptView
-from web.rest.schema_views import AsyncApiView, DocsView, SchemaView, not_found
+from web.rest.schema_views import DocsView, SchemaView, not_found
 from web.rest.session_files import ExportView, ImportView
 from web.rest.sessions import SeenView, SessionsView, SessionView
 from web.rest.shares import SharedPageView, SharesView, ShareView
@@ -125,7 +125,6 @@ urlpatterns = [
     path("system-prompt/", SystemPromptView.as_view()),
     path("schema/", SchemaView.as_view(), name="schema"),
     path("docs/", DocsView.as_view()),
-    path("asyncapi.yaml", AsyncApiView.as_view()),
     # Last, so that no path below /api/ is redirected to add a slash: a POST would lose its body.
     re_path(r"", not_found),
 ]

@@ -5,6 +5,7 @@ import asyncio
 from django.contrib.auth.models import User
 
 from chat.events import session_list
+from chat.events.frames import SessionsResync
 from chat.protocol.errors import ApiError
 from chat.protocol.wire import encode
 from web.socket.hub import Hub
@@ -39,4 +40,4 @@ class SessionListSubscription:
 
     def on_gap(self) -> None:
         """Ask the client to read the list again."""
-        self.outbox.put(encode({"type": "sessions_resync"}))
+        self.outbox.put(encode(SessionsResync()))

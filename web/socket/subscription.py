@@ -16,6 +16,7 @@ from django.db import DatabaseError
 from msgspec import json
 from redis.exceptions import RedisError
 
+from chat.events.frames import Resync
 from chat.events.session_events import frames_after
 from chat.infrastructure.background import start_task
 from chat.infrastructure.threads import in_thread
@@ -80,7 +81,7 @@ class Subscription:
         """Replay everything after the cursors, then forward publications."""
         self._has_joined = True
         if self._resync_at is not None:
-            self.outbox.put(p.encode({"type": "resync", "session": self.session, "n": self._resync_at}))
+            self.outbox.put(p.encode(Resync(self.session, self._resync_at)))
         self.heal_everything()
         self._hub.watchdog.add(self)
 
@@ -192,7 +193,7 @@ class Subscription:
         """Ask the client to read what the events up to n said. Of the runs that they started, the live ones are expected."""
         await self.outbox.wait_for_space()
         feed.position.cursor = Cursor(EVENTS_ATTEMPT, n)
-        self.outbox.put(p.encode({"type": "resync", "session": self.session, "n": n}))
+        self.outbox.put(p.encode(Resync(self.session, n)))
         for run in await in_thread(find_live, self.session):
             self._expect(run)
 

@@ -12,6 +12,7 @@ from typing import Protocol
 from django.db import DatabaseError
 from redis.exceptions import RedisError
 
+from chat.events.frames import Heartbeat, Queued
 from chat.infrastructure.background import start_task
 from chat.infrastructure.server_waits import read_waits
 from chat.infrastructure.threads import in_thread
@@ -130,7 +131,7 @@ class Watchdog:
             has_started = feed.name != "-" and not feed.is_empty
             if has_started and now - silent_since >= self.intervals.heartbeat_after_s:
                 feed.heartbeat_at = now
-                subscription.outbox.put(encode({"type": "heartbeat", "run": feed.name}))
+                subscription.outbox.put(encode(Heartbeat(feed.name)))
 
     def _feeds(self) -> Iterator[tuple[WatchedSubscription, LogFeed]]:
         for subscription in list(self._watched):
@@ -143,7 +144,7 @@ def _send_position(subscription: WatchedSubscription, feed: LogFeed, position: i
     """Unless it was sent before. None: it waits no longer."""
     if position != feed.queue_position:
         feed.queue_position = position
-        subscription.outbox.put(encode({"type": "queued", "run": feed.name, "position": position}))
+        subscription.outbox.put(encode(Queued(feed.name, position)))
 
 
 def _log(subscription: WatchedSubscription, feed: LogFeed) -> Log:

@@ -17,10 +17,10 @@ from drf_spectacular.validation import validate_schema
 from chat.protocol import wire
 from chat.turns.request import TurnRequest
 from tests.matrix.operations import patterns
-from web.rest.schema_views import ASYNCAPI
 from web.socket import commands
+from web.socket.asyncapi import build_document
 
-ASYNC = yaml.safe_load(ASYNCAPI.read_text(encoding="utf-8"))
+ASYNC = build_document()
 SCHEMAS = ASYNC["components"]["schemas"]
 MESSAGES = ASYNC["components"]["messages"]
 # What the contract says is pushed or replied, besides the structs of chat/protocol/wire.py.

@@ -1,68 +1,21 @@
 /**
- * The types of what the server sends, as far as the page uses it. The contract is the OpenAPI and AsyncAPI
- * documents; this file has types only.
+ * The types of the page; this file has types only. Those of answers are generated (web/answers.d.ts): here they have the page's
+ * names, and say what the page does not have.
  *
- * @typedef {"queued"|"running"|"stopping"|"waiting"|"completed"|"failed"|"stopped"} Status
+ * @typedef {RunAnswer["status"]} Status
  * @typedef {"finished"|"error"|"user_cancelled"} StopReason  of a turn: cancelled if any of its runs was, an error if all failed
- * @typedef {{code: string, message: string, retryable: boolean}} RunError
- * @typedef {{attempt: number, seq: number}} Cursor
+ * @typedef {RunErrorAnswer} RunError
+ * @typedef {CursorAnswer} Cursor
  * @typedef {{reason: string, tokens: number|null}} Cut  tokens: generated until then, where known
  *
- * @typedef {object} Preferences  what the user has chosen for all chats
- * @property {string} instructions
- * @property {boolean} uses_instructions  false: they are kept, but not sent
- * @property {number} instruction_tokens
- * @property {string[]} models  names; they answer where neither chat nor agent names any
+ * @typedef {PreferencesAnswer} Preferences  what the user has chosen for all chats
  *
- * @typedef {object} Message
- * @property {string} id
- * @property {string} parent
- * @property {"user"|"assistant"} role
- * @property {string} text
- * @property {string} [sent_at]
- * @property {string} [reasoning]
- * @property {Status} [status]
- * @property {RunError} [error]
- * @property {"length"|"content_filter"|"token_limit"|"character_limit"} [finish_reason]  only if the answer is incomplete
- * @property {number} [finish_tokens]  generated when it was cut at the output limit
- * @property {boolean} [is_continuable]  only if it was cut there
- * @property {string} [model]
- * @property {string} [agent]  the name of the agent that answered
- * @property {string} [run]
- * @property {string|null} [edited_from]  of an answer that the user wrote: the one whose text was edited
- * @property {Cursor} [cursor]  up to where `text` is complete; only while the run is live
- * @property {number} [reasoning_ms]
- * @property {{is_positive: boolean|null, text: string}} [feedback]
- * @property {AttachedFile[]} [files]
- * @property {string} [additional_context]  what a client sent beside this question
- * @property {string[]} [knowledge_bases]  picked for this question alone
- * @property {string[]} [earlier_knowledge_bases]  picked for questions above this one, and searched again
- * @property {any[]} [tool_calls]
- * @property {Source[]} [citations]
- * @property {string[]} [siblings]  ids, itself included, oldest first
- * @property {number} [column]  of an answer: the model_index of its run
- * @property {string[]} [attempts]  ids of the answers in its column, itself included, oldest first
- * @property {Message[]} [alongside]  the newest answers in the other columns of its turn; only of a message of the branch
+ * @typedef {Omit<Partial<MessageAnswer>, "role"|"alongside"> & {id: string, parent: string, role: "user"|"assistant", text: string, alongside?: Message[]}} Message  a message of a branch, as far as the page has it
  *
- * @typedef {"text"|"image"|"tabular"} FileKind
- * @typedef {{id: string, name: string, kind: FileKind, token_count: number, has_thumbnail?: boolean}} AttachedFile  as a message has it
+ * @typedef {FileAnswer["kind"]} FileKind
+ * @typedef {MessageFileAnswer} AttachedFile  as a message has it
  *
- * @typedef {object} FileInfo  a file as the server describes it
- * @property {string} id
- * @property {string} name
- * @property {string} content_type
- * @property {number} size  bytes
- * @property {"processing"|"ready"|"failed"} status
- * @property {number} token_count
- * @property {FileKind} kind
- * @property {string|null} project
- * @property {number} [width]  of a picture that is ready, in pixels
- * @property {number} [height]
- * @property {boolean} [has_thumbnail]  of a picture
- * @property {Record<string, boolean>} [fits]  by model, once it is ready
- * @property {number} [unread_pages]  those that are pictures without text
- * @property {number} [shown_pages]  of these, the first ones, which models that see are shown
- * @property {{code: string, message: string}} [error]
+ * @typedef {Omit<FileAnswer, "created_at"> & {created_at?: string}} FileInfo  a file as the server describes it
  *
  * @typedef {object} RunInfo  a run as `subscribed` and `turn_started` describe it
  * @property {string} [run]
@@ -126,7 +79,7 @@
  * @property {{const: string, title?: string}[]} [oneOf]
  * @property {{const: string, title?: string}[]} [anyOf]
  *
- * @typedef {"running"|"waiting"|"completed"|"failed"|"refused"|"unknown"} CallStatus  waiting: for approval or an answer; unknown: the run ended before the call
+ * @typedef {Exclude<ToolCallAnswer["status"], "pending">} CallStatus  waiting: for approval or an answer; unknown: the run ended before the call
  *
  * @typedef {object} Round  created by tool_rounds.js only
  * @property {number} turn_index  its index in the run; -1 if it was read from a message
@@ -135,9 +88,9 @@
  * @property {number|null} reasoningMs  duration of the reasoning
  * @property {ToolCall[]} calls
  *
- * @typedef {{id: string, name: string, width: number, height: number}} ToolImage  id: of its file
- * @typedef {{message: string, url: string}} Address  that the server of a tool call sends its user to
- * @typedef {{server: string|null, name: string}} SignIn  of an MCP server; null: it was deleted
+ * @typedef {ToolImageAnswer} ToolImage
+ * @typedef {AddressQuestionAnswer} Address  that the server of a tool call sends its user to
+ * @typedef {Pick<SignInQuestionAnswer, "server"|"name">} SignIn  of an MCP server; null: it was deleted
  *
  * @typedef {object} ToolCall
  * @property {string} id  given by the model
@@ -171,40 +124,15 @@
  *
  * @typedef {"resubscribe"|"read"|"sessions"|"summary"} Effect  what LiveSession does next
  *
- * @typedef {object} TreeNode  a line of a session's tree
- * @property {string} id
- * @property {string|null} parent
- * @property {"root"|"user"|"assistant"|"summary"} role
- * @property {Status} status
- * @property {string|null} latest_child
- * @property {string|null} model
- * @property {string|null} [edited_from]  of an answer that the user wrote
- * @property {string} sent_at
- * @property {string|null} [last_summarized_message]  of a summary
+ * @typedef {NodeAnswer} TreeNode  a line of a session's tree
  *
- * @typedef {object} Summary
- * @property {string} id
- * @property {string} last_summarized_message  the last message it covers
- * @property {string} text
- * @property {number|null} saved_tokens
- * @property {string|null} model  that it was written for; null if unknown
+ * @typedef {SummaryAnswer} Summary  replaces the older part of the branch in the model's context
  *
- * @typedef {object} ContextUsage  how a request filled the window; all counts are tokens
- * @property {number} window
- * @property {number} reserved  for the answer
- * @property {number} system
- * @property {number} tools
- * @property {number} summary
- * @property {number} history  messages above the question
- * @property {number} files
- * @property {number} question
- * @property {number} used  the sum of the six above
- * @property {number} free
- * @property {{history: number, limit: number, keeps_from: string|null}} compression  keeps_from: the first message that would stay verbatim
+ * @typedef {ContextAnswer} ContextUsage  how a request filled the window; all counts are tokens
  *
  * @typedef {{id: string, model: string, context: ContextUsage}} MeasuredRun
  *
- * @typedef {"enqueue"|"interrupt"|"reject"} WhileAnswering
+ * @typedef {SessionAnswer["while_answering"]} WhileAnswering
  *
  * @typedef {object} RunOptions  how a model answers; what is left out is the model's own
  * @property {number} [temperature]
@@ -218,83 +146,24 @@
  *
  * @typedef {{tools: string[], prompt: string, options: RunOptions}} ChatOptions  of every turn of a chat
  *
- * @typedef {object} Session
- * @property {string} id
- * @property {string} title
- * @property {string} updated_at
- * @property {string|null} [agent]
- * @property {string|null} [project]
- * @property {WhileAnswering} [while_answering]
- * @property {string[]} [models]  chosen or named last; empty: none yet
- * @property {string[]} [knowledge_bases]  searched in all of its turns; some may be deleted
- * @property {string[]} [tools]  beside those of the agent
- * @property {string} [prompt]
- * @property {RunOptions} [options]
- * @property {boolean} [has_options]  it has options or a prompt; left out where they are not known
- * @property {number} [n]  its newest event
- * @property {boolean} [is_answering]
- * @property {boolean} [is_unread]
- * @property {boolean} [is_pinned]
- * @property {boolean} [is_archived]  left out of the list, and found by searches
- * @property {string[]} [tags]
- * @property {boolean} [is_temporary]  in no list, and deleted when it is left; left out where it is not known
- * @property {string|null} [match]  where a search found it in a message
- * @property {string|null} [match_message]  the id of that message
+ * @typedef {Partial<SessionAnswer> & {id: string, title: string, updated_at: string}} Session  as far as the page has it: rows of the list lack options
  *
- * @typedef {{id: string, name: string, text: string, created_at: string, updated_at: string}} SavedPrompt
+ * @typedef {SavedPromptAnswer} SavedPrompt
  *
- * @typedef {object} Project
- * @property {string} id
- * @property {string} name
- * @property {string} instructions
- * @property {FileInfo[]} files  in the order in which they were uploaded
- * @property {number} token_count  of all its texts
- * @property {Record<string, boolean>} fits  by model, whether its requests contain all of them
- * @property {{chunks: number, waiting: number}} indexing  the passages that searches find, and those of them without a vector
- * @property {string} updated_at
+ * @typedef {ProjectAnswer} Project
  *
- * @typedef {"owner"|"editor"|"reader"|"restricted"} MemberRole
+ * @typedef {MemberAnswer["role"]} MemberRole
  *
- * @typedef {object} KnowledgeBase
- * @property {string} id
- * @property {string} name
- * @property {string} summary
- * @property {string[]} topics
- * @property {string} routing_hint
- * @property {string[]} routing_keywords
- * @property {MemberRole} role  the user's
- * @property {number} member  the id of the user's membership
- * @property {boolean} accepted  false: an invitation
- * @property {boolean} accepted_ownership  of an owner, that the base may count for the user
- * @property {string} owner  a user name
- * @property {{processing: number, ready: number, failed: number}|null} documents  null: restricted members are not told
- * @property {{chunks: number, waiting: number}|null} indexing
- * @property {string} updated_at
+ * @typedef {KnowledgeBaseAnswer} KnowledgeBase
  *
- * @typedef {object} KnowledgeDocument
- * @property {string} id
- * @property {string} title
- * @property {string|null} [url]
- * @property {"processing"|"ready"|"failed"} status
- * @property {{code: string, message: string}|null} [error]
- * @property {FileKind} kind
- * @property {string} content_type
- * @property {number} size  bytes
- * @property {number} token_count
- * @property {number} [unread_pages]
+ * @typedef {Omit<DocumentAnswer, "unread_pages"|"created_at"> & {unread_pages?: number}} KnowledgeDocument
  *
- * @typedef {{id: number, user: string, role: MemberRole, accepted: boolean, accepted_ownership: boolean}} Member
+ * @typedef {MemberAnswer} Member
  *
- * @typedef {object} FoundPassage
- * @property {string} document_id
- * @property {string} title
- * @property {string} text
- * @property {number} start  in the document's text, in characters (not UTF-16 units)
- * @property {number|null} [lexical_rank]
- * @property {number|null} [vector_rank]
+ * @typedef {FoundAnswer} FoundPassage
  *
- * @typedef {{id: string, name: string, emoji?: string, description?: string, questions?: string[], models: string[], tools: string[], knowledge_bases?: string[], options?: RunOptions, shared_by?: string|null}} Agent
- * @typedef {{name: string, is_default: boolean, is_own_default?: boolean, is_demo?: boolean, supports_tools: boolean, supports_vision?: boolean, unsupported_options?: string[]}} Model
+ * @typedef {Partial<AgentAnswer> & {id: string, name: string, models: string[], tools: string[]}} Agent
+ * @typedef {Partial<ModelAnswer> & {name: string, is_default: boolean, supports_tools: boolean}} Model
  */
 
 export {};

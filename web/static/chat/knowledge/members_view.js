@@ -20,7 +20,7 @@ export class MembersView {
     this.page = page;
     /** @type {KnowledgeBase|null} */
     this.base = null;
-    /** @type {Map<number, MemberRow>} */
+    /** @type {Map<string, MemberRow>} */
     this.rows = new Map();
     this.reading = new RepeatedRead(() => this.#read());
     this.list = h("ul", { class: "members", "aria-label": t("Members") });

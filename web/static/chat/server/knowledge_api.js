@@ -64,9 +64,9 @@ function formOf(file) {
 export const readMembers = (base) => call("GET", `${baseAt(base)}members/`);
 /** @param {string} base @param {{user: string, role: MemberRole}} member @returns {Promise<Member>} */
 export const addMember = (base, member) => call("POST", `${baseAt(base)}members/`, member);
-/** @param {string} base @param {number} member @param {MemberRole} role @returns {Promise<Member>} */
+/** @param {string} base @param {string} member @param {MemberRole} role @returns {Promise<Member>} */
 export const changeMember = (base, member, role) => call("PATCH", `${baseAt(base)}members/${member}/`, { role });
-/** Also one's own: to leave. @param {string} base @param {number} member */
+/** Also one's own: to leave. @param {string} base @param {string} member */
 export const removeMember = (base, member) => call("DELETE", `${baseAt(base)}members/${member}/`);
 
 /** @param {string} base @param {string} query @param {number} limit @returns {Promise<FoundPassage[]>} best first */

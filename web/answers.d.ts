@@ -1,0 +1,1002 @@
+/** What the API answers. Written by `make types` from the Structs of chat/presenters/ and web/rest/: do not edit. */
+
+interface AddressQuestionAnswer {
+  message: string;
+  /** Chosen by the server: show it as it is before it is opened in a browser. */
+  url: string;
+}
+
+interface AgentAnswer {
+  id: string;
+  name: string;
+  emoji: string;
+  description: string;
+  /** What to suggest for a new chat with it. */
+  questions: string[];
+  prompt: string;
+  replaces_system_prompt: boolean;
+  reminder: string;
+  tools: string[];
+  models: string[];
+  knowledge_bases: string[];
+  /** As they were sent. */
+  options: Record<string, any>;
+  context_layout: "moving" | "append_only";
+  /** Ids of groups; of an agent of somebody else: empty. */
+  shared_with: number[];
+  /** User names; of an agent of somebody else: empty. */
+  shared_with_users: string[];
+  /** Whether somebody else shares it with the user by name, so that `share/` takes it off the list. */
+  is_shared_by_name: boolean;
+  /** Whose it is; null: the user's own. */
+  shared_by: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+interface AnsweringAgentAnswer {
+  id: string;
+  name: string;
+}
+
+interface ChangedSession {
+  title: string;
+  agent: string | null;
+  project: string | null;
+  knowledge_bases: string[];
+  /** Those that the owner chose or a turn named last; may be empty. */
+  models: string[];
+  /** Clients show it above the others. */
+  is_pinned: boolean;
+  /** It is left out of the list, and found by searches. */
+  is_archived: boolean;
+  tags: string[];
+  while_answering: "reject" | "enqueue" | "interrupt";
+  tools: string[];
+  /** It has run options or a prompt; read them by REST. */
+  has_options: boolean;
+  /** Of a temporary session, whose changes session_changed does not tell; false also once it is kept. */
+  is_temporary: boolean;
+  /** The tip of the current branch. */
+  leaf: string | null;
+}
+
+interface CheckErrorAnswer {
+  /** `address_refused`, `redirected`, `no_model_list`, `not_json`, `not_openai`, `list_too_long`, `key_unreadable`, `encryption_unavailable`, or one of a run's. */
+  code: string;
+  message: string;
+  /** What the server said, redacted; may be empty. */
+  detail: string;
+}
+
+interface CitationAnswer {
+  number: number;
+  document_id: string;
+  title: string;
+  url?: string;
+}
+
+interface CompressionAnswer {
+  summary: SummaryAnswer | null;
+  is_under_way: boolean;
+}
+
+interface CompressionAskedAnswer {
+  status: "queued" | "nothing_to_compress";
+}
+
+interface ContextAnswer {
+  /** The model's context window. */
+  window: number;
+  /** Kept for the answer and for errors of the estimate. */
+  reserved: number;
+  /** System prompt, agent prompt and reminders. */
+  system: number;
+  /** Descriptions of the tools. */
+  tools: number;
+  summary: number;
+  /** Messages above the question. */
+  history: number;
+  /** Files, projects, knowledge bases and context of this turn. */
+  files: number;
+  /** The question and the tool calls of this turn. */
+  question: number;
+  /** The sum of the six above. */
+  used: number;
+  free: number;
+  compression: NextCompressionAnswer;
+}
+
+interface ConversationRemark {
+  title: string;
+  /** Its name in the zip; empty: a JSON file was sent. */
+  file: string;
+  /** In the file, from 1. */
+  line: number;
+  /** The path of the member in the file. */
+  field: string;
+  code: string;
+  message: string;
+  /** The chat, which is imported. */
+  session: string;
+}
+
+interface CursorAnswer {
+  attempt: number;
+  seq: number;
+}
+
+interface DecisionAnswer {
+  tool_call: string;
+  decision: "approved" | "refused" | "answered" | "declined" | "signed_in";
+}
+
+interface DocumentAnswer {
+  id: string;
+  /** As `url`, `content_type` and `size`, of the version that is found, if there is one. */
+  title: string;
+  /** Where it was read; null if it was given. */
+  url: string | null;
+  /** `ready`: its text and its vectors are found. Until then a search finds the version that was ready before. */
+  status: "processing" | "ready" | "failed";
+  /** Why it failed. */
+  error: FileErrorAnswer | null;
+  kind: "text" | "image" | "tabular";
+  content_type: string;
+  /** Bytes of the content. */
+  size: number;
+  /** Of the extracted text. */
+  token_count: number;
+  /** Those that are pictures without text. */
+  unread_pages: number;
+  created_at: string;
+}
+
+interface DocumentCountsAnswer {
+  processing: number;
+  ready: number;
+  failed: number;
+}
+
+interface DocumentPage {
+  next: string | null;
+  previous: string | null;
+  results: DocumentAnswer[];
+}
+
+interface ErrorAnswer {
+  code: "bad_request" | "not_authenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "unavailable" | "invalid_json" | "json_too_deep" | "invalid_encoding" | "invalid_characters" | "invalid_type" | "invalid_value" | "invalid_id" | "invalid_pagination" | "invalid_cursor" | "unknown_type" | "unsupported_frame" | "unknown_field" | "field_required" | "headers_too_large" | "too_many_connections" | "too_many_uploads" | "invalid_credentials" | "token_read_only" | "csrf_failed" | "login_busy" | "session_not_found" | "temporary_session" | "message_not_found" | "parent_not_found" | "turn_not_found" | "run_not_found" | "tool_call_not_found" | "file_not_found" | "file_empty" | "file_too_large" | "file_type_mismatch" | "too_many_files" | "too_many_waiting_files" | "file_storage_unavailable" | "invalid_multipart" | "invalid_range" | "file_processing" | "attachments_too_large" | "file_failed" | "token_not_found" | "tag_not_found" | "share_not_found" | "agent_not_found" | "prompt_not_found" | "provider_not_found" | "project_not_found" | "knowledge_base_not_found" | "document_not_found" | "member_not_found" | "user_not_found" | "not_allowed" | "already_member" | "too_many_invitations" | "too_many_shared_agents" | "last_owner" | "owner_without_room" | "mcp_server_not_found" | "mcp_server_name_taken" | "mcp_command_refused" | "mcp_url_refused" | "mcp_variable_refused" | "mcp_server_without_sign_in" | "not_signed_in" | "too_many_mcp_servers" | "encryption_unavailable" | "provider_address_invalid" | "provider_key_required" | "provider_name_taken" | "model_name_taken" | "too_many_providers" | "too_many_models" | "too_many_sessions" | "too_many_projects" | "too_many_agents" | "too_many_tags" | "too_many_prompts" | "too_many_tokens" | "too_many_knowledge_bases" | "too_many_documents" | "too_many_chunks" | "storage_full" | "too_many_sockets" | "too_many_answers" | "message_empty" | "message_too_long" | "models_invalid" | "option_unsupported" | "tool_unknown" | "tool_not_configured" | "role_order" | "session_not_empty" | "parent_in_progress" | "answer_in_progress" | "turn_in_progress" | "not_continuable" | "run_limit_reached" | "not_waiting" | "already_decided" | "arguments_invalid" | "answer_invalid" | "idempotency_mismatch" | "too_many_runs" | "daily_limit_reached" | "too_many_shares" | "queue_full" | "stream_unavailable";
+  message: string;
+  /** What of the request is wrong, as a path of names. */
+  field?: string;
+  /** What a limit is called, or how much it allows. Of `body_too_large`, bytes or values; of `message_too_long`, characters; of `daily_limit_reached`, its code in `usage/limits/`; of attachments, the tokens that fit; of `file_too_large`, bytes. */
+  limit?: string | number;
+  /** Of `message_too_long`: the text's characters; of `invalid_range`: the file's bytes. */
+  size?: number;
+  /** Of a quota: what may be kept; of a daily limit: what may be used. */
+  max?: number | null;
+  /** Of a daily limit: what is used. */
+  used?: number;
+  /** Of a daily limit: when it starts again at 0. */
+  resets_at?: string | null;
+  /** Of `attachments_too_large`: the model that they do not fit. */
+  model?: string;
+  /** Of `attachments_too_large`: their tokens. */
+  token_count?: number;
+  /** The file that cannot be used. */
+  file?: string;
+  /** Of `file_type_mismatch`: what the content is. */
+  content_type?: string;
+  /** Of `file_failed`: why the file could not be read. */
+  error?: string;
+  /** Of `invalid_json` in an export of another product: the line, from 1. */
+  line?: number;
+  request_id: string;
+}
+
+interface ErrorMembers {
+  code: "bad_request" | "not_authenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "unavailable" | "invalid_json" | "json_too_deep" | "invalid_encoding" | "invalid_characters" | "invalid_type" | "invalid_value" | "invalid_id" | "invalid_pagination" | "invalid_cursor" | "unknown_type" | "unsupported_frame" | "unknown_field" | "field_required" | "headers_too_large" | "too_many_connections" | "too_many_uploads" | "invalid_credentials" | "token_read_only" | "csrf_failed" | "login_busy" | "session_not_found" | "temporary_session" | "message_not_found" | "parent_not_found" | "turn_not_found" | "run_not_found" | "tool_call_not_found" | "file_not_found" | "file_empty" | "file_too_large" | "file_type_mismatch" | "too_many_files" | "too_many_waiting_files" | "file_storage_unavailable" | "invalid_multipart" | "invalid_range" | "file_processing" | "attachments_too_large" | "file_failed" | "token_not_found" | "tag_not_found" | "share_not_found" | "agent_not_found" | "prompt_not_found" | "provider_not_found" | "project_not_found" | "knowledge_base_not_found" | "document_not_found" | "member_not_found" | "user_not_found" | "not_allowed" | "already_member" | "too_many_invitations" | "too_many_shared_agents" | "last_owner" | "owner_without_room" | "mcp_server_not_found" | "mcp_server_name_taken" | "mcp_command_refused" | "mcp_url_refused" | "mcp_variable_refused" | "mcp_server_without_sign_in" | "not_signed_in" | "too_many_mcp_servers" | "encryption_unavailable" | "provider_address_invalid" | "provider_key_required" | "provider_name_taken" | "model_name_taken" | "too_many_providers" | "too_many_models" | "too_many_sessions" | "too_many_projects" | "too_many_agents" | "too_many_tags" | "too_many_prompts" | "too_many_tokens" | "too_many_knowledge_bases" | "too_many_documents" | "too_many_chunks" | "storage_full" | "too_many_sockets" | "too_many_answers" | "message_empty" | "message_too_long" | "models_invalid" | "option_unsupported" | "tool_unknown" | "tool_not_configured" | "role_order" | "session_not_empty" | "parent_in_progress" | "answer_in_progress" | "turn_in_progress" | "not_continuable" | "run_limit_reached" | "not_waiting" | "already_decided" | "arguments_invalid" | "answer_invalid" | "idempotency_mismatch" | "too_many_runs" | "daily_limit_reached" | "too_many_shares" | "queue_full" | "stream_unavailable";
+  message: string;
+  /** What of the request is wrong, as a path of names. */
+  field?: string;
+  /** What a limit is called, or how much it allows. Of `body_too_large`, bytes or values; of `message_too_long`, characters; of `daily_limit_reached`, its code in `usage/limits/`; of attachments, the tokens that fit; of `file_too_large`, bytes. */
+  limit?: string | number;
+  /** Of `message_too_long`: the text's characters; of `invalid_range`: the file's bytes. */
+  size?: number;
+  /** Of a quota: what may be kept; of a daily limit: what may be used. */
+  max?: number | null;
+  /** Of a daily limit: what is used. */
+  used?: number;
+  /** Of a daily limit: when it starts again at 0. */
+  resets_at?: string | null;
+  /** Of `attachments_too_large`: the model that they do not fit. */
+  model?: string;
+  /** Of `attachments_too_large`: their tokens. */
+  token_count?: number;
+  /** The file that cannot be used. */
+  file?: string;
+  /** Of `file_type_mismatch`: what the content is. */
+  content_type?: string;
+  /** Of `file_failed`: why the file could not be read. */
+  error?: string;
+  /** Of `invalid_json` in an export of another product: the line, from 1. */
+  line?: number;
+}
+
+interface FeedbackAnswer {
+  is_positive: boolean | null;
+  text: string;
+}
+
+interface FileAnswer {
+  id: string;
+  name: string;
+  content_type: string;
+  /** Bytes of the content; of a picture once it is ready, without metadata. */
+  size: number;
+  status: "processing" | "ready" | "failed";
+  /** Of the extracted text, in cl100k_base; of a picture, what models that see it are charged. */
+  token_count: number;
+  kind: "text" | "image" | "tabular";
+  project: string | null;
+  created_at: string;
+  /** Of a picture that is ready, in pixels. */
+  width?: number;
+  height?: number;
+  /** Of a picture. */
+  has_thumbnail?: boolean;
+  /** Of a document, if there are any: pages that are pictures without text. */
+  unread_pages?: number;
+  /** Of its unread pages: the first ones, which models that see are shown as pictures. */
+  shown_pages?: number;
+  /** Once it is ready: by model, whether it fits into a request, counted in the model's own encoding if that is known. */
+  fits?: Record<string, boolean>;
+  error?: FileErrorAnswer;
+}
+
+interface FileErrorAnswer {
+  code: string;
+  message: string;
+}
+
+interface FilePage {
+  next: string | null;
+  previous: string | null;
+  results: FileAnswer[];
+}
+
+interface ForeignImportAnswer {
+  imported: ImportedConversation[];
+  refused: RefusedConversation[];
+  /** What the chats that are new lack: contents of files that are refused, pictures of answers, and texts of answers that are empty; 100 at most. */
+  remarks: ConversationRemark[];
+  /** False: time or room ran out; the same file, sent again, continues where it ended. */
+  is_complete: boolean;
+}
+
+interface FoundAnswer {
+  document_id: string;
+  title: string;
+  text: string;
+  /** In the document's text, in characters. */
+  start: number;
+  /** Of this search alone, the higher the better. */
+  score: number;
+  /** By words, from 1. */
+  lexical_rank?: number;
+  /** By meaning, from 1. */
+  vector_rank?: number;
+}
+
+interface GroupAnswer {
+  id: number;
+  name: string;
+  /** Whether the user is one. */
+  is_member: boolean;
+}
+
+interface ImportedConversation {
+  session: string;
+  title: string;
+  /** False: an earlier import has brought it. */
+  is_new: boolean;
+}
+
+interface IndexingAnswer {
+  /** Those that searches find. */
+  chunks: number;
+  /** Those of them that are found by words alone until they have a vector. */
+  waiting: number;
+}
+
+interface KnowledgeBaseAnswer {
+  id: string;
+  name: string;
+  /** Empty or null for a restricted member. */
+  summary: string;
+  /** Empty or null for a restricted member. */
+  topics: string[];
+  routing_hint: string;
+  routing_keywords: string[];
+  /** Of the user who asks. */
+  role: "owner" | "editor" | "reader" | "restricted";
+  /** The id of the user's own membership, by which the user leaves. */
+  member: string;
+  /** By the user; `false`: an invitation, of which no event tells, accepted by `accept/` or by choosing the base. */
+  accepted: boolean;
+  /** Whether the base may count for the user: only of an owner who created it or accepted that. */
+  accepted_ownership: boolean;
+  /** The user for whom the documents count. */
+  owner: string;
+  /** Empty or null for a restricted member. */
+  documents: DocumentCountsAnswer | null;
+  /** Empty or null for a restricted member. */
+  indexing: IndexingAnswer | null;
+  created_at: string;
+  /** Of anything; for a restricted member, of the fields that are shown. */
+  updated_at: string;
+}
+
+interface LimitUseAnswer {
+  /** Of the limit. */
+  code: string;
+  used: number;
+  /** Null: there is no limit. */
+  max: number | null;
+  /** What is counted. */
+  unit: string;
+  /** When `used` starts again at 0; null: not at a time. */
+  resets_at: string | null;
+  /** Whether tokens that no model server reported are counted too, by an estimate. */
+  is_estimated: boolean;
+}
+
+interface ListedModelAnswer {
+  id: string;
+  context_window: number | null;
+  prompt_price: string | null;
+  completion_price: string | null;
+}
+
+interface ListedSession {
+  title: string;
+  agent: string | null;
+  project: string | null;
+  knowledge_bases: string[];
+  /** Those that the owner chose or a turn named last; may be empty. */
+  models: string[];
+  /** Clients show it above the others. */
+  is_pinned: boolean;
+  /** It is left out of the list, and found by searches. */
+  is_archived: boolean;
+  tags: string[];
+  /** That of the session's newest event. */
+  n: number;
+  updated_at: string;
+  /** A turn of the session is running or queued. */
+  is_answering: boolean;
+  /** A turn of the session has ended since its owner last saw it. */
+  is_unread: boolean;
+}
+
+interface McpServerAnswer {
+  id: string;
+  name: string;
+  status: "ready" | "down" | "needs_sign_in";
+  /** Of who asks: calls of a server that needs it wait until its user has signed in. */
+  sign_in_state: "not_needed" | "needs_sign_in" | "signed_in";
+  /** Those that may be chosen now. */
+  tools: McpToolAnswer[];
+  transport?: "stdio" | "http";
+  command?: string[];
+  url?: string;
+  env?: Record<string, string>;
+  headers?: Record<string, string>;
+  sign_in?: "user" | "shared";
+  approval?: "never" | "ask" | "ask_unless_read_only";
+  enabled_tools?: string[];
+  is_enabled?: boolean;
+  /** Why it is down; empty: it is not. */
+  problem?: string;
+  /** The server's own names. */
+  all_tools?: string[];
+  listed_at?: string | null;
+}
+
+interface McpSignInAnswer {
+  /** To be opened in a browser in which the user is logged in here; it leads to the server's sign-in. */
+  url: string;
+  expires_at: string;
+}
+
+interface McpToolAnswer {
+  /** As agents and chats list it. */
+  name: string;
+  description: string;
+  read_only: boolean;
+}
+
+interface MemberAnswer {
+  id: string;
+  /** The name. */
+  user: string;
+  role: "owner" | "editor" | "reader" | "restricted";
+  /** `false`: an invitation. */
+  accepted: boolean;
+  /** Whether the base may count for this owner. */
+  accepted_ownership: boolean;
+}
+
+interface MessageAnswer {
+  id: string;
+  parent: string | null;
+  role: "root" | "user" | "assistant" | "summary";
+  text: string;
+  reasoning?: string;
+  reasoning_ms?: number;
+  status: "queued" | "running" | "stopping" | "waiting" | "completed" | "failed" | "stopped";
+  error?: RunErrorAnswer;
+  /** Of incomplete answers. */
+  finish_reason?: "length" | "content_filter" | "token_limit" | "character_limit";
+  /** What the model had generated when it was cut at its output limit. */
+  finish_tokens?: number;
+  /** Whether an answer that was cut at its output limit can be continued. */
+  is_continuable?: boolean;
+  model?: string;
+  /** What the agent that answered was called then; absent without one. */
+  agent?: string;
+  run?: string;
+  /** Of an answer whose text the user wrote: that of `model` which was edited; null if it is not there. */
+  edited_from?: string | null;
+  cursor?: CursorAnswer;
+  sent_at: string;
+  token_count: number;
+  /** What a client sent beside this question; absent if nothing. */
+  additional_context?: string;
+  /** Picked with this question; absent if none was. */
+  knowledge_bases?: string[];
+  /** Picked with questions above this one, and searched again for it; absent if there are none. */
+  earlier_knowledge_bases?: string[];
+  files: MessageFileAnswer[];
+  tool_calls: ToolCallAnswer[];
+  citations: CitationAnswer[];
+  siblings: string[];
+  /** The model_index of the run of an answer. */
+  column?: number;
+  /** The answers in its column, oldest first. */
+  attempts?: string[];
+  /** The newest answers in the other columns of its turn. */
+  alongside?: MessageAnswer[];
+  feedback?: FeedbackAnswer;
+}
+
+interface MessageFileAnswer {
+  id: string;
+  name: string;
+  kind: "text" | "image" | "tabular";
+  token_count: number;
+  /** Of a picture. */
+  has_thumbnail?: boolean;
+}
+
+interface ModelAnswer {
+  name: string;
+  context_window: number;
+  supports_vision: boolean;
+  supports_tools: boolean;
+  /** The largest limit that `options` may have. */
+  max_output_tokens: number;
+  /** Members of `options` that are refused. */
+  unsupported_options: string[];
+  /** Of the server. */
+  is_default: boolean;
+  /** Of the user: these answer where neither chat nor agent names models. */
+  is_own_default: boolean;
+  is_demo: boolean;
+}
+
+interface NewTokenAnswer {
+  id: string;
+  /** The token's first characters. */
+  start: string;
+  scope: "read" | "write";
+  created_at: string;
+  expires_at: string | null;
+  /** Returned only in this response. */
+  token: string;
+}
+
+interface NextCompressionAnswer {
+  /** What counts as history after this answer, it included. */
+  history: number;
+  /** The history is summarised once it is longer. */
+  limit: number;
+  /** If it were summarised now, the first message to stay verbatim; null if there is nothing older. */
+  keeps_from: string | null;
+}
+
+interface NodeAnswer {
+  id: string;
+  parent: string | null;
+  role: "root" | "user" | "assistant" | "summary";
+  status: "queued" | "running" | "stopping" | "waiting" | "completed" | "failed" | "stopped";
+  latest_child: string | null;
+  model: string | null;
+  edited_from?: string | null;
+  sent_at: string;
+  last_summarized_message?: string | null;
+}
+
+interface OpenApprovalAnswer {
+  kind: "approval" | "question" | "address" | "sign_in";
+  tool_call: string;
+  run: string;
+  session: string;
+  name: string;
+  arguments: Record<string, any>;
+  requested_at: string;
+  expires_at: string;
+  question?: QuestionAnswer;
+  sign_in?: OpenSignInAnswer;
+  address?: AddressQuestionAnswer;
+}
+
+interface OpenSignInAnswer {
+  /** `POST mcp-servers/{server}/sign-in/` begins to sign in to it; null: it was deleted. */
+  server: string | null;
+  /** The server's. */
+  name: string;
+  /** The page of the user's sign-ins, to be opened in a browser. */
+  url: string;
+}
+
+interface OwnTokenAnswer {
+  id: string;
+  /** The token's first characters. */
+  start: string;
+  scope: "read" | "write";
+  created_at: string;
+  expires_at: string | null;
+}
+
+interface PacketsAnswer {
+  attempt: number;
+  complete: boolean;
+  packets: Record<string, any>[];
+}
+
+interface Page {
+  next: string | null;
+  previous: string | null;
+}
+
+interface PreferencesAnswer {
+  /** Part of the system prompt of all of the user's chats. */
+  instructions: string;
+  /** False: they are kept, but not sent. */
+  uses_instructions: boolean;
+  /** What the text takes of each request, in the default encoding. */
+  instruction_tokens: number;
+  /** They answer where neither chat nor agent names models; of these, those that are still offered. */
+  models: string[];
+}
+
+interface ProjectAnswer {
+  id: string;
+  name: string;
+  instructions: string;
+  files: FileAnswer[];
+  /** Of all texts that can be read. */
+  token_count: number;
+  /** By model: whether its requests contain all these texts, in a chat without agent and tools. Otherwise it searches them, if it has tools. Each run decides again, by what else its request contains. */
+  fits: Record<string, boolean>;
+  indexing: IndexingAnswer;
+  created_at: string;
+  updated_at: string;
+}
+
+interface ProviderAnswer {
+  /** Null: the server of LLM_BASE_URL. */
+  id: string | null;
+  name: string;
+  base_url: string;
+  /** Set where Turnwire is started; cannot be changed. */
+  is_environment: boolean;
+  is_enabled: boolean;
+  /** Null: web does not know. */
+  has_key: boolean | null;
+  created_by: string | null;
+  created_at: string | null;
+  models: ProviderModelAnswer[];
+  latest_check: ProviderCheckAnswer | null;
+}
+
+interface ProviderCheckAnswer {
+  status: "queued" | "done";
+  requested_at: string;
+  finished_at: string | null;
+  /** Why there is no list of models. */
+  error: CheckErrorAnswer | null;
+  models: ListedModelAnswer[];
+  /** The one that is tried. */
+  model: string | null;
+  /** Why it did not answer. */
+  test_error: CheckErrorAnswer | null;
+  /** Until it had answered with a token. */
+  latency_ms: number | null;
+}
+
+interface ProviderModelAnswer {
+  name: string;
+  upstream_name: string;
+  enabled: boolean;
+  is_default: boolean;
+  context_window: number;
+  supports_vision: boolean;
+  supports_tools: boolean;
+  prompt_price: string | null;
+  cached_price: string | null;
+  completion_price: string | null;
+}
+
+interface ProvidersAnswer {
+  /** Whether SECRETS_KEYS is set. */
+  can_store_keys: boolean;
+  results: ProviderAnswer[];
+}
+
+interface QuestionAnswer {
+  message: string;
+  /** A JSON Schema of an object with primitive properties, as elicitation in the Model Context Protocol. */
+  form: Record<string, any>;
+}
+
+interface RefusedConversation {
+  title: string;
+  /** Its name in the zip; empty: a JSON file was sent. */
+  file: string;
+  /** In the file, from 1. */
+  line: number;
+  /** The path of the member in the file. */
+  field: string;
+  code: string;
+  message: string;
+}
+
+interface RunAnswer {
+  id: string;
+  turn: string;
+  /** Of the request that started the turn; may be empty. */
+  request_id: string;
+  message: string;
+  model: string;
+  model_index: number;
+  status: "queued" | "running" | "stopping" | "waiting" | "completed" | "failed" | "stopped";
+  attempt: number;
+  failures: number;
+  /** How often the user let it go on after it was cut. */
+  continuations: number;
+  owner: string | null;
+  error?: RunErrorAnswer;
+  upstream_error?: UpstreamErrorAnswer;
+  usage: UsageAnswer;
+  cost: number | null;
+  time_to_first_token_ms: number | null;
+  reasoning_ms: number | null;
+  cycles: number;
+  /** What held, those of the session included. */
+  options: Record<string, any>;
+  /** Of the last inference, as the model server reported it. */
+  finish_reason: string;
+  finish_tokens: number | null;
+  /** As it was called when it answered. */
+  agent: AnsweringAgentAnswer | null;
+  /** Digest of the prompts and tools it was answered with; null until text is saved. */
+  version: string | null;
+  /** Of its latest request; null if it sent none, or is imported. */
+  context: ContextAnswer | null;
+  created_at: string;
+  queued_at: string;
+  claimed_at: string | null;
+  beat_at: string | null;
+  lease_until: string | null;
+  deadline: string;
+  ended_at: string | null;
+  announced_at: string | null;
+}
+
+interface RunContinued {
+  turn: string;
+  run: string;
+  message: string;
+  /** The first that belongs to the continuation. */
+  attempt: number;
+}
+
+interface RunErrorAnswer {
+  /** `context_too_long`, `empty_response`, `output_limit_reached`, `model_refusal`, `model_not_configured`, `tool_unknown`, `tool_not_configured`, `option_unsupported`, `upstream_option_rejected`, `upstream_auth`, `upstream_quota`, `model_not_found`, `content_filtered`, `upstream_rejected`, `upstream_rate_limited`, `upstream_unavailable`, `upstream_unreachable`, `upstream_timeout`, `upstream_interrupted`, `upstream_malformed`, `run_limit_reached`, `deadline_exceeded`, `worker_lost`, `internal_error`. Of an imported answer, whatever its file says. */
+  code: string;
+  message: string;
+  retryable: boolean;
+}
+
+interface SavedPromptAnswer {
+  id: string;
+  name: string;
+  text: string;
+  created_at: string;
+  updated_at: string;
+}
+
+interface SessionAnswer {
+  title: string;
+  agent: string | null;
+  project: string | null;
+  knowledge_bases: string[];
+  /** Those that the owner chose or a turn named last; may be empty. */
+  models: string[];
+  /** Clients show it above the others. */
+  is_pinned: boolean;
+  /** It is left out of the list, and found by searches. */
+  is_archived: boolean;
+  tags: string[];
+  /** That of the session's newest event. */
+  n: number;
+  updated_at: string;
+  /** A turn of the session is running or queued. */
+  is_answering: boolean;
+  /** A turn of the session has ended since its owner last saw it. */
+  is_unread: boolean;
+  id: string;
+  tools: string[];
+  reminder: string;
+  prompt: string;
+  /** As they were sent. */
+  options: Record<string, any>;
+  /** Whether there are options or a prompt. */
+  has_options: boolean;
+  while_answering: "reject" | "enqueue" | "interrupt";
+  /** Of one that is in no list. */
+  is_temporary: boolean;
+  root: string;
+  leaf: string;
+  /** The text around the match. */
+  match?: string | null;
+  /** The first message that matches, on any branch. */
+  match_message?: string | null;
+  created_at: string;
+}
+
+interface SessionMembers {
+  title: string;
+  agent: string | null;
+  project: string | null;
+  knowledge_bases: string[];
+  /** Those that the owner chose or a turn named last; may be empty. */
+  models: string[];
+  /** Clients show it above the others. */
+  is_pinned: boolean;
+  /** It is left out of the list, and found by searches. */
+  is_archived: boolean;
+  tags: string[];
+}
+
+interface SessionPage {
+  next: string | null;
+  previous: string | null;
+  results: SessionAnswer[];
+}
+
+interface ShareAnswer {
+  id: string;
+  session: string;
+  leaf: string;
+  url: string | null;
+  is_current: boolean;
+  shows_details: boolean;
+  created_at: string;
+}
+
+interface SharedCallAnswer {
+  name: string;
+  status: "pending" | "waiting" | "running" | "completed" | "failed" | "refused" | "unknown";
+  /** Empty if they are very long. */
+  arguments: Record<string, any>;
+  response: string;
+  /** Whether there is more of the arguments or the response. */
+  is_shortened?: boolean;
+}
+
+interface SharedCitationAnswer {
+  number: number;
+  title: string;
+  url: string;
+}
+
+interface SharedMessageAnswer {
+  role: "root" | "user" | "assistant" | "summary";
+  text: string;
+  sent_at: string;
+  files: string[];
+  citations: SharedCitationAnswer[];
+  model?: string;
+  /** True: the owner of the chat wrote the text, after that of the model. */
+  is_edited?: boolean;
+  error?: string;
+  finish_reason?: "length" | "content_filter" | "token_limit" | "character_limit";
+  finish_tokens?: number;
+  /** Only if the owner shows details. */
+  reasoning?: string;
+  /** Only if the owner shows details. */
+  tool_calls?: SharedCallAnswer[];
+  /** Whether there are more than are listed. */
+  has_more_tool_calls?: boolean;
+}
+
+interface SharedPageAnswer {
+  title: string;
+  shared_at: string;
+  messages: SharedMessageAnswer[];
+  /** The number of the next page. */
+  next: number | null;
+}
+
+interface SignInQuestionAnswer {
+  /** `POST mcp-servers/{server}/sign-in/` begins to sign in to it; null: it was deleted. */
+  server: string | null;
+  /** The server's. */
+  name: string;
+}
+
+interface StartedAnswer {
+  turn: string;
+  user_message: string;
+  runs: StartedRunAnswer[];
+}
+
+interface StartedRunAnswer {
+  id: string;
+  message: string;
+  model: string;
+  model_index: number;
+}
+
+interface StatusAnswer {
+  status: "queued" | "running" | "stopping" | "waiting" | "completed" | "failed" | "stopped";
+}
+
+interface SummaryAnswer {
+  id: string;
+  parent: string;
+  last_summarized_message: string;
+  text: string;
+  token_count: number;
+  saved_tokens: number | null;
+  model: string | null;
+  sent_at: string;
+}
+
+interface TagAnswer {
+  name: string;
+  /** How many have it, those in the trash left out. */
+  sessions: number;
+}
+
+interface ToolCallAnswer {
+  id: string;
+  tool_call_id: string;
+  name: string;
+  arguments: Record<string, any>;
+  response: string;
+  status: "pending" | "waiting" | "running" | "completed" | "failed" | "refused" | "unknown";
+  turn_number: number;
+  tab_index: number;
+  documents?: Record<string, any>[];
+  /** The response as JSON, of tools that have it. */
+  structured?: Record<string, any>;
+  /** That the tool returned. */
+  images?: ToolImageAnswer[];
+  text_before?: string;
+  reasoning?: string;
+  reasoning_ms?: number;
+  duration_ms?: number;
+  /** What the call asks the user, while it waits. */
+  question?: QuestionAnswer;
+  /** What the user has to sign in to, while the call waits for that. */
+  sign_in?: SignInQuestionAnswer;
+  /** Where the user has to go, while the call waits for that. */
+  address?: AddressQuestionAnswer;
+  /** Those made inside it. */
+  children: ToolCallAnswer[];
+}
+
+interface ToolImageAnswer {
+  /** Of a file: `files/{id}/content/` has the image, `files/{id}/thumbnail/` a small copy. */
+  id: string;
+  name: string;
+  width: number;
+  height: number;
+}
+
+interface TrashPage {
+  next: string | null;
+  previous: string | null;
+  results: TrashedSessionAnswer[];
+}
+
+interface TrashedSessionAnswer {
+  title: string;
+  agent: string | null;
+  project: string | null;
+  knowledge_bases: string[];
+  /** Those that the owner chose or a turn named last; may be empty. */
+  models: string[];
+  /** Clients show it above the others. */
+  is_pinned: boolean;
+  /** It is left out of the list, and found by searches. */
+  is_archived: boolean;
+  tags: string[];
+  /** That of the session's newest event. */
+  n: number;
+  updated_at: string;
+  /** A turn of the session is running or queued. */
+  is_answering: boolean;
+  /** A turn of the session has ended since its owner last saw it. */
+  is_unread: boolean;
+  id: string;
+  tools: string[];
+  reminder: string;
+  prompt: string;
+  /** As they were sent. */
+  options: Record<string, any>;
+  /** Whether there are options or a prompt. */
+  has_options: boolean;
+  while_answering: "reject" | "enqueue" | "interrupt";
+  /** Of one that is in no list. */
+  is_temporary: boolean;
+  root: string;
+  leaf: string;
+  /** The text around the match. */
+  match?: string | null;
+  /** The first message that matches, on any branch. */
+  match_message?: string | null;
+  created_at: string;
+  deleted_at: string;
+  /** When it is deleted for good. */
+  purge_at: string;
+}
+
+interface UpstreamErrorAnswer {
+  /** The HTTP status; null without a response. */
+  status: number | null;
+  /** The server's own code or type; for staff. */
+  code?: string;
+  /** What the server said, without secrets; for staff. */
+  message?: string;
+}
+
+interface UsageAnswer {
+  prompt_tokens: number | null;
+  completion_tokens: number | null;
+  cached_tokens: number | null;
+  reasoning_tokens: number | null;
+  /** Of the prompt and completion tokens, those that the server did not report. */
+  estimated_tokens: number | null;
+}
+
+interface UsedAnswer {
+  day: string;
+  model: string;
+  purpose: "answers" | "expansions" | "safe_summaries" | "summaries" | "titles";
+  /** Answers; 0 of other purposes. */
+  runs: number;
+  /** To the model. */
+  requests: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  cached_tokens: number;
+  reasoning_tokens: number;
+  /** Of the prompt and completion tokens, those that the server did not report. */
+  estimated_tokens: number;
+  cost: number | null;
+}

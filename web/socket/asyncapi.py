@@ -1,0 +1,139 @@
+"""The AsyncAPI document: commands from asyncapi.yaml, and everything that clients receive from the Structs that are sent."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import yaml
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from msgspec import Struct
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from chat.events import frames
+from chat.protocol import wire
+from chat.protocol.states import Status
+from chat.transcript.finish import CUT
+from web.rest.answer_schemas import describe
+from web.rest.api_view import StrictAPIView
+from web.rest.error_answer import CODES
+from web.rest.operators import MayReadContract
+from web.socket import replies
+
+_COMMANDS: Final = Path(__file__).parent / "asyncapi.yaml"
+_SCHEMAS: Final = "#/components/schemas/"
+_SOCKET: Final = "#/channels/socket"
+# By operation, what the server sends.
+_SENT: Final[Mapping[str, tuple[type[Struct], ...]]] = {
+    "reply": (
+        replies.Subscribed,
+        replies.Unsubscribed,
+        replies.Accepted,
+        replies.Stopping,
+        replies.SessionsWatched,
+        replies.Pong,
+        replies.ErrorFrame,
+    ),
+    "push": (
+        frames.TurnStarted,
+        frames.RunContinuedFrame,
+        frames.OverallStop,
+        frames.CompressionFrame,
+        frames.SessionFrame,
+        frames.Resync,
+        wire.Packet,
+        wire.Reset,
+        wire.Snapshot,
+        frames.Queued,
+        frames.Heartbeat,
+    ),
+    "push_of_the_list": (
+        frames.SessionChanged,
+        frames.SessionDeleted,
+        frames.SessionsResync,
+        frames.ProjectChanged,
+        frames.ProjectDeleted,
+        frames.TagChanged,
+        frames.KnowledgeBaseChanged,
+        frames.KnowledgeBaseDeleted,
+    ),
+    "push_of_files": (frames.FileFrame, frames.ModelsChanged),
+}
+# Sets of values that have a name of their own.
+_NAMED: Final = {
+    "ErrorCode": CODES,
+    "Status": [str(status) for status in Status],
+    "StopReason": list(get_args(wire.StopReason)),
+}
+
+
+class AsyncApiView(StrictAPIView):
+    permission_classes: list[type[BasePermission]] = [MayReadContract]
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse:  # noqa: ARG002
+        return HttpResponse(_rendered(), content_type="application/yaml")
+
+
+@cache
+def _rendered() -> str:
+    return yaml.safe_dump(build_document(), sort_keys=False, allow_unicode=True, width=120)
+
+
+def build_document() -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load(_COMMANDS.read_text(encoding="utf-8"))
+    components, operations = document["components"], document["operations"]
+    operations["command"]["messages"] = [_reference(name) for name in components["messages"]]
+    for operation, sent in _SENT.items():
+        messages = {_message_name(struct): _describe_message(struct) for struct in sent}
+        components["messages"] |= messages
+        operations[operation]["messages"] = [_reference(name) for name in messages]
+    for operation in operations.values():
+        operation["channel"] = {"$ref": _SOCKET}
+    document["channels"]["socket"]["messages"] = {
+        name: {"$ref": f"#/components/messages/{name}"} for name in components["messages"]
+    }
+    components["schemas"] |= _describe_schemas(struct for sent in _SENT.values() for struct in sent)
+    return document
+
+
+def _describe_schemas(structs: Iterable[type[Struct]]) -> dict[str, Any]:
+    schemas = describe(list(structs))
+    # Events that an earlier release has recorded lack members.
+    schemas["SessionFrame"]["required"] = ["n", "session", "type"]
+    schemas["Error"]["properties"]["code"]["examples"] = sorted(wire.RUN_ERRORS)
+    schemas["Stop"]["properties"]["finish_reason"]["enum"] = [*CUT]
+    for schema in schemas.values():
+        for name, member in schema.get("properties", {}).items():
+            if name == "type":
+                schema["properties"][name] = {"const": member["enum"][0]}
+            _name_values(member)
+    return schemas | {name: {"enum": values} for name, values in _NAMED.items()}
+
+
+def _name_values(member: dict[str, Any]) -> None:
+    """Refer to a set of values that has a name, instead of repeating it."""
+    for name, values in _NAMED.items():
+        if sorted(member.get("enum", ())) == sorted(values):
+            member.clear()
+            member["$ref"] = f"{_SCHEMAS}{name}"
+
+
+def _tag(struct: type[Struct]) -> str:
+    return str(struct.__struct_config__.tag)
+
+
+def _message_name(struct: type[Struct]) -> str:
+    """Its tag; `error` is that of a packet's body as well."""
+    return "error_frame" if struct is replies.ErrorFrame else _tag(struct)
+
+
+def _describe_message(struct: type[Struct]) -> dict[str, Any]:
+    summary = " ".join((struct.__doc__ or "").split())
+    return {"name": _tag(struct), "summary": summary, "payload": {"$ref": f"{_SCHEMAS}{struct.__name__}"}}
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": f"{_SOCKET}/messages/{name}"}
