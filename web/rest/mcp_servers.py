@@ -36,6 +36,7 @@ _BY_METHOD: Final = {
     "DELETE": "chat.delete_mcpserver",
 }
 MAX_PARTS: Final = 100
+STATUSES: Final = McpStatus.values
 RULES: Final = [rule.value for rule in ApprovalRule]
 
 
@@ -92,7 +93,7 @@ class McpToolAnswer(ResponseSchema):
 class McpServerAnswer(ResponseSchema):
     id = serializers.UUIDField()
     name = serializers.CharField()
-    status = serializers.ChoiceField(choices=McpStatus.values)
+    status = serializers.ChoiceField(choices=STATUSES)
     sign_in_state = serializers.ChoiceField(
         choices=[NOT_NEEDED, NEEDS_SIGN_IN, SIGNED_IN],
         help_text="Of who asks: calls of a server that needs it wait until its user has signed in.",
