@@ -37,6 +37,7 @@ from llm_worker.loading.claim import claim_run
 from llm_worker.mcp.connections import Connections
 from llm_worker.mcp.credentials import Credentials
 from llm_worker.mcp.listing import list_again, list_server
+from llm_worker.mcp.requests import answer_request
 from llm_worker.mcp.sign_ins import advance_sign_in
 from llm_worker.post_run.request_log import RequestLog
 from llm_worker.post_run.titles import title_session
@@ -85,9 +86,13 @@ class Runtime:
         """Check the provider and store how it went. Not while draining: staff request it again."""
         self._run_beside(lambda: check_provider(provider_id, check_id, self._database, self._models))
 
-    def list_mcp_tools(self, server_id: str) -> None:
+    def list_mcp_tools(self, server_id: str, credential_id: str = "") -> None:
         """List the tools of an MCP server and store them. Not while draining: it is requested again."""
-        self._run_beside(lambda: list_server(server_id, self._database, self._servers))
+        self._run_beside(lambda: list_server(server_id, self._database, self._servers, credential_id))
+
+    def answer_mcp_request(self, request_id: str) -> None:
+        """Read a resource or fill in a prompt of an MCP server. Not while draining: users ask again."""
+        self._run_beside(lambda: answer_request(request_id, self._database, self._servers))
 
     def advance_mcp_sign_in(self, sign_in_id: str) -> None:
         """Find where the user signs in, or exchange what they came back with. Not while draining: users begin again."""

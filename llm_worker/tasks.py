@@ -14,6 +14,7 @@ from chat.metrics.counters import TASKS_DROPPED
 from chat.metrics.tally import keep_pushing
 from chat.protocol.tasks import (
     ADVANCE_MCP_SIGN_IN,
+    ANSWER_MCP_REQUEST,
     CHECK_PROVIDER,
     DEFAULT_QUEUE,
     LIST_MCP_TOOLS,
@@ -43,15 +44,21 @@ def check_provider(*, provider_id: str, check_id: str, **_later: object) -> None
 
 
 @shared_task(name=LIST_MCP_TOOLS)
-def list_mcp_tools(*, server_id: str, **_later: object) -> None:
+def list_mcp_tools(*, server_id: str, credential_id: str = "", **_later: object) -> None:
     """List the tools of an MCP server. A second delivery lists them again."""
-    runtime.current().list_mcp_tools(server_id)
+    runtime.current().list_mcp_tools(server_id, credential_id)
 
 
 @shared_task(name=ADVANCE_MCP_SIGN_IN)
 def advance_mcp_sign_in(*, sign_in_id: str, **_later: object) -> None:
     """Do what a sign-in to an MCP server waits for. A second delivery does nothing."""
     runtime.current().advance_mcp_sign_in(sign_in_id)
+
+
+@shared_task(name=ANSWER_MCP_REQUEST)
+def answer_mcp_request(*, request_id: str, **_later: object) -> None:
+    """Read a resource of an MCP server, or fill in a prompt of it. A second delivery does nothing once there is an answer."""
+    runtime.current().answer_mcp_request(request_id)
 
 
 @worker_ready.connect

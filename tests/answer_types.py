@@ -15,9 +15,9 @@ NAMES: Final = {"integer": "number", "number": "number", "string": "string", "bo
 
 def render() -> str:
     """Needs Django, and the modules of the API."""
-    import config.urls  # noqa: F401, PLC0415  imports all answers
-    from chat.presenters.answer import all_answers  # noqa: PLC0415
-    from web.rest.answer_schemas import describe  # noqa: PLC0415
+    import config.urls  # noqa: F401  imports all answers
+    from chat.presenters.answer import all_answers
+    from web.rest.answer_schemas import describe
 
     # Frames of the socket have a tag; they are the answers with `type` and `session`.
     answers = [answer for answer in all_answers() if not answer.__struct_config__.tag]

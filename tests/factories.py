@@ -4,6 +4,7 @@ By convention alice owns the data, bob is another user or staff, and mallory mus
 """
 
 import uuid
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -19,6 +20,7 @@ from chat.models import (
     Approval,
     ChatMessage,
     Compression,
+    McpCatalog,
     McpCredential,
     McpServer,
     ModelConfig,
@@ -120,6 +122,18 @@ def create_waiting_call(
 def create_mcp_credential(server: McpServer, user: Any) -> McpCredential:
     return McpCredential.objects.create(
         server=server, user=user, url=server.url, encrypted_secret="of nothing"
+    )
+
+
+def create_mcp_catalog(
+    server: McpServer, credential: McpCredential | None = None, **listed: Any
+) -> McpCatalog:
+    return McpCatalog.objects.create(
+        server=server,
+        credential=credential,
+        revision=server.revision,
+        expires_at=timezone.now() + timedelta(hours=1),
+        **listed,
     )
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
+from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import (
     AccessToken,
     AuthorizationCode,
@@ -144,6 +145,17 @@ def serve(port: int) -> Iterator[Issuer]:
             )
             return InputRequiredResult(input_requests={"paid": ElicitRequest(params=asked)})
         return f"paid: {answer.action}"
+
+    @server.resource("tides://table", name="table", title="Table of tides", mime_type="text/markdown")
+    def table() -> str:
+        """All of this year."""
+        token = get_access_token()
+        return f"# Tides of {token.client_id if token else 'nobody'}"
+
+    @server.prompt(title="Ask for a tide")
+    def ask_tide(place: str, day: str = "today") -> str:
+        """Asks for the tide at a place."""
+        return f"How is the tide at {place} {day}?"
 
     config = uvicorn.Config(server.streamable_http_app(), host="127.0.0.1", port=port, log_level="critical")
     running = uvicorn.Server(config)

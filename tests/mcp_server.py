@@ -141,6 +141,28 @@ async def grow(context: Context) -> str:
     return "there is another tool"
 
 
+@server.resource("tests://notes/today.txt", name="notes")
+def notes() -> str:
+    """What was noted today."""
+    return "Flut um neun"
+
+
+@server.resource("tests://dot", name="dot", title="A dot", mime_type="image/png")
+def drawn() -> bytes:
+    return DOT
+
+
+@server.resource("tests://broken", name="broken")
+def broken() -> str:
+    raise ValueError("the tide is out")
+
+
+@server.prompt(title="Greeting")
+def greet(name: str, language: str = "English") -> str:
+    """Greets somebody."""
+    return f"Greet {name} in {language}."
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "stdio":
         server.run("stdio")

@@ -165,7 +165,7 @@ interface DocumentPage {
 }
 
 interface ErrorAnswer {
-  code: "bad_request" | "not_authenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "unavailable" | "invalid_json" | "json_too_deep" | "invalid_encoding" | "invalid_characters" | "invalid_type" | "invalid_value" | "invalid_id" | "invalid_pagination" | "invalid_cursor" | "unknown_type" | "unsupported_frame" | "unknown_field" | "field_required" | "headers_too_large" | "too_many_connections" | "too_many_uploads" | "invalid_credentials" | "token_read_only" | "csrf_failed" | "login_busy" | "session_not_found" | "temporary_session" | "message_not_found" | "parent_not_found" | "turn_not_found" | "run_not_found" | "tool_call_not_found" | "file_not_found" | "file_empty" | "file_too_large" | "file_type_mismatch" | "too_many_files" | "too_many_waiting_files" | "file_storage_unavailable" | "invalid_multipart" | "invalid_range" | "file_processing" | "attachments_too_large" | "file_failed" | "token_not_found" | "tag_not_found" | "share_not_found" | "agent_not_found" | "prompt_not_found" | "provider_not_found" | "project_not_found" | "knowledge_base_not_found" | "document_not_found" | "member_not_found" | "user_not_found" | "not_allowed" | "already_member" | "too_many_invitations" | "too_many_shared_agents" | "last_owner" | "owner_without_room" | "mcp_server_not_found" | "mcp_server_name_taken" | "mcp_command_refused" | "mcp_url_refused" | "mcp_variable_refused" | "mcp_server_without_sign_in" | "not_signed_in" | "too_many_mcp_servers" | "encryption_unavailable" | "provider_address_invalid" | "provider_key_required" | "provider_name_taken" | "model_name_taken" | "too_many_providers" | "too_many_models" | "too_many_sessions" | "too_many_projects" | "too_many_agents" | "too_many_tags" | "too_many_prompts" | "too_many_tokens" | "too_many_knowledge_bases" | "too_many_documents" | "too_many_chunks" | "storage_full" | "too_many_sockets" | "too_many_answers" | "message_empty" | "message_too_long" | "models_invalid" | "option_unsupported" | "tool_unknown" | "tool_not_configured" | "role_order" | "session_not_empty" | "parent_in_progress" | "answer_in_progress" | "turn_in_progress" | "not_continuable" | "run_limit_reached" | "not_waiting" | "already_decided" | "arguments_invalid" | "answer_invalid" | "idempotency_mismatch" | "too_many_runs" | "daily_limit_reached" | "too_many_shares" | "queue_full" | "stream_unavailable";
+  code: "bad_request" | "not_authenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "unavailable" | "invalid_json" | "json_too_deep" | "invalid_encoding" | "invalid_characters" | "invalid_type" | "invalid_value" | "invalid_id" | "invalid_pagination" | "invalid_cursor" | "unknown_type" | "unsupported_frame" | "unknown_field" | "field_required" | "headers_too_large" | "too_many_connections" | "too_many_uploads" | "invalid_credentials" | "token_read_only" | "csrf_failed" | "login_busy" | "session_not_found" | "temporary_session" | "message_not_found" | "parent_not_found" | "turn_not_found" | "run_not_found" | "tool_call_not_found" | "file_not_found" | "file_empty" | "file_too_large" | "file_type_mismatch" | "too_many_files" | "too_many_waiting_files" | "file_storage_unavailable" | "invalid_multipart" | "invalid_range" | "file_processing" | "attachments_too_large" | "file_failed" | "token_not_found" | "tag_not_found" | "share_not_found" | "agent_not_found" | "prompt_not_found" | "provider_not_found" | "project_not_found" | "knowledge_base_not_found" | "document_not_found" | "member_not_found" | "user_not_found" | "not_allowed" | "already_member" | "too_many_invitations" | "too_many_shared_agents" | "last_owner" | "owner_without_room" | "mcp_server_not_found" | "mcp_server_name_taken" | "mcp_command_refused" | "mcp_url_refused" | "mcp_variable_refused" | "mcp_server_without_sign_in" | "mcp_resource_not_found" | "mcp_prompt_not_found" | "mcp_request_not_found" | "mcp_server_unavailable" | "mcp_server_refused" | "mcp_sign_in_needed" | "not_signed_in" | "too_many_mcp_servers" | "encryption_unavailable" | "provider_address_invalid" | "provider_key_required" | "provider_name_taken" | "model_name_taken" | "too_many_providers" | "too_many_models" | "too_many_sessions" | "too_many_projects" | "too_many_agents" | "too_many_tags" | "too_many_prompts" | "too_many_tokens" | "too_many_knowledge_bases" | "too_many_documents" | "too_many_chunks" | "storage_full" | "too_many_sockets" | "too_many_answers" | "message_empty" | "message_too_long" | "models_invalid" | "option_unsupported" | "tool_unknown" | "tool_not_configured" | "role_order" | "session_not_empty" | "parent_in_progress" | "answer_in_progress" | "turn_in_progress" | "not_continuable" | "run_limit_reached" | "not_waiting" | "already_decided" | "arguments_invalid" | "answer_invalid" | "idempotency_mismatch" | "too_many_runs" | "daily_limit_reached" | "too_many_shares" | "queue_full" | "stream_unavailable";
   message: string;
   /** What of the request is wrong, as a path of names. */
   field?: string;
@@ -195,7 +195,7 @@ interface ErrorAnswer {
 }
 
 interface ErrorMembers {
-  code: "bad_request" | "not_authenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "unavailable" | "invalid_json" | "json_too_deep" | "invalid_encoding" | "invalid_characters" | "invalid_type" | "invalid_value" | "invalid_id" | "invalid_pagination" | "invalid_cursor" | "unknown_type" | "unsupported_frame" | "unknown_field" | "field_required" | "headers_too_large" | "too_many_connections" | "too_many_uploads" | "invalid_credentials" | "token_read_only" | "csrf_failed" | "login_busy" | "session_not_found" | "temporary_session" | "message_not_found" | "parent_not_found" | "turn_not_found" | "run_not_found" | "tool_call_not_found" | "file_not_found" | "file_empty" | "file_too_large" | "file_type_mismatch" | "too_many_files" | "too_many_waiting_files" | "file_storage_unavailable" | "invalid_multipart" | "invalid_range" | "file_processing" | "attachments_too_large" | "file_failed" | "token_not_found" | "tag_not_found" | "share_not_found" | "agent_not_found" | "prompt_not_found" | "provider_not_found" | "project_not_found" | "knowledge_base_not_found" | "document_not_found" | "member_not_found" | "user_not_found" | "not_allowed" | "already_member" | "too_many_invitations" | "too_many_shared_agents" | "last_owner" | "owner_without_room" | "mcp_server_not_found" | "mcp_server_name_taken" | "mcp_command_refused" | "mcp_url_refused" | "mcp_variable_refused" | "mcp_server_without_sign_in" | "not_signed_in" | "too_many_mcp_servers" | "encryption_unavailable" | "provider_address_invalid" | "provider_key_required" | "provider_name_taken" | "model_name_taken" | "too_many_providers" | "too_many_models" | "too_many_sessions" | "too_many_projects" | "too_many_agents" | "too_many_tags" | "too_many_prompts" | "too_many_tokens" | "too_many_knowledge_bases" | "too_many_documents" | "too_many_chunks" | "storage_full" | "too_many_sockets" | "too_many_answers" | "message_empty" | "message_too_long" | "models_invalid" | "option_unsupported" | "tool_unknown" | "tool_not_configured" | "role_order" | "session_not_empty" | "parent_in_progress" | "answer_in_progress" | "turn_in_progress" | "not_continuable" | "run_limit_reached" | "not_waiting" | "already_decided" | "arguments_invalid" | "answer_invalid" | "idempotency_mismatch" | "too_many_runs" | "daily_limit_reached" | "too_many_shares" | "queue_full" | "stream_unavailable";
+  code: "bad_request" | "not_authenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "unavailable" | "invalid_json" | "json_too_deep" | "invalid_encoding" | "invalid_characters" | "invalid_type" | "invalid_value" | "invalid_id" | "invalid_pagination" | "invalid_cursor" | "unknown_type" | "unsupported_frame" | "unknown_field" | "field_required" | "headers_too_large" | "too_many_connections" | "too_many_uploads" | "invalid_credentials" | "token_read_only" | "csrf_failed" | "login_busy" | "session_not_found" | "temporary_session" | "message_not_found" | "parent_not_found" | "turn_not_found" | "run_not_found" | "tool_call_not_found" | "file_not_found" | "file_empty" | "file_too_large" | "file_type_mismatch" | "too_many_files" | "too_many_waiting_files" | "file_storage_unavailable" | "invalid_multipart" | "invalid_range" | "file_processing" | "attachments_too_large" | "file_failed" | "token_not_found" | "tag_not_found" | "share_not_found" | "agent_not_found" | "prompt_not_found" | "provider_not_found" | "project_not_found" | "knowledge_base_not_found" | "document_not_found" | "member_not_found" | "user_not_found" | "not_allowed" | "already_member" | "too_many_invitations" | "too_many_shared_agents" | "last_owner" | "owner_without_room" | "mcp_server_not_found" | "mcp_server_name_taken" | "mcp_command_refused" | "mcp_url_refused" | "mcp_variable_refused" | "mcp_server_without_sign_in" | "mcp_resource_not_found" | "mcp_prompt_not_found" | "mcp_request_not_found" | "mcp_server_unavailable" | "mcp_server_refused" | "mcp_sign_in_needed" | "not_signed_in" | "too_many_mcp_servers" | "encryption_unavailable" | "provider_address_invalid" | "provider_key_required" | "provider_name_taken" | "model_name_taken" | "too_many_providers" | "too_many_models" | "too_many_sessions" | "too_many_projects" | "too_many_agents" | "too_many_tags" | "too_many_prompts" | "too_many_tokens" | "too_many_knowledge_bases" | "too_many_documents" | "too_many_chunks" | "storage_full" | "too_many_sockets" | "too_many_answers" | "message_empty" | "message_too_long" | "models_invalid" | "option_unsupported" | "tool_unknown" | "tool_not_configured" | "role_order" | "session_not_empty" | "parent_in_progress" | "answer_in_progress" | "turn_in_progress" | "not_continuable" | "run_limit_reached" | "not_waiting" | "already_decided" | "arguments_invalid" | "answer_invalid" | "idempotency_mismatch" | "too_many_runs" | "daily_limit_reached" | "too_many_shares" | "queue_full" | "stream_unavailable";
   message: string;
   /** What of the request is wrong, as a path of names. */
   field?: string;
@@ -377,6 +377,57 @@ interface ListedSession {
   is_answering: boolean;
   /** A turn of the session has ended since its owner last saw it. */
   is_unread: boolean;
+}
+
+interface McpArgumentAnswer {
+  name: string;
+  title: string;
+  description: string;
+  required: boolean;
+}
+
+interface McpCatalogAnswer {
+  server: string;
+  name: string;
+  status: "ready" | "down" | "needs_sign_in";
+  sign_in_state: "not_needed" | "needs_sign_in" | "signed_in";
+  resources: McpResourceAnswer[];
+  prompts: McpPromptAnswer[];
+}
+
+interface McpPromptAnswer {
+  name: string;
+  title: string;
+  description: string;
+  arguments: McpArgumentAnswer[];
+}
+
+interface McpRequestAnswer {
+  id: string;
+  server: string;
+  kind: "resource" | "prompt";
+  status: "waiting" | "done" | "failed";
+  /** Of a prompt, once it is done. */
+  text: string;
+  /** Of a resource, once it is done; null as well if it was deleted. */
+  file: FileAnswer | null;
+  error: McpRequestErrorAnswer | null;
+}
+
+interface McpRequestErrorAnswer {
+  code: string;
+  /** One sentence, with the server's name. */
+  message: string;
+}
+
+interface McpResourceAnswer {
+  uri: string;
+  name: string;
+  description: string;
+  /** As the server says; empty: it does not. */
+  content_type: string;
+  /** Bytes, as the server says. */
+  size: number | null;
 }
 
 interface McpServerAnswer {

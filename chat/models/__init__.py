@@ -16,6 +16,8 @@ from chat.models.invitation import Invitation
 from chat.models.leadership import Leadership
 from chat.models.login import Login
 from chat.models.login_limit import LoginLimit
+from chat.models.mcp_catalog import McpCatalog
+from chat.models.mcp_request import McpRequest
 from chat.models.mcp_server import McpServer
 from chat.models.mcp_sign_in import McpCredential, McpSignIn
 from chat.models.message import ChatMessage
@@ -59,7 +61,9 @@ __all__ = [
     "Leadership",
     "Login",
     "LoginLimit",
+    "McpCatalog",
     "McpCredential",
+    "McpRequest",
     "McpServer",
     "McpSignIn",
     "MessageFile",

@@ -82,6 +82,12 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "mcp_url_refused": (400, "No MCP server is reached at this address."),
     "mcp_variable_refused": (400, "This environment variable is not given to MCP servers."),
     "mcp_server_without_sign_in": (409, "Nobody signs in to this MCP server."),
+    "mcp_resource_not_found": (404, "The MCP server lists no such resource."),
+    "mcp_prompt_not_found": (404, "The MCP server lists no such prompt."),
+    "mcp_request_not_found": (404, "There is no such request to an MCP server."),
+    "mcp_server_unavailable": (409, "The MCP server cannot be reached at the moment."),
+    "mcp_server_refused": (409, "The MCP server has refused it."),
+    "mcp_sign_in_needed": (409, "Sign in to the MCP server first."),
     "not_signed_in": (409, "You have not signed in to the server yet."),
     "too_many_mcp_servers": (409, "There are as many MCP servers as there may be. Delete one first."),
     "encryption_unavailable": (

@@ -1,11 +1,10 @@
 """Connection: one connection to a server, with the task that holds it. The only module beside the transports that knows the SDK."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from datetime import timedelta
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, TypeVar, cast
 
 import httpx2
 from django.conf import settings
@@ -17,8 +16,9 @@ from mcp_types import (
     CONNECTION_CLOSED,
     CallToolResult,
     Implementation,
+    PromptListChangedNotification,
     RequestParamsMeta,
-    Tool,
+    ResourceListChangedNotification,
     ToolListChangedNotification,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -39,15 +39,18 @@ from llm_worker.mcp.configuration import (
 )
 from llm_worker.mcp.content import images_of, response_of, structured_of
 from llm_worker.mcp.http import NOT_SENT, HttpServer
+from llm_worker.mcp.pages import Listing, list_catalog, list_tools
 from llm_worker.mcp.stdio import StdioServer
+
+Found = TypeVar("Found")
 
 # To start, and to agree on a revision of the protocol. Those that npx or uvx installs first take longest.
 START_S: Final = 60.0
 LIST_S: Final = 30.0
+# For a resource, or a prompt.
+ASK_S: Final = 30.0
 # For the server to say that it will tell of changes.
 LISTEN_S: Final = 2.0
-MAX_TOOLS: Final = 500
-MAX_PAGES: Final = 50
 MAX_MESSAGE_CHARACTERS: Final = 1_000
 _CLOSE_S: Final = 10.0
 # What the SDK says of a connection that ended, and of a status that is none of the protocol's. Servers use the code of the first.
@@ -56,14 +59,12 @@ _ERROR_RESPONSE: Final = "Server returned an error response"
 _NO_PROTOCOL: Final = "The server does not speak the protocol."
 # In `_meta` of a call: the same if it is executed again after a crash (modelcontextprotocol.io, `_meta`: a prefix of one's own).
 IDEMPOTENCY_KEY: Final = "turnwire/idempotency-key"
+_CHANGES: Final = (
+    ToolListChangedNotification,
+    PromptListChangedNotification,
+    ResourceListChangedNotification,
+)
 _TRANSPORT_ERRORS: Final = (MCPError, httpx2.HTTPError, OSError, ValidationError)
-
-
-class Listing(NamedTuple):
-    """ttl: how long the server says that it holds; None: it does not say."""
-
-    tools: list[Tool]
-    ttl: timedelta | None
 
 
 class Connection:
@@ -94,22 +95,28 @@ class Connection:
     async def list_tools(self) -> Listing:
         """Raises ServerUnavailable."""
         client = await self._client()
-        tools: list[Tool] = []
-        cursor, ttl = None, None
         try:
             async with asyncio.timeout(LIST_S):
-                for _ in range(MAX_PAGES):
-                    page = await client.list_tools(cursor=cursor)
-                    tools += page.tools
-                    ttl = timedelta(milliseconds=page.ttl_ms) if page.ttl_ms else ttl
-                    cursor = page.next_cursor
-                    if not cursor or len(tools) >= MAX_TOOLS:
-                        break
+                listing = await list_tools(client)
         except TimeoutError:
             raise ServerUnavailable(f"The server did not list its tools within {LIST_S:g} s.") from None
         except _TRANSPORT_ERRORS as error:
             raise self._unavailable(error) from error
-        return Listing(tools[:MAX_TOOLS], ttl)
+        try:
+            async with asyncio.timeout(LIST_S):
+                return listing._replace(catalog=await list_catalog(client))
+        except (TimeoutError, *_TRANSPORT_ERRORS):
+            return listing
+
+    async def ask(self, question: Callable[[Client], Awaitable[Found]]) -> Found:
+        """What this returns of the server, which may ask nobody anything meanwhile. Raises ServerUnavailable, CallFailed, CallLost."""
+        client = await self._client()
+        try:
+            with self._asking.during(CallQuestions(None)):
+                async with asyncio.timeout(ASK_S):
+                    return await self._answered(question(client))
+        except TimeoutError:
+            raise CallFailed(f"The server did not answer within {ASK_S:g} s.") from None
 
     async def call(self, tool: str, arguments: Mapping[str, Any], caller: Caller) -> Answer:
         """Raises ServerUnavailable if the server was asked nothing, CallFailed, CallLost, Asked. A cancelled one is cancelled there too."""
@@ -135,13 +142,17 @@ class Connection:
         async def tell(progress: float, total: float | None, message: str | None) -> None:
             await caller.progress(progress, total, message or "")
 
+        called = client.call_tool(
+            tool,
+            dict(arguments),
+            progress_callback=tell,
+            meta=cast("RequestParamsMeta", {IDEMPOTENCY_KEY: caller.key}),
+        )
+        return await self._answered(called)
+
+    async def _answered(self, asked: Awaitable[Found]) -> Found:
         try:
-            return await client.call_tool(
-                tool,
-                dict(arguments),
-                progress_callback=tell,
-                meta=cast("RequestParamsMeta", {IDEMPOTENCY_KEY: caller.key}),
-            )
+            return await asked
         except MCPError as error:
             raise self._failure(error) from error
         except (httpx2.HTTPError, OSError) as error:
@@ -216,7 +227,7 @@ class Connection:
 
     async def _receive(self, message: IncomingMessage) -> None:
         # Of the newer protocol the SDK shows here too what `_listen` hears.
-        if isinstance(message, ToolListChangedNotification) and not self._is_listening.done():
+        if isinstance(message, _CHANGES) and not self._is_listening.done():
             self._on_change(self.configuration.server)
 
     async def _listen(self, client: Client) -> None:
@@ -225,7 +236,9 @@ class Connection:
         if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
         try:
-            async with client.listen(tools_list_changed=True) as changes:
+            async with client.listen(
+                tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+            ) as changes:
                 self._is_listening.set_result(None)
                 async for _ in changes:
                     self._on_change(self.configuration.server)

@@ -14,7 +14,10 @@ from chat.infrastructure.background import start_task
 from llm_worker.mcp.configuration import Answer, Caller, Configuration, ServerUnavailable, Tokens, no_tokens
 
 if TYPE_CHECKING:
-    from llm_worker.mcp.connection import Connection, Listing
+    from mcp import Client
+
+    from llm_worker.mcp.connection import Connection
+    from llm_worker.mcp.pages import Listing
 
 Result = TypeVar("Result")
 
@@ -63,6 +66,12 @@ class Connections:
     ) -> Answer:
         """As Connection.call. Raises ServerUnavailable, CallFailed, CallLost, Asked."""
         return await self._use(configuration, lambda connection: connection.call(tool, arguments, caller))
+
+    async def ask(
+        self, configuration: Configuration, question: Callable[[Client], Awaitable[Result]]
+    ) -> Result:
+        """As Connection.ask. Raises ServerUnavailable, CallFailed, CallLost."""
+        return await self._use(configuration, lambda connection: connection.ask(question))
 
     async def _use(
         self, configuration: Configuration, ask: Callable[[Connection], Awaitable[Result]]

@@ -46,7 +46,7 @@ def response_of(result: CallToolResult, shown: Collection[int] = ()) -> str:
     parts = [
         text
         for place, block in enumerate(result.content)
-        if (text := _text_of(block, is_shown=place in shown))
+        if (text := text_of_block(block, is_shown=place in shown))
     ]
     has_text = any(isinstance(block, TextContent) for block in result.content)
     if result.structured_content is not None and not has_text:
@@ -77,7 +77,7 @@ def _image(base64: str) -> bytes:
     return content if detect_type("", content).content_type in _ACCEPTED else b""
 
 
-def _text_of(block: ContentBlock, *, is_shown: bool) -> str:
+def text_of_block(block: ContentBlock, *, is_shown: bool = False) -> str:
     if isinstance(block, TextContent):
         return block.text
     if isinstance(block, ImageContent | AudioContent):

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from chat.models import McpCredential, McpServer
+from chat.models import McpCatalog, McpCredential, McpServer
 from chat.models.mcp_server import McpStatus
 from chat.protocol.mcp_names import offered_names
 from chat.protocol.strict_json import measured_storable
 from chat.runs.mcp.servers import request_listing
 from llm_worker.database import Database
+from llm_worker.mcp.catalog import describe_catalog
 from llm_worker.mcp.configuration import ServerUnavailable
 from llm_worker.mcp.connections import Connections
 from llm_worker.mcp.rows import configuration_of
@@ -19,7 +20,7 @@ from llm_worker.stream.sanitiser import clean
 if TYPE_CHECKING:
     from mcp_types import Tool
 
-    from llm_worker.mcp.connection import Listing
+    from llm_worker.mcp.pages import Listing
 
 logger = logging.getLogger(__name__)
 
@@ -37,13 +38,16 @@ MAX_SCHEMA: Final = 32_000
 MAX_SCHEMAS: Final = 500_000
 
 
-async def list_server(server_id: str, database: Database, connections: Connections) -> None:
-    """Have the server list its tools, and store what it says, or why it says nothing."""
+async def list_server(
+    server_id: str, database: Database, connections: Connections, credential_id: str = ""
+) -> None:
+    """Have the server list its tools, and store what it says, or why it says nothing. credential_id: the one that is tried first."""
     row = await database.call_with_retry(_load, server_id)
     if row is None:
         return
     try:
-        found = await _list(row, await database.call_with_retry(_load_credentials, row), connections)
+        credentials = await database.call_with_retry(_load_credentials, row, credential_id)
+        found, credential = await _list(row, credentials, connections)
     except ServerUnavailable as unavailable:
         status = McpStatus.NEEDS_SIGN_IN if unavailable.needs_sign_in else McpStatus.DOWN
         problem = clean(f"{unavailable} {unavailable.detail}".strip())[:MAX_PROBLEM]
@@ -60,18 +64,26 @@ async def list_server(server_id: str, database: Database, connections: Connectio
             "expires_at": datetime.now(UTC) + ttl,
         }
         logger.info("the MCP server %s has %d tools", row.name, len(found.tools))
+        if found.catalog is not None:
+            listed = describe_catalog(found.catalog)
+            expires_at = listing["expires_at"]
+            await database.call_with_retry(
+                McpCatalog.objects.record, row, credential, **listed, expires_at=expires_at
+            )
     await database.call_with_retry(McpServer.objects.record_listing, row, **listing)
 
 
-async def _list(row: McpServer, credentials: Sequence[McpCredential], connections: Connections) -> "Listing":
-    """credentials: those that are tried in turn, and then none. Raises ServerUnavailable."""
+async def _list(
+    row: McpServer, credentials: Sequence[McpCredential], connections: Connections
+) -> "tuple[Listing, McpCredential | None]":
+    """What was listed, and with which credential: they are tried in turn, and then none. Raises ServerUnavailable."""
     for credential in credentials:
         try:
-            return await connections.list_tools(configuration_of(row, credential))
+            return await connections.list_tools(configuration_of(row, credential)), credential
         except ServerUnavailable as unavailable:
             if not unavailable.needs_sign_in:
                 raise
-    return await connections.list_tools(configuration_of(row))
+    return await connections.list_tools(configuration_of(row)), None
 
 
 def list_again(server_id: str) -> None:
@@ -85,10 +97,12 @@ def _load(server_id: str) -> McpServer | None:
     return McpServer.objects.filter(pk=server_id, is_enabled=True).first()
 
 
-def _load_credentials(server: McpServer) -> list[McpCredential]:
-    """The latest first: servers list the same to all who sign in, as they list the same to all where nobody does."""
+def _load_credentials(server: McpServer, first: str) -> list[McpCredential]:
+    """That one, and then the latest: servers list the same tools to all who sign in, as they list the same to all where nobody does."""
     found = McpCredential.objects.usable().filter(server=server)
-    return list(found.order_by("-created_at")[:MAX_TRIALS])
+    latest = list(found.order_by("-created_at")[:MAX_TRIALS])
+    asked = list(found.filter(pk=first)) if first else []
+    return [*asked, *(credential for credential in latest if credential not in asked)]
 
 
 def _described(server: str, tools: "list[Tool]") -> list[dict[str, Any]]:

@@ -130,3 +130,43 @@ def test_a_call_sends_its_user_to_a_page_and_waits_for_their_word(
     card.get_by_role("button", name="Done").click()
     visitor.expect_answer("It is paid.")
     assert tool_responses(stack.upstream.requests[-1]) == ["paid: accept"]
+
+
+HAS_RESOURCES = """async () => (await (await fetch("/api/mcp-catalogs/")).json()).some(({ resources }) => resources.length)"""
+
+
+@pytest.mark.usefixtures("ingest")
+def test_a_resource_is_attached_as_a_file_and_a_prompt_becomes_the_text_of_the_message(
+    visitor: Reader, stack: Stack, issuer: Issuer
+) -> None:
+    page = sign_in_on_profile(visitor)
+    wait_for_script(page, HAS_RESOURCES)
+    page.goto(visitor.base_url)
+    page.get_by_role("button", name="Attach from a server").click()
+    dialog = page.get_by_role("dialog", name="From servers")
+    expect(dialog.get_by_role("region", name="harbour")).to_contain_text("All of this year.")
+    look(page)
+    dialog.get_by_role("button", name="Table of tides").click()
+    expect(page.get_by_role("list", name="Attached files")).to_contain_text("Table of tides.md")
+
+    visitor.field.press_sequentially("/ask")
+    page.get_by_role("option", name="harbour: Ask for a tide").click()
+    form = page.get_by_role("dialog", name="Ask for a tide")
+    form.get_by_label("place").fill("Sole")
+    look(page)
+    form.get_by_role("button", name="Insert").click()
+    expect(visitor.field).to_have_value("How is the tide at Sole today?")
+    stack.upstream.reply({"text": "It is high."})
+    page.locator("[data-send]").click()
+    visitor.expect_answer("It is high.")
+    # Every later turn has the file, whatever becomes of the server.
+    issuer.revoke()
+    visitor.send("And now?")
+    visitor.expect_answer("It is high.", index=1)
+    assert "# Tides of " in str(stack.upstream.requests[-1])
+
+    page.get_by_role("button", name="Attach from a server").click()
+    dialog.get_by_role("button", name="Table of tides").click()
+    expect(page.get_by_role("list", name="Attached files")).to_contain_text(
+        "harbour: You have to sign in first"
+    )

@@ -89,6 +89,10 @@ PRIVATE = [
         lambda map_: "bypass_extensions" in inspect.signature(map_).parameters,
     ),
     Private(
+        "drf_spectacular", "_get_response_for_code", "it describes no `list[Struct]`", lambda: AutoSchema,
+        lambda describe: list(inspect.signature(describe).parameters)[:3] == ["self", "serializer", "status_code"],
+    ),
+    Private(
         "django.contrib.admin", "_registry", "a site does not list its models", lambda: admin.site,
         lambda registry: all(model._meta.label for model in registry),
     ),

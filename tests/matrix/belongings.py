@@ -20,6 +20,7 @@ from chat.models import (
     CitedDocument,
     Invitation,
     McpCredential,
+    McpRequest,
     McpServer,
     McpSignIn,
     Preferences,
@@ -35,6 +36,7 @@ from chat.models import (
     ToolCall,
     ToolPolicy,
 )
+from chat.models.mcp_request import McpRequestStatus
 from chat.models.outcome import RunOutcome
 from chat.models.side_request import Purpose
 from chat.protocol.states import Status
@@ -48,6 +50,8 @@ from tests import factories
 MARK = "tidemark"
 # Of a session of each; tags are named by their words.
 TAG = f"{MARK} tag"
+# Of a resource that a server has listed to each alone.
+MCP_URI = f"tides://{MARK}"
 # Rows that belong to nobody, and never change.
 CONSTANT_TABLES = {"django_migrations", "django_content_type", "auth_permission"}
 
@@ -72,7 +76,8 @@ def create_belongings(name: str) -> Belongings:
     server = McpServer.objects.get()
     owned.ids["mcp_server"] = str(server.pk)
     sign_in = McpSignIn.objects.begin(owned.user, server, "https://chat.example.com/mcp/callback/")
-    McpCredential.objects.store(sign_in, "https://auth.example.com", {"access_token": MARK})
+    credential = McpCredential.objects.store(sign_in, "https://auth.example.com", {"access_token": MARK})
+    _add_mcp_catalog(owned, credential)
     client = factories.api_client(owned.user)
     owned.ids["agent"] = client.post(
         "/api/agents/", {"name": f"{MARK} agent", "prompt": f"{MARK} prompt"}, format="json"
@@ -98,6 +103,21 @@ def create_belongings(name: str) -> Belongings:
     _add_trashed_session(owned, client)
     client.patch(f"/api/sessions/{owned.ids['session']}/", {"tags": [TAG]}, format="json")
     return owned
+
+
+def _add_mcp_catalog(owned: Belongings, credential: McpCredential) -> None:
+    named = {"description": MARK, "name": MARK}
+    factories.create_mcp_catalog(
+        credential.server,
+        credential,
+        resources=[{**named, "uri": MCP_URI, "content_type": "", "size": None}],
+        prompts=[{**named, "title": MARK, "arguments": []}],
+    )
+    request = McpRequest.objects.begin(
+        owned.user, credential.server, kind="prompt", target=MARK, arguments={"place": MARK}
+    )
+    McpRequest.objects.end(request, McpRequestStatus.DONE, text=MARK)
+    owned.ids["mcp_request"] = str(request.pk)
 
 
 def _add_knowledge_base(owned: Belongings) -> None:

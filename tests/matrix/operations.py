@@ -14,9 +14,9 @@ from rest_framework.permissions import SAFE_METHODS, AllowAny, IsAuthenticated
 from chat.models import Session
 from chat.sessions.portable.exporter import as_json
 from tests.chat.sessions.foreign_exports.examples import chatgpt
-from tests.matrix.belongings import MARK, TAG, Belongings
+from tests.matrix.belongings import MARK, MCP_URI, TAG, Belongings
 from web.rest.mcp_servers import McpServerPermission, McpServerRefreshPermission
-from web.rest.mcp_sign_ins import McpSignInPermission
+from web.rest.mcp_sign_ins import McpUserPermission
 from web.rest.operators import MayReadContract
 from web.rest.providers import ProviderChangePermission, ProviderPermission
 from web.rest.system_prompt import SystemPromptPermission
@@ -31,7 +31,7 @@ ACCESS: dict[Any, str] = {
     AllowAny: PUBLIC, IsAuthenticated: OWN, SystemPromptPermission: STAFF, MayReadContract: CONTRACT,
     ProviderPermission: STAFF, ProviderChangePermission: STAFF,
     McpServerPermission: STAFF_WRITES, McpServerRefreshPermission: STAFF_WRITES,
-    McpSignInPermission: EVERYBODY,
+    McpUserPermission: EVERYBODY,
 }  # fmt: skip
 
 # Path parameters -> what of the owner is named; of single operations, where another row is the one that fits.
@@ -40,7 +40,7 @@ NAMED = {
     "share": "share", "link": "link", "project": "project", "file": "file",
     "knowledge_base": "knowledge_base", "member": "member", "document": "document",
     "tool_call": "tool_call",
-    "provider": "provider", "server": "mcp_server",
+    "provider": "provider", "server": "mcp_server", "mcp_request": "mcp_request",
 }  # fmt: skip
 NAMED_BY = {
     "regenerations_create": {"message": "question"},
@@ -67,6 +67,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "files_create": {"file": b"Two tides a day."},
     "providers_create": {"name": "another", "base_url": "https://api.example.com/v1"},
     "mcp_servers_create": {"name": "another", "transport": "http", "url": "https://mcp.example.com/mcp"},
+    "mcp_resources_attach": {"uri": MCP_URI},
+    "mcp_prompts_fill": {"name": MARK},
     "providers_models": {"models": [{"upstream_name": "large"}]},
     "tags_rename": {"tag": TAG, "name": "Renamed"},
     "members_create": {"user": "mallory", "role": "reader"},

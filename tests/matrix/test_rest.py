@@ -50,7 +50,13 @@ EXCEPTIONS = {
     ("auth_tokens_create", True): ("permission_denied", "A leaked token does not make others."),
 }  # fmt: skip
 # Operations that name something of the owner's without an id; in the trash it is found as well.
-NAMED_BY_WORDS = ("tags_rename", "tags_delete")
+NAMED_BY_WORDS = {
+    "tags_rename": "tag_not_found",
+    "tags_delete": "tag_not_found",
+    # Of what a server has listed to the owner alone.
+    "mcp_resources_attach": "mcp_resource_not_found",
+    "mcp_prompts_fill": "mcp_prompt_not_found",
+}
 # What a refused request may write, beside ending a login that is not valid any more: attempts are counted.
 WRITTEN_BY_REFUSED = {"auth_token": ("chat_loginlimit",)}
 
@@ -85,6 +91,9 @@ def allowed(operation: Operation, subject: Subject) -> str:
     if operation.access == STAFF:
         may = subject.standing == SUPERUSER or (operation.is_safe and subject.standing == VIEWER)
         return SERVED if may else "permission_denied"
+    is_owner = subject.standing in OWNERS
+    if operation.id in NAMED_BY_WORDS:
+        return SERVED if is_owner else NAMED_BY_WORDS[operation.id]
     if operation.access in (EVERYBODY, STAFF_WRITES):
         may = operation.is_safe or operation.access == EVERYBODY or subject.standing == SUPERUSER
         return SERVED if may else "permission_denied"
@@ -92,9 +101,6 @@ def allowed(operation: Operation, subject: Subject) -> str:
         may = subject.has_token or subject.standing in (VIEWER, SUPERUSER)
         return SERVED if may else "permission_denied"
     assert operation.access == OWN
-    is_owner = subject.standing in OWNERS
-    if operation.id in NAMED_BY_WORDS:
-        return SERVED if is_owner else "tag_not_found"
     if is_owner and subject.ends is trash_sessions and is_in_a_session(operation):
         return f"{operation.nouns[0]}_not_found"
     return SERVED if is_owner or not operation.nouns else f"{operation.nouns[0]}_not_found"

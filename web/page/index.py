@@ -8,7 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
-from chat.models import ModelConfig, Suggestion
+from chat.models import McpCatalog, ModelConfig, Suggestion
 from chat.turns.configured_tools import choices_of_servers, configured_tools
 from web.page.modules import script_urls
 from web.page.preview import base_url, with_previews
@@ -40,6 +40,7 @@ def page(request: HttpRequest) -> HttpResponse:
         # Two of them, which answer side by side.
         "demo_models": " ".join(demo_models[:2]) if len(demo_models) > 1 else "",
         "has_models": bool(offered),
+        "has_catalogs": McpCatalog.objects.current().exclude(resources=[], prompts=[]).exists(),
         "sees_providers": may_view_providers(user),
         "adds_providers": may_view_providers(user) and user.has_perm("chat.add_provider"),
     }

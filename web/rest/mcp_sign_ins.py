@@ -17,8 +17,8 @@ from web.rest.openapi import documented
 from web.site_origin import site_url
 
 
-class McpSignInPermission(IsAuthenticated):
-    """Everybody who is logged in; the use case checks who signs in for all."""
+class McpUserPermission(IsAuthenticated):
+    """Everybody who is logged in: servers are there for all. Use cases check who signs in for all, and what was listed to whom."""
 
 
 class McpSignInAnswer(Answer):
@@ -33,7 +33,7 @@ class McpSignInAnswer(Answer):
 
 
 class McpSignInView(StrictAPIView):
-    permission_classes: list[type[BasePermission]] = [McpSignInPermission]
+    permission_classes: list[type[BasePermission]] = [McpUserPermission]
 
     @documented("mcp_servers_sign_in", answer=McpSignInAnswer, statuses=(201,))
     def post(self, request: Request, server: str) -> Response:

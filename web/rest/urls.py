@@ -21,6 +21,7 @@ from web.rest.knowledge_bases import (
     KnowledgeBaseView,
 )
 from web.rest.limits import LimitsView
+from web.rest.mcp_attachments import McpCatalogsView, McpPromptsView, McpRequestView, McpResourcesView
 from web.rest.mcp_servers import McpServerRefreshView, McpServersView, McpServerView
 from web.rest.mcp_sign_ins import McpSignInView
 from web.rest.members import MembersView, MemberView
@@ -60,6 +61,10 @@ urlpatterns = [
     path("mcp-servers/<id:server>/", McpServerView.as_view()),
     path("mcp-servers/<id:server>/refresh/", McpServerRefreshView.as_view()),
     path("mcp-servers/<id:server>/sign-in/", McpSignInView.as_view()),
+    path("mcp-servers/<id:server>/resources/", McpResourcesView.as_view()),
+    path("mcp-servers/<id:server>/prompts/", McpPromptsView.as_view()),
+    path("mcp-catalogs/", McpCatalogsView.as_view()),
+    path("mcp-requests/<id:mcp_request>/", McpRequestView.as_view()),
     path("agents/", AgentsView.as_view()),
     path("agents/<id:agent>/", AgentView.as_view()),
     path("agents/<id:agent>/share/", AgentShareView.as_view()),

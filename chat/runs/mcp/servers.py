@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from chat.infrastructure.after_commit import call_after_commit
+from chat.models import McpCredential
 from chat.models.mcp_server import McpServer, McpStatus
 from chat.protocol.errors import ApiError
 from chat.protocol.tasks import DEFAULT_QUEUE, LIST_MCP_TOOLS
@@ -52,11 +53,11 @@ def change_server(server: McpServer, fields: Mapping[str, Any]) -> None:
     request_listing(server)
 
 
-def request_listing(server: McpServer) -> None:
-    """Have a worker list the tools, after the commit. A disabled server is asked nothing."""
+def request_listing(server: McpServer, credential: McpCredential | None = None) -> None:
+    """Have a worker list the tools, after the commit, with this credential first. A disabled server is asked nothing."""
     if server.is_enabled:
         McpServer.objects.filter(pk=server.pk).update(requested_at=Now())
-        call_after_commit(lambda: _send(server))
+        call_after_commit(lambda: _send(server, str(credential.pk) if credential else ""))
 
 
 def refresh_stale(choices: Iterable[str]) -> None:
@@ -68,8 +69,8 @@ def refresh_stale(choices: Iterable[str]) -> None:
         request_listing(server)
 
 
-def _send(server: McpServer) -> None:
+def _send(server: McpServer, credential_id: str) -> None:
     try:
-        send_message(LIST_MCP_TOOLS, DEFAULT_QUEUE, server_id=str(server.pk))
+        send_message(LIST_MCP_TOOLS, DEFAULT_QUEUE, server_id=str(server.pk), credential_id=credential_id)
     except UNREACHABLE as error:
         logger.warning("the tools of the MCP server %s are not listed: %s", server, error)

@@ -22,7 +22,9 @@ from chat.models import (
     Feedback,
     GroupLimits,
     Invitation,
+    McpCatalog,
     McpCredential,
+    McpRequest,
     McpServer,
     McpSignIn,
     MessageFile,
@@ -108,6 +110,10 @@ def mcp_server() -> McpServer:
 def shared_credential(**fields: Any) -> McpCredential:
     """Of all users, which is one as well."""
     return McpCredential.objects.create(**{"server": mcp_server(), "encrypted_secret": "x"} | fields)
+
+
+def mcp_catalog() -> McpCatalog:
+    return McpCatalog.objects.create(server=mcp_server(), revision=uuid.uuid4(), expires_at=timezone.now())
 
 
 def approval(world: World, **fields: Any) -> Approval:
@@ -278,6 +284,11 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     ),
     "one_mcp_credential_of_a_user": lambda _: twice(shared_credential),
     "mcp_credential_has_a_secret": lambda _: shared_credential(encrypted_secret=""),
+    "one_mcp_catalog_of_a_credential": lambda _: twice(mcp_catalog),
+    "mcp_request_kind_known": lambda w: McpRequest.objects.begin(w.session.owner, mcp_server(), kind="tool"),
+    "mcp_request_status_known": lambda w: McpRequest.objects.begin(
+        w.session.owner, mcp_server(), kind="prompt", status="lost"
+    ),
     "mcp_sign_in_status_known": lambda w: McpSignIn.objects.create(
         user=w.session.owner, server=mcp_server(), status="lost", expires_at=timezone.now()
     ),

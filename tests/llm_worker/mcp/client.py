@@ -5,9 +5,15 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import httpx2
+from django import test
+from django.contrib.auth.models import User
+
+from chat.models import McpServer
 from chat.transcript.questions import Answered
 from llm_worker.mcp.configuration import Answer, Caller, Configuration
 from llm_worker.mcp.connections import Connections
+from tests import factories
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -38,3 +44,28 @@ class Client:
 
     async def _show(self, done: float, total: float | None, message: str) -> None:
         self.steps.append((done, total, message))
+
+
+def sign_in(runtime: Any, server: McpServer, user: User) -> str:
+    """What the page says in the end."""
+    browser = test.Client()
+    browser.force_login(user)
+    begun = factories.api_client(user).post(f"/api/mcp-servers/{server.pk}/sign-in/", {}, format="json")
+    page = "/" + begun.json()["url"].split("/", 3)[3]
+    pk = page.split("/")[3]
+    runtime.advance_mcp_sign_in(pk)
+    runtime.advance_mcp_sign_in(pk)  # a second delivery
+    led = browser.get(page)
+    if led.status_code == 302:
+        came = come_back(led["Location"])
+        assert browser.get(f"/mcp/callback/?{came}")["Location"] == page
+        runtime.advance_mcp_sign_in(pk)
+        runtime.advance_mcp_sign_in(pk)
+    runtime.list_mcp_tools(str(server.pk))
+    server.refresh_from_db()
+    return browser.get(page).content.decode()
+
+
+def come_back(address: str) -> str:
+    """The query that the browser brings back from there."""
+    return httpx2.get(address).headers["Location"].partition("?")[2]

@@ -1,10 +1,13 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.instance import ROOT
+from chat.models import McpServer
+from tests.instance import ROOT, free_port
 from tests.llm_worker.mcp.client import Client
+from tests.mcp_oauth_server import Issuer, serve
 
 
 @pytest.fixture
@@ -22,3 +25,22 @@ def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("JOURNAL", str(path))
     monkeypatch.setenv("WORKER_ROOT", str(ROOT))
     return path
+
+
+@pytest.fixture
+def issuer(settings: Any) -> Iterator[Issuer]:
+    port = free_port()
+    settings.URL_ALLOWED_HOSTS = frozenset({f"127.0.0.1:{port}"})
+    with serve(port) as serving:
+        yield serving
+
+
+@pytest.fixture
+def harbour(issuer: Issuer, runtime: Any, transactional_db: None) -> McpServer:
+    """The server of the issuer, which demands a sign-in."""
+    server = McpServer.objects.create(
+        name="harbour", transport="http", url=f"{issuer.iss}/mcp", approval="never"
+    )
+    runtime.list_mcp_tools(str(server.pk))
+    server.refresh_from_db()
+    return server

@@ -1,67 +1,20 @@
 """Signing in over the pages, with a worker and a real authorization server; and calls with tokens that expire or are revoked."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import httpx2
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 from django.utils import timezone
 
 from chat.models import McpCredential, McpServer, McpSignIn, ModelConfig
 from chat.protocol.states import Status
 from tests import factories
-from tests.instance import free_port
-from tests.mcp_oauth_server import Issuer, serve
+from tests.llm_worker.mcp.client import sign_in
+from tests.mcp_oauth_server import Issuer
 from tests.tool_fixtures import tool_responses
 
 pytestmark = [pytest.mark.e2e]
 
 TIDE = {"call": {"name": "harbour__tide", "arguments": {"place": "Sole"}}}
-
-
-@pytest.fixture
-def issuer(settings: Any) -> Iterator[Issuer]:
-    port = free_port()
-    settings.URL_ALLOWED_HOSTS = frozenset({f"127.0.0.1:{port}"})
-    with serve(port) as serving:
-        yield serving
-
-
-@pytest.fixture
-def server(issuer: Issuer, runtime: Any, transactional_db: None) -> McpServer:
-    server = McpServer.objects.create(
-        name="harbour", transport="http", url=f"{issuer.iss}/mcp", approval="never"
-    )
-    runtime.list_mcp_tools(str(server.pk))
-    server.refresh_from_db()
-    return server
-
-
-def sign_in(runtime: Any, server: McpServer, user: User) -> str:
-    """What the page says in the end."""
-    browser = Client()
-    browser.force_login(user)
-    begun = factories.api_client(user).post(f"/api/mcp-servers/{server.pk}/sign-in/", {}, format="json")
-    page = "/" + begun.json()["url"].split("/", 3)[3]
-    pk = page.split("/")[3]
-    runtime.advance_mcp_sign_in(pk)
-    runtime.advance_mcp_sign_in(pk)  # a second delivery
-    led = browser.get(page)
-    if led.status_code == 302:
-        came = come_back(led["Location"])
-        assert browser.get(f"/mcp/callback/?{came}")["Location"] == page
-        runtime.advance_mcp_sign_in(pk)
-        runtime.advance_mcp_sign_in(pk)
-    runtime.list_mcp_tools(str(server.pk))
-    server.refresh_from_db()
-    return browser.get(page).content.decode()
-
-
-def come_back(address: str) -> str:
-    """The query that the browser brings back from there."""
-    return httpx2.get(address).headers["Location"].partition("?")[2]
 
 
 @pytest.fixture
@@ -84,11 +37,11 @@ def answer(ask: Any, deliver: Any, upstream: Any, session: Any) -> Any:
 
 
 def test_the_tools_of_a_server_are_usable_once_its_user_has_signed_in(
-    server: McpServer, runtime: Any, session: Any, answer: Any, upstream: Any, issuer: Issuer
+    harbour: McpServer, runtime: Any, session: Any, answer: Any, upstream: Any, issuer: Issuer
 ) -> None:
-    assert (server.status, server.tools) == ("needs_sign_in", [])
-    assert "You are signed in" in sign_in(runtime, server, session.owner)
-    assert (server.status, [tool["tool"] for tool in server.tools]) == ("ready", ["pay", "tide"])
+    assert (harbour.status, harbour.tools) == ("needs_sign_in", [])
+    assert "You are signed in" in sign_in(runtime, harbour, session.owner)
+    assert (harbour.status, [tool["tool"] for tool in harbour.tools]) == ("ready", ["pay", "tide"])
     row = McpCredential.objects.get()
     assert (row.user, row.issuer, row.secret["scope"]) == (session.owner, issuer.iss, "tides")
     assert McpSignIn.objects.get().encrypted_flow == ""
@@ -97,9 +50,9 @@ def test_the_tools_of_a_server_are_usable_once_its_user_has_signed_in(
 
 
 def test_a_token_that_has_expired_is_renewed_in_the_middle_of_a_turn(
-    server: McpServer, runtime: Any, session: Any, answer: Any, upstream: Any, issuer: Issuer
+    harbour: McpServer, runtime: Any, session: Any, answer: Any, upstream: Any, issuer: Issuer
 ) -> None:
-    sign_in(runtime, server, session.owner)
+    sign_in(runtime, harbour, session.owner)
     McpCredential.objects.update(expires_at=timezone.now())
     before = McpCredential.objects.get().secret
     assert answer().status == Status.COMPLETED
@@ -109,10 +62,10 @@ def test_a_token_that_has_expired_is_renewed_in_the_middle_of_a_turn(
 
 
 def test_a_token_that_the_server_refuses_is_renewed(
-    server: McpServer, runtime: Any, session: Any, answer: Any, upstream: Any, issuer: Issuer
+    harbour: McpServer, runtime: Any, session: Any, answer: Any, upstream: Any, issuer: Issuer
 ) -> None:
     """It was revoked, or the server's clock is another one."""
-    sign_in(runtime, server, session.owner)
+    sign_in(runtime, harbour, session.owner)
     issuer.access.clear()
     answer()
     assert tool_responses(upstream.requests[-1]) == ["high at Sole"]
@@ -120,32 +73,32 @@ def test_a_token_that_the_server_refuses_is_renewed(
 
 
 def test_what_was_revoked_is_forgotten(
-    server: McpServer, runtime: Any, session: Any, answer: Any, issuer: Issuer
+    harbour: McpServer, runtime: Any, session: Any, answer: Any, issuer: Issuer
 ) -> None:
-    sign_in(runtime, server, session.owner)
+    sign_in(runtime, harbour, session.owner)
     issuer.revoke()
     assert answer().status == Status.WAITING
     assert not McpCredential.objects.exists()
 
 
 def test_a_user_calls_with_no_token_of_another(
-    server: McpServer, runtime: Any, session: Any, answer: Any, issuer: Issuer
+    harbour: McpServer, runtime: Any, session: Any, answer: Any, issuer: Issuer
 ) -> None:
-    sign_in(runtime, server, factories.create_user("bob"))
-    assert server.status == "ready"
+    sign_in(runtime, harbour, factories.create_user("bob"))
+    assert harbour.status == "ready"
     assert answer().status == Status.WAITING
 
 
 def test_the_page_says_that_the_issuer_was_another(
-    server: McpServer, runtime: Any, session: Any, issuer: Issuer
+    harbour: McpServer, runtime: Any, session: Any, issuer: Issuer
 ) -> None:
     issuer.iss = "https://mallory.example.com"
-    assert "not from the issuer" in sign_in(runtime, server, session.owner)
+    assert "not from the issuer" in sign_in(runtime, harbour, session.owner)
     assert not McpCredential.objects.exists()
 
 
 def test_the_page_says_that_the_server_is_not_there(
-    server: McpServer, runtime: Any, session: Any, settings: Any
+    harbour: McpServer, runtime: Any, session: Any, settings: Any
 ) -> None:
     settings.URL_ALLOWED_HOSTS = frozenset()
-    assert "cannot be reached" in sign_in(runtime, server, session.owner)
+    assert "cannot be reached" in sign_in(runtime, harbour, session.owner)

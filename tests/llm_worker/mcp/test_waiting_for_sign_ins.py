@@ -18,12 +18,13 @@ from llm_worker.persistence import fenced_writes
 from tests import factories
 from tests.concurrency import run_concurrently
 from tests.llm_worker.lease.test_drain import another_worker_does
-from tests.llm_worker.mcp.test_sign_ins import answer, issuer, server, session, sign_in
+from tests.llm_worker.mcp.client import sign_in
+from tests.llm_worker.mcp.test_sign_ins import answer, session
 from tests.llm_worker.screens import live, rebuilt
 from tests.mcp_oauth_server import Issuer
 from tests.tool_fixtures import tool_responses
 
-__all__ = ["answer", "issuer", "server", "session"]  # fixtures
+__all__ = ["answer", "session"]  # fixtures
 
 pytestmark = [pytest.mark.e2e]
 
@@ -32,9 +33,9 @@ NOT_NOW = Reply(is_approved=False, note="Not now.")
 
 
 @pytest.fixture
-def waiting(server: McpServer, runtime: Any, session: Any, answer: Any, issuer: Issuer) -> Run:
+def waiting(harbour: McpServer, runtime: Any, session: Any, answer: Any, issuer: Issuer) -> Run:
     """A run whose call was refused, since the tokens of its user were revoked."""
-    sign_in(runtime, server, session.owner)
+    sign_in(runtime, harbour, session.owner)
     issuer.revoke()
     run: Run = answer()
     assert (run.status, run.owner) == (Status.WAITING, None)
@@ -57,12 +58,12 @@ def goes_on(run: Run, upstream: Any) -> list[str]:
 
 
 def test_a_sign_in_lets_the_turn_go_on(
-    waiting: Run, server: McpServer, runtime: Any, session: Any, upstream: Any
+    waiting: Run, harbour: McpServer, runtime: Any, session: Any, upstream: Any
 ) -> None:
     [listed] = factories.api_client(session.owner).get("/api/approvals/").json()
     assert (listed["kind"], listed["name"]) == ("sign_in", "harbour__tide")
-    assert (listed["sign_in"]["server"], listed["sign_in"]["name"]) == (str(server.pk), "harbour")
-    sign_in(runtime, server, session.owner)
+    assert (listed["sign_in"]["server"], listed["sign_in"]["name"]) == (str(harbour.pk), "harbour")
+    sign_in(runtime, harbour, session.owner)
     assert goes_on(waiting, upstream) == ["high at Sole"]
     assert ToolCall.objects.get().status == "completed"
     assert Approval.objects.get().decision == "signed_in"
@@ -70,9 +71,9 @@ def test_a_sign_in_lets_the_turn_go_on(
 
 
 def test_the_sign_in_of_another_user_lets_nothing_go_on(
-    waiting: Run, server: McpServer, runtime: Any
+    waiting: Run, harbour: McpServer, runtime: Any
 ) -> None:
-    sign_in(runtime, server, factories.create_user("bob"))
+    sign_in(runtime, harbour, factories.create_user("bob"))
     waiting.refresh_from_db()
     assert waiting.status == Status.WAITING
 
@@ -101,18 +102,20 @@ def test_a_user_who_has_not_signed_in_cannot_say_so(waiting: Run) -> None:
     assert waiting.status == Status.WAITING
 
 
-def test_a_run_that_was_stopped_stays_so(waiting: Run, server: McpServer, runtime: Any, session: Any) -> None:
+def test_a_run_that_was_stopped_stays_so(
+    waiting: Run, harbour: McpServer, runtime: Any, session: Any
+) -> None:
     cancellation.stop_run(waiting.pk)
-    sign_in(runtime, server, session.owner)
+    sign_in(runtime, harbour, session.owner)
     waiting.refresh_from_db()
     assert waiting.status == Status.STOPPED
 
 
 def test_what_a_dead_worker_has_not_told_is_found_by_the_sweeper(
-    waiting: Run, server: McpServer, runtime: Any, session: Any, upstream: Any, monkeypatch: Any
+    waiting: Run, harbour: McpServer, runtime: Any, session: Any, upstream: Any, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr("llm_worker.mcp.sign_ins.end_sign_ins", lambda _: None)
-    sign_in(runtime, server, session.owner)
+    sign_in(runtime, harbour, session.owner)
     waiting.refresh_from_db()
     assert waiting.status == Status.WAITING
     assert swept.sweep(trust_locks=True).undecided == 1
@@ -120,7 +123,7 @@ def test_what_a_dead_worker_has_not_told_is_found_by_the_sweeper(
 
 
 def test_a_sign_in_before_the_run_waits_is_seen_by_it(
-    server: McpServer,
+    harbour: McpServer,
     runtime: Any,
     session: Any,
     answer: Any,
@@ -129,13 +132,13 @@ def test_a_sign_in_before_the_run_waits_is_seen_by_it(
     monkeypatch: Any,
 ) -> None:
     """Between the refusal of the call and the moment at which its run waits."""
-    sign_in(runtime, server, session.owner)
+    sign_in(runtime, harbour, session.owner)
     issuer.revoke()
     really = fenced_writes.let_wait
 
     def signs_in_first(*args: Any) -> Any:
         # Stands for the worker of the sign-in, which finds no run that waits.
-        factories.create_mcp_credential(server, session.owner)
+        factories.create_mcp_credential(harbour, session.owner)
         return really(*args)
 
     monkeypatch.setattr("llm_worker.completion.let_wait", signs_in_first)
@@ -145,12 +148,12 @@ def test_a_sign_in_before_the_run_waits_is_seen_by_it(
 
 
 def test_who_is_refused_whatever_they_sign_in_with_is_not_asked_for_ever(
-    waiting: Run, server: McpServer, runtime: Any, session: Any, issuer: Issuer, upstream: Any
+    waiting: Run, harbour: McpServer, runtime: Any, session: Any, issuer: Issuer, upstream: Any
 ) -> None:
     for _ in range(MAX_QUESTIONS):
         waiting.refresh_from_db()
         assert waiting.status == Status.WAITING
-        sign_in(runtime, server, session.owner)
+        sign_in(runtime, harbour, session.owner)
         issuer.revoke()
         another_worker_does([waiting])
     waiting.refresh_from_db()
@@ -160,10 +163,10 @@ def test_who_is_refused_whatever_they_sign_in_with_is_not_asked_for_ever(
 
 
 def test_a_user_who_cannot_sign_in_is_not_waited_for(
-    server: McpServer, runtime: Any, session: Any, answer: Any
+    harbour: McpServer, runtime: Any, session: Any, answer: Any
 ) -> None:
     """To a server that all users share, staff do."""
-    sign_in(runtime, server, session.owner)
+    sign_in(runtime, harbour, session.owner)
     McpServer.objects.update(sign_in="shared")
     run = answer()
     assert run.status == Status.COMPLETED
@@ -171,22 +174,24 @@ def test_a_user_who_cannot_sign_in_is_not_waited_for(
 
 
 def test_one_of_staff_waits_for_the_sign_in_of_any_of_them(
-    server: McpServer, runtime: Any, session: Any, answer: Any, issuer: Issuer, upstream: Any
+    harbour: McpServer, runtime: Any, session: Any, answer: Any, issuer: Issuer, upstream: Any
 ) -> None:
     McpServer.objects.update(sign_in="shared")
-    server.refresh_from_db()
+    harbour.refresh_from_db()
     User.objects.filter(pk=session.owner_id).update(is_staff=True, is_superuser=True)
     other = factories.create_user("root", is_staff=True, is_superuser=True)
-    sign_in(runtime, server, other)
+    sign_in(runtime, harbour, other)
     issuer.revoke()
     run = answer()
     assert run.status == Status.WAITING
-    sign_in(runtime, server, other)
+    sign_in(runtime, harbour, other)
     assert goes_on(run, upstream) == ["high at Sole"]
 
 
-def test_of_a_refusal_and_a_sign_in_at_once_one_counts(waiting: Run, server: McpServer, session: Any) -> None:
-    factories.create_mcp_credential(server, session.owner)
+def test_of_a_refusal_and_a_sign_in_at_once_one_counts(
+    waiting: Run, harbour: McpServer, session: Any
+) -> None:
+    factories.create_mcp_credential(harbour, session.owner)
 
     def refuse() -> str:
         try:
@@ -194,7 +199,7 @@ def test_of_a_refusal_and_a_sign_in_at_once_one_counts(waiting: Run, server: Mcp
         except ApiError as error:
             return error.code
 
-    [said, _] = run_concurrently(refuse, lambda: end_sign_ins(server.pk))
+    [said, _] = run_concurrently(refuse, lambda: end_sign_ins(harbour.pk))
     decision = Approval.objects.get().decision
     assert (said, decision) in [("declined", "declined"), ("already_decided", "signed_in")]
     waiting.refresh_from_db()
@@ -203,7 +208,7 @@ def test_of_a_refusal_and_a_sign_in_at_once_one_counts(waiting: Run, server: Mcp
 
 @pytest.mark.parametrize("change", ["regenerate", "edit"])
 def test_an_answer_that_another_branch_has_left_behind_goes_on_too(
-    waiting: Run, server: McpServer, runtime: Any, session: Any, upstream: Any, change: str
+    waiting: Run, harbour: McpServer, runtime: Any, session: Any, upstream: Any, change: str
 ) -> None:
     client, question = factories.api_client(session.owner), waiting.turn.user_message_id
     if change == "regenerate":
@@ -212,15 +217,15 @@ def test_an_answer_that_another_branch_has_left_behind_goes_on_too(
         body = {"text": "Go there", "parent": None, "models": ["plain"]}
         changed = client.post(f"/api/sessions/{session.pk}/turns/", body, format="json")
     assert changed.status_code < 300, changed.content
-    sign_in(runtime, server, session.owner)
+    sign_in(runtime, harbour, session.owner)
     assert goes_on(waiting, upstream) == ["high at Sole"]
 
 
 def test_a_sign_in_wakes_nothing_in_a_deleted_chat(
-    waiting: Run, server: McpServer, runtime: Any, session: Any
+    waiting: Run, harbour: McpServer, runtime: Any, session: Any
 ) -> None:
     factories.api_client(session.owner).delete(f"/api/sessions/{session.pk}/")
-    assert "You are signed in" in sign_in(runtime, server, session.owner)
+    assert "You are signed in" in sign_in(runtime, harbour, session.owner)
     waiting.refresh_from_db()
     assert waiting.status != Status.QUEUED
     assert swept.sweep(trust_locks=True).undecided == 0

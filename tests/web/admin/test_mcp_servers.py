@@ -22,7 +22,7 @@ HTTP = {"url": "https://mcp.example.com/mcp", "headers": {"X-Key": "$EXAMPLE_KEY
 @pytest.fixture(autouse=True)
 def allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.MCP_COMMANDS = ["npx"]
-    monkeypatch.setattr(servers, "_send", lambda _: None)
+    monkeypatch.setattr(servers, "_send", lambda *_: None)
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def requested(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The servers whose tools workers were told to list."""
     settings.MCP_COMMANDS = ["mcp-server-time"]
     sent: list[str] = []
-    monkeypatch.setattr(servers, "_send", lambda server: sent.append(server.name))
+    monkeypatch.setattr(servers, "_send", lambda server, _: sent.append(server.name))
     return sent
 
 

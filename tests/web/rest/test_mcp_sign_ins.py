@@ -23,7 +23,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What workers were told to do."""
     sent: list[str] = []
     monkeypatch.setattr(sign_ins, "_advance", lambda sign_in: sent.append(f"advance {sign_in.status}"))
-    monkeypatch.setattr(servers, "_send", lambda server: sent.append(f"list {server.name}"))
+    monkeypatch.setattr(servers, "_send", lambda server, _: sent.append(f"list {server.name}"))
     return sent
 
 

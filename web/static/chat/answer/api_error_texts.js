@@ -94,6 +94,12 @@ export const API_ERRORS = {
   mcp_url_refused: () => t("No MCP server is reached at this address. Enter another one."),
   mcp_variable_refused: () => t("This environment variable is not given to MCP servers. Name another one."),
 
+  mcp_resource_not_found: () => t("The server does not offer this any more. Choose something else."),
+  mcp_prompt_not_found: () => t("The server does not offer this prompt any more. Choose another one."),
+  mcp_request_not_found: () => t("There was no answer in time. Try again."),
+  mcp_server_unavailable: () => t("This server cannot be reached at the moment. Try again later."),
+  mcp_server_refused: () => t("The server has refused it."),
+  mcp_sign_in_needed: () => t("You have to sign in first, on your profile."),
   not_signed_in: () => t("You have not signed in to the server yet."),
   mcp_server_without_sign_in: () => t("Nobody signs in to this MCP server. Reload the page."),
   too_many_mcp_servers: (max) => t("There are %(max)s MCP servers, and there is no room for more. Delete one first.", count(max)),

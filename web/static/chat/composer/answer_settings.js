@@ -6,13 +6,23 @@ import { ChatOptionsButton } from "./chat_options.js";
 import { Completions } from "./completions.js";
 import { ForcedTool } from "./forced_tool.js";
 import { readModels } from "../server/api.js";
+import { readCatalogs } from "../server/attachments_api.js";
 import { ModelPicker } from "./model_picker.js";
 import { readPrompts } from "../server/prompts_api.js";
 import { changeSession } from "../server/sessions_api.js";
 import { onPreferences } from "../settings/tab_sync.js";
 import { t } from "../i18n.js";
 
-/** @import {Agent, Model, SavedPrompt, Session, WhileAnswering} from "../types.js" */
+/** @import {McpCatalog, McpPrompt} from "../server/attachments_api.js" */
+/** @import {Agent, Model, Session, WhileAnswering} from "../types.js" */
+
+/** fill: a server makes the text. @typedef {{name: string, text: string, fill?: () => void}} PromptRow */
+
+/** @param {PromptRow} row */
+function pickPrompt({ text, fill }) {
+  fill?.();
+  return text;
+}
 
 export class AnswerSettings {
   /**
@@ -160,16 +170,23 @@ export class AnswerSettings {
       this.#choose(agent);
       return "";
     };
-    /** Read when a "/" is typed: they are changed elsewhere. @type {SavedPrompt[]} */
-    let prompts = [];
+    /** Read when a "/" is typed: they are changed elsewhere. @type {PromptRow[][]} */
+    let [own, offered] = [[], []];
     const read = async () => {
-      prompts = await readPrompts().catch(() => prompts);
+      [own, offered] = await Promise.all([readPrompts().catch(() => own), this.#serverPrompts(field).catch(() => offered)]);
       this.completions.update();
     };
     return new Completions(field, [
       { sign: "@", label: t("Agents"), icon: "agent", rows: () => this.agents.agents, pick: pickAgent },
-      { sign: "/", label: t("Prompts"), icon: "edit", rows: () => prompts, begin: read, pick: ({ text }) => text },
+      { sign: "/", label: t("Prompts"), icon: "edit", rows: () => [...own, ...offered], begin: read, pick: pickPrompt },
     ]);
+  }
+
+  /** Of MCP servers: picked, they are filled in by the composer. @param {HTMLTextAreaElement} field @returns {Promise<PromptRow[]>} */
+  async #serverPrompts(field) {
+    if (/** @type {HTMLElement} */ (field.form.querySelector("[data-servers]")).hidden) return [];
+    const fill = (/** @type {McpCatalog} */ catalog, /** @type {McpPrompt} */ prompt) => () => field.dispatchEvent(new CustomEvent("prompted", { bubbles: true, detail: { catalog, prompt } }));
+    return (await readCatalogs()).flatMap((catalog) => catalog.prompts.map((prompt) => ({ name: `${catalog.name}: ${prompt.title}`, text: "", fill: fill(catalog, prompt) })));
   }
 
   async #readModels() {

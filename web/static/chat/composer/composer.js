@@ -14,7 +14,7 @@ import { PastedView } from "./pasted_view.js";
 import { sendKey } from "../settings/preferences.js";
 
 /** @import {Draft, DraftFile} from "./pasted_texts.js" */
-/** @import {WhileAnswering} from "../types.js" */
+/** @import {FileInfo, WhileAnswering} from "../types.js" */
 
 /**
  * @typedef {object} ComposerNow
@@ -176,9 +176,23 @@ export class Composer {
     });
     this.field.addEventListener("paste", (event) => this.#paste(event));
     this.stopButton.addEventListener("click", () => this.actions.stop());
+    form.querySelector("[data-servers]").addEventListener("click", () => this.#useServers((dialog, message) => dialog.openServerAttachments(message)));
+    form.addEventListener("prompted", (/** @type {any} */ { detail }) => this.#useServers((dialog, message) => dialog.usePrompt(detail.catalog, detail.prompt, message)));
     addEventListener("storage", () => this.#showHint());
     this.#showHint();
     this.drafts.listen((session) => session === this.session && !this.isSending && this.#show(this.drafts.read(session)));
+  }
+
+  /** What MCP servers offer. @param {(dialog: typeof import("./server_attachments.js"), message: import("./server_attachments.js").Message) => Promise<void>} use */
+  async #useServers(use) {
+    const { session } = this;
+    const { failed } = this.actions.files;
+    const insert = (/** @type {string} */ text) => {
+      this.giveBack(session, { ...EMPTY, text });
+      if (session === this.session) this.focus();
+    };
+    const attach = (/** @type {File} */ file, /** @type {Promise<FileInfo>} */ fetched) => this.files.fetch(file, fetched);
+    await import("./server_attachments.js").then((dialog) => use(dialog, { attach, insert, failed })).catch(failed);
   }
 
   /** @param {KeyboardEvent} event */

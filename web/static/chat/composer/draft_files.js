@@ -14,6 +14,7 @@ import { t, tn } from "../i18n.js";
 import { FileInput } from "./file_input.js";
 
 /** @import {FileEntry} from "../files/file_entry.js" */
+/** @import {FileInfo} from "../types.js" */
 /** @import {DraftFile} from "./pasted_texts.js" */
 
 /**
@@ -76,6 +77,12 @@ export class DraftFiles {
     if (files.length > room) this.#say(tn("A message takes at most %(count)s file.", "A message takes at most %(count)s files.", MOST));
     this.#open.add(files.slice(0, Math.max(0, room)));
     this.list.scrollTop = this.list.scrollHeight;
+  }
+
+  /** As FileUploads.fetch. @param {File} file @param {Promise<FileInfo>} fetched */
+  fetch(file, fetched) {
+    this.stopWaiting();
+    void this.#open.fetch(file, fetched);
   }
 
   /** @param {string|null} session */

@@ -62,6 +62,14 @@ export class FileUploads {
     this.#startNext();
   }
 
+  /** Adds a file that the server gets by itself. @param {File} file its name and type alone @param {Promise<FileInfo>} fetched */
+  fetch(file, fetched) {
+    const key = newRequestId();
+    this.aborts.set(key, () => {});
+    this.put({ ...entryOfUpload(key, file), state: "processing", progress: 1 });
+    return this.#follow(key, fetched);
+  }
+
   /** Adds an entry, or replaces the one with its key. @param {FileEntry} entry */
   put(entry) {
     const at = this.entries.findIndex(({ key }) => key === entry.key);
@@ -125,6 +133,11 @@ export class FileUploads {
     const { done, abort } = server.upload(this.contents.get(key), { project, progressed: (progress) => this.#progress(key, progress) });
     this.aborts.set(key, abort);
     this.put({ ...this.entryOf(key), state: "uploading" });
+    await this.#follow(key, done);
+  }
+
+  /** @param {string} key @param {Promise<FileInfo>} done */
+  async #follow(key, done) {
     try {
       this.#stored(key, await done);
     } catch (error) {

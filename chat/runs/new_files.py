@@ -1,0 +1,64 @@
+"""Stores new files of users: what they are, whether there is room, the content, and then the row, whose text is extracted."""
+
+import logging
+import uuid
+from typing import IO
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from chat.models import StoredBytes
+from chat.protocol.errors import ApiError
+from chat.runs import extraction, quotas
+from knowledge import blobs
+from knowledge.file_names import clean_name
+from knowledge.file_types import detect_type
+from knowledge.models import File, FileKind
+
+logger = logging.getLogger(__name__)
+
+
+def describe_file(user: User, name: str, head: bytes, size: int) -> File:
+    """The row of an accepted content, not stored yet. head: its first HEAD_BYTES. Raises ApiError."""
+    if not size:
+        raise ApiError("file_empty", field="file")
+    name = clean_name(name)
+    detected = detect_type(name, head)
+    if detected.mismatch:
+        raise ApiError("file_type_mismatch", field="file", content_type=detected.content_type)
+    return File(
+        pk=uuid.uuid4(),
+        owner=user,
+        name=name,
+        content_type=detected.content_type,
+        kind=FileKind.IMAGE if detected.is_image else FileKind.TEXT,
+        size_bytes=size,
+    )
+
+
+def check_room(user: User, size: int) -> None:
+    """Raise ApiError if the user may not store a file of so many bytes."""
+    quotas.FILES.check(user)
+    quotas.WAITING_FILES.check(user)
+    quotas.check_storage(user.pk, StoredBytes.objects.sum_of(user.pk), size)
+
+
+def store_content(content: IO[bytes], file: File) -> None:
+    """Put the content into the storage, where only the row, stored later, keeps it. Raises ApiError."""
+    try:
+        file.content.name = blobs.store(content, blobs.upload_path(file.pk))
+    except OSError:
+        logger.exception("a file of %s bytes cannot be stored", file.size_bytes)
+        raise ApiError("file_storage_unavailable") from None
+
+
+def store_row(user: User, file: File) -> None:
+    """Store the row of a stored content, and enqueue its extraction. Raises ApiError."""
+    with transaction.atomic():
+        # One file of a user at a time: of two that fit alone, one is refused.
+        quotas.lock_user(user)
+        check_room(user, file.size_bytes)
+        if file.project and not file.project.hold():
+            raise ApiError("project_not_found", field="project")
+        File.objects.bulk_create([file])
+        extraction.extract_on_commit(file)

@@ -1,0 +1,59 @@
+"""Reads resources of a server, and has prompts of it filled in. Uses the SDK."""
+
+import binascii
+from base64 import b64decode
+from typing import Final, NamedTuple
+
+from mcp import Client
+from mcp_types import (
+    BlobResourceContents,
+    PromptMessage,
+    TextResourceContents,
+)
+
+from llm_worker.mcp.configuration import CallFailed
+from llm_worker.mcp.content import text_of_block
+
+# Of a prompt that was filled in: as of a message.
+MAX_CHARACTERS: Final = 100_000
+_ROLES: Final = {"user": "User", "assistant": "Assistant"}
+
+
+class ReadResource(NamedTuple):
+    """content_type: as the server says; empty: it does not."""
+
+    content: bytes
+    content_type: str
+
+
+async def read_resource(client: Client, uri: str) -> ReadResource:
+    """Its texts as one, or else the first file that it has: not parsed. Raises CallFailed, and what the SDK raises."""
+    contents = (await client.read_resource(uri)).contents
+    texts = [one for one in contents if isinstance(one, TextResourceContents)]
+    if texts:
+        text = "\n\n".join(one.text for one in texts)
+        return ReadResource(text.encode("utf-8", errors="replace"), texts[0].mime_type or "")
+    for blob in contents:
+        if isinstance(blob, BlobResourceContents):
+            try:
+                return ReadResource(b64decode(blob.blob, validate=True), blob.mime_type or "")
+            except (binascii.Error, ValueError):
+                break
+    raise CallFailed("The resource has no content.")
+
+
+async def fill_prompt(client: Client, name: str, arguments: dict[str, str]) -> str:
+    """The text of its messages, which say whose they are if they are not all the user's. Raises CallFailed, and what the SDK raises."""
+    messages = (await client.get_prompt(name, arguments)).messages
+    is_dialogue = any(message.role != "user" for message in messages)
+    text = "\n\n".join(_text_of(message, with_role=is_dialogue) for message in messages).strip()
+    if not text:
+        raise CallFailed("The prompt is empty.")
+    if len(text) > MAX_CHARACTERS:
+        raise CallFailed(f"The prompt has more than {MAX_CHARACTERS} characters.")
+    return text
+
+
+def _text_of(message: PromptMessage, *, with_role: bool) -> str:
+    text = text_of_block(message.content)
+    return f"{_ROLES[message.role]}: {text}" if with_role else text

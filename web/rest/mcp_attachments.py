@@ -1,0 +1,90 @@
+"""Views of what MCP servers offer to be put into a message: resources become files of the user, prompts texts."""
+
+from typing import Final
+
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from chat.models import McpRequest, McpServer
+from chat.presenters.mcp_attachments import (
+    McpCatalogAnswer,
+    McpRequestAnswer,
+    present_mcp_catalog,
+    present_mcp_request,
+)
+from chat.runs.mcp.attachments import (
+    MAX_ARGUMENT_CHARACTERS,
+    attach_resource,
+    fill_prompt,
+    list_attachables,
+)
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.fields import StrictCharField, StrictSerializer
+from web.rest.mcp_servers import VariablesField
+from web.rest.mcp_sign_ins import McpUserPermission
+from web.rest.openapi import documented
+
+MAX_NAME: Final = 200
+MAX_URI: Final = 2_000
+
+
+class ArgumentsField(VariablesField):
+    child = StrictCharField(max_length=MAX_ARGUMENT_CHARACTERS)
+
+
+class McpResourceBody(StrictSerializer):
+    uri = StrictCharField(
+        max_length=MAX_URI, allow_blank=False, help_text="Of a resource in `mcp-catalogs/`."
+    )
+
+
+class McpPromptBody(StrictSerializer):
+    name = StrictCharField(
+        max_length=MAX_NAME, allow_blank=False, help_text="Of a prompt in `mcp-catalogs/`."
+    )
+    arguments = ArgumentsField(default=dict, help_text="By name.")
+
+
+class McpCatalogsView(StrictAPIView):
+    permission_classes = (McpUserPermission,)
+
+    @documented("mcp_catalogs_list", answer=list[McpCatalogAnswer])
+    def get(self, request: Request) -> Response:
+        """List what MCP servers offer this user to be put into messages, by the servers' names; those that the user has to sign in to before they list anything are included."""
+        found = list_attachables(current_user(request))
+        return Response([present_mcp_catalog(*attachable) for attachable in found])
+
+
+class McpResourcesView(StrictAPIView):
+    permission_classes = (McpUserPermission,)
+
+    @documented("mcp_resources_attach", body=McpResourceBody, answer=McpRequestAnswer, statuses=(202,))
+    def post(self, request: Request, server: str) -> Response:
+        """Have a resource read, once, and stored as a file of the user. `mcp-requests/{mcp_request}/` says how it went."""
+        uri = self.body(McpResourceBody)["uri"]
+        begun = attach_resource(current_user(request), _get_enabled(server), uri)
+        return Response(present_mcp_request(begun), status.HTTP_202_ACCEPTED)
+
+
+class McpPromptsView(StrictAPIView):
+    permission_classes = (McpUserPermission,)
+
+    @documented("mcp_prompts_fill", body=McpPromptBody, answer=McpRequestAnswer, statuses=(202,))
+    def post(self, request: Request, server: str) -> Response:
+        """Have a prompt filled in by its server. `mcp-requests/{mcp_request}/` has its text then."""
+        body = self.body(McpPromptBody)
+        begun = fill_prompt(current_user(request), _get_enabled(server), body["name"], body["arguments"])
+        return Response(present_mcp_request(begun), status.HTTP_202_ACCEPTED)
+
+
+class McpRequestView(StrictAPIView):
+    @documented("mcp_requests_read", answer=McpRequestAnswer)
+    def get(self, request: Request, mcp_request: str) -> Response:
+        """Read how a request to an MCP server gets on. It is forgotten some minutes after it was begun."""
+        own = McpRequest.objects.filter(user=current_user(request)).select_related("server", "file")
+        return Response(present_mcp_request(get_own_row(own, mcp_request, "mcp_request")))
+
+
+def _get_enabled(pk: str) -> McpServer:
+    return get_own_row(McpServer.objects.filter(is_enabled=True), pk, "mcp_server")
