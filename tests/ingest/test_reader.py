@@ -1,56 +1,38 @@
 """What the child process reads of each type, and how it refuses what attacks it. No database is needed."""
 
-import os
-import resource
-import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-from uuid import UUID
 
 import pytest
 
 from chat.protocol.file_errors import FILE_ERRORS
 from chat.transcript.tokens import count_tokens
-from ingest import child
-from ingest.reader import limits
-from ingest.reader.outcome import Outcome
 from ingest.reader.reading import NO_TEXT
-from knowledge.file_types import detect_type
 from tests.ingest import documents
 from tests.ingest.documents import TIDES, docx, zipped
+from tests.ingest.readings import Reading, start_with
+from tests.preloaded import Preloaded
 
 MEGABYTE = 1024 * 1024
 
 
-class Reading:
-    """One file, read in the real child process."""
-
-    pk = UUID(int=0)
-
-    def __init__(self, folder: Path, name: str, content: bytes) -> None:
-        self.folder = folder
-        detected = detect_type(name, content)
-        assert not detected.mismatch
-        self.content_type = detected.content_type
-        (folder / "content").write_bytes(content)
-        began = time.monotonic()
-        self.outcome: Outcome = child.read_in_child(self, folder)  # type: ignore[arg-type]
-        self.seconds = time.monotonic() - began
-
-    def extend_lease(self) -> bool:
-        return True
-
-    @property
-    def text(self) -> str:
-        assert self.outcome.error == "", self.outcome
-        return (self.folder / "text").read_bytes().decode()
+@pytest.fixture(scope="module")
+def preloaded_reader() -> Iterator[Preloaded]:
+    """Children that limit themselves as all do, and need not import anything."""
+    with Preloaded("tests.ingest.warm_reader") as preloaded:
+        yield preloaded
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Callable[[str, bytes], Reading]:
+def read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, preloaded_reader: Preloaded
+) -> Callable[[str, bytes], Reading]:
+    start_with(monkeypatch, lambda _, module, *arguments: preloaded_reader.command(module, *arguments))
     return lambda name, content: Reading(tmp_path, name, content)
+
+
+def test_a_fresh_interpreter_reads_a_file(tmp_path: Path) -> None:
+    assert Reading(tmp_path, "a.docx", docx()).text == f"# Moon\n\n{TIDES}\n\nday | metres\nMonday | 4.2"
 
 
 @pytest.mark.parametrize(
@@ -263,80 +245,6 @@ def test_bad_files_fail_with_their_code(read: Callable[[str, bytes], Reading], c
 def test_a_document_with_an_embedded_workbook_is_read(read: Callable[[str, bytes], Reading]) -> None:
     embedded = documents.rezipped(docx(), word__embeddings__a_dot_xlsx=documents.xlsx())
     assert TIDES in read("a.docx", embedded).text
-
-
-# What replaces the reader in the child, to see the limits of any library that goes astray.
-ASTRAY = {
-    "memory": ("x = [bytearray(50 * 1024 * 1024) for _ in range(1000)]", "document_limits"),
-    "recursion": ("f = lambda: f()\nf()", "document_limits"),
-    "a crash": ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "document_corrupt"),
-    "killed": ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "document_limits"),
-    "an exit without an outcome": ("import os; os._exit(0)", "document_corrupt"),
-    "a full disk": ("open('/dev/full', 'w').write('x' * 10**6)", "document_corrupt"),
-}
-
-
-def go_astray(monkeypatch: pytest.MonkeyPatch, folder: Path, code: str, before: str = "") -> None:
-    """Have the child run this code in place of the reader of text."""
-    program = folder / "astray.py"
-    body = "\n".join(f"    {line}" for line in code.split("\n"))
-    program.write_text(
-        "import sys\nfrom pathlib import Path\nsys.path.insert(0, '')\n"
-        f"from ingest.reader import __main__, limits, text\n{before}\n"
-        f"def read(path):\n{body}\n    return ''\n"
-        "text.read = read\n__main__.main(sys.argv[1], Path(sys.argv[2]))\n",
-        encoding="utf-8",
-    )
-    real = child.subprocess.Popen
-
-    def start(command: list[str], **options: Any) -> Any:
-        return real([sys.executable, str(program), *command[3:]], **options)
-
-    monkeypatch.setattr(child.subprocess, "Popen", start)
-
-
-@pytest.mark.parametrize("case", ASTRAY)
-def test_a_reader_that_goes_astray_ends_its_file_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
-) -> None:
-    code, expected = ASTRAY[case]
-    go_astray(monkeypatch, tmp_path, code)
-    assert Reading(tmp_path, "a.txt", b"x").outcome == Outcome(error=expected)
-
-
-@pytest.mark.full
-@pytest.mark.timeout(120)
-def test_a_reader_that_computes_for_ever_is_ended_by_its_processor_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go_astray(monkeypatch, tmp_path, "while True: pass", before="limits.CPU_S = (1, 2)")
-    assert Reading(tmp_path, "a.txt", b"x").outcome == Outcome(error="document_limits")
-
-
-def test_a_reader_that_waits_for_ever_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "WALL_CLOCK_S", 2.0)
-    go_astray(
-        monkeypatch, tmp_path,
-        f"import os, time; open('{tmp_path}/pid', 'w').write(str(os.getpid())); time.sleep(600)",
-    )  # fmt: skip
-    with pytest.raises(TimeoutError):
-        Reading(tmp_path, "a.txt", b"x")
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
-
-
-def test_a_reader_knows_no_secret_of_its_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SECRET_KEY", "tell nobody")
-    go_astray(monkeypatch, tmp_path, "import os\nreturn ' '.join(sorted(os.environ))")
-    assert set(Reading(tmp_path, "a.txt", b"x").text.split()) <= {
-        "PATH", "LANG", "LC_CTYPE", "PYTHONDONTWRITEBYTECODE", "HOME", "TMPDIR",
-    }  # fmt: skip
-
-
-def test_no_reader_may_use_more_than_a_process_has() -> None:
-    assert limits.MEMORY_BYTES < 1.5e9
-    assert limits.CPU_S[1] < child.WALL_CLOCK_S < 90
-    assert resource.RLIM_INFINITY != limits.MEMORY_BYTES
 
 
 def test_texts_are_counted_in_every_installed_encoding(read: Callable[[str, bytes], Reading]) -> None:

@@ -15,6 +15,7 @@ from chat.models import Agent, ChatMessage, ModelConfig, Run, Session, Turn
 from chat.transcript.tokens import count_tokens
 from llm_worker.tools import TOOLS
 from tests.llm_worker.scripted_tool import ScriptedTool
+from tests.preloaded import Preloaded
 from tests.search_server import SearchServer
 from tests.upstream import Upstream
 
@@ -49,6 +50,13 @@ def deliver(runtime: "Runtime") -> Any:
     """Delivers a run as a Celery thread would; the future says whether it was ours to take."""
     with ThreadPoolExecutor(20) as threads:
         yield lambda run: threads.submit(runtime.run, str(run.pk))
+
+
+@pytest.fixture(scope="session")
+def preloaded_server() -> Iterator[Preloaded]:
+    """Runs tests.mcp_server, whose imports take most of a second."""
+    with Preloaded("mcp.server.mcpserver", "anyio._backends._asyncio") as preloaded:
+        yield preloaded
 
 
 @pytest.fixture

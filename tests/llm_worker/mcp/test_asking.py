@@ -9,15 +9,18 @@ from chat.transcript.forms import Question
 from chat.transcript.questions import AddressQuestion, Answered
 from llm_worker.mcp.configuration import Answer, Asked, CallFailed, Configuration
 from tests.llm_worker.mcp.client import stdio
+from tests.preloaded import Preloaded
 
 pytestmark = [pytest.mark.e2e]
 
 FORM = {"type": "object", "properties": {"time": {"type": "string", "title": "When?"}}, "required": ["time"]}
 
 
-@pytest.fixture(params=[("tests.mcp_server", "stdio"), ("tests.older_mcp_server",)], ids=["newer", "older"])
-def server(request: pytest.FixtureRequest, journal: Path) -> Configuration:
-    return stdio("-m", *request.param)
+@pytest.fixture(params=["newer", "older"])
+def server(request: pytest.FixtureRequest, journal: Path, preloaded_server: Preloaded) -> Configuration:
+    if request.param == "older":
+        return stdio("-m", "tests.older_mcp_server")
+    return stdio()._replace(command=tuple(preloaded_server.command("tests.mcp_server", "stdio")))
 
 
 def when(place: str) -> Question:

@@ -15,6 +15,7 @@ from llm_worker.mcp.configuration import Answer, CallLost, Configuration, Server
 from tests.instance import ROOT, free_port
 from tests.llm_worker.mcp.client import stdio, until
 from tests.mcp_server import DOT
+from tests.preloaded import Preloaded
 
 pytestmark = [pytest.mark.e2e]
 
@@ -23,6 +24,12 @@ pytestmark = [pytest.mark.e2e]
 def over_stdio(journal: Path, monkeypatch: pytest.MonkeyPatch) -> Configuration:
     monkeypatch.setenv("WORKER_SECRET", "of the worker")
     return stdio("-m", "tests.mcp_server", "stdio")
+
+
+@pytest.fixture
+def preloaded(over_stdio: Configuration, preloaded_server: Preloaded) -> Configuration:
+    """As over_stdio, and started sooner."""
+    return over_stdio._replace(command=tuple(preloaded_server.command("tests.mcp_server", "stdio")))
 
 
 @pytest.fixture
@@ -41,7 +48,7 @@ def over_http(journal: Path, settings: Any) -> Iterator[Configuration]:
         process.kill()
 
 
-@pytest.fixture(params=["over_stdio", pytest.param("over_http", marks=pytest.mark.full)])
+@pytest.fixture(params=["preloaded", pytest.param("over_http", marks=pytest.mark.full)])
 def server(request: pytest.FixtureRequest) -> Configuration:
     found: Configuration = request.getfixturevalue(request.param)
     return found

@@ -123,12 +123,14 @@ async def begin_with(answers: Answers, **visit: Any) -> tuple[str, Flow]:
 
 
 @pytest.mark.pure
+@pytest.mark.slow  # the SDK takes half a second to import
 async def test_the_address_keeps_the_query_of_the_endpoint() -> None:
     address, _ = await begin_with({})
     assert address.startswith(f"{ISSUER}/authorize?tenant=1&response_type=code&client_id=our-client&")
 
 
 @pytest.mark.pure
+@pytest.mark.slow  # the SDK takes half a second to import
 @pytest.mark.parametrize(
     ("answers", "problem"),
     [
@@ -188,6 +190,7 @@ async def test_a_server_is_refused_that_says(answers: Answers, problem: str) -> 
 
 
 @pytest.mark.pure
+@pytest.mark.slow  # the SDK takes half a second to import
 async def test_metadata_of_openid_connect_is_found_as_well() -> None:
     place = f"{ISSUER}/.well-known"
     moved: Answers = {
@@ -199,6 +202,7 @@ async def test_metadata_of_openid_connect_is_found_as_well() -> None:
 
 
 @pytest.mark.pure
+@pytest.mark.slow  # the SDK takes half a second to import
 async def test_an_issuer_that_reads_documents_of_clients_registers_none() -> None:
     document = "https://chat.example.com/mcp/client.json"
     answers: Answers = {
@@ -213,6 +217,7 @@ async def test_an_issuer_that_reads_documents_of_clients_registers_none() -> Non
 
 
 @pytest.mark.pure
+@pytest.mark.slow  # the SDK takes half a second to import
 async def test_the_scopes_are_those_that_the_refusal_names() -> None:
     challenge = httpx2.Response(401, headers={"WWW-Authenticate": 'Bearer scope="read write"'})
     address, _ = await begin_with({f"{ORIGIN}/mcp": lambda _: challenge})

@@ -1,7 +1,6 @@
 """Runs that are offered tools of MCP servers, with a real server over stdio."""
 
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,6 @@ from chat.protocol.states import Status
 from tests import factories
 from tests.llm_worker import screens
 from tests.tool_fixtures import tool_responses
-
-ROOT = Path(__file__).parents[3]
 
 
 def call(name: str, **arguments: object) -> dict:
@@ -26,17 +23,16 @@ def counted(tool: str) -> float:
 
 
 @pytest.fixture
-def server(runtime, transactional_db, tmp_path, monkeypatch, settings):
+def server(runtime, transactional_db, tmp_path, monkeypatch, settings, preloaded_server):
     """A server of the SDK, whose tools the worker has listed."""
     monkeypatch.setenv("MCP_JOURNAL", str(tmp_path / "journal"))
-    monkeypatch.setenv("MCP_ROOT", str(ROOT))
     (tmp_path / "journal").touch()
     settings.MCP_COMMANDS = [sys.executable]
     server = McpServer.objects.create(
         name="tests",
         transport="stdio",
-        command=[sys.executable, "-m", "tests.mcp_server", "stdio"],
-        env={"JOURNAL": "MCP_JOURNAL", "PYTHONPATH": "MCP_ROOT"},
+        command=preloaded_server.command("tests.mcp_server", "stdio"),
+        env={"JOURNAL": "MCP_JOURNAL"},
     )
     runtime.list_mcp_tools(str(server.pk))
     server.refresh_from_db()
