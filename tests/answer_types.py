@@ -10,7 +10,13 @@ from tests.instance import ROOT
 
 TARGET: Final = ROOT / "web" / "answers.d.ts"
 HEAD: Final = "/** What the API answers. Written by `make types` from the Structs of chat/presenters/ and web/rest/: do not edit. */"
-NAMES: Final = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean", "null": "null"}
+NAMES: Final = {
+    "integer": "number",
+    "number": "number",
+    "string": "string",
+    "boolean": "boolean",
+    "null": "null",
+}
 
 
 def render() -> str:
@@ -43,7 +49,9 @@ def typed(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return " | ".join(f'"{value}"' for value in schema["enum"])
     kinds = schema.get("type", [])
-    return " | ".join(of_kind(kind, schema) for kind in ([kinds] if isinstance(kinds, str) else kinds)) or "any"
+    return (
+        " | ".join(of_kind(kind, schema) for kind in ([kinds] if isinstance(kinds, str) else kinds)) or "any"
+    )
 
 
 def of_kind(kind: str, schema: Mapping[str, Any]) -> str:
