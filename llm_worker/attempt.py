@@ -17,8 +17,9 @@ from chat.infrastructure.revocation import is_revoked
 from chat.log.publisher import Publisher
 from chat.metrics import counters
 from chat.models.run_spending import run_limits
+from chat.protocol.run_errors import run_error
 from chat.protocol.states import Status
-from chat.protocol.wire import RunAddress, run_error
+from chat.protocol.wire import RunAddress
 from chat.transcript.dialect import UNTAGGED_THINKING
 from chat.transcript.packets import Blocks
 from chat.transcript.rebuild import documents_of

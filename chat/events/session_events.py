@@ -10,6 +10,7 @@ from functools import partial
 from uuid import UUID
 
 from django.db import transaction
+from msgspec import json
 from redis.exceptions import RedisError
 
 from chat.events import session_list
@@ -75,6 +76,15 @@ def frames_after(session_id: UUID | str, n: int, limit: int) -> list[tuple[int, 
 def frame(event: SessionEvent) -> bytes:
     """The JSON line that sockets send."""
     return encode({"type": event.kind, "session": str(event.session_id), "n": event.n, **event.payload})
+
+
+def started_runs(event: bytes) -> list[str]:
+    """The runs of which packets follow a session event."""
+    if b'"type":"run_continued"' in event:
+        return [json.decode(event)["run"]]
+    if b'"type":"turn_started"' not in event:
+        return []
+    return [run["id"] for run in json.decode(event)["runs"]]
 
 
 def _append(event: SessionEvent) -> Appended:

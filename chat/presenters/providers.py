@@ -10,7 +10,7 @@ from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.protocol.members import Moment, choice, doc
 from chat.protocol.provider_errors import PROVIDER_ERRORS
-from chat.protocol.wire import RUN_ERRORS
+from chat.protocol.run_errors import RUN_ERRORS
 
 _CODES: Final = ", ".join(f"`{code}`" for code in PROVIDER_ERRORS)
 

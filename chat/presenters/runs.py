@@ -9,8 +9,8 @@ from chat.models import Run
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.protocol.members import Moment, choice, doc
+from chat.protocol.run_errors import RUN_ERRORS
 from chat.protocol.states import Status
-from chat.protocol.wire import RUN_ERRORS
 from chat.transcript.run_options import present_options
 from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP
 

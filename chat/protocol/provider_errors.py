@@ -5,7 +5,7 @@ A check of a provider fails with one of these or with one of RUN_ERRORS. Clients
 
 from typing import Final
 
-from chat.protocol.wire import RUN_ERRORS
+from chat.protocol.run_errors import RUN_ERRORS
 
 PROVIDER_ERRORS: Final[dict[str, str]] = {
     "address_refused": "The address belongs to no model server.",

@@ -20,8 +20,8 @@ from chat.log.stream import event_log, positions_now
 from chat.metrics import counters
 from chat.models import Approval, Run, SessionEvent
 from chat.models.run import RunQuerySet
+from chat.protocol.run_errors import run_error
 from chat.protocol.states import Status
-from chat.protocol.wire import run_error
 from chat.runs import task_queue
 from chat.runs.cancellation import stop_runs_for_nobody
 from chat.runs.orphans import end_orphan, publish_end

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
+from chat.protocol.run_errors import RUN_ERRORS
 from chat.protocol.upstream_error import MAX_CODE_CHARACTERS, MAX_MESSAGE_CHARACTERS, UpstreamError
-from chat.protocol.wire import RUN_ERRORS
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.upstream.redaction import redact
 
@@ -54,7 +54,7 @@ Delta = TextDelta | ReasoningDelta | ToolCallDelta | TokenUsage | Finished | Sen
 class ModelFailed(Exception):
     """The model gave no answer, or an incomplete one; ends the run.
 
-    code: one of chat.protocol.wire.RUN_ERRORS.  detail: for staff and the log; what the server said, or what happened.
+    code: one of chat.protocol.run_errors.RUN_ERRORS.  detail: for staff and the log; what the server said, or what happened.
     status, upstream_code: of the server's response or error.  What leaves llm.py is redacted.
     option: the name of the one that was refused.
     """

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from chat.protocol.errors import REFUSALS
-from chat.protocol.wire import RUN_ERRORS, CloseCode
+from chat.protocol.run_errors import RUN_ERRORS
+from chat.protocol.wire import CloseCode
 from tests.instance import ROOT
 from tests.matrix import asyncapi
 from tests.matrix.operations import document

@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import ModelConfig
+from chat.protocol.run_errors import RUN_ERRORS
 from chat.protocol.tasks import TOOL_NAMES
-from chat.protocol.wire import RUN_ERRORS
 
 
 class _ChoiceFilter(admin.SimpleListFilter):

@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from django.utils.text import smart_split, unescape_string_literal
 
 from chat.models.sql import session_search
-from chat.protocol.wire import RUN_ERRORS
+from chat.protocol.run_errors import RUN_ERRORS
 
 M = TypeVar("M", bound=models.Model)
 

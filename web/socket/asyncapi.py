@@ -13,7 +13,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from chat.events import frames
-from chat.protocol import wire
+from chat.protocol import run_errors, wire
 from chat.protocol.states import Status
 from chat.transcript.finish import CUT
 from web.rest.answer_schemas import describe
@@ -103,7 +103,7 @@ def _describe_schemas(structs: Iterable[type[Struct]]) -> dict[str, Any]:
     schemas = describe(list(structs))
     # Events that an earlier release has recorded lack members.
     schemas["SessionFrame"]["required"] = ["n", "session", "type"]
-    schemas["Error"]["properties"]["code"]["examples"] = sorted(wire.RUN_ERRORS)
+    schemas["Error"]["properties"]["code"]["examples"] = sorted(run_errors.RUN_ERRORS)
     schemas["Stop"]["properties"]["finish_reason"]["enum"] = [*CUT]
     for schema in schemas.values():
         for name, member in schema.get("properties", {}).items():

@@ -13,11 +13,10 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError
-from msgspec import json
 from redis.exceptions import RedisError
 
 from chat.events.frames import Resync
-from chat.events.session_events import frames_after
+from chat.events.session_events import frames_after, started_runs
 from chat.infrastructure.background import start_task
 from chat.infrastructure.threads import in_thread
 from chat.log.cursor import START, Action, Cursor, Decision, Header, Position, decide
@@ -265,7 +264,7 @@ class Subscription:
         """Register the runs that the forwarded lines start, and stop the feed of a run that they end."""
         if feed is self.feeds.events:
             for line in lines.split(b"\n"):
-                for run in _started_runs(line):
+                for run in started_runs(line):
                     self._expect(run)
         elif ends_with_stop(lines):
             self.feeds.stop(feed)
@@ -290,12 +289,3 @@ def _check_cursor(cursor: Cursor, run: SubscribedRun) -> None:
     end = (run.attempt, run.last_seq) if run.last_seq is not None else (run.attempt, cursor.seq)
     if cursor > end:
         raise ApiError("invalid_cursor")
-
-
-def _started_runs(event: bytes) -> list[str]:
-    """The runs of which packets follow a session event."""
-    if b'"type":"run_continued"' in event:
-        return [json.decode(event)["run"]]
-    if b'"type":"turn_started"' not in event:
-        return []
-    return [run["id"] for run in json.decode(event)["runs"]]

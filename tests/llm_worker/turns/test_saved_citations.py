@@ -7,8 +7,8 @@ import pytest
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.progress import read_progress
 from chat.models import CitedDocument, Run
+from chat.protocol.run_errors import run_error
 from chat.protocol.states import Status
-from chat.protocol.wire import run_error
 from chat.runs.orphans import end_orphan
 from knowledge.models import File, Project
 from tests import factories

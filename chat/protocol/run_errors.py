@@ -1,0 +1,43 @@
+"""The errors that a run can end with: what users are told, and whether it is worth trying again. Pure."""
+
+from typing import Final
+
+from chat.protocol.wire import Error
+
+RUN_ERRORS: Final[dict[str, tuple[str, bool]]] = {
+    "context_too_long": (
+        "The conversation is too long for the model. Shorten it, or use a larger model.",
+        False,
+    ),
+    "empty_response": ("The model returned an empty answer.", True),
+    "output_limit_reached": ("The model reached its output limit before the answer began.", True),
+    "model_refusal": ("The model declined to answer.", False),
+    "model_not_configured": ("The model is not configured any more.", False),
+    "tool_unknown": ("The model cannot use the requested tool.", False),
+    "tool_not_configured": ("The requested tool is not set up on this server.", False),
+    "option_unsupported": ("The model cannot have an option that was chosen.", False),
+    "upstream_option_rejected": ("The model server refused an option that was chosen.", False),
+    "upstream_auth": ("The model server refused the credentials.", False),
+    "upstream_quota": ("The budget at the model server is used up.", False),
+    "model_not_found": ("The model server does not have this model.", False),
+    "content_filtered": ("The model server's content filter rejected the request.", False),
+    "upstream_rejected": ("The model server rejected the request.", False),
+    "upstream_rate_limited": ("The model server is busy.", True),
+    "upstream_unavailable": ("The model server failed or is overloaded.", True),
+    "upstream_unreachable": ("The model server could not be reached.", True),
+    "upstream_timeout": ("The model server did not answer in time.", True),
+    "upstream_interrupted": ("The model server broke off in the middle of the answer.", True),
+    "upstream_malformed": ("The model server sent something that is not a chat completion.", True),
+    "run_limit_reached": ("The answer used all that one answer may use before it had a text.", False),
+    "deadline_exceeded": ("The answer took longer than allowed.", True),
+    "worker_lost": ("The answer was interrupted too often.", True),
+    "internal_error": ("Something went wrong on our side.", True),
+}
+
+
+def run_error(code: str, subject: str = "") -> Error:
+    """subject: the name of what is wrong, if there is one."""
+    message, retryable = RUN_ERRORS[code]
+    if subject:
+        message = f"{message.removesuffix('.')}: {subject}."
+    return Error(code=code, message=message, retryable=retryable)
