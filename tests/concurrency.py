@@ -18,11 +18,20 @@ def run_concurrently(*functions: Any, connected: bool = True) -> list[Any]:
     def call(function: Any) -> Any:
         try:
             if connected:
-                connection.ensure_connection()
+                try:
+                    connection.ensure_connection()
+                except Exception:
+                    barrier.abort()  # the others need not wait: this error is the reason
+                    raise
             barrier.wait()
             return function()
         finally:
             connection.close()
 
     with ThreadPoolExecutor(len(functions)) as pool:
-        return [future.result() for future in [pool.submit(call, function) for function in functions]]
+        futures = [pool.submit(call, function) for function in functions]
+    errors = [error for future in futures if (error := future.exception())]
+    for error in errors:
+        if not isinstance(error, threading.BrokenBarrierError):
+            raise error
+    return [future.result() for future in futures]

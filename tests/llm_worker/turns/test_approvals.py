@@ -291,7 +291,7 @@ def test_open_approvals_are_listed_for_their_owner_alone_and_not_from_the_trash(
     owner = run.turn.session.owner
     other = django_user_model.objects.create(username="mallory")
     [one] = Approval.objects.open_for(owner).select_related("tool_call")
-    assert present_open_approval(one)["arguments"] == {"what": "this"}
+    assert present_open_approval(one, "")["arguments"] == {"what": "this"}
     assert list(Approval.objects.open_for(other)) == []
     for user, call in ((other, one.tool_call_id), (owner, uuid.uuid4())):
         with pytest.raises(ApiError) as refused:
