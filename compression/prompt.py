@@ -12,7 +12,7 @@ from chat.transcript.entries import Entry
 from chat.transcript.passages import readable_text
 from llm_worker.request.message import Message
 from llm_worker.request.message_renderer import MessageRenderer
-from llm_worker.restricted.echoes import EchoCheck
+from llm_worker.side_requests.echoes import EchoCheck
 
 INSTRUCTIONS = """\
 You write the summary that will stand in for the beginning of a long conversation between a user and an assistant, \

@@ -33,7 +33,7 @@ from compression.cost import total_usage
 from compression.measurement import CompressionJob, plan_job
 from compression.summarise import SummaryRejected, WrittenSummary, compress_chat_history
 from llm_worker.database import Database
-from llm_worker.post_run.side_requests import RecordingModels, SideTask
+from llm_worker.side_requests.recording import RecordingModels, SideTask
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.llm import LanguageModels
 

@@ -22,7 +22,7 @@ MODULES: Final = (
     "config.trusted_proxies",
     "config.urls",
     "kombu.transport.redis",
-    "llm_worker.runtime",
+    "llm_worker.attempt.runtime",
     "uvicorn.main",
     "uvicorn.protocols.http.httptools_impl",
     "web.rest.request_bodies",

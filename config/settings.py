@@ -163,7 +163,7 @@ LLM_KEY_PREFIX = env.name_prefix("LLM_KEY_PREFIX", "LLM_KEY_")
 ALLOWED_MODEL_SERVERS = env.urls("ALLOWED_MODEL_SERVERS", schemes=("http", "https"))
 LLM_SILENCE_S = env.whole_number("LLM_SILENCE", 300, low=1, high=86_400)
 MAX_LLM_CYCLES = env.whole_number("MAX_LLM_CYCLES", 6, low=1, high=100)
-# Of one run, with its agent tools and all its attempts (llm_worker/allowance.py).
+# Of one run, with its agent tools and all its attempts (llm_worker/loop/allowance.py).
 MAX_RUN_INFERENCES = env.whole_number("MAX_RUN_INFERENCES", 64, low=1, high=100_000)
 MAX_RUN_TOOL_CALLS = env.whole_number("MAX_RUN_TOOL_CALLS", 128, high=1_000_000)
 MAX_RUN_SEARCHES = env.whole_number("MAX_RUN_SEARCHES", 200, high=1_000_000)

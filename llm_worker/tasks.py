@@ -21,7 +21,7 @@ from chat.protocol.tasks import (
     RUN_TURN,
     TITLE_SESSION,
 )
-from llm_worker import runtime
+from llm_worker.attempt import runtime
 
 
 @shared_task(name=RUN_TURN, bind=True)

@@ -26,10 +26,10 @@ class Mutation(NamedTuple):
 MUTATIONS: Final = [
     Mutation(
         "fence",
-        "llm_worker/persistence/fenced_writes.py",
+        "llm_worker/attempt/fenced_writes.py",
         "ON run.id = given.run AND run.attempt = given.attempt",
         "ON run.id = given.run AND run.attempt >= given.attempt",
-        "tests/llm_worker/lease/test_checkpointer.py",
+        "tests/llm_worker/attempt/test_checkpointer.py",
     ),
     Mutation(
         "lease takeover",

@@ -193,7 +193,7 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
     # Of the last inference; see chat/transcript/finish.py.
     finish_reason = models.CharField(max_length=40, blank=True, default="", db_default="")
     finish_tokens = models.IntegerField(null=True, blank=True)
-    # How its latest request filled the window: llm_worker/post_run/context_usage.py. Null: it sent none, or elsewhere.
+    # How its latest request filled the window: llm_worker/records/context_usage.py. Null: it sent none, or elsewhere.
     context_usage = models.JSONField(null=True, blank=True, editable=False)
 
     time_left: timedelta  # until the deadline, on the database's clock; set by claim() alone

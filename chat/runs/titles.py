@@ -1,6 +1,6 @@
 """Titles of sessions that their owners have not named: requests them from a worker and stores them.
 
-Does not write titles: that is llm_worker/post_run/titles.py.
+Does not write titles: that is llm_worker/side_requests/titles.py.
 """
 
 import logging

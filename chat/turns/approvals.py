@@ -1,6 +1,6 @@
 """Decides about tool calls that wait for their user's approval or answer, and lets their runs go on.
 
-The run's row is locked by a decision as by the worker that lets the run wait (llm_worker/persistence), so of a decision
+The run's row is locked by a decision as by the worker that lets the run wait (llm_worker/attempt), so of a decision
 and a worker that does that at the same moment exactly one queues the run.
 """
 

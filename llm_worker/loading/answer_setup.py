@@ -7,8 +7,8 @@ from chat.models import Run
 from chat.prompts.definition import define_prompts
 from chat.transcript.answer_setup import AnswerSetup, digest
 from chat.transcript.entries import Entry
-from llm_worker.brief import Brief
 from llm_worker.loading.surroundings import Surroundings
+from llm_worker.loop.brief import Brief
 from llm_worker.prompts import prompt
 from llm_worker.request.system_prompt import add_guidance
 from llm_worker.tools.schemas import tool_schemas

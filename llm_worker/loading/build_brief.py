@@ -16,15 +16,15 @@ from chat.transcript.entries import BlockKind, Document
 from chat.transcript.finish import Finish
 from chat.transcript.run_spending import RunSpending
 from chat.transcript.token_usage import TokenUsage
-from llm_worker.brief import Brief, EarlierProgress
 from llm_worker.loading.answer_setup import describe_setup
 from llm_worker.loading.branch import Branch, MessageRow, load_branch
 from llm_worker.loading.left_out import offer_reading
 from llm_worker.loading.project import NOT_SHOWN, ProjectContext, build_project_context
 from llm_worker.loading.surroundings import Surroundings
 from llm_worker.loading.tools_needing_approval import find_tools_needing_approval
+from llm_worker.loop.brief import Brief, EarlierProgress
+from llm_worker.loop.resume import is_finished
 from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
-from llm_worker.resume import is_finished
 from llm_worker.tools import TOOLS
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model

@@ -15,9 +15,9 @@ from chat.models import Run
 from chat.models.sql.model_configs import STANDING_PROMPTS
 from chat.models.sql.statements import LIMIT_STATEMENTS, together
 from chat.protocol.tasks import DEFAULT_QUEUE
-from llm_worker.brief import Brief
 from llm_worker.loading.branch import MESSAGES_OF_RUN
 from llm_worker.loading.build_brief import PreloadedRows, build_brief
+from llm_worker.loop.brief import Brief
 from llm_worker.upstream.deltas import ModelFailed
 
 logger = logging.getLogger(__name__)

@@ -19,10 +19,10 @@ from knowledge.models import Chunk, File, KnowledgeBase, KnowledgeBaseMember, Me
 from knowledge.models.knowledge_base import READING
 from knowledge.search import search_files
 from llm_worker.loading.passages import LIMIT, as_document
-from llm_worker.restricted.artifact import Artifact
-from llm_worker.restricted.excerpts import MOST_EXCERPTS, Excerpt, fits_whole
-from llm_worker.restricted.withheld import Material, Readers, withhold
-from llm_worker.safe_summary import Found, SafeSummaries
+from llm_worker.side_requests.artifact import Artifact
+from llm_worker.side_requests.excerpts import MOST_EXCERPTS, Excerpt, fits_whole
+from llm_worker.side_requests.safe_summary import Found, SafeSummaries
+from llm_worker.side_requests.withheld import Material, Readers, withhold
 from llm_worker.tools.in_thread import query_in_thread
 from llm_worker.tools.knowledge_base_search import KnowledgeBaseSearch
 from llm_worker.tools.research_agent import ResearchAgent

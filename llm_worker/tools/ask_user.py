@@ -1,6 +1,6 @@
 """The ask_user tool: asks the user up to four things in one form, and waits for the answer without a worker.
 
-Its calls never run: the answer is their result (llm_worker/tool_calls/approval.py). Agent tools do not have it, since what
+Its calls never run: the answer is their result (llm_worker/loop/approval.py). Agent tools do not have it, since what
 is called inside them cannot wait.
 """
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from llm_worker.prompts import prompt
-from llm_worker.restricted.artifact import Failure, refusal
+from llm_worker.side_requests.artifact import Failure, refusal
 from llm_worker.tools.queries import PARAMETERS, best_first, executed, expanded, merged
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 

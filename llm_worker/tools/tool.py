@@ -10,8 +10,8 @@ from chat.transcript.forms import Question
 from chat.transcript.questions import Answered, AnyQuestion
 from chat.transcript.tool_annotations import DEFAULT_RULE, READ_ONLY, Annotations, ApprovalRule
 from llm_worker.mcp.configuration import Answer, Caller, Configuration
-from llm_worker.restricted.artifact import Artifact, no_hits
-from llm_worker.restricted.withheld import Material
+from llm_worker.side_requests.artifact import Artifact, no_hits
+from llm_worker.side_requests.withheld import Material
 
 
 class ToolFailed(Exception):

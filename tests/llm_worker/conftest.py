@@ -20,7 +20,7 @@ from tests.search_server import SearchServer
 from tests.upstream import Upstream
 
 if TYPE_CHECKING:
-    from llm_worker.runtime import Runtime
+    from llm_worker.attempt.runtime import Runtime
 
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def upstream() -> Iterator[Upstream]:
 @pytest.fixture
 def runtime(transactional_db: None) -> Iterator["Runtime"]:
     # Here: what it imports takes as long as all pure tests of this folder.
-    from llm_worker.runtime import Runtime
+    from llm_worker.attempt.runtime import Runtime
 
     runtime = Runtime()
     runtime.start()

@@ -22,7 +22,7 @@ def test_the_celery_settings_give_at_least_once_delivery():
 
 
 def test_unknown_arguments_of_a_task_are_ignored(transactional_db, ask):
-    from llm_worker import runtime
+    from llm_worker.attempt import runtime
     from llm_worker.tasks import run_turn
 
     [run] = ask()

@@ -23,7 +23,7 @@ LETTERS: Final = {
     "TR": _("tool response"), "TI": _("images of tools"), "CA": _("agent prompt"), "P": _("project documents"), "D": _("dynamic context"),
     "N": _("files no longer shown"), "F": _("attached files"), "R": _("reminder"),
 }  # fmt: skip
-# Why a part of the branch is not in a request (llm_worker/post_run/context_report.py).
+# Why a part of the branch is not in a request (llm_worker/loop/context_report.py).
 WHY: Final = {
     "summary": _("covered by a summary, which is sent instead"),
     "summary_too_long": _("the summary itself: it leaves no room in this model's window"),

@@ -1,4 +1,4 @@
-"""Requests checks of providers: a worker lists the models and tries one (llm_worker/provider_check.py)."""
+"""Requests checks of providers: a worker lists the models and tries one (llm_worker/side_requests/provider_check.py)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final

@@ -10,7 +10,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from chat.models import Run, ToolCall
-from llm_worker.post_run import titles
+from llm_worker.side_requests import titles
 from tests import factories
 
 pytestmark = pytest.mark.django_db

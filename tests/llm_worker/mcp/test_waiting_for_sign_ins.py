@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db.models.functions import Now
+from llm_worker.persistence import fenced_writes
 
 from chat.models import Approval, McpServer, Run, ToolCall
 from chat.protocol.errors import ApiError
@@ -14,10 +15,9 @@ from chat.runs import cancellation
 from chat.sweeper import runs as swept
 from chat.turns.approvals import Reply, decide, end_sign_ins, get_approval
 from llm_worker.mcp.configuration import MAX_QUESTIONS
-from llm_worker.persistence import fenced_writes
 from tests import factories
 from tests.concurrency import run_concurrently
-from tests.llm_worker.lease.test_drain import another_worker_does
+from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.mcp.client import sign_in
 from tests.llm_worker.mcp.test_sign_ins import answer, session
 from tests.llm_worker.screens import live, rebuilt
@@ -141,7 +141,7 @@ def test_a_sign_in_before_the_run_waits_is_seen_by_it(
         factories.create_mcp_credential(harbour, session.owner)
         return really(*args)
 
-    monkeypatch.setattr("llm_worker.completion.let_wait", signs_in_first)
+    monkeypatch.setattr("llm_worker.attempt.completion.let_wait", signs_in_first)
     run = answer()
     assert run.status == Status.QUEUED
     assert Approval.objects.get().decision == "signed_in"

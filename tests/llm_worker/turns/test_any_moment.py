@@ -9,8 +9,8 @@ from chat.models import ModelConfig, ToolCall
 from chat.protocol.states import Status
 from chat.protocol.wire import MessageDelta, Snapshot
 from chat.runs.cancellation import stop_run
-from llm_worker.runtime import Runtime
-from tests.llm_worker.lease.test_drain import another_worker_does
+from llm_worker.attempt.runtime import Runtime
+from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import entries, live, rebuilt
 from tests.tool_fixtures import MOON, SEA, search_call, streamed_call

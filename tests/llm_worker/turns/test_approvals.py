@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 from django.db.models import F
 from django.db.models.functions import Now
+from llm_worker.tool_calls import round_store
 
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.progress import present_live_message
@@ -20,9 +21,8 @@ from chat.runs.cancellation import stop_run
 from chat.sweeper import runs as swept
 from chat.transcript.tool_annotations import Annotations
 from chat.turns.approvals import Reply, decide, get_approval
-from llm_worker.tool_calls import round_store
 from tests.concurrency import run_concurrently
-from tests.llm_worker.lease.test_drain import another_worker_does
+from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import entries, live, rebuilt
 from tests.tool_fixtures import MOON, search_call, tool_responses

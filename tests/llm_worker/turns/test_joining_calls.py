@@ -16,14 +16,14 @@ from chat.log.stream import Appended
 from chat.models import Run
 from chat.protocol import wire as p
 from chat.transcript.packets import Blocks
-from llm_worker.emitter import Emitter
-from llm_worker.persistence.checkpoint_tracker import CheckpointTracker
-from llm_worker.state import RunState
+from llm_worker.attempt.checkpoint_tracker import CheckpointTracker
+from llm_worker.attempt.interrupted import end_interrupted_call
+from llm_worker.loop.calls import CallResult, PlannedCall
+from llm_worker.loop.emitter import Emitter
+from llm_worker.loop.round_runner import RoundRunner
+from llm_worker.loop.state import RunState
 from llm_worker.stream.arguments import parse_partial_arguments
 from llm_worker.stream.call_assembler import CallFragment
-from llm_worker.tool_calls.calls import CallResult, PlannedCall
-from llm_worker.tool_calls.interrupted import end_interrupted_call
-from llm_worker.tool_calls.round_runner import RoundRunner
 from tests.machine.world import LINES, NoScheduler
 
 

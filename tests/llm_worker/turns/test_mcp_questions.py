@@ -14,7 +14,7 @@ from chat.sweeper import runs as swept
 from chat.transcript.questions import Answered
 from chat.turns.approvals import Reply, decide, get_approval
 from tests import factories
-from tests.llm_worker.lease.test_drain import another_worker_does
+from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.screens import live, rebuilt
 from tests.llm_worker.turns.test_mcp_turns import answer, call, server, session
 from tests.tool_fixtures import tool_responses

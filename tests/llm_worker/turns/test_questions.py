@@ -16,7 +16,7 @@ from chat.runs.cancellation import stop_run
 from chat.sweeper import runs as swept
 from chat.turns.approvals import Reply, decide, get_approval
 from tests.concurrency import run_concurrently
-from tests.llm_worker.lease.test_drain import another_worker_does
+from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import entries, live, rebuilt
 from tests.tool_fixtures import tool_responses

@@ -6,7 +6,7 @@ from chat.models import DailyUse, Run
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.transcript.token_usage import MAX_TOKENS, TokenUsage
-from llm_worker.persistence.fenced_writes import finish_run
+from llm_worker.attempt.fenced_writes import finish_run
 from tests.llm_worker.outcomes import ended
 
 CHUNK = {"choices": [{"delta": {}, "finish_reason": "stop"}]}

@@ -6,7 +6,7 @@ from chat.models import Turn
 from chat.protocol.states import Status
 from config.log_format import ContextFilter
 from llm_worker.upstream.llm import LanguageModels
-from tests.llm_worker.lease.test_drain import another_worker_does
+from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended, wait_for_text
 
 
@@ -62,7 +62,7 @@ def test_log_records_of_the_loop_and_of_database_threads_carry_the_ids(
     caplog.handler.addFilter(ContextFilter())
     with caplog.at_level(logging.WARNING):
         deliver(run).result()
-    records = [record for record in caplog.records if record.name in ("tests", "llm_worker.attempt")]
+    records = [record for record in caplog.records if record.name in ("tests", "llm_worker.attempt.attempt")]
     ids = [(record.run, record.attempt, record.model, record.request_id) for record in records]
     assert ids == [(str(run.pk), 1, "scripted", "from-the-browser")] * 2
 

@@ -7,8 +7,8 @@ import pytest
 from chat.models import ModelConfig, ToolCall
 from chat.runs.cancellation import stop_run
 from chat.transcript.run_spending import RunSpending
+from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.continuing import CUT, answer_of, entries, fresh, go_on
-from tests.llm_worker.lease.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended, stopped, wait_for_text
 from tests.tool_fixtures import MOON, search_call, tool_responses
 

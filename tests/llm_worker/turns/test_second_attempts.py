@@ -8,8 +8,8 @@ from chat.infrastructure import revocation
 from chat.models import CitedDocument, ModelConfig, ToolCall, ToolPolicy
 from chat.protocol.states import Status
 from chat.transcript.tool_annotations import Annotations
-from llm_worker.runtime import Runtime
-from tests.llm_worker.lease.test_drain import another_worker_does
+from llm_worker.attempt.runtime import Runtime
+from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import wait_for_text
 from tests.llm_worker.screens import entries, live, rebuilt
 from tests.tool_fixtures import MOON, RESEARCH, SEA, SUN, document_numbers, search_call, tool_responses

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from chat.infrastructure.liveness import connect
 from chat.models import Run
 from chat.protocol.states import Status
-from llm_worker import attempt
+from llm_worker.attempt import attempt
 from llm_worker.loading import claim
 from tests.llm_worker.outcomes import ended
 

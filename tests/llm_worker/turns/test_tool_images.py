@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from llm_worker.tool_calls import tool_images
 
 from chat.models import ModelConfig, Run, Session, StoredBytes, ToolCall, ToolCallImage
 from chat.protocol import wire
@@ -17,10 +18,9 @@ from ingest.extraction import extract
 from knowledge import blobs
 from knowledge.models import DeletedBlob, File
 from llm_worker.loading.branch_summaries import SIZES
-from llm_worker.tool_calls import tool_images
 from tests import factories
 from tests.llm_worker import screens
-from tests.llm_worker.lease.test_drain import another_worker_does
+from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import wait_for_text
 from tests.llm_worker.turns.test_mcp_turns import answer, call, server, session
 from tests.tool_fixtures import tool_responses

@@ -77,7 +77,7 @@ def test_the_log_says_which_run_attempt_cycle_and_model_failed(deliver, ask, ups
     [run] = ask()
     ids = ContextFilter()
     caplog.handler.addFilter(ids)
-    with caplog.at_level(logging.WARNING, "llm_worker.attempt"):
+    with caplog.at_level(logging.WARNING, "llm_worker.attempt.attempt"):
         deliver(run).result()
     caplog.handler.removeFilter(ids)
     [record] = [record for record in caplog.records if SAID in record.getMessage()]

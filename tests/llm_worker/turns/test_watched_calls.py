@@ -8,7 +8,7 @@ from chat.models import ModelConfig, Run, ToolCall
 from chat.protocol.states import Status
 from chat.protocol.wire import Snapshot, ToolArguments, ToolArgumentsDelta, ToolStart, TopLevelBranching
 from chat.runs.cancellation import stop_run
-from tests.llm_worker.lease.test_drain import another_worker_does
+from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended, stopped
 from tests.llm_worker.screens import entries, live, rebuilt
 from tests.tool_fixtures import streamed_call, tool_responses

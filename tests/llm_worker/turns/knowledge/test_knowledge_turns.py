@@ -13,10 +13,10 @@ from chat.models import ModelConfig, Run, SideRequest, ToolCall
 from chat.protocol.wire import ToolArguments, decode_log_entry
 from chat.transcript.tokens import count_tokens
 from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember, Project
+from llm_worker.attempt.runtime import Runtime
 from llm_worker.prompts import prompt
 from llm_worker.request.message import call_text
 from llm_worker.request.message_renderer import OMITTED_RESPONSE
-from llm_worker.runtime import Runtime
 from llm_worker.tools.knowledge_base_search import INDEXING, NOTHING
 from tests import factories
 from tests.indexed import add_indexed
@@ -239,7 +239,11 @@ class TestSearching:
             caplog.clear()
             run = talk(open_with(client, tides), f"Where is {query}?")
             [row] = ToolCall.objects.filter(run=run)
-            said = [record.msg for record in caplog.records if record.name == "llm_worker.safe_summary_log"]
+            said = [
+                record.msg
+                for record in caplog.records
+                if record.name == "llm_worker.side_requests.safe_summary_log"
+            ]
             assert [(line["event"], line["tool_call"], line["run"]) for line in said] == [
                 (f"knowledge_search_persist_{step}", str(row.pk), str(run.pk)) for step in ("started", "done")
             ]

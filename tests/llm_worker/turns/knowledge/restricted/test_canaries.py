@@ -10,11 +10,11 @@ from chat.models import CitedDocument, Compression, ModelConfig, Run
 from chat.protocol.states import Status
 from compression.runner import CompressionRunner
 from knowledge.models import KnowledgeBase
-from llm_worker.restricted.artifact import REFUSED, UNTOLD
+from llm_worker.side_requests.artifact import REFUSED, UNTOLD
 from tests import factories
 from tests.canaries import Leaks
 from tests.indexed import add_indexed
-from tests.llm_worker.lease.test_drain import another_worker_does
+from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.turns.knowledge.restricted.canary_scene import (
     SAFE,
     TEXT,

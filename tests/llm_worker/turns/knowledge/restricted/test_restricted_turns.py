@@ -17,7 +17,7 @@ from knowledge.models import KnowledgeBase
 from llm_worker.request.message_renderer import OMITTED_RESPONSE
 from tests import factories
 from tests.indexed import add_indexed
-from tests.llm_worker.lease.test_drain import another_worker_does
+from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.turns.knowledge.restricted.canary_scene import TEXT, says, secondary, stored
 from tests.llm_worker.turns.knowledge.searches import TOOL, call, open_with, responses
 

@@ -1,0 +1,159 @@
+"""AttemptCompletion: the end of one attempt. Commits the result, appends `stop`, announces it; or releases the run.
+
+Every write is fenced by the attempt. A crash between two of the steps is completed by the sweeper.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from django.conf import settings
+from redis.exceptions import RedisError
+
+from chat.log.producer import PacketProducer, StaleAttempt
+from chat.log.rebuilt import present_stored
+from chat.log.stream import expire_soon
+from chat.metrics import counters
+from chat.metrics.counters import NO_USAGE
+from chat.models import Run
+from chat.models.outcome import RunOutcome
+from chat.protocol.states import Status
+from chat.protocol.upstream_error import NO_UPSTREAM_ERROR, UpstreamError
+from chat.protocol.wire import Error
+from chat.transcript.citation_links import linked_documents
+from chat.transcript.finish import WHOLE, Finish
+from chat.transcript.token_usage import TokenUsage
+from llm_worker.attempt.checkpoint_tracker import CheckpointTracker
+from llm_worker.attempt.fenced_writes import Waiting, announce_end, finish_run, let_wait, release_run
+from llm_worker.attempt.interrupted import end_interrupted_call
+from llm_worker.database import Database
+from llm_worker.loading.build_brief import load_saved_answer_and_citations
+from llm_worker.loop.allowance import Allowance
+from llm_worker.loop.emitter import Emitter
+from llm_worker.loop.state import RunState
+from llm_worker.records.context_usage import ContextUsage
+from llm_worker.records.window_usage import WindowUsage
+
+
+class AttemptOutcome(NamedTuple):
+    """How an attempt ended."""
+
+    status: Status
+    error: Error | None = None
+    upstream_error: UpstreamError = NO_UPSTREAM_ERROR
+
+
+@dataclass
+class AttemptCompletion:
+    """started_at: when the attempt began, on the event loop's clock.
+
+    is_opened: readers were shown a snapshot of what earlier attempts saved.  has_resumed: the attempt has loaded what
+    earlier ones left, so that its own state holds it.  counted_before, finish_before: of the run's first end, if the
+    user let it go on.  allowance: what the attempt counts in; None before it asks a model.
+    """
+
+    run: Run
+    database: Database
+    producer: PacketProducer
+    emitter: Emitter
+    state: RunState
+    checkpoint: CheckpointTracker
+    started_at: float
+    window_usage: WindowUsage = field(default_factory=lambda: WindowUsage(1.0))
+    is_opened: bool = False
+    has_resumed: bool = False
+    counted_before: TokenUsage = NO_USAGE
+    finish_before: Finish = WHOLE
+    allowance: Allowance | None = None
+
+    async def end(self, outcome: AttemptOutcome, on_stop_logged: Callable[[], None]) -> None:
+        """Commit the end, append the last packets, then announce. on_stop_logged: `stop` is in the log."""
+        end = await self.database.call_with_retry(finish_run, self.run, await self._result(outcome))
+        if end is None:
+            return
+        counters.run_ended(self.run.model, end, self.counted_before)
+        if self.state.has_untagged_thinking:
+            stored = await self.database.call_with_retry(present_stored, self.run)
+            self.producer.replace_shown(stored)
+        is_untold = end.status == Status.FAILED and not self.run.continuations
+        self.emitter.stop(end.stop_reason, end.error, WHOLE if is_untold else end.finish)
+        with suppress(StaleAttempt):
+            await self.producer.flush()
+            on_stop_logged()
+            is_failed = end.status == Status.FAILED
+            wanted = None if is_failed else self.window_usage.wanted_compression(end.text)
+            await self.database.call_with_retry(announce_end, self.run, wanted)
+
+    async def let_wait(self) -> Waiting:
+        """Save what there is and let the run wait for its user without a worker; readers have been told of what it asks."""
+        with suppress(StaleAttempt):
+            await self.producer.flush()
+        state, held = self.state, self.checkpoint.take()
+        became = await self.database.call_with_retry(let_wait, held, state.usage, state.cycles)
+        if became == Waiting.WAITING:
+            with suppress(RedisError):  # then it expires later
+                await expire_soon(self.producer.log)
+        return became
+
+    async def release(self) -> bool:
+        """Save what there is and put the run back to the queue. False: it was stopped meanwhile, or lost."""
+        held = self.checkpoint.take()
+        self.producer.discard()
+        return await self.database.call_with_retry(release_run, held)
+
+    async def _result(self, outcome: AttemptOutcome) -> RunOutcome:
+        """What is to be committed; all packets but the error and `stop` have been emitted."""
+        if self.run.attempt > 1 and not self.has_resumed:
+            await self._restore_saved_answer()
+        never_ran = end_interrupted_call(self.run, self.emitter)
+        self.emitter.end()
+        state, first, cited = self.state, self.state.first_token_at, self.emitter.cited.values()
+        # Of what became reasoning, the citations go, and a snapshot before the end shows readers what is left.
+        replaced = state.has_untagged_thinking
+        return RunOutcome(
+            status=outcome.status,
+            last_seq=self.producer.settle() + replaced + (2 if outcome.error else 1),
+            text=state.text,
+            reasoning=state.reasoning,
+            error=outcome.error,
+            upstream_error=outcome.upstream_error,
+            usage=state.usage,
+            time_to_first_token_ms=None if first is None else round((first - self.started_at) * 1000),
+            reasoning_ms=state.latest.reasoning_ms,
+            cycles=state.cycles,
+            spending=self.allowance.spent if self.allowance else None,
+            finish=self._finish(outcome.status),
+            citations=tuple(linked_documents(state.text, cited) if replaced else cited),
+            # Calls of an earlier attempt may be open too, if this one ended before it resumed them.
+            has_open_calls=state.has_called or self.run.attempt > 1,
+            reports={row: inner.latest[:2] for row, inner in state.reports.items()},
+            never_ran=never_ran,
+            setup=self.checkpoint.setup,
+            context_usage=ContextUsage(
+                self.window_usage, settings.COMPRESSION_TRIGGER_RATIO, settings.RECENT_MESSAGES_RATIO
+            ).as_json,
+        )
+
+    def has_counted(self, usage: TokenUsage, finish: Finish) -> None:
+        """Note what the run's earlier attempts used."""
+        if self.run.continuations:
+            self.counted_before, self.finish_before = usage, finish
+
+    def _finish(self, status: Status) -> Finish:
+        """A continuation that fails can be tried again: the answer is still cut."""
+        return (
+            self.state.finish if self.state.finish.reason or status != Status.FAILED else self.finish_before
+        )
+
+    async def _restore_saved_answer(self) -> None:
+        """An attempt that ends before it has loaded what earlier ones left must neither hide nor overwrite it."""
+        snapshot, cited, counts = await self.database.call_with_retry(
+            load_saved_answer_and_citations, self.run
+        )
+        self.state.usage, self.state.cycles = counts.usage, counts.cycles
+        self.has_counted(counts.usage, counts.finish)
+        if not self.is_opened:
+            self.producer.open_with_snapshot(snapshot)
+        self.emitter.restore(snapshot.message["text"], self.run.message.reasoning)
+        self.emitter.cited.update({document.number: document for document in cited})

@@ -1,0 +1,64 @@
+"""Extends the leases of this process's runs every second and reads back which were stopped or taken over.
+
+Without a successful heartbeat the process releases its runs (self-fencing) before another worker may claim them.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection
+
+from django.db import DatabaseError
+
+from chat.models import Run
+from chat.models.lease import RUN_LEASE
+from chat.protocol.states import Status
+from llm_worker.attempt.attempt import Attempt
+from llm_worker.database import Database
+
+logger = logging.getLogger(__name__)
+
+# Seconds without a heartbeat after which a run is released: well before its lease expires.
+FENCE_S = 7.0
+FENCE_CHECK_S = 0.25
+
+
+class Heartbeat:
+    """Extends the leases of the attempts that `live` returns; cancels those that are stopping or taken over."""
+
+    def __init__(self, owner: int, database: Database, live: Callable[[], Collection[Attempt]]) -> None:
+        self._owner = owner
+        self._database = database
+        self._live = live
+
+    async def keep_extending_leases(self) -> None:
+        while True:
+            await asyncio.sleep(RUN_LEASE.beat_s)
+            try:
+                await self._extend_leases()
+            except DatabaseError as error:
+                logger.warning("no heartbeat: %s", error)
+
+    async def keep_fencing(self) -> None:
+        """A separate task: the heartbeat may hang in the database. Uses the monotonic clock, which is never adjusted."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(FENCE_CHECK_S)
+            for attempt in list(self._live()):
+                if loop.time() - attempt.leased_at > FENCE_S:
+                    attempt.cancel("released")
+
+    async def _extend_leases(self) -> None:
+        attempts = list(self._live())
+        if not attempts:
+            return
+        asked_at = asyncio.get_running_loop().time()
+        ids = [attempt.run.pk for attempt in attempts]
+        held = await self._database.extend_leases(Run.objects.extend_leases, self._owner, ids)
+        for attempt in attempts:
+            lease = held.get(attempt.run.pk)
+            if lease is None or lease.attempt != attempt.run.attempt:
+                attempt.cancel("lost")
+            else:
+                attempt.leased_at = asked_at
+                if lease.status == Status.STOPPING:
+                    attempt.cancel("stopped")

@@ -1,0 +1,195 @@
+"""Stores rounds of tool calls, fenced by the attempt: each round before it runs, each call as it ends."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
+from uuid import UUID, uuid4
+
+from django.db import transaction
+
+from chat.infrastructure.fault_points import reach
+from chat.loaders.rounds import document_record
+from chat.models import Approval, Run, ToolCall
+from chat.models.tool_call import ToolCallStatus
+from chat.transcript.entries import Image
+from chat.transcript.run_spending import RunSpending
+from chat.transcript.tokens import count_tokens
+from llm_worker.attempt.checkpoint_tracker import CheckpointTracker
+from llm_worker.attempt.fenced_writes import Checkpoint, owns_run, save_checkpoint
+from llm_worker.attempt.tool_images import ReturnedImages, keep_images
+from llm_worker.database import Database
+from llm_worker.loop.allowance import Allowance
+from llm_worker.loop.calls import CallResult, PlannedCall
+from llm_worker.loop.stored_round import AgentReport, NewRound
+from llm_worker.request.message import call_text
+from llm_worker.side_requests.safe_summary_log import log_safe_summary
+
+
+class BegunRound(NamedTuple):
+    """held: the answer so far, None inside an agent tool.  spent: by the run until now, these calls included.
+    approvals: of those that wait.
+    """
+
+    rows: Sequence[ToolCall]
+    held: Checkpoint | None
+    spent: RunSpending
+    approvals: Sequence[Approval] = ()
+
+
+class DatabaseRoundStore:
+    """The RoundStore of one attempt. on_lost: called when another process owns the run."""
+
+    def __init__(
+        self,
+        run: Run,
+        database: Database,
+        checkpoint: CheckpointTracker,
+        allowance: Allowance,
+        on_lost: Callable[[], None],
+    ) -> None:
+        self._run = run
+        self._allowance = allowance
+        self._database = database
+        self._checkpoint = checkpoint
+        self._on_lost = on_lost
+
+    async def begin(self, new_round: NewRound) -> list[str]:
+        rows = [row_of(self._run, new_round, tab, call) for tab, call in enumerate(new_round.calls)]
+        # The reasoning is stored with the round; the message keeps only what follows.
+        held = replace(self._checkpoint.take(), reasoning="") if not new_round.inside else None
+        session = self._run.turn.session
+        approvals = [
+            Approval.for_call(row, session, dict(call.tool.parameters), call.question)
+            for row, call in zip(rows, new_round.calls, strict=True)
+            if call.needs_approval and call.tool
+        ]
+        await self._write(begin_round, self._run, BegunRound(rows, held, self._allowance.spent, approvals))
+        return [str(row.pk) for row in rows]
+
+    async def start(self, approved: Mapping[str, PlannedCall]) -> None:
+        await self._write(start_approved, self._run, approved)
+
+    async def finish(self, row: str, result: CallResult, report: AgentReport) -> None:
+        if result.logged_as:
+            log_safe_summary(f"{result.logged_as}_persist_started", tool_call=row)
+        await self._write(finish_call, self._run, row, result, report)
+        if result.logged_as:
+            log_safe_summary(f"{result.logged_as}_persist_done", tool_call=row)
+
+    async def wait(self, row: str, call: PlannedCall) -> None:
+        parameters = dict(call.tool.parameters) if call.tool else {}
+        row_asked = ToolCall(id=UUID(row), run=self._run, name=call.name, arguments=dict(call.arguments))
+        approval = Approval.for_call(row_asked, self._run.turn.session, parameters, call.question)
+        await self._write(wait_for_answer, self._run, approval)
+
+    async def keep_images(self, row: str, name: str, contents: Sequence[bytes]) -> Sequence[Image]:
+        return await keep_images(self._database, self._run, ReturnedImages(row, name, contents))
+
+    async def _write(self, function: Callable[..., bool], *args: Any) -> None:
+        if not await until_written(self._database.call_with_retry(function, *args)):
+            self._on_lost()
+            await asyncio.Event().wait()  # until that has cancelled us
+
+
+async def until_written(writing: Coroutine[Any, Any, bool]) -> bool:
+    """Delay a cancellation until the write has ended, so that readers are shown what is stored."""
+    task = asyncio.create_task(writing)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        if current := asyncio.current_task():
+            current.cancel()  # again, at the next await
+        return task.result()
+
+
+def begin_round(run: Run, begun: BegunRound) -> bool:
+    """Store it in one transaction. False if another process owns the run. Idempotent."""
+    reach("before_round")
+    with transaction.atomic():
+        if not owns_run(run):
+            return False
+        if begun.held:
+            save_checkpoint(run.owner or 0, begun.held)
+        ToolCall.objects.bulk_create(begun.rows, ignore_conflicts=True)
+        if begun.approvals:
+            Approval.objects.bulk_create(begun.approvals, ignore_conflicts=True)
+        Run.objects.spend(run.pk, begun.spent)
+    reach("after_round_began")
+    return True
+
+
+def start_approved(run: Run, approved: Mapping[str, PlannedCall]) -> bool:
+    """Store that calls which waited run now. False if another process owns the run. Idempotent."""
+    with transaction.atomic():
+        if not owns_run(run):
+            return False
+        for row, call in approved.items():
+            ToolCall.objects.filter(pk=row).update(
+                status=ToolCallStatus.RUNNING,
+                arguments=dict(call.arguments),
+                token_count=count_tokens(call_text(call.name, call.arguments)),
+            )
+    reach("after_approved_calls_began")
+    return True
+
+
+def wait_for_answer(run: Run, approval: Approval) -> bool:
+    """Store that a call which ran waits. False if another process owns the run. Idempotent."""
+    with transaction.atomic():
+        if not owns_run(run):
+            return False
+        ToolCall.objects.filter(pk=approval.tool_call_id).update(status=ToolCallStatus.WAITING)
+        Approval.objects.bulk_create([approval], ignore_conflicts=True)
+    return True
+
+
+def finish_call(run: Run, row: str, result: CallResult, report: AgentReport) -> bool:
+    """False if another process owns the run. Idempotent."""
+    reach("before_call_ended")
+    with transaction.atomic():
+        if not owns_run(run):
+            return False
+        ToolCall.objects.filter(pk=row).update(
+            **(_arguments_that_ran(row, result.arguments) if result.arguments is not None else {}),
+            status=result.status,
+            response=result.response,
+            documents=[document_record(document) for document in result.documents],
+            structured=dict(result.structured) if result.structured is not None else None,
+            report=report.report,
+            report_reasoning=report.reasoning,
+            duration_ms=result.duration_ms,
+        )
+    reach("after_call_ended")
+    return True
+
+
+def _arguments_that_ran(row: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns to change."""
+    name = ToolCall.objects.values_list("name", flat=True).filter(pk=row).first() or ""
+    return {"arguments": dict(arguments), "token_count": count_tokens(call_text(name, arguments))}
+
+
+def row_of(run: Run, new_round: NewRound, tab: int, call: PlannedCall) -> ToolCall:
+    # An attempt that resumes the round must find a refused call closed.
+    begins_as = ToolCallStatus.WAITING if call.needs_approval else ToolCallStatus.RUNNING
+    status, response = (call.result.status, call.result.response) if call.result else (begins_as, "")
+    return ToolCall(
+        id=uuid4(),
+        run=run,
+        message_id=None if new_round.inside else run.message_id,
+        parent_tool_call_id=new_round.inside or None,
+        turn_number=new_round.number,
+        tab_index=tab,
+        tool_call_id=call.id,
+        name=call.name,
+        arguments=dict(call.arguments),
+        text_before=new_round.before.text,
+        reasoning=new_round.before.reasoning,
+        reasoning_ms=new_round.before.reasoning_ms,
+        token_count=count_tokens(call_text(call.name, call.arguments)),
+        status=status,
+        response=response,
+        sent_back=asdict(new_round.sent_back) if new_round.sent_back and tab == 0 else None,
+    )

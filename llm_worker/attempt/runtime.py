@@ -1,0 +1,268 @@
+"""Runtime: the worker process. One event loop in a dedicated thread executes all runs of the process.
+
+A Celery thread waits here for its run and does nothing else.
+"""
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Final
+
+import uvloop
+from django.conf import settings
+from django.db import DatabaseError
+
+from chat.infrastructure import log_context
+from chat.infrastructure.background import start_task
+from chat.infrastructure.liveness import new_owner
+from chat.infrastructure.redis_client import async_redis, close_async_redis
+from chat.infrastructure.revocation import RevocationListener
+from chat.log.flush_window import FlushWindow
+from chat.log.publisher import Publisher
+from chat.models import Run
+from chat.protocol.tasks import DEFAULT_QUEUE
+from chat.runs.task_queue import UNREACHABLE, enqueue
+from chat.transcript.tokens import count_tokens
+from llm_worker.attempt.attempt import Attempt, WorkerServices
+from llm_worker.attempt.checkpointer import Checkpointer
+from llm_worker.attempt.dialect_memory import DialectMemory
+from llm_worker.attempt.drain import Drain
+from llm_worker.attempt.heartbeat import Heartbeat
+from llm_worker.attempt.liveness_lock import LivenessLock
+from llm_worker.database import Database
+from llm_worker.loading.claim import claim_run
+from llm_worker.mcp.connections import Connections
+from llm_worker.mcp.credentials import Credentials
+from llm_worker.mcp.listing import list_again, list_server
+from llm_worker.mcp.requests import answer_request
+from llm_worker.mcp.sign_ins import advance_sign_in
+from llm_worker.records.request_log import RequestLog
+from llm_worker.records.token_calibration import TokenCalibration
+from llm_worker.side_requests.provider_check import check_provider
+from llm_worker.side_requests.titles import title_session
+from llm_worker.upstream.llm import LanguageModels
+
+logger = logging.getLogger(__name__)
+
+# Of sysexits.h.
+EX_SOFTWARE: Final = 70
+
+
+class Runtime:
+    """Started once; run() may then be called from any number of threads."""
+
+    def __init__(self) -> None:
+        self.owner = new_owner()
+        self._liveness_lock = LivenessLock(self.owner)
+        self._attempts: dict[str, Attempt] = {}
+        self._loop = uvloop.new_event_loop()
+        self._thread = threading.Thread(target=self._run_loop, name="runs", daemon=True)
+        self._database = Database()
+        self._credentials = Credentials(self._database)
+        self._background: list[asyncio.Task[Any]] = []
+        self._revocation_checks: set[asyncio.Task[Any]] = set()
+        self._requests_of_lists: set[asyncio.Task[Any]] = set()
+        self._drain = Drain(self._loop, self._attempts.values)
+
+    def start(self) -> None:
+        """Returns when the process receives stops, can publish and counts as alive; waits for Redis and Postgres."""
+        self._liveness_lock.start()
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()
+
+    def run(self, run_id: str, queue: str = DEFAULT_QUEUE) -> bool:
+        """Carry out the run, or a waiting one of the queue whose turn it is more (decision 0087); returns when it has
+        ended or was released. False if there was none to claim."""
+        return asyncio.run_coroutine_threadsafe(self._run(run_id, queue), self._loop).result()
+
+    def title(self, run_id: str) -> None:
+        """Set the title of the run's session, if it has none. Not while draining: the next turn requests it again."""
+        self._run_beside(lambda: title_session(run_id, self._database, self._models))
+
+    def check_provider(self, provider_id: str, check_id: str) -> None:
+        """Check the provider and store how it went. Not while draining: staff request it again."""
+        self._run_beside(lambda: check_provider(provider_id, check_id, self._database, self._models))
+
+    def list_mcp_tools(self, server_id: str, credential_id: str = "") -> None:
+        """List the tools of an MCP server and store them. Not while draining: it is requested again."""
+        self._run_beside(lambda: list_server(server_id, self._database, self._servers, credential_id))
+
+    def answer_mcp_request(self, request_id: str) -> None:
+        """Read a resource or fill in a prompt of an MCP server. Not while draining: users ask again."""
+        self._run_beside(lambda: answer_request(request_id, self._database, self._servers))
+
+    def advance_mcp_sign_in(self, sign_in_id: str) -> None:
+        """Find where the user signs in, or exchange what they came back with. Not while draining: users begin again."""
+        self._run_beside(lambda: advance_sign_in(sign_in_id, self._database))
+
+    def drain(self, grace_s: float) -> None:
+        """Claim no more runs; after the grace period, release those that still run. Safe in any thread or signal handler."""
+        self._loop.call_soon_threadsafe(self._drain.begin, grace_s)
+
+    def stop(self) -> None:
+        """Close everything. The runs must have ended: a warm shutdown waits for them."""
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        self._database.close()
+        self._liveness_lock.stop()
+
+    def _run_loop(self) -> None:
+        """Every run and every thread of Celery waits for this loop: the process ends with it, and its locks with the process."""
+        try:
+            self._loop.run_forever()
+        except BaseException:
+            logger.exception("the event loop of the runs has failed")
+            os._exit(EX_SOFTWARE)
+
+    async def _start(self) -> None:
+        flush_window = FlushWindow()
+        dialects = DialectMemory(self._database)
+        self._models = LanguageModels(
+            connections=settings.LLM_CONCURRENCY,
+            silence_s=settings.LLM_SILENCE_S,
+            flush_window=flush_window,
+            memory=dialects,
+        )
+        self._publisher = Publisher(async_redis(), flush_window)
+        self._request_log = RequestLog(self._database)
+        self._servers = Connections(self._list_again, self._credentials.token)
+        self._services = WorkerServices(
+            self._database,
+            self._publisher,
+            self._models,
+            self._request_log,
+            TokenCalibration(self._database),
+            dialects,
+            self._servers,
+        )
+        self._listener = RevocationListener(self._on_revoked, self._on_reconnected)
+        await self._publisher.start()
+        await self._listener.start()
+        heartbeat = Heartbeat(self.owner, self._database, self._attempts.values)
+        checkpointer = Checkpointer(self.owner, self._database, self._attempts.values)
+        self._background = [
+            start_task("beat", heartbeat.keep_extending_leases),
+            start_task("fence", heartbeat.keep_fencing),
+            start_task("checkpoints", checkpointer.keep_saving),
+            start_task("sent requests", self._request_log.keep_writing),
+        ]
+        # Load the encoding now and not during the first answer.
+        await self._database.call(count_tokens, "")
+
+    async def _stop(self) -> None:
+        for task in self._background:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        await self._servers.close()
+        await self._credentials.close()
+        await self._request_log.write()
+        await self._listener.close()
+        await self._publisher.close()
+        await self._models.close()
+        await close_async_redis()
+
+    async def _run(self, run_id: str, queue: str) -> bool:
+        with self._drain.bounded():
+            if self._drain.has_begun:
+                await self._wake_another(run_id)
+                return False
+            # Before the claim: the lease begins at some moment after this one.
+            leased_at = self._loop.time()
+            claimed = await self._database.call_with_retry(claim_run, run_id, self.owner, queue)
+            if claimed is None:
+                logger.debug("run %s cannot be claimed, and nothing else waits", run_id)
+                return False
+            run = claimed.run
+            with log_context.bound(
+                run=run.pk, attempt=run.attempt, model=run.model, request_id=run.turn.request_id
+            ):
+                await self._carry_out(Attempt(claimed, self._services, leased_at))
+        return True
+
+    def _run_beside(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Return when this work, which is no run, has ended. A process that is draining begins none."""
+        asyncio.run_coroutine_threadsafe(self._unless_draining(work), self._loop).result()
+
+    async def _unless_draining(self, work: Callable[[], Awaitable[None]]) -> None:
+        if not self._drain.has_begun:
+            with self._drain.bounded():
+                await work()
+
+    def _list_again(self, server_id: str) -> None:
+        """The server says that its tools changed."""
+        task = self._loop.create_task(self._database.call(list_again, server_id))
+        self._requests_of_lists.add(task)
+        task.add_done_callback(self._requests_of_lists.discard)
+
+    async def _carry_out(self, attempt: Attempt) -> None:
+        key = str(attempt.run.pk)
+        self._attempts[key] = attempt
+        if self._drain.is_over:
+            attempt.cancel("released")
+        try:
+            ended = await attempt.carry_out()
+        finally:
+            if self._attempts.get(key) is attempt:
+                del self._attempts[key]
+        if not ended:
+            await self._wake_another(key)
+
+    async def _wake_another(self, run_id: str) -> None:
+        """Best effort: the sweeper wakes what is not woken now."""
+        try:
+            await self._database.call(wake, run_id)
+        except (*UNREACHABLE, DatabaseError) as error:
+            logger.warning("run %s waits for the sweeper: %s", run_id, error)
+
+    def _on_revoked(self, run_id: str) -> None:
+        if attempt := self._attempts.get(run_id):
+            attempt.cancel("stopped")
+
+    def _on_reconnected(self) -> None:
+        for attempt in self._attempts.values():
+            check = self._loop.create_task(attempt.check_revoked())
+            self._revocation_checks.add(check)
+            check.add_done_callback(self._revocation_checks.discard)
+
+
+def wake(run_id: str) -> None:
+    """Enqueue a queued run again."""
+    run = Run.objects.select_related("model_config").filter(pk=run_id).first()
+    if run is not None:
+        enqueue(run_id, run.queue)
+
+
+_current: Runtime | None = None
+_lock = threading.Lock()
+
+
+def current() -> Runtime:
+    """This process's runtime, started at the first call."""
+    global _current
+    with _lock:
+        if _current is None:
+            runtime = Runtime()
+            runtime.start()
+            _current = runtime
+        return _current
+
+
+def drain_current(grace_s: float) -> None:
+    """In a signal handler: takes no lock."""
+    if _current is not None:
+        _current.drain(grace_s)
+
+
+def stop_current() -> None:
+    """At the end of the process."""
+    global _current
+    with _lock:
+        if _current is not None:
+            _current.stop()
+            _current = None

@@ -1,0 +1,153 @@
+"""Plans the calls of one round: validates, merges and limits them before any of them runs. Pure.
+
+A call that cannot run gets a one-sentence response, so that the model may try something else.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from chat.transcript.entries import Document, Image
+from chat.transcript.questions import Answered, AnyQuestion
+from chat.transcript.tool_arguments import first_violation
+from llm_worker.loop.allowance import Allowance
+from llm_worker.stream.call_assembler import RequestedCall
+from llm_worker.tools.tool import Tool
+
+# Each call is a row, a task and two messages of every later request.
+MAX_CALLS = 32
+MAX_ERROR_CHARACTERS = 300
+
+# Those of chat.models.ToolCallStatus that a call ends with here.
+ResultStatus = Literal["completed", "failed", "unknown", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """The result of a call. documents: numbered, as the response shows them.  duration_ms: None if it did not run.
+
+    is_safe_summary: the response stands for documents, none of which may be shown.
+    arguments: those that really ran; None: those of the call.  is_knowledge_search: of documents that may be shown.
+    structured: the response as JSON, for clients.  images: that are stored and can be shown.
+    """
+
+    status: ResultStatus
+    response: str
+    documents: tuple[Document, ...] = ()
+    duration_ms: int | None = field(default=None, compare=False)
+    is_safe_summary: bool = False
+    arguments: Mapping[str, Any] | None = None
+    is_knowledge_search: bool = False
+    structured: Mapping[str, Any] | None = None
+    images: tuple[Image, ...] = ()
+
+    @property
+    def logged_as(self) -> str:
+        """How the lines that tell of its storing begin; empty: it has none."""
+        if self.is_safe_summary:
+            return "safe_summary"
+        return "knowledge_search" if self.is_knowledge_search else ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """One call of a round; its index in the round is its tab.
+
+    tool: None if no tool has this name.  result: set if it was refused, or ended in an earlier attempt.
+    needs_approval: it waits for a decision.  is_approved: it waited, and has not run yet.
+    question: what it waits for the answer of.  answers: to what it asked while it ran.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    tool: Tool | None
+    result: CallResult | None = None
+    needs_approval: bool = False
+    is_approved: bool = False
+    question: AnyQuestion | None = None
+    answers: tuple[Answered, ...] = ()
+
+
+def plan_calls(requested: Sequence[RequestedCall], tools: Sequence[Tool]) -> list[PlannedCall]:
+    """The round in tab order. tools: those offered in this cycle.
+
+    Several calls of a tool that merges become one, in the place of the first.
+    """
+    by_name = {tool.name: tool for tool in tools}
+    calls = [_planned(one, by_name) for one in requested]
+    for tool in tools:
+        if tool.merges:
+            calls = _merged(calls, tool)
+    return calls[:MAX_CALLS] + [
+        refuse(call, f"Not run: one step may make at most {MAX_CALLS} calls.") for call in calls[MAX_CALLS:]
+    ]
+
+
+def admit(calls: Sequence[PlannedCall], allowance: Allowance) -> list[PlannedCall]:
+    """Count the calls that can run against the limits of the run, and refuse those beyond them."""
+    return [_admitted(call, allowance) for call in calls]
+
+
+def _admitted(call: PlannedCall, allowance: Allowance) -> PlannedCall:
+    if call.result or call.tool is None:
+        return call
+    # One that needs approval too: otherwise a run could wait for more calls than it may make.
+    refusal = allowance.take_call(call.tool.count_searches(call.arguments))
+    return refuse(call, f"{refusal} Answer with what you have.") if refusal else call
+
+
+def no_such_tool(name: str) -> CallResult:
+    return CallResult("failed", f"There is no tool named {name}.")
+
+
+def with_notes(result: CallResult, answers: Sequence[Answered]) -> CallResult:
+    """The result, and below it what the user added to the answers: the tool was told the answers alone."""
+    notes = (f"The user adds: {answered.note}" for answered in answers if answered.note)
+    return replace(result, response="\n\n".join((result.response, *notes)))
+
+
+def plan_after_loss(call: PlannedCall) -> PlannedCall:
+    """A call whose result an earlier attempt lost: it runs again only if its tool is idempotent."""
+    if call.result or (call.tool and call.tool.annotations.may_run_again):
+        return call
+    sentence = f"The outcome of this call of {call.name} was lost: it may or may not have taken effect."
+    return replace(call, result=CallResult("unknown", sentence))
+
+
+def _planned(asked: RequestedCall, by_name: Mapping[str, Tool]) -> PlannedCall:
+    name, tool = asked.name, by_name.get(asked.name)
+    call = PlannedCall(asked.id, name, asked.arguments or {}, tool)
+    if tool is None:
+        return replace(call, result=no_such_tool(name))
+    if asked.is_cut:
+        return refuse(
+            call, f"{name} was not run: your output limit cut its arguments off. Write shorter ones."
+        )
+    if asked.arguments is None:
+        return refuse(call, f"{name} was not run: its arguments were not a JSON object.")
+    if error := _schema_error(tool, asked.arguments):
+        return refuse(call, f"{name} was not run: {error}")
+    return call
+
+
+def refuse(call: PlannedCall, sentence: str) -> PlannedCall:
+    return replace(call, result=call.result or CallResult("failed", sentence), needs_approval=False)
+
+
+def _schema_error(tool: Tool, arguments: Mapping[str, Any]) -> str:
+    """The first violation of the tool's schema, as the end of a sentence; empty if there is none."""
+    error = first_violation(arguments, tool.parameters)
+    if error is None:
+        return ""
+    where = f"its argument {error.json_path.removeprefix('$.')}" if error.path else "its arguments"
+    return f"{where} did not match the schema ({error.message[:MAX_ERROR_CHARACTERS]})."
+
+
+def _merged(calls: list[PlannedCall], tool: Tool) -> list[PlannedCall]:
+    alike = [tab for tab, call in enumerate(calls) if call.tool is tool and call.result is None]
+    arguments = tool.merge([calls[tab].arguments for tab in alike]) if len(alike) > 1 else None
+    if arguments is None:
+        return calls
+    calls[alike[0]] = replace(calls[alike[0]], arguments=arguments)
+    return [call for tab, call in enumerate(calls) if tab not in alike[1:]]

@@ -1,0 +1,289 @@
+"""Emitter: the way in which everything below it reaches readers. One per attempt, and one per agent call inside it.
+
+It sends what a model streams through the answer pipeline (stream/pipeline.py) and turns its outputs into packets and
+into entries of RunState: what is shown is what is saved. Numbering packets is the log producer's.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from chat.protocol import wire as p
+from chat.transcript.entries import Document
+from chat.transcript.finish import WHOLE, Finish
+from chat.transcript.packets import Blocks, Placed
+from llm_worker.loop.state import RunState, Utterance
+from llm_worker.stream.call_assembler import CallFragment, RequestedCall
+from llm_worker.stream.citations import Citations
+from llm_worker.stream.pipeline import AnswerPipeline, Output
+from llm_worker.stream.text_calls import TextCalls
+from llm_worker.stream.think_tags import Reasoning, split_untagged
+
+
+class PacketSink(Protocol):
+    """Receives packets; chat.log.producer.PacketProducer is the one of a worker."""
+
+    def emit(self, placement: p.Placement, obj: p.AnyPacketBody) -> None: ...
+
+    def hold(self) -> None:
+        """No checkpoint counts what is emitted from now on, until release()."""
+        ...
+
+    def release(self) -> None: ...
+
+
+class DeltaSink(Protocol):
+    """Receives text and reasoning deltas."""
+
+    def text(self, text: str) -> None: ...
+
+    def reasoning(self, text: str) -> None: ...
+
+
+@dataclass
+class CallPreview:
+    """A call that readers are shown while the model writes it; it has no row yet."""
+
+    id: str
+    name: str
+    pieces: list[str] = field(default_factory=list)  # of its arguments
+
+
+class DeferredText:
+    """A DeltaSink for what a model writes after a call that readers see already: it is shown after the round."""
+
+    def __init__(self) -> None:
+        self.deltas: list[str | Reasoning] = []
+
+    def text(self, text: str) -> None:
+        self.deltas.append(text)
+
+    def reasoning(self, text: str) -> None:
+        self.deltas.append(Reasoning(text))
+
+
+class Room:
+    """The characters that may still be shown."""
+
+    def __init__(self, characters: int | None) -> None:
+        self._left = characters
+        self.is_full = False
+
+    def take(self, text: str) -> str:
+        """As much of the text as there is room for."""
+        if self._left is None:
+            return text
+        self.is_full |= len(text) > self._left
+        taken = text[: self._left]
+        self._left -= len(taken)
+        return taken
+
+
+class StepOutput(NamedTuple):
+    """utterance: what readers were shown since the latest round.  calls: those the model wrote as text."""
+
+    utterance: Utterance
+    calls: list[RequestedCall]
+
+
+class Emitter:
+    """Implements DeltaSink for one loop."""
+
+    def __init__(
+        self,
+        sink: PacketSink,
+        state: RunState,
+        blocks: Blocks,
+        clock: Callable[[], float],
+        max_characters: int | None = None,
+    ) -> None:
+        """clock: seconds, monotonic; stamps the first token. max_characters: of the text, and of the reasoning."""
+        self._sink = sink
+        self._max_characters = max_characters
+        self._text_room, self._reasoning_room = Room(max_characters), Room(max_characters)
+        self._clock = clock
+        self.state = state
+        self.blocks = blocks
+        self._own_documents: dict[int, Document] = {}
+        self.documents = ChainMap(blocks.documents, self._own_documents)  # what may be cited, by number
+        # The report of an agent tool is a source for the answer, and keeps its numbers as they are.
+        self._citations = Citations(self.documents, "plain" if blocks.inside else "links")
+        self._pipeline = AnswerPipeline(self._citations)
+        self._passage = state.open_passage()
+        self._step_begins_at = 0, 0  # the pieces of the passage that were shown before
+        self._has_spoken = False
+        # Whether tools have found documents in this loop, or in a loop inside it.
+        self.has_found = False
+        # Whether the answer is JSON, in which `[1]` cites nothing.
+        self.is_json = False
+        # Whether the model omits the tag before its reasoning.
+        self.is_untagged = False
+        self.preview: CallPreview | None = None
+        self._deferred = DeferredText()
+        self._reasoning_since = 0.0
+
+    def within(self, tab: int, state: RunState) -> Emitter:
+        """For what happens inside the call of this tab of the open round."""
+        inner = Emitter(self._sink, state, self.blocks.within(tab), self._clock, self._max_characters)
+        inner.is_untagged = self.is_untagged
+        return inner
+
+    @property
+    def cited(self) -> dict[int, Document]:
+        """What has been cited so far, by number."""
+        return self._citations.cited
+
+    def run_start(self, model: str) -> None:
+        self.show(self.blocks.run_start(model))
+
+    def cite_from(self, documents: Iterable[Document]) -> None:
+        """What may be cited besides what tools find."""
+        self._own_documents |= {document.number: document for document in documents}
+
+    def withhold_documents(self, numbers: Iterable[int]) -> None:
+        """What may no longer be cited."""
+        for number in numbers:
+            self.blocks.documents.pop(number, None)
+
+    def restore(self, text: str, reasoning: str) -> None:
+        """Save along what earlier attempts showed and this one continues."""
+        self._text_room.take(text)
+        self._reasoning_room.take(reasoning)
+        self._passage.texts += [text] if text else []
+        self._passage.reasonings += [reasoning] if reasoning else []
+
+    def begin_step(self, text_calls: TextCalls | None = None) -> None:
+        """The next inference may cite what has been found by now, and then shows what was deferred.
+
+        text_calls: finds the calls it writes as text; None: what looks like a call is text like any other.
+        """
+        self._pipeline.start(
+            text_calls,
+            has_documents=bool(self.documents) and not self.is_json,
+            is_untagged=self.is_untagged,
+        )
+        self._step_begins_at = len(self._passage.texts), len(self._passage.reasonings)
+        self._show_deferred()
+
+    def show(self, placed: Iterable[Placed]) -> None:
+        """Packets as the blocks build them."""
+        for placement, obj in placed:
+            self._sink.emit(placement, obj)
+
+    def text(self, text: str) -> None:
+        """A piece of the answer, as the model sent it."""
+        self._emit(self._pipeline.text(text))
+
+    def reasoning(self, text: str) -> None:
+        self._show_reasoning(self._pipeline.reasoning(text))
+
+    def call(self, fragment: CallFragment) -> DeltaSink:
+        """Show what the model has written of its first call; its further deltas go to the sink that is returned.
+
+        Until calls_are_stored() nothing else is shown, and no checkpoint counts what readers see of the call.
+        """
+        if self.preview is None:
+            self._emit(self._pipeline.flush())
+            self._sink.hold()
+            self.preview = CallPreview(fragment.id, fragment.name)
+            self.show(self.blocks.tool_start(fragment.tab, fragment.id, fragment.name))
+        self.preview.pieces.append(fragment.text)
+        self.show(self.blocks.tool_writing(fragment.tab, fragment.text))
+        return self._deferred
+
+    def end_step(self) -> StepOutput:
+        """Show what was held back; the next inference starts anew."""
+        self._emit(self._pipeline.flush())
+        self._separate_untagged_thinking()
+        return StepOutput(self._passage.utterance, self._pipeline.take_calls())
+
+    def _separate_untagged_thinking(self) -> None:
+        """Text before a closing tag that was never opened is saved as reasoning; readers are shown that at the end of the run."""
+        passage = self._passage
+        if passage.reasonings or not (split := split_untagged("".join(passage.texts))):
+            return
+        reasoning, text = split
+        passage.reasonings, passage.texts = [reasoning], [text]
+        self._step_begins_at = 0, 0
+        self.state.outermost.has_untagged_thinking = self.is_untagged = True
+
+    @property
+    def written_in_step(self) -> str:
+        """The reasoning and the text of the latest inference."""
+        texts, reasonings = self._step_begins_at
+        return "".join((*self._passage.reasonings[reasonings:], *self._passage.texts[texts:]))
+
+    def calls_are_stored(self) -> None:
+        """Rows exist, or will with the end of the run, for the calls that readers see."""
+        if self.preview:
+            self.preview = None
+            self._sink.release()
+
+    def open_round(self) -> None:
+        """What was shown since the previous round belongs to the one that starts, whatever its results."""
+        self._passage = self.state.open_passage()
+
+    def end(self) -> None:
+        """Show everything but the error and `stop`, which follow when the end has been committed."""
+        self.end_step()
+        self._show_deferred()
+        self.show(self.blocks.close())
+
+    def stop(self, reason: p.StopReason, error: p.Error | None = None, finish: Finish = WHOLE) -> None:
+        if error:
+            self.show(self.blocks.error(error.code, error.message, retryable=error.retryable))
+        self.show(self.blocks.stop(reason, finish))
+
+    def _show_deferred(self) -> None:
+        deltas, self._deferred = self._deferred.deltas, DeferredText()
+        for delta in deltas:
+            self.reasoning(delta.text) if isinstance(delta, Reasoning) else self.text(delta)
+        if deltas:
+            self._emit(self._pipeline.flush())
+
+    def _emit(self, outputs: Iterable[Output]) -> None:
+        """Turn the outputs of the pipeline into packets, and into what is saved."""
+        for output in outputs:
+            if isinstance(output, str):
+                self._show_text(output)
+            elif isinstance(output, Reasoning):
+                self._show_reasoning(output.text)
+            elif not self.blocks.inside:
+                self.show(self.blocks.citation(output))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a model has written as much as it may; what it writes then is not shown."""
+        return self._text_room.is_full or self._reasoning_room.is_full
+
+    def _show_text(self, text: str) -> None:
+        if text := self._text_room.take(text):
+            if not self._has_spoken:
+                self._speak()
+            self._passage.texts.append(text)
+            self.show(self.blocks.message(text))
+
+    def _show_reasoning(self, text: str) -> None:
+        if text := self._reasoning_room.take(text):
+            if not self._has_spoken:
+                self._speak()
+            self._passage.reasonings.append(text)
+            self.show(self.blocks.reasoning(text, self._reasoning_ms()))
+
+    def _speak(self) -> None:
+        self._has_spoken = True
+        self.state.stamp_first_token(self._clock())
+
+    def _reasoning_ms(self) -> int | None:
+        """How long the reasoning block, open or about to be, has been written; None inside an agent tool."""
+        if self.blocks.inside:
+            return None
+        now = self._clock()
+        if self.blocks.open != "reasoning":
+            self._reasoning_since = now
+            self._passage.open_reasoning()
+        self._passage.block_ms = block_ms = round((now - self._reasoning_since) * 1000)
+        return block_ms

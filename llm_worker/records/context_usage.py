@@ -1,0 +1,102 @@
+"""Measures how a run's latest request fills the context window of its model. No I/O.
+
+Adds up the counts that the messages of the request carry, and those stored with the branch; it tokenises nothing.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from chat.transcript.entries import Entry
+from chat.transcript.tokens import request_tokens
+from llm_worker.loop.brief import Brief
+from llm_worker.records.window_usage import WindowUsage
+from llm_worker.request.message import TOKENS_PER_MESSAGE, LanguageModelInput, Letter, Message
+from llm_worker.request.message_renderer import OMITTED_RESPONSE_TOKENS, MessageRenderer
+from llm_worker.request.tokens import estimate_tokens
+from llm_worker.request.verbatim_tail import entry_tokens, exact_ratio, verbatim_start
+
+# Wherever they stand. All other messages are history, or belong to this question from its message on.
+PART_OF: Final[dict[Letter, str]] = {
+    "S": "system", "CA": "system", "R": "system", "SUM": "summary",
+    "P": "files", "D": "files", "F": "files", "N": "files",
+}  # fmt: skip
+PARTS: Final = ("system", "summary", "history", "files", "question")
+
+
+@dataclass(frozen=True)
+class ContextUsage:
+    """How full the window is, and when the history is summarised.
+
+    trigger_ratio: of the history window, above which that happens.  recent_ratio: of the history, which stays verbatim.
+    """
+
+    usage: WindowUsage
+    trigger_ratio: float
+    recent_ratio: float
+
+    def as_json(self, answer_tokens: int) -> dict[str, Any] | None:
+        """JSON values, in the server's tokens; None if no request was made. The API's schema describes the members.
+
+        answer_tokens: of the whole answer, in the default encoding.
+        """
+        brief, messages = self.usage.brief, self.usage.messages
+        if brief is None or not messages:
+            return None
+        most = request_tokens(brief.context_window, brief.answer_reserve, brief.token_factor)
+        parts = {"tools": most - brief.budget.tokens, **_parts(messages)}
+        return {
+            "window": brief.context_window,
+            "reserved": max(0, brief.context_window - _scaled(most, brief)),
+            **{name: _scaled(tokens, brief) for name, tokens in parts.items()},
+            "compression": self._compression(brief, answer_tokens),
+        }
+
+    def _compression(self, brief: Brief, answer_tokens: int) -> dict[str, Any]:
+        window, messages = self.usage.history_window(brief), self.usage.history(brief)
+        question = _place_of_question(messages)
+        history = sum(message.tokens for message in messages[:question])
+        history += sum(map(_later_tokens, messages[question:])) + answer_tokens + TOKENS_PER_MESSAGE
+        # Of a history longer than the window, no more is kept than of one that fills it.
+        room = exact_ratio(self.recent_ratio) * min(history, window)
+        return {
+            "history": _scaled(history, brief),
+            "limit": _scaled(int(exact_ratio(self.trigger_ratio) * window), brief),
+            "keeps_from": _first_kept(brief, answer_tokens, room),
+        }
+
+
+def _parts(messages: LanguageModelInput) -> dict[str, int]:
+    tokens = dict.fromkeys(PARTS, 0)
+    question = _place_of_question(messages)
+    for place, message in enumerate(messages):
+        part = PART_OF.get(message.letter) or ("history" if place < question else "question")
+        tokens[part] += message.tokens
+    return tokens
+
+
+def _place_of_question(messages: LanguageModelInput) -> int:
+    return max(place for place, message in enumerate(messages) if message.letter == "U")
+
+
+def _later_tokens(message: Message) -> int:
+    """Of a message of this turn in later ones, which are not shown the responses of its tools."""
+    is_response = message.letter == "TR"
+    return OMITTED_RESPONSE_TOKENS + TOKENS_PER_MESSAGE if is_response else message.tokens
+
+
+def _first_kept(brief: Brief, answer_tokens: int, room: Fraction) -> str | None:
+    """The id of the first message that would stay verbatim; None if nothing is older."""
+    renderer = MessageRenderer(estimate_tokens, brief.prompt_parts.sees_images)
+    answer = Entry("", "assistant", "", brief.entries[-1].sent_at)
+    rows = [*brief.entries, answer]
+
+    def tokens_of(entry: Entry) -> int:
+        return answer_tokens + TOKENS_PER_MESSAGE if entry is answer else entry_tokens(entry, renderer)
+
+    start = verbatim_start(rows, room, tokens_of=tokens_of, is_question=lambda entry: entry.role == "user")
+    return rows[start].id if start else None
+
+
+def _scaled(tokens: int, brief: Brief) -> int:
+    return round(tokens * brief.token_factor)

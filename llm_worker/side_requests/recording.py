@@ -1,0 +1,134 @@
+"""Stores each request beside the answers (titles, summaries, safe summaries) with what it used, when it is answered or has failed."""
+
+import asyncio
+import logging
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from msgspec import json
+
+from chat.metrics import counters
+from chat.models import DailyUse, ModelConfig, SideRequest
+from chat.models.side_request import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
+from chat.transcript.token_usage import TokenUsage
+from chat.transcript.tokens import count_tokens
+from llm_worker.database import Database
+from llm_worker.request.message import total_tokens
+from llm_worker.side_requests.kept_messages import encode_messages
+from llm_worker.stream.sanitiser import clean
+from llm_worker.upstream.completion import Completion, CompletionClient
+from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.model_request import Request
+from llm_worker.upstream.redaction import describe
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SideTask:
+    """What requests are made for. run: of a title or a safe summary.  compression: of a summary.  config: of the model that
+    is asked."""
+
+    purpose: Purpose
+    session: UUID
+    config: ModelConfig
+    run: UUID | None = None
+    compression: UUID | None = None
+    attempt: int = 1
+
+
+@dataclass(frozen=True)
+class SentSideRequest:
+    """id: the same however often the row is written.  completion: None if it failed with error_code."""
+
+    request: Request
+    number: int
+    sent_at: datetime
+    completion: Completion | None = None
+    error_code: str = ""
+    id: UUID = field(default_factory=uuid4)
+
+
+class RecordingModels:
+    """Forwards the requests of one task and stores each."""
+
+    def __init__(
+        self,
+        models: CompletionClient,
+        task: SideTask,
+        database: Database,
+        used: list[TokenUsage] | None = None,
+    ) -> None:
+        """used: what each answered request used is added to it."""
+        self._models = models
+        self._task = task
+        self._database = database
+        self._number = 0
+        self._used: list[TokenUsage] = [] if used is None else used
+
+    async def complete(self, request: Request) -> Completion:
+        """Raises ModelFailed; TimeoutError after request.limit_s."""
+        self._number += 1
+        sent = SentSideRequest(request, self._number, datetime.now(UTC))
+        try:
+            completion = await self._models.complete(request)
+        except ModelFailed as failure:
+            await self._store(replace(sent, error_code=failure.code))
+            raise
+        except (asyncio.CancelledError, TimeoutError):
+            await self._store(replace(sent, error_code="cancelled"))
+            raise
+        completion = replace(completion, usage=counted_usage(request, completion, self._task.config))
+        self._used.append(completion.usage)
+        counters.side_request_answered(self._task.purpose, self._task.config.name, completion.usage)
+        await self._store(replace(sent, completion=completion))
+        return completion
+
+    async def _store(self, sent: SentSideRequest) -> None:
+        await self._database.call_with_retry(save_side_request, self._task, sent)
+
+
+def counted_usage(request: Request, completion: Completion, config: ModelConfig) -> TokenUsage:
+    """What the server reported, else estimated."""
+    prompt = int(total_tokens(request.sent_messages) * config.estimate_factor)
+    return completion.usage.completed(prompt, lambda: count_tokens(completion.text))
+
+
+def save_side_request(task: SideTask, sent: SentSideRequest) -> None:
+    """In a database thread. Idempotent. A session deleted meanwhile leaves nothing, as with its runs."""
+    completion = sent.completion or Completion("")
+    counted = completion.usage
+    if sent.completion and task.purpose == Purpose.SAFE_SUMMARY:
+        counted = COUNTED_FOR_A_SAFE_SUMMARY
+    is_kept = settings.KEEP_REQUESTS_HOURS > 0
+    row = SideRequest(
+        id=sent.id,
+        purpose=task.purpose,
+        session_id=task.session,
+        run_id=task.run,
+        compression_id=task.compression,
+        attempt=task.attempt,
+        number=sent.number,
+        model=task.config.name,
+        sent_at=sent.sent_at,
+        error_code=sent.error_code,
+        finish_reason=clean(completion.finish_reason)[:40],
+        messages=json.decode(encode_messages(sent.request.shown_messages)) if is_kept else None,
+        reply=_shown_reply(sent.request, completion.text) if is_kept else "",
+        cost=task.config.cost_of(completion.usage),
+        **completion.usage._asdict(),
+    )
+    try:
+        with transaction.atomic():
+            if not SideRequest.objects.filter(pk=sent.id).exists():  # an earlier call's reply was lost
+                SideRequest.objects.bulk_create([row])
+                DailyUse.objects.add(task.session, counted, task.config.cost_of(counted))
+    except IntegrityError:
+        logger.info("%s of session %s: it was deleted, its request is not stored", task.purpose, task.session)
+
+
+def _shown_reply(request: Request, reply: str) -> str:
+    return json.encode(describe(reply)).decode() if request.is_protected and reply else clean(reply)

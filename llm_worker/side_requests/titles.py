@@ -1,0 +1,108 @@
+"""Titles an untitled session after its first answer: by the model that answered, else after the question."""
+
+import logging
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from chat.infrastructure import log_context
+from chat.models import ModelConfig, Run
+from chat.models.side_request import Purpose
+from chat.runs import titles
+from chat.transcript.passages import readable_text
+from llm_worker.database import Database
+from llm_worker.side_requests.recording import RecordingModels, SideTask
+from llm_worker.side_requests.title_prompt import title_in, title_messages
+from llm_worker.upstream.completion import CompletionClient
+from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.endpoint import resolve_model
+from llm_worker.upstream.model_request import Model, Request
+
+logger = logging.getLogger(__name__)
+
+# Six words need twenty tokens; the rest is for models that reason first.
+MAX_OUTPUT_TOKENS = 512
+# All retries together.
+TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class UntitledSession:
+    """The first question and answer, of `run`. provisional_title: the fallback.
+
+    model: the model to ask; None: no model.  config: its row.
+    """
+
+    run: UUID
+    session_id: UUID
+    question: str
+    answer: str
+    provisional_title: str
+    model: Model | None
+    config: ModelConfig | None
+    request_id: str = ""
+
+    @property
+    def task(self) -> SideTask | None:
+        """None: no model is asked."""
+        config = self.config
+        return SideTask(Purpose.TITLE, self.session_id, config, run=self.run) if config else None
+
+
+async def title_session(run_id: str, database: Database, models: CompletionClient) -> None:
+    """Set the session's title from this run's question and answer, unless it has one. Idempotent."""
+    untitled = await database.call_with_retry(_load, run_id)
+    if untitled is None:
+        return
+    if task := untitled.task:
+        models = RecordingModels(models, task, database)
+    with log_context.bound(run=run_id, request_id=untitled.request_id):
+        title = await _generate_title(untitled, models) or untitled.provisional_title
+    if title:
+        await database.call_with_retry(titles.set_title, untitled.session_id, title)
+
+
+def _load(run_id: str) -> UntitledSession | None:
+    """None if the session has a title already or is deleted."""
+    run = Run.objects.for_work().filter(pk=run_id).first()
+    session = run.turn.session if run else None
+    if run is None or session is None or not session.is_unnamed:
+        return None
+    config = run.model_config
+    # The demo model writes no titles.
+    model = resolve_model(config) if config and not config.is_demo else None
+    question = run.turn.user_message.text
+    answer = readable_text(run.message.text, run.message.tool_calls.values_list("turn_number", "text_before"))
+    return UntitledSession(
+        run.pk,
+        session.pk,
+        question,
+        answer,
+        provisional_title=session.title or titles.provisional_title(question),
+        model=model,
+        config=config,
+        request_id=run.turn.request_id,
+    )
+
+
+async def _generate_title(untitled: UntitledSession, models: CompletionClient) -> str:
+    """The model's title; empty if it returns none in time."""
+    model = untitled.model
+    if model is None:
+        return ""
+    short = replace(
+        model, max_output_tokens=min(model.max_output_tokens or MAX_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS)
+    )
+    messages = title_messages(untitled.question, untitled.answer)
+    request = Request(short, messages, gives_way=True, limit_s=TIMEOUT_S)
+    try:
+        completion = await models.complete(request)
+    except (ModelFailed, TimeoutError) as error:
+        logger.warning(
+            "run %s model %s: session %s is named after its question: %s",
+            untitled.run,
+            model.name,
+            untitled.session_id,
+            str(error) or "no answer in time",
+        )
+        return ""
+    return "" if completion.finish_reason == "refusal" else title_in(completion.text)

@@ -1,0 +1,63 @@
+"""Takes out of a turn in progress what its user may no longer read. Pure.
+
+Later turns need none of this: their requests repeat no response of a tool, and no dynamic context (decision 0117).
+"""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from chat.transcript.entries import Call, Round
+from llm_worker.request.message_renderer import OMITTED_RESPONSE
+from llm_worker.side_requests.artifact import is_artifact
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a loop has for its next request. withheld: the numbers of documents that may no longer be cited."""
+
+    dynamic_context: str
+    rounds: Sequence[Round]
+    withheld: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Names of tools whose responses tell what documents say: as JSON objects, unless these are artifacts, or always."""
+
+    searches: Collection[str]
+    reports: Collection[str]
+
+    def have_shown(self, call: Call) -> bool:
+        if call.name in self.reports:
+            return bool(call.response)
+        return call.name in self.searches and call.response.startswith("{") and not is_artifact(call.response)
+
+
+def withhold(material: Material, readers: Readers, dynamic_context: str) -> Material:
+    """Without what these tools have shown, and with another dynamic context."""
+    withheld = [
+        number
+        for each in material.rounds
+        for call in each.calls
+        if readers.have_shown(call)
+        for number in _numbers(call.response)
+    ]
+    rounds = [
+        replace(each, calls=tuple(_without_documents(call, readers) for call in each.calls))
+        for each in material.rounds
+    ]
+    return Material(dynamic_context, rounds, frozenset(withheld))
+
+
+def _without_documents(call: Call, readers: Readers) -> Call:
+    return replace(call, response=OMITTED_RESPONSE) if readers.have_shown(call) else call
+
+
+def _numbers(response: str) -> Iterable[int]:
+    try:
+        read = json.loads(response)
+    except (ValueError, RecursionError):
+        return ()
+    documents = read.get("documents", ()) if isinstance(read, dict) else ()
+    return [one["document"] for one in documents]
