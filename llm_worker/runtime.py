@@ -130,7 +130,7 @@ class Runtime:
         )
         self._publisher = Publisher(async_redis(), flush_window)
         self._request_log = RequestLog(self._database)
-        self._servers = Connections(self._list_again, self._credentials.token)
+        self._servers = Connections(self._list_again, self._credentials)
         self._services = WorkerServices(
             self._database,
             self._publisher,

@@ -21,7 +21,7 @@ class SignInRefused(SignInFailed):
 
 
 class Secret(BaseModel):
-    """What calls are made with, and how it is renewed. scope: as it was granted."""
+    """What calls are made with, and how it is renewed. scope: as it was granted.  asked_scope: as the user was asked for it."""
 
     access_token: str
     refresh_token: str | None
@@ -29,6 +29,7 @@ class Secret(BaseModel):
     client: OAuthClientInformationFull
     resource: str
     scope: str | None
+    asked_scope: str | None = None
 
 
 class Grant(NamedTuple):
@@ -63,6 +64,7 @@ async def exchange(flow: Flow, code: str, iss: str | None, send: Send) -> Grant:
             client=flow.client,
             resource=flow.resource,
             scope=token.scope or flow.scope,
+            asked_scope=flow.scope,
         ),
     )
 

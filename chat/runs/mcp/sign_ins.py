@@ -62,9 +62,9 @@ def sign_out(user: User, server: McpServer) -> None:
 
 
 def sign_in_states(user: User, servers: Collection[McpServer]) -> Mapping[McpServer, str]:
-    """By server, whether this user has to sign in before its tools can be called."""
+    """By server, whether this user has to sign in, or to sign in again, before all of its tools can be called."""
     usable = McpCredential.objects.usable().filter(server=OuterRef("pk"))
-    mine = usable.filter(Q(user=user) | Q(user=None))
+    mine = usable.filter(Q(user=user) | Q(user=None), wanted_scope="")
     rows: QuerySet[McpServer] = McpServer.objects.filter(pk__in=[server.pk for server in servers])
     found = {
         pk: (is_mine, is_used)
