@@ -38,6 +38,7 @@ from llm_worker.mcp.connections import Connections
 from llm_worker.mcp.credentials import Credentials
 from llm_worker.mcp.listing import list_again, list_server
 from llm_worker.mcp.requests import answer_request
+from llm_worker.mcp.revocations import revoke
 from llm_worker.mcp.sign_ins import advance_sign_in
 from llm_worker.post_run.request_log import RequestLog
 from llm_worker.post_run.titles import title_session
@@ -97,6 +98,10 @@ class Runtime:
     def advance_mcp_sign_in(self, sign_in_id: str) -> None:
         """Find where the user signs in, or exchange what they came back with. Not while draining: users begin again."""
         self._run_beside(lambda: advance_sign_in(sign_in_id, self._database))
+
+    def revoke_mcp_tokens(self, revocation_id: str) -> None:
+        """Have the issuer of tokens revoke them. Not while draining: then they expire by themselves."""
+        self._run_beside(lambda: revoke(revocation_id, self._database))
 
     def drain(self, grace_s: float) -> None:
         """Claim no more runs; after the grace period, release those that still run. Safe in any thread or signal handler."""

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import parse_qs
 
 import uvicorn
 from mcp.server.auth.middleware.auth_context import get_access_token
@@ -21,7 +22,7 @@ from mcp.server.auth.provider import (
     TokenError,
     construct_redirect_uri,
 )
-from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
+from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions, RevocationOptions
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from mcp_types import ElicitRequest, ElicitRequestURLParams, ElicitResult, InputRequiredResult
@@ -44,6 +45,8 @@ class Issuer:
         self.demanded: dict[str, str] = {}
         self.grants_all = True
         self.refused = 0
+        self.revocations: list[str] = []
+        self.revokes = True
 
     def revoke(self) -> None:
         """All tokens."""
@@ -115,19 +118,28 @@ class Issuer:
 
 
 class StepUp:
-    """Refuses calls of tools for which a token has not the scope (RFC 6750, section 3.1)."""
+    """Refuses calls of tools for which a token has not the scope (RFC 6750, section 3.1), and revokes tokens (RFC 7009)."""
 
     def __init__(self, app: Any, issuer: Issuer) -> None:
         self.app = app
         self.issuer = issuer
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http" or not self.issuer.demanded or scope["method"] != "POST":
+        is_revocation = scope["type"] == "http" and scope["path"] == "/revoke"
+        if (
+            scope["type"] != "http"
+            or not (self.issuer.demanded or is_revocation)
+            or scope["method"] != "POST"
+        ):
             return await self.app(scope, receive, send)
         body, more = b"", True
         while more:
             message = await receive()
             body, more = body + message.get("body", b""), message.get("more_body", False)
+        if is_revocation:
+            status = self._revoke(body) if self.issuer.revokes else 503
+            await send({"type": "http.response.start", "status": status, "headers": []})
+            return await send({"type": "http.response.body", "body": b""})
         demanded = self._demanded(body)
         token = dict(scope["headers"]).get(b"authorization", b"").decode().removeprefix("Bearer ")
         held = self.issuer.access.get(token)
@@ -143,6 +155,14 @@ class StepUp:
             return read.pop() if read else await receive()
 
         return await self.app(scope, again, send)
+
+    def _revoke(self, body: bytes) -> int:
+        """The SDK's own takes no clients that authenticate by a header."""
+        form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
+        tokens = self.issuer.refresh if form["token_type_hint"] == "refresh_token" else self.issuer.access
+        is_known = tokens.pop(form["token"], None) is not None
+        self.issuer.revocations.append(f"{form['token_type_hint']} {is_known}")
+        return 200
 
     def _demanded(self, body: bytes) -> str | None:
         try:
@@ -168,6 +188,7 @@ def serve(port: int) -> Iterator[Issuer]:
                 "client_registration_options": ClientRegistrationOptions(
                     enabled=True, default_scopes=[SCOPE]
                 ),
+                "revocation_options": RevocationOptions(enabled=True),
                 "required_scopes": [SCOPE],
                 "validate_token_resource": False,
             }

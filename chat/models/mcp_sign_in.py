@@ -40,7 +40,8 @@ def _encrypted(values: dict[str, Any]) -> str:
     return encryption.encrypt(json.dumps(values))
 
 
-def _decrypted(text: str) -> dict[str, Any]:
+def decrypted(text: str) -> dict[str, Any]:
+    """Raises EncryptionUnavailable, UnreadableSecret."""
     values: dict[str, Any] = json.loads(encryption.decrypt(text))
     _remember(values)
     return values
@@ -148,7 +149,7 @@ class McpCredential(models.Model):
     @property
     def secret(self) -> dict[str, Any]:
         """Raises EncryptionUnavailable, UnreadableSecret."""
-        return _decrypted(self.encrypted_secret)
+        return decrypted(self.encrypted_secret)
 
 
 class SignInStatus(models.TextChoices):
