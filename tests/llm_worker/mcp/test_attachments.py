@@ -13,9 +13,9 @@ from knowledge.models import File
 from llm_worker.mcp import attachments
 from llm_worker.mcp.configuration import CallFailed
 from tests import factories
+from tests.dot import DOT
 from tests.llm_worker.mcp.client import Client, sign_in, stdio
 from tests.mcp_oauth_server import Issuer
-from tests.mcp_server import DOT
 
 pytestmark = [pytest.mark.e2e]
 
