@@ -18,6 +18,7 @@ from chat.protocol.tasks import (
     CHECK_PROVIDER,
     DEFAULT_QUEUE,
     LIST_MCP_TOOLS,
+    REVOKE_MCP_TOKENS,
     RUN_TURN,
     TITLE_SESSION,
 )
@@ -59,6 +60,12 @@ def advance_mcp_sign_in(*, sign_in_id: str, **_later: object) -> None:
 def answer_mcp_request(*, request_id: str, **_later: object) -> None:
     """Read a resource of an MCP server, or fill in a prompt of it. A second delivery does nothing once there is an answer."""
     runtime.current().answer_mcp_request(request_id)
+
+
+@shared_task(name=REVOKE_MCP_TOKENS)
+def revoke_mcp_tokens(*, revocation_id: str, **_later: object) -> None:
+    """Tell the issuer of tokens that nobody uses them any more. A second delivery does nothing."""
+    runtime.current().revoke_mcp_tokens(revocation_id)
 
 
 @worker_ready.connect

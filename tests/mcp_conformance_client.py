@@ -22,15 +22,19 @@ CLIENT = "https://conformance-test.local/client-metadata.json"
 async def call(connections: Any, server: Any, tool: str, arguments: dict[str, int]) -> None:
     """As a user does who sends every form as it is shown."""
     from chat.transcript.questions import Answered
-    from llm_worker.mcp.configuration import Asked, Caller
+    from llm_worker.mcp.configuration import MAX_QUESTIONS, Asked, Caller, ServerUnavailable
 
     async def show(*_: object) -> None:
         pass
 
     answers: tuple[Answered, ...] = ()
-    while True:
+    for _ in range(MAX_QUESTIONS):
         try:
             await connections.call(server, tool, arguments, Caller("key", show, answers))
+        except ServerUnavailable as unavailable:
+            # The user signs in again, when the next token is asked for.
+            if not unavailable.needs_sign_in:
+                raise
         except Asked as asked:
             fields = asked.question.form["properties"]
             values = {name: field["default"] for name, field in fields.items() if "default" in field}
@@ -39,36 +43,50 @@ async def call(connections: Any, server: Any, tool: str, arguments: dict[str, in
             return
 
 
-async def sign_in(url: str) -> str:
-    """The token of a user who is let in at once."""
+async def sign_in(url: str, scope: str) -> tuple[str, str]:
+    """The token of a user who is let in at once, and the scope that was asked for."""
     import httpx2
 
     from llm_worker.mcp.oauth import SignInFailed, Visit, begin
     from llm_worker.mcp.oauth_requests import send_guarded
     from llm_worker.mcp.oauth_tokens import exchange
 
-    address, flow = await begin(Visit(url, CALLBACK, "the-state", CLIENT), send_guarded)
+    address, flow = await begin(Visit(url, CALLBACK, "the-state", CLIENT, scope=scope), send_guarded)
     came = httpx2.URL(httpx2.get(address).headers["Location"]).params
     if came.get("state") != "the-state":
         raise SignInFailed("The state is another one.")
     grant = await exchange(flow, came["code"], came.get("iss"), send_guarded)
-    return str(grant.secret.access_token)
+    return str(grant.secret.access_token), grant.secret.asked_scope or ""
+
+
+class SignIns:
+    """Of the one user. asked: the scope of the latest."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.token_now = self.asked = self.wanted = ""
+
+    async def token(self, _: str, refused: str = "") -> str:
+        """One for each refusal, and for each scope that is demanded."""
+        if not self.token_now or self.token_now == refused or self.wanted:
+            self.token_now, self.asked = await sign_in(self.url, f"{self.asked} {self.wanted}".strip())
+            self.wanted = ""
+        return self.token_now
+
+    async def demand(self, _: str, scope: str) -> bool:
+        """As llm_worker/mcp/credentials.py."""
+        if set(scope.split()) <= set(self.asked.split()):
+            return False
+        self.wanted = scope
+        return True
 
 
 async def main(url: str) -> None:
     from llm_worker.mcp.configuration import Configuration, ServerUnavailable
     from llm_worker.mcp.connections import Connections
 
-    tokens: list[str] = []
-
-    async def token(_: str, refused: str) -> str:
-        """One for each refusal."""
-        if not tokens or tokens[-1] == refused:
-            tokens.append(await sign_in(url))
-        return tokens[-1]
-
     server = Configuration("id", "1", "conformance", (), url, (), ())
-    connections = Connections(tokens=token)
+    connections = Connections(tokens=SignIns(url))
     try:
         listed = await connections.list_tools(server)
     except ServerUnavailable as unavailable:

@@ -3,12 +3,14 @@
 The test decides how long tokens live, and revokes them.
 """
 
+import json
 import secrets
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import parse_qs
 
 import uvicorn
 from mcp.server.auth.middleware.auth_context import get_access_token
@@ -20,7 +22,7 @@ from mcp.server.auth.provider import (
     TokenError,
     construct_redirect_uri,
 )
-from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
+from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions, RevocationOptions
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from mcp_types import ElicitRequest, ElicitRequestURLParams, ElicitResult, InputRequiredResult
@@ -39,6 +41,12 @@ class Issuer:
         self.access: dict[str, AccessToken] = {}
         self.refresh: dict[str, RefreshToken] = {}
         self.refreshed = 0
+        # By name of a tool, the scope without which its calls are refused; and whether whoever asks for a scope gets it.
+        self.demanded: dict[str, str] = {}
+        self.grants_all = True
+        self.refused = 0
+        self.revocations: list[str] = []
+        self.revokes = True
 
     def revoke(self) -> None:
         """All tokens."""
@@ -55,7 +63,7 @@ class Issuer:
         code = secrets.token_urlsafe(32)
         self.codes[code] = AuthorizationCode(
             code=code,
-            scopes=params.scopes or [SCOPE],
+            scopes=(params.scopes if self.grants_all else None) or [SCOPE],
             expires_at=time.time() + 60,
             client_id=client.client_id,
             code_challenge=params.code_challenge,
@@ -109,6 +117,62 @@ class Issuer:
         )
 
 
+class StepUp:
+    """Refuses calls of tools for which a token has not the scope (RFC 6750, section 3.1), and revokes tokens (RFC 7009)."""
+
+    def __init__(self, app: Any, issuer: Issuer) -> None:
+        self.app = app
+        self.issuer = issuer
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        is_revocation = scope["type"] == "http" and scope["path"] == "/revoke"
+        if (
+            scope["type"] != "http"
+            or not (self.issuer.demanded or is_revocation)
+            or scope["method"] != "POST"
+        ):
+            return await self.app(scope, receive, send)
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body, more = body + message.get("body", b""), message.get("more_body", False)
+        if is_revocation:
+            status = self._revoke(body) if self.issuer.revokes else 503
+            await send({"type": "http.response.start", "status": status, "headers": []})
+            return await send({"type": "http.response.body", "body": b""})
+        demanded = self._demanded(body)
+        token = dict(scope["headers"]).get(b"authorization", b"").decode().removeprefix("Bearer ")
+        held = self.issuer.access.get(token)
+        if demanded and held and demanded not in held.scopes:
+            self.issuer.refused += 1
+            challenge = f'Bearer error="insufficient_scope", scope="{SCOPE} {demanded}"'
+            headers = [(b"www-authenticate", challenge.encode())]
+            await send({"type": "http.response.start", "status": 403, "headers": headers})
+            return await send({"type": "http.response.body", "body": b""})
+        read = [{"type": "http.request", "body": body}]
+
+        async def again() -> Any:
+            return read.pop() if read else await receive()
+
+        return await self.app(scope, again, send)
+
+    def _revoke(self, body: bytes) -> int:
+        """The SDK's own takes no clients that authenticate by a header."""
+        form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
+        tokens = self.issuer.refresh if form["token_type_hint"] == "refresh_token" else self.issuer.access
+        is_known = tokens.pop(form["token"], None) is not None
+        self.issuer.revocations.append(f"{form['token_type_hint']} {is_known}")
+        return 200
+
+    def _demanded(self, body: bytes) -> str | None:
+        try:
+            message = json.loads(body)
+        except ValueError:
+            return None
+        is_call = isinstance(message, dict) and message.get("method") == "tools/call"
+        return self.issuer.demanded.get(message["params"]["name"]) if is_call else None
+
+
 @contextmanager
 def serve(port: int) -> Iterator[Issuer]:
     origin = f"http://127.0.0.1:{port}"
@@ -124,6 +188,7 @@ def serve(port: int) -> Iterator[Issuer]:
                 "client_registration_options": ClientRegistrationOptions(
                     enabled=True, default_scopes=[SCOPE]
                 ),
+                "revocation_options": RevocationOptions(enabled=True),
                 "required_scopes": [SCOPE],
                 "validate_token_resource": False,
             }
@@ -157,7 +222,9 @@ def serve(port: int) -> Iterator[Issuer]:
         """Asks for the tide at a place."""
         return f"How is the tide at {place} {day}?"
 
-    config = uvicorn.Config(server.streamable_http_app(), host="127.0.0.1", port=port, log_level="critical")
+    config = uvicorn.Config(
+        StepUp(server.streamable_http_app(), issuer), host="127.0.0.1", port=port, log_level="critical"
+    )
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()

@@ -18,13 +18,10 @@ from mcp_types import (
     ToolAnnotations,
 )
 
+from tests.dot import DOT
+
 server = MCPServer("Tests")
 READ_ONLY = ToolAnnotations(read_only_hint=True)
-# A picture of one dot.
-DOT = bytes.fromhex(
-    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
-    "0000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
-)
 
 
 def journal(line: str) -> None:

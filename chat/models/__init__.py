@@ -18,6 +18,7 @@ from chat.models.login import Login
 from chat.models.login_limit import LoginLimit
 from chat.models.mcp_catalog import McpCatalog
 from chat.models.mcp_request import McpRequest
+from chat.models.mcp_revocation import McpRevocation
 from chat.models.mcp_server import McpServer
 from chat.models.mcp_sign_in import McpCredential, McpSignIn
 from chat.models.message import ChatMessage
@@ -64,6 +65,7 @@ __all__ = [
     "McpCatalog",
     "McpCredential",
     "McpRequest",
+    "McpRevocation",
     "McpServer",
     "McpSignIn",
     "MessageFile",

@@ -25,8 +25,14 @@ REFRESH_TIME: Final = timedelta(seconds=30)
 # Of one user, in as many tabs; the oldest give way.
 MAX_SIGN_INS: Final = 10
 MAX_ADDRESS: Final = 4_000
+MAX_SCOPE: Final = 1_000
 # Members of what is encrypted that appear in no log.
 SECRET_NAMES: Final = frozenset({"access_token", "refresh_token", "client_secret", "verifier", "code"})
+
+
+def is_scope(text: str) -> bool:
+    """Whether it is one that an issuer can be asked for (RFC 6749, section 3.3)."""
+    return len(text) <= MAX_SCOPE and text.isascii() and text.isprintable() and not set(text) & {'"', "\\"}
 
 
 def _encrypted(values: dict[str, Any]) -> str:
@@ -34,7 +40,8 @@ def _encrypted(values: dict[str, Any]) -> str:
     return encryption.encrypt(json.dumps(values))
 
 
-def _decrypted(text: str) -> dict[str, Any]:
+def decrypted(text: str) -> dict[str, Any]:
+    """Raises EncryptionUnavailable, UnreadableSecret."""
     values: dict[str, Any] = json.loads(encryption.decrypt(text))
     _remember(values)
     return values
@@ -93,6 +100,10 @@ class McpCredentialQuerySet(models.QuerySet["McpCredential"]):
             )
         )
 
+    def demand(self, credential: McpCredential, scope: str) -> None:
+        """The server wants this scope for some calls: the next sign-in asks for it."""
+        self.filter(pk=credential.pk).update(wanted_scope=scope)
+
     def abandon_refresh(self, credential: McpCredential) -> None:
         """The issuer could not be asked: the next call tries again."""
         self.filter(pk=credential.pk, revision=credential.revision).update(refreshing_until=None)
@@ -106,6 +117,7 @@ class McpCredential(models.Model):
     """user: whose; null: that of all users.  url: the server's address, the only one that the tokens are sent to.
     issuer: who has given them.  encrypted_secret: of chat/infrastructure/encryption.py, the JSON of llm_worker/mcp/oauth.py.
     expires_at: null if the issuer does not say.  revision: another one with each new token.
+    wanted_scope: what the server demands for some calls, and the user has not been asked for; empty: nothing.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -117,6 +129,7 @@ class McpCredential(models.Model):
     expires_at = models.DateTimeField(null=True)
     revision = models.UUIDField(default=uuid.uuid4)
     refreshing_until = models.DateTimeField(null=True)
+    wanted_scope = models.CharField(max_length=MAX_SCOPE, blank=True, default="", db_default="")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = McpCredentialQuerySet.as_manager()
@@ -136,7 +149,7 @@ class McpCredential(models.Model):
     @property
     def secret(self) -> dict[str, Any]:
         """Raises EncryptionUnavailable, UnreadableSecret."""
-        return _decrypted(self.encrypted_secret)
+        return decrypted(self.encrypted_secret)
 
 
 class SignInStatus(models.TextChoices):

@@ -11,6 +11,7 @@ CHECK_PROVIDER: Final = "llm_worker.check_provider"  # provider_id: str, check_i
 LIST_MCP_TOOLS: Final = "llm_worker.list_mcp_tools"  # server_id: str, credential_id: str, with which it is tried first; empty: any
 ADVANCE_MCP_SIGN_IN: Final = "llm_worker.advance_mcp_sign_in"  # sign_in_id: str
 ANSWER_MCP_REQUEST: Final = "llm_worker.answer_mcp_request"  # request_id: str
+REVOKE_MCP_TOKENS: Final = "llm_worker.revoke_mcp_tokens"  # revocation_id: str
 COMPRESS_BRANCH: Final = "compression.compress_branch"  # compression_id: str
 EXTRACT_FILE: Final = "ingest.extract_file"  # file_id: str
 COMPUTE_VECTORS: Final = "ingest.compute_vectors"  # no arguments: what waits is in the database
@@ -21,6 +22,7 @@ TASK_NAMES: Final = (
     LIST_MCP_TOOLS,
     ADVANCE_MCP_SIGN_IN,
     ANSWER_MCP_REQUEST,
+    REVOKE_MCP_TOKENS,
 )
 DEFAULT_QUEUE: Final = "llm"
 COMPRESSION_QUEUE: Final = "compression"

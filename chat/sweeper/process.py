@@ -20,7 +20,7 @@ from chat.models import Leadership
 from chat.protocol.tasks import CONTROL_CHANNEL
 from chat.sweeper.accounts import delete_accounts
 from chat.sweeper.files import BlobKeeper
-from chat.sweeper.retention import LoginPurger, RequestPurger, VersionPurger
+from chat.sweeper.retention import LoginPurger, McpPurger, RequestPurger, VersionPurger
 from chat.sweeper.runs import sweep
 from chat.sweeper.temporary import TemporaryPurger
 from chat.sweeper.trash import TrashPurger
@@ -43,6 +43,7 @@ class Sweeper:
         self._purger = RequestPurger()
         self._version_purger = VersionPurger()
         self._login_purger = LoginPurger()
+        self._mcp_purger = McpPurger()
         self._trash_purger = TrashPurger()
         self._temporary_purger = TemporaryPurger()
         self._upkeep = SessionUpkeep()
@@ -100,6 +101,8 @@ class Sweeper:
             logger.info("purged: %s versions of prompts", versions)
         if logins := self._login_purger.purge(now):
             logger.info("purged: %s expired sessions of browsers", logins)
+        if rows := self._mcp_purger.purge(now):
+            logger.info("purged: %s expired sign-ins and requests of MCP servers", rows)
         if sessions := self._trash_purger.purge(now):
             logger.info("purged: %s sessions of the trash", sessions)
         if temporary := self._temporary_purger.purge(now):

@@ -1,12 +1,13 @@
 """Deletes kept requests to models older than KEEP_REQUESTS_HOURS, the texts of those for titles and summaries, prompts that
-no run refers to, and sessions of browsers that have expired."""
+no run refers to, sessions of browsers that have expired, and what users waited for of MCP servers."""
 
 from datetime import timedelta
 from typing import Final
 
 from django.conf import settings
+from django.db.models.functions import Now
 
-from chat.models import PromptVersion, SentRequest, SideRequest
+from chat.models import McpRequest, McpRevocation, McpSignIn, PromptVersion, SentRequest, SideRequest
 from chat.models.login import purge_expired
 
 EVERY_S: Final = 60.0
@@ -15,6 +16,7 @@ RUNS_AT_ONCE: Final = 500
 VERSIONS_EVERY_S: Final = 600.0
 LOGINS_EVERY_S: Final = 600.0
 LOGINS_AT_ONCE: Final = 500
+MCP_EVERY_S: Final = 600.0
 
 
 class RequestPurger:
@@ -63,3 +65,21 @@ class LoginPurger:
         if purged < LOGINS_AT_ONCE:
             self._next_at = now_s + LOGINS_EVERY_S
         return purged
+
+
+class McpPurger:
+    """Purges what has expired of sign-ins to MCP servers, their revocations, and requests for resources and prompts, every ten minutes."""
+
+    def __init__(self) -> None:
+        self._next_at = 0.0
+
+    def purge(self, now_s: float) -> int:
+        """Return the number of deleted rows. now_s: monotonic clock."""
+        if now_s < self._next_at:
+            return 0
+        self._next_at = now_s + MCP_EVERY_S
+        expired = {"expires_at__lt": Now()}
+        return sum(
+            table.filter(**expired).delete()[0]
+            for table in (McpSignIn.objects, McpRevocation.objects, McpRequest.objects)
+        )

@@ -38,6 +38,7 @@ from llm_worker.mcp.connections import Connections
 from llm_worker.mcp.credentials import Credentials
 from llm_worker.mcp.listing import list_again, list_server
 from llm_worker.mcp.requests import answer_request
+from llm_worker.mcp.revocations import revoke
 from llm_worker.mcp.sign_ins import advance_sign_in
 from llm_worker.records.request_log import RequestLog
 from llm_worker.records.token_calibration import TokenCalibration
@@ -98,6 +99,10 @@ class Runtime:
         """Find where the user signs in, or exchange what they came back with. Not while draining: users begin again."""
         self._run_beside(lambda: advance_sign_in(sign_in_id, self._database))
 
+    def revoke_mcp_tokens(self, revocation_id: str) -> None:
+        """Have the issuer of tokens revoke them. Not while draining: then they expire by themselves."""
+        self._run_beside(lambda: revoke(revocation_id, self._database))
+
     def drain(self, grace_s: float) -> None:
         """Claim no more runs; after the grace period, release those that still run. Safe in any thread or signal handler."""
         self._loop.call_soon_threadsafe(self._drain.begin, grace_s)
@@ -130,7 +135,7 @@ class Runtime:
         )
         self._publisher = Publisher(async_redis(), flush_window)
         self._request_log = RequestLog(self._database)
-        self._servers = Connections(self._list_again, self._credentials.token)
+        self._servers = Connections(self._list_again, self._credentials)
         self._services = WorkerServices(
             self._database,
             self._publisher,

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from chat.transcript.forms import Question
 from chat.transcript.questions import AddressQuestion, Answered
@@ -11,6 +11,7 @@ from chat.transcript.questions import AddressQuestion, Answered
 MAX_QUESTIONS: Final = 8
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 SIGN_IN_NEEDED: Final = "The user has to sign in to the server."
+MORE_RIGHTS_NEEDED: Final = "The user has to sign in to the server again, with more rights."
 TOO_LARGE: Final = f"The server sent a message of more than {MAX_MESSAGE_BYTES // 1024 // 1024} MiB."
 
 
@@ -90,13 +91,24 @@ class Configuration(NamedTuple):
     credential: str = ""
 
 
-# The access token of a credential, another one than that which the server has refused. Raises ServerUnavailable.
-Tokens = Callable[[str, str], Awaitable[str]]
+class Tokens(Protocol):
+    """What calls with credentials are made with."""
+
+    async def token(self, credential: str, refused: str = "") -> str:
+        """One that is accepted now. refused: the one that the server has just refused. Raises ServerUnavailable."""
+
+    async def demand(self, credential: str, scope: str) -> bool:
+        """Whether the user should sign in again, with this scope as well, which the server demands: not if they have been asked for it."""
 
 
-async def no_tokens(*_: str) -> str:
+class NoTokens:
     """Of a process that keeps no credentials."""
-    return ""
+
+    async def token(self, credential: str, refused: str = "") -> str:  # noqa: ARG002
+        return ""
+
+    async def demand(self, credential: str, scope: str) -> bool:  # noqa: ARG002
+        return False
 
 
 def values_of(variables: tuple[tuple[str, str], ...]) -> Mapping[str, str]:

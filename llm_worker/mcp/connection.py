@@ -285,7 +285,7 @@ def _refused(server: HttpServer) -> Exception:
     if server.status == NOT_SENT:
         return ServerUnavailable(server.problem)
     if server.status == HTTPStatus.UNAUTHORIZED:
-        return ServerUnavailable(SIGN_IN_NEEDED, needs_sign_in=True)
+        return ServerUnavailable(server.problem or SIGN_IN_NEEDED, needs_sign_in=True)
     if server.status < 500:
         return CallFailed(f"The server refused the call (status {server.status}).")
     return CallLost(f"The server failed (status {server.status}).")

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from chat.infrastructure.background import start_task
-from llm_worker.mcp.configuration import Answer, Caller, Configuration, ServerUnavailable, Tokens, no_tokens
+from llm_worker.mcp.configuration import Answer, Caller, Configuration, NoTokens, ServerUnavailable, Tokens
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -41,9 +41,11 @@ class _Failure(NamedTuple):
 class Connections:
     """on_change: called with the id of a server whose list of tools changed.  tokens: of credentials."""
 
-    def __init__(self, on_change: Callable[[str], None] = lambda _: None, tokens: Tokens = no_tokens) -> None:
+    def __init__(
+        self, on_change: Callable[[str], None] = lambda _: None, tokens: Tokens | None = None
+    ) -> None:
         self._on_change = on_change
-        self._tokens = tokens
+        self._tokens = tokens or NoTokens()
         self._open: dict[Configuration, Connection] = {}
         self._failures: dict[Configuration, _Failure] = {}
         self._closing: set[asyncio.Task[None]] = set()

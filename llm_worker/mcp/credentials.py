@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chat.infrastructure.encryption import EncryptionUnavailable, UnreadableSecret
 from chat.models import McpCredential
-from chat.models.mcp_sign_in import REFRESH_TIME
+from chat.models.mcp_sign_in import REFRESH_TIME, is_scope
 from llm_worker.database import Database
 from llm_worker.mcp.configuration import SIGN_IN_NEEDED, ServerUnavailable
 
@@ -46,6 +46,16 @@ class Credentials:
                     await asyncio.sleep(_POLL_S)
         except TimeoutError:
             raise ServerUnavailable("The server's sign-in did not answer in time.") from None
+
+    async def demand(self, credential: str, scope: str) -> bool:
+        """As Tokens.demand. What it demands is asked for with the next sign-in."""
+        tokens: Any = await asyncio.to_thread(import_module, "llm_worker.mcp.oauth_tokens")
+        row, secret = await self._load(tokens, credential)
+        known = (secret.asked_scope or secret.scope or "").split()
+        if set(scope.split()) <= set(known) or not is_scope(scope):
+            return False
+        await self._database.call_with_retry(McpCredential.objects.demand, row, scope)
+        return True
 
     async def close(self) -> None:
         """Returns when the tokens that are being renewed are stored."""

@@ -13,12 +13,14 @@ from typing import Final
 
 import aiohttp
 import httpx2
+from mcp.client.auth.utils import extract_field_from_www_auth, extract_scope_from_www_auth
 
 from knowledge.guarded_http.client import GuardedRequest, GuardedResponse, RequestLimits, send
 from knowledge.guarded_http.connector import Resolver, resolve_host
 from knowledge.guarded_http.refusal import UrlRefused
 from llm_worker.mcp.configuration import (
     MAX_MESSAGE_BYTES,
+    MORE_RIGHTS_NEEDED,
     TOO_LARGE,
     Configuration,
     ServerUnavailable,
@@ -58,6 +60,8 @@ class HttpServer:
         self.problem = ""
         self.status = 0
         self.has_lost_session = False
+        # The user has signed in, and is not allowed what was asked.
+        self._lacks_scope = False
 
     def client(self) -> httpx2.AsyncClient:
         """Raises ServerUnavailable."""
@@ -68,11 +72,20 @@ class HttpServer:
         """What proves to the server whose call it is; empty: nothing, or the address is not the server's. Raises ServerUnavailable."""
         own, credential = httpx2.URL(self._configuration.url), self._configuration.credential
         is_own = (url.scheme, url.host, url.port) == (own.scheme, own.host, own.port)
-        return await self._tokens(credential, refused) if credential and is_own else ""
+        return await self._tokens.token(credential, refused) if credential and is_own else ""
+
+    async def check_scope(self, response: httpx2.Response) -> None:
+        """Of an answer to a request with a token. Raises ServerUnavailable if the server demands a scope that the user can sign in with."""
+        self._lacks_scope = _lacks_scope(response)
+        scope = extract_scope_from_www_auth(response) if self._lacks_scope else None
+        if scope and await self._tokens.demand(self._configuration.credential, scope):
+            raise ServerUnavailable(MORE_RIGHTS_NEEDED, needs_sign_in=True)
 
     @property
     def needs_sign_in(self) -> bool:
-        return self.status in (401, 403)
+        return self.status == HTTPStatus.UNAUTHORIZED or (
+            self.status == HTTPStatus.FORBIDDEN and not self._lacks_scope
+        )
 
     def note(self, request: httpx2.Request, status: int) -> None:
         """Streams that servers may refuse to open say nothing of messages."""
@@ -94,13 +107,23 @@ class _Transport(httpx2.AsyncBaseTransport):
             if response.status_code == HTTPStatus.UNAUTHORIZED and token:
                 # The server has done nothing yet.
                 await response.aclose()
-                response = await self._send(request, await self._server.token(request.url, refused=token))
+                token = await self._server.token(request.url, refused=token)
+                response = await self._send(request, token)
+            if token and request.method == "POST":
+                await self._check_scope(response)
         except ServerUnavailable as unavailable:
             status = HTTPStatus.UNAUTHORIZED if unavailable.needs_sign_in else NOT_SENT
             self._server.note(request, status)
             self._server.problem = str(unavailable)
             return httpx2.Response(status)
         return response
+
+    async def _check_scope(self, response: httpx2.Response) -> None:
+        try:
+            await self._server.check_scope(response)
+        except ServerUnavailable:
+            await response.aclose()  # the server has done nothing
+            raise
 
     async def _send(self, request: httpx2.Request, token: str) -> httpx2.Response:
         headers = {name: value for name, value in request.headers.items() if name not in _NOT_SENT}
@@ -125,6 +148,12 @@ class _Transport(httpx2.AsyncBaseTransport):
             if name.lower() not in _DROPPED
         ]
         return httpx2.Response(response.status, headers=kept, stream=_Body(self._server, opened, response))
+
+
+def _lacks_scope(response: httpx2.Response) -> bool:
+    """RFC 6750, section 3.1."""
+    is_forbidden = response.status_code == HTTPStatus.FORBIDDEN
+    return is_forbidden and extract_field_from_www_auth(response, "error") == "insufficient_scope"
 
 
 def _waits_for_answer(method: str, body: bytes) -> bool:

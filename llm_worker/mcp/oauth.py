@@ -26,6 +26,7 @@ from mcp.client.auth.utils import (
     is_valid_client_metadata_url,
     issuers_match,
     should_use_client_metadata_url,
+    union_scopes,
 )
 from mcp.shared.auth import (
     OAuthClientInformationFull,
@@ -63,13 +64,16 @@ class Flow(BaseModel):
 
 
 class Visit(NamedTuple):
-    """redirect_uri: where the user comes back.  state: what they come back with.  headers: of the server's row."""
+    """redirect_uri: where the user comes back.  state: what they come back with.  headers: of the server's row.
+    scope: what is asked for beside what the server demands of everybody.
+    """
 
     url: str
     redirect_uri: str
     state: str
     client_metadata_url: str | None = None
     headers: Mapping[str, str] = {}
+    scope: str = ""
 
 
 async def begin(visit: Visit, send: Send) -> tuple[str, Flow]:
@@ -106,6 +110,7 @@ async def _prepare(visit: Visit, proof: PKCEParameters, send: Send) -> Flow:
     scope = get_client_metadata_scopes(
         extract_scope_from_www_auth(challenge), resource, issuer, ["refresh_token"]
     )
+    scope = union_scopes(scope, visit.scope)
     return Flow(
         issuer=issuer,
         client=await _client(visit, issuer, scope, send),

@@ -21,7 +21,7 @@ class SignInRefused(SignInFailed):
 
 
 class Secret(BaseModel):
-    """What calls are made with, and how it is renewed. scope: as it was granted."""
+    """What calls are made with, and how it is renewed. scope: as it was granted.  asked_scope: as the user was asked for it."""
 
     access_token: str
     refresh_token: str | None
@@ -29,6 +29,8 @@ class Secret(BaseModel):
     client: OAuthClientInformationFull
     resource: str
     scope: str | None
+    asked_scope: str | None = None
+    revocation_endpoint: str | None = None
 
 
 class Grant(NamedTuple):
@@ -63,6 +65,8 @@ async def exchange(flow: Flow, code: str, iss: str | None, send: Send) -> Grant:
             client=flow.client,
             resource=flow.resource,
             scope=token.scope or flow.scope,
+            asked_scope=flow.scope,
+            revocation_endpoint=_text_or_none(flow.issuer.revocation_endpoint),
         ),
     )
 
@@ -85,6 +89,23 @@ async def refresh(secret: Secret, send: Send) -> Grant:
         "scope": token.scope or secret.scope,
     }
     return _grant(token, secret.model_copy(update=renewed))
+
+
+async def revoke(secret: Secret, send: Send) -> None:
+    """Have the issuer forget the tokens, if it says where (RFC 7009). The refresh token first: others may go with it. Raises SignInFailed."""
+    if not secret.revocation_endpoint:
+        return
+    refused = []
+    for kind, token in (("refresh_token", secret.refresh_token), ("access_token", secret.access_token)):
+        if token:
+            data = {"token": token, "token_type_hint": kind, "client_id": str(secret.client.client_id)}
+            data, headers = _context(secret.client).prepare_token_auth(data, {})
+            request = httpx2.Request("POST", secret.revocation_endpoint, data=data, headers=headers)
+            response = await send(request)
+            if response.status_code != 200:
+                refused.append(response.status_code)
+    if refused:
+        raise SignInFailed(f"The issuer refused it (status {refused[0]}).")
 
 
 async def _request_token(
@@ -111,6 +132,10 @@ def _grant(token: OAuthToken, secret: Secret) -> Grant:
         return Grant(secret, None)
     life = min(max(timedelta(0), timedelta(seconds=min(token.expires_in, 10**9))), LONGEST_LIFE)
     return Grant(secret, datetime.now(UTC) + life)
+
+
+def _text_or_none(url: object) -> str | None:
+    return str(url) if url else None
 
 
 def _context(client: OAuthClientInformationFull) -> OAuthContext:

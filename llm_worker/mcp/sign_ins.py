@@ -36,7 +36,8 @@ async def _prepare(sign_in_id: str, database: Database) -> None:
     if sign_in is None:
         return
     try:
-        address, flow = await _begin(sign_in)
+        scope = await database.call_with_retry(_load_scope, sign_in)
+        address, flow = await _begin(sign_in, scope)
         fields = {"address": address, "encrypted_flow": encrypt(flow)}
     except _errors() as error:
         await database.call_with_retry(_fail, sign_in, SignInStatus.PREPARING, error)
@@ -60,8 +61,8 @@ async def _finish(sign_in_id: str, database: Database) -> None:
         await database.call_with_retry(end_sign_ins, sign_in.server_id)
 
 
-async def _begin(sign_in: McpSignIn) -> tuple[str, str]:
-    """The address, and the flow as text."""
+async def _begin(sign_in: McpSignIn, scope: str) -> tuple[str, str]:
+    """The address, and the flow as text. scope: that the server has demanded of the user before."""
     oauth, requests = await _modules("oauth", "oauth_requests")
     visit = oauth.Visit(
         sign_in.url,
@@ -69,6 +70,7 @@ async def _begin(sign_in: McpSignIn) -> tuple[str, str]:
         sign_in.state,
         sign_in.redirect_uri.rsplit("/", 2)[0] + f"/{CLIENT_DOCUMENT}",
         values_of(tuple(sign_in.server.headers.items())),
+        scope,
     )
     address, flow = await oauth.begin(visit, requests.send_guarded)
     requests.require_browser_address(address)
@@ -106,6 +108,20 @@ def _load(sign_in_id: str, status: SignInStatus) -> McpSignIn | None:
         sign_in.server.is_shared,
     )
     return sign_in if is_current else None
+
+
+def _load_scope(sign_in: McpSignIn) -> str:
+    """What the user had been granted, and what was not enough; empty: nothing more is demanded."""
+    user = None if sign_in.is_shared else sign_in.user
+    held = McpCredential.objects.usable().filter(server=sign_in.server, user=user).exclude(wanted_scope="")
+    credential = held.first()
+    if credential is None:
+        return ""
+    try:
+        before = credential.secret.get("asked_scope") or credential.secret.get("scope") or ""
+    except (EncryptionUnavailable, UnreadableSecret, ValueError):
+        before = ""
+    return f"{before} {credential.wanted_scope}".strip()
 
 
 def _take_answer(sign_in: McpSignIn) -> bool:

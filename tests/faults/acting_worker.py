@@ -1,4 +1,4 @@
-"""An llm worker with two more tools, `act` that must not run twice, and `note` that may; each run is one request to the search server.
+"""An llm worker with more tools, `act` that must not run twice, `note` that may, and `draw` that returns a picture; each run is one request to the search server.
 
 python -m tests.faults.acting_worker -A config worker …
 """
@@ -13,6 +13,7 @@ from django.conf import settings
 
 from chat.transcript.tool_annotations import Annotations
 from llm_worker.tools.tool import Tool, ToolContext, ToolResult
+from tests.dot import DOT
 
 
 class Act(Tool):
@@ -39,12 +40,22 @@ class Note(Act):
     annotations = Annotations(is_idempotent=True)
 
 
+class Draw(Act):
+    name = "draw"
+    annotations = Annotations(is_read_only=True)
+
+    async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
+        await super().run(arguments, work)
+        return ToolResult("Drawn.", images=(DOT,))
+
+
 @worker_init.connect
 def register(**_: object) -> None:
     from llm_worker.tools import TOOLS  # needs the settings
 
     TOOLS[Act.name] = Act()
     TOOLS[Note.name] = Note()
+    TOOLS[Draw.name] = Draw()
 
 
 if __name__ == "__main__":

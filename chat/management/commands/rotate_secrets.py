@@ -6,12 +6,13 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import models
 
 from chat.infrastructure import encryption
-from chat.models import McpCredential, McpSignIn, Provider
+from chat.models import McpCredential, McpRevocation, McpSignIn, Provider
 
 # Every column that chat/infrastructure/encryption.py has encrypted.
 COLUMNS: Final[tuple[tuple[type[models.Model], str], ...]] = (
     (Provider, "encrypted_api_key"),
     (McpCredential, "encrypted_secret"),
+    (McpRevocation, "encrypted_secret"),
     (McpSignIn, "encrypted_flow"),
     (McpSignIn, "encrypted_answer"),
 )

@@ -6,16 +6,17 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from chat.infrastructure import encryption
 from chat.infrastructure.after_commit import call_after_commit
-from chat.models import McpCredential, McpServer, McpSignIn
+from chat.models import McpCredential, McpRevocation, McpServer, McpSignIn
 from chat.models.mcp_server import McpStatus
 from chat.models.mcp_sign_in import SignInStatus
 from chat.presenters.mcp_servers import NEEDS_SIGN_IN, NOT_NEEDED, SIGNED_IN
 from chat.protocol.errors import ApiError
-from chat.protocol.tasks import ADVANCE_MCP_SIGN_IN, DEFAULT_QUEUE
+from chat.protocol.tasks import ADVANCE_MCP_SIGN_IN, DEFAULT_QUEUE, REVOKE_MCP_TOKENS
 from chat.runs.mcp.servers import request_listing
 from chat.runs.task_queue import UNREACHABLE, send_message
 
@@ -52,17 +53,21 @@ def take_answer(sign_in: McpSignIn, answer: Mapping[str, str]) -> bool:
 
 
 def sign_out(user: User, server: McpServer) -> None:
-    """Forget what calls of this user, or of all, were made with. Raises ApiError."""
+    """Forget what calls of this user, or of all, were made with, and have a worker tell its issuer. Raises ApiError."""
     _check_may_sign_in(user, server)
     McpSignIn.objects.filter(user=user, server=server).delete()
-    McpCredential.objects.filter(server=server, user=None if server.is_shared else user).delete()
+    held = McpCredential.objects.filter(server=server, user=None if server.is_shared else user)
+    with transaction.atomic():
+        for credential in held.select_for_update():
+            _revoke(McpRevocation.objects.begin(credential))
+        held.delete()
     request_listing(server)
 
 
 def sign_in_states(user: User, servers: Collection[McpServer]) -> Mapping[McpServer, str]:
-    """By server, whether this user has to sign in before its tools can be called."""
+    """By server, whether this user has to sign in, or to sign in again, before all of its tools can be called."""
     usable = McpCredential.objects.usable().filter(server=OuterRef("pk"))
-    mine = usable.filter(Q(user=user) | Q(user=None))
+    mine = usable.filter(Q(user=user) | Q(user=None), wanted_scope="")
     rows: QuerySet[McpServer] = McpServer.objects.filter(pk__in=[server.pk for server in servers])
     found = {
         pk: (is_mine, is_used)
@@ -98,6 +103,16 @@ def _check_may_sign_in(user: User, server: McpServer) -> None:
         raise ApiError("mcp_server_without_sign_in")
     if not may_sign_in(user, server):
         raise ApiError("permission_denied")
+
+
+def _revoke(revocation: McpRevocation) -> None:
+    def send() -> None:
+        try:
+            send_message(REVOKE_MCP_TOKENS, DEFAULT_QUEUE, revocation_id=str(revocation.pk))
+        except UNREACHABLE as error:
+            logger.warning("tokens of an MCP server are not revoked: %s", error)
+
+    call_after_commit(send)
 
 
 def _advance(sign_in: McpSignIn) -> None:

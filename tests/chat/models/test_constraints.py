@@ -25,6 +25,7 @@ from chat.models import (
     McpCatalog,
     McpCredential,
     McpRequest,
+    McpRevocation,
     McpServer,
     McpSignIn,
     MessageFile,
@@ -288,6 +289,9 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "mcp_request_kind_known": lambda w: McpRequest.objects.begin(w.session.owner, mcp_server(), kind="tool"),
     "mcp_request_status_known": lambda w: McpRequest.objects.begin(
         w.session.owner, mcp_server(), kind="prompt", status="lost"
+    ),
+    "mcp_revocation_has_a_secret": lambda _: McpRevocation.objects.create(
+        encrypted_secret="", expires_at=timezone.now()
     ),
     "mcp_sign_in_status_known": lambda w: McpSignIn.objects.create(
         user=w.session.owner, server=mcp_server(), status="lost", expires_at=timezone.now()

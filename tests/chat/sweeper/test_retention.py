@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from chat.infrastructure.redis_client import sync_redis
-from chat.models import Run, SentRequest
+from chat.models import McpRequest, McpRevocation, McpServer, McpSignIn, Run, SentRequest
 from chat.sweeper import retention
 from chat.sweeper.retention import EVERY_S, RequestPurger
 from tests import factories
@@ -53,3 +53,17 @@ def test_how_long_is_a_setting_and_switching_off_deletes_all(
     settings.KEEP_REQUESTS_HOURS = hours
     RequestPurger().purge(0.0)
     assert SentRequest.objects.count() == left
+
+
+def test_what_has_expired_of_mcp_servers_is_deleted_whatever_becomes_of_it() -> None:
+    user, server = factories.create_user("alice"), McpServer.objects.create(name="tides", transport="http")
+    credential = factories.create_mcp_credential(server, user)
+    for _ in range(2):
+        McpSignIn.objects.create(user=user, server=server, expires_at=timezone.now() + timedelta(hours=1))
+        McpRevocation.objects.begin(credential)
+        McpRequest.objects.begin(user, server, kind="prompt", target="tide")
+    for table in (McpSignIn, McpRevocation, McpRequest):
+        table.objects.filter(pk=table.objects.first().pk).update(expires_at=timezone.now())
+    purger = retention.McpPurger()
+    assert [purger.purge(0.0), purger.purge(1.0)] == [3, 0]
+    assert [table.objects.count() for table in (McpSignIn, McpRevocation, McpRequest)] == [1, 1, 1]

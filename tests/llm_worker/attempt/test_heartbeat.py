@@ -4,11 +4,11 @@ from datetime import timedelta
 
 from django.db import OperationalError, connection
 from django.db.models.functions import Now
-from llm_worker.lease import heartbeat
 
 from chat.infrastructure.liveness import Lock, connect
 from chat.models import Run
 from chat.protocol.states import Status
+from llm_worker.attempt import heartbeat
 from tests.llm_worker.outcomes import ended, wait_for_text
 
 

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from llm_worker.tool_calls import tool_round
 
 from chat.transcript.entries import Document
 from chat.transcript.tool_annotations import READ_ONLY, Annotations
+from llm_worker.loop import tool_round
 from llm_worker.loop.calls import CallResult, PlannedCall
 from llm_worker.loop.tool_round import execute
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from chat.models import McpCatalog, McpRequest, McpServer
 from knowledge import blobs
@@ -12,9 +13,9 @@ from knowledge.models import File
 from llm_worker.mcp import attachments
 from llm_worker.mcp.configuration import CallFailed
 from tests import factories
+from tests.dot import DOT
 from tests.llm_worker.mcp.client import Client, sign_in, stdio
 from tests.mcp_oauth_server import Issuer
-from tests.mcp_server import DOT
 
 pytestmark = [pytest.mark.e2e]
 
@@ -158,3 +159,13 @@ def test_arguments_have_to_be_those_of_the_prompt(alice: User, body: Any, field:
     refused = factories.api_client(alice).post(path_of(server, "prompts"), body, format="json")
     assert (refused.status_code, refused.json()["field"]) == (400, field)
     assert not McpRequest.objects.exists()
+
+
+def test_what_no_worker_answers_in_its_time_has_failed(alice: User, runtime: Any) -> None:
+    server = McpServer.objects.create(name="tides", transport="http", url="https://t.example.com/mcp")
+    request = McpRequest.objects.begin(alice, server, kind="prompt", target="tide")
+    McpRequest.objects.update(expires_at=timezone.now())
+    runtime.answer_mcp_request(str(request.pk))
+    shown = factories.api_client(alice).get(f"/api/mcp-requests/{request.pk}/").json()
+    assert (shown["status"], shown["error"]["code"]) == ("failed", "mcp_server_unavailable")
+    assert shown["error"]["message"] == "tides: There was no answer in time."

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from llm_worker.mcp.configuration import Answer, CallLost, Configuration, ServerUnavailable
+from tests.dot import DOT
 from tests.instance import ROOT, free_port
 from tests.llm_worker.mcp.client import stdio, until
-from tests.mcp_server import DOT
 from tests.preloaded import Preloaded
 
 pytestmark = [pytest.mark.e2e]

@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
-from chat.models import McpCredential, McpServer, McpSignIn, ModelConfig
+from chat.models import McpCredential, McpRevocation, McpServer, McpSignIn, ModelConfig
 from chat.protocol.states import Status
 from tests import factories
 from tests.llm_worker.mcp.client import sign_in
@@ -102,3 +103,31 @@ def test_the_page_says_that_the_server_is_not_there(
 ) -> None:
     settings.URL_ALLOWED_HOSTS = frozenset()
     assert "cannot be reached" in sign_in(runtime, harbour, session.owner)
+
+
+def sign_out(runtime: Any, server: McpServer, user: User) -> None:
+    McpRevocation.objects.all().delete()
+    factories.api_client(user).delete(f"/api/mcp-servers/{server.pk}/sign-in/")
+    assert not McpCredential.objects.exists()
+    pk = str(McpRevocation.objects.get().pk)
+    runtime.revoke_mcp_tokens(pk)
+    runtime.revoke_mcp_tokens(pk)  # a second delivery
+    assert not McpRevocation.objects.exists()
+
+
+def test_who_signs_out_has_the_tokens_revoked_once_at_their_issuer(
+    harbour: McpServer, runtime: Any, session: Any, issuer: Issuer
+) -> None:
+    sign_in(runtime, harbour, session.owner)
+    sign_out(runtime, harbour, session.owner)
+    assert issuer.revocations == ["refresh_token True", "access_token True"]
+    assert (issuer.access, issuer.refresh) == ({}, {})
+
+
+def test_who_signs_out_is_signed_out_whatever_the_issuer_does(
+    harbour: McpServer, runtime: Any, session: Any, issuer: Issuer, caplog: Any
+) -> None:
+    sign_in(runtime, harbour, session.owner)
+    issuer.revokes = False
+    sign_out(runtime, harbour, session.owner)
+    assert "tokens of an MCP server are not revoked: The issuer refused it (status 503)." in caplog.text

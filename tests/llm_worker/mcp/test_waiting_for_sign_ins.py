@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db.models.functions import Now
-from llm_worker.persistence import fenced_writes
 
 from chat.models import Approval, McpServer, Run, ToolCall
 from chat.protocol.errors import ApiError
@@ -14,6 +13,7 @@ from chat.protocol.states import Status
 from chat.runs import cancellation
 from chat.sweeper import runs as swept
 from chat.turns.approvals import Reply, decide, end_sign_ins, get_approval
+from llm_worker.attempt import fenced_writes
 from llm_worker.mcp.configuration import MAX_QUESTIONS
 from tests import factories
 from tests.concurrency import run_concurrently

@@ -7,7 +7,6 @@ from functools import partial
 import pytest
 from django.db.models import F
 from django.db.models.functions import Now
-from llm_worker.tool_calls import round_store
 
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.progress import present_live_message
@@ -21,6 +20,7 @@ from chat.runs.cancellation import stop_run
 from chat.sweeper import runs as swept
 from chat.transcript.tool_annotations import Annotations
 from chat.turns.approvals import Reply, decide, get_approval
+from llm_worker.attempt import round_store
 from tests.concurrency import run_concurrently
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended

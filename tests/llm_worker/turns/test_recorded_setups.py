@@ -4,13 +4,13 @@ import json
 from datetime import timedelta
 
 import pytest
-from llm_worker.persistence import checkpoint_tracker
 
 from chat.models import Agent, ModelConfig, PromptVersion, Run, RunSetup, SystemPrompt
 from chat.prompts import default_system_prompt
 from chat.prompts.definition import base_prompt
 from chat.protocol.states import Status
 from chat.transcript.answer_setup import canonical_json, digest
+from llm_worker.attempt import checkpoint_tracker
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended, wait_for_text
 

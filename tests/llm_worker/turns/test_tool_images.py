@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from llm_worker.tool_calls import tool_images
 
 from chat.models import ModelConfig, Run, Session, StoredBytes, ToolCall, ToolCallImage
 from chat.protocol import wire
@@ -17,6 +16,7 @@ from chat.transcript.picture_tokens import picture_tokens
 from ingest.extraction import extract
 from knowledge import blobs
 from knowledge.models import DeletedBlob, File
+from llm_worker.attempt import tool_images
 from llm_worker.loading.branch_summaries import SIZES
 from tests import factories
 from tests.llm_worker import screens
