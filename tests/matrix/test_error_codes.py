@@ -12,7 +12,7 @@ from chat.protocol.errors import REFUSALS
 from chat.protocol.wire import RUN_ERRORS, CloseCode
 from tests.instance import ROOT
 from tests.matrix import asyncapi
-from tests.matrix.operations import document
+from tests.openapi import document
 from web.rest.errors import ERROR_CODES
 
 PACKAGES = ("knowledge", "chat", "llm_worker", "web", "compression", "config")
