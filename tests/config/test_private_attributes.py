@@ -126,8 +126,13 @@ PRIVATE = [
 ]  # fmt: skip
 
 
+def case_of(private: Private) -> Any:
+    marks = (pytest.mark.slow,) if private.owner is a_sheet else ()
+    return pytest.param(private, id=f"{private.library}: {private.attribute}", marks=marks)
+
+
 @pytest.mark.pure
-@pytest.mark.parametrize("private", PRIVATE, ids=lambda each: f"{each.library}: {each.attribute}")
+@pytest.mark.parametrize("private", [case_of(one) for one in PRIVATE])
 def test_a_private_attribute_is_still_there(private):
     owner = private.owner()
     assert hasattr(owner, private.attribute), f"{private.library} dropped {private.attribute}: {private.why}"

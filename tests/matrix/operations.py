@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.urls import URLPattern, URLResolver, get_resolver
-from drf_spectacular.generators import SchemaGenerator
 from rest_framework.permissions import SAFE_METHODS, AllowAny, IsAuthenticated
 
 from chat.models import Session
 from chat.sessions.portable.exporter import as_json
 from tests.chat.sessions.foreign_exports.examples import chatgpt
 from tests.matrix.belongings import MARK, MCP_URI, TAG, Belongings
+from tests.openapi import document
 from web.rest.mcp_servers import McpServerPermission, McpServerRefreshPermission
 from web.rest.mcp_sign_ins import McpUserPermission
 from web.rest.operators import MayReadContract
@@ -160,12 +160,6 @@ def export_of(owned: Belongings) -> dict[str, Any]:
     exported = b"".join(as_json(Session.with_trash.get(pk=owned.ids["session"]))).decode()
     body: dict[str, Any] = json.loads(exported.replace(MARK, "imported"))
     return body
-
-
-@cache
-def document() -> dict[str, Any]:
-    schema: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
-    return schema
 
 
 @cache

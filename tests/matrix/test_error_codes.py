@@ -13,7 +13,7 @@ from chat.protocol.run_errors import RUN_ERRORS
 from chat.protocol.wire import CloseCode
 from tests.instance import ROOT
 from tests.matrix import asyncapi
-from tests.matrix.operations import document
+from tests.openapi import document
 from web.rest.errors import ERROR_CODES
 
 PACKAGES = ("knowledge", "chat", "llm_worker", "web", "compression", "config")

@@ -6,17 +6,18 @@ More of them, of another seed: `CONFORMANCE_EXAMPLES=200 CONFORMANCE_SEED=1 pyte
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any, Final
 
 import pytest
 import schemathesis
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import transaction
-from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth, negative_data_rejection, positive_data_acceptance
 
+from tests.openapi import document
 from tests.web.rest.generated_requests import World, operation_of, undone
 
 SEED: Final = int(os.environ.get("CONFORMANCE_SEED", "91"))
@@ -54,7 +55,7 @@ schemathesis.serializer.alias("application/zip", "application/octet-stream")
 
 
 def _schema() -> Any:
-    schema = schemathesis.openapi.from_dict(SchemaGenerator().get_schema(request=None, public=True))
+    schema = schemathesis.openapi.from_dict(deepcopy(document()))
     schema.app = WSGIHandler()
     schema.config.seed = SEED
     schema.config.generation.update(modes=list(GenerationMode), deterministic=True)
