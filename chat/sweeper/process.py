@@ -20,6 +20,7 @@ from chat.models import Leadership
 from chat.protocol.tasks import CONTROL_CHANNEL
 from chat.sweeper.accounts import delete_accounts
 from chat.sweeper.files import BlobKeeper
+from chat.sweeper.periodic import PeriodicJob
 from chat.sweeper.retention import LoginPurger, McpPurger, RequestPurger, VersionPurger
 from chat.sweeper.runs import sweep
 from chat.sweeper.temporary import TemporaryPurger
@@ -40,13 +41,9 @@ class Sweeper:
 
     def __init__(self) -> None:
         self._lock = Lock(new_sweeper())
-        self._purger = RequestPurger()
-        self._version_purger = VersionPurger()
-        self._login_purger = LoginPurger()
-        self._mcp_purger = McpPurger()
-        self._trash_purger = TrashPurger()
-        self._temporary_purger = TemporaryPurger()
-        self._upkeep = SessionUpkeep()
+        self._jobs: list[PeriodicJob] = [
+            RequestPurger(), VersionPurger(), LoginPurger(), McpPurger(), TrashPurger(), TemporaryPurger(), SessionUpkeep(),
+        ]  # fmt: skip
         self._blob_keeper = BlobKeeper()
         self._leads_since: float | None = None
         self._stopping = False
@@ -72,7 +69,7 @@ class Sweeper:
         """One pass. The lease is renewed between its parts; one that outlasts it runs beside another sweeper, which is safe."""
         close_old_connections()
         now = time.monotonic()
-        for part in (self._sweep, self._purge, self._tend):
+        for part in (self._sweep, self._run_jobs, self._keep_files):
             if not self._holds_lease(now):
                 break
             part(now)
@@ -94,22 +91,13 @@ class Sweeper:
         if str(report):
             logger.info("swept: %s", report)
 
-    def _purge(self, now: float) -> None:
-        if purged := self._purger.purge(now):
-            logger.info("purged: %s requests to models", purged)
-        if versions := self._version_purger.purge(now):
-            logger.info("purged: %s versions of prompts", versions)
-        if logins := self._login_purger.purge(now):
-            logger.info("purged: %s expired sessions of browsers", logins)
-        if rows := self._mcp_purger.purge(now):
-            logger.info("purged: %s expired sign-ins and requests of MCP servers", rows)
-        if sessions := self._trash_purger.purge(now):
-            logger.info("purged: %s sessions of the trash", sessions)
-        if temporary := self._temporary_purger.purge(now):
-            logger.info("purged: %s temporary sessions", temporary)
+    def _run_jobs(self, now: float) -> None:
+        for job in self._jobs:
+            done = job.run(now)
+            if done and job.what:
+                logger.info("purged: %s %s", done, job.what)
 
-    def _tend(self, now: float) -> None:
-        self._upkeep.tend(now)
+    def _keep_files(self, now: float) -> None:
         self._blob_keeper.tend(now)
         delete_accounts()
 

@@ -15,6 +15,7 @@ from chat.log.stream import session_channel
 from chat.models import Run, Session
 from chat.sessions.deletion import expire
 from chat.sessions.temporary import lifetime
+from chat.sweeper.periodic import Batch, PeriodicJob
 from chat.sweeper.repairs import attempt_repair
 
 logger = logging.getLogger(__name__)
@@ -26,33 +27,29 @@ WAIT_S: Final = 60.0
 SESSIONS_AT_ONCE: Final = 10
 
 
-class TemporaryPurger:
-    """Every ten seconds; while there is more to delete, at every call."""
+class TemporaryPurger(PeriodicJob):
+    every_s = EVERY_S
+    what = "temporary sessions"
 
     def __init__(self) -> None:
-        self._next_at = 0.0
+        super().__init__()
         self._deletes_from: float | None = None
 
-    def purge(self, now_s: float) -> int:
-        """Return the number of deleted sessions. now_s: monotonic clock."""
-        if now_s < self._next_at:
-            return 0
-        self._next_at = now_s + EVERY_S
+    def work(self, now_s: float) -> Batch:
         if self._deletes_from is None:
             self._deletes_from = now_s + WAIT_S
         try:
             unused = _find_unused()
         except RedisError as error:
             logger.warning("Redis is unreachable, temporary sessions are kept: %s", error)
-            return 0
+            return Batch(0)
         if now_s < self._deletes_from:
-            return 0
-        if len(unused) > SESSIONS_AT_ONCE:
-            self._next_at = now_s
-        return sum(
+            return Batch(0)
+        deleted = sum(
             attempt_repair(f"temporary session {session}", _expire_one, session)
             for session in unused[:SESSIONS_AT_ONCE]
         )
+        return Batch(deleted, has_more=len(unused) > SESSIONS_AT_ONCE)
 
 
 def _find_unused() -> list[UUID]:

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.conf import settings
 
 from chat.models import Session, SessionEvent, StoredBytes
+from chat.sweeper.periodic import Batch, PeriodicJob
 from chat.sweeper.repairs import attempt_repair
 
 logger = logging.getLogger(__name__)
@@ -16,28 +17,21 @@ EVERY_S: Final = 5.0
 SESSIONS_AT_ONCE: Final = 100
 
 
-class SessionUpkeep:
-    """Every five seconds; while there is more to do, at every call."""
+class SessionUpkeep(PeriodicJob):
+    every_s = EVERY_S
 
-    def __init__(self) -> None:
-        self._next_at = 0.0
-
-    def tend(self, now_s: float) -> int:
-        """Return the number of sessions that are up to date now. now_s: monotonic clock."""
-        if now_s < self._next_at:
-            return 0
+    def work(self, now_s: float) -> Batch:  # noqa: ARG002
+        """Its batch: the sessions that are up to date now."""
         waiting = StoredBytes.objects.unmeasured(SESSIONS_AT_ONCE)
         owners: list[int] = []
         for session in waiting:
-            attempt_repair(f"session {session}", _tend_one, session, owners)
+            attempt_repair(f"session {session}", _update_one, session, owners)
         for owner in set(owners):
             StoredBytes.objects.refresh(owner)
-        if len(waiting) < SESSIONS_AT_ONCE:
-            self._next_at = now_s + EVERY_S
-        return len(owners)
+        return Batch(len(owners), has_more=len(waiting) == SESSIONS_AT_ONCE)
 
 
-def _tend_one(session: UUID, owners: list[int]) -> None:
+def _update_one(session: UUID, owners: list[int]) -> None:
     """owners: is extended by the session's, if that is measured."""
     purge_events(session)
     owner = StoredBytes.objects.measure(session)

@@ -88,7 +88,7 @@ def test_the_text_is_purged_with_other_requests_and_the_usage_stays(talk, runner
     asked = talk.ask("a6")
     runner.run(str(asked.pk))
     asked.side_requests.update(sent_at=timezone.now() - timedelta(hours=25))
-    assert [RequestPurger().purge(0.0), RequestPurger().purge(0.0)] == [1, 0]
+    assert [RequestPurger().run(0.0), RequestPurger().run(0.0)] == [1, 0]
     [page] = pages(staff, asked)
     assert "says u1" not in page
     assert SUMMARY not in page

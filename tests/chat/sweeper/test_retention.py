@@ -37,13 +37,13 @@ def runs() -> list[Run]:
 def test_a_batch_of_old_runs_a_sweep_then_nothing_for_a_minute(runs: list[Run], monkeypatch: Any) -> None:
     monkeypatch.setattr(retention, "RUNS_AT_ONCE", 2)
     purger = RequestPurger()
-    assert [purger.purge(1.0), purger.purge(2.0), purger.purge(3.0)] == [4, 2, 0]
+    assert [purger.run(1.0), purger.run(2.0), purger.run(3.0)] == [4, 2, 0]
     SentRequest.objects.create(
         run=runs[0], attempt=1, cycle=1, common=0, messages=[], tokens=1, prefix_share=0,
         sent_at=timezone.now() - timedelta(hours=30),
     )  # fmt: skip
-    assert purger.purge(2.5 + EVERY_S) == 0
-    assert purger.purge(3.5 + EVERY_S) == 1
+    assert purger.run(2.5 + EVERY_S) == 0
+    assert purger.run(3.5 + EVERY_S) == 1
 
 
 @pytest.mark.parametrize(("hours", "left"), [(31, 6), (24, 0), (0, 0)])
@@ -51,7 +51,7 @@ def test_how_long_is_a_setting_and_switching_off_deletes_all(
     runs: list[Run], settings: Any, hours: int, left: int
 ) -> None:
     settings.KEEP_REQUESTS_HOURS = hours
-    RequestPurger().purge(0.0)
+    RequestPurger().run(0.0)
     assert SentRequest.objects.count() == left
 
 
@@ -65,5 +65,5 @@ def test_what_has_expired_of_mcp_servers_is_deleted_whatever_becomes_of_it() -> 
     for table in (McpSignIn, McpRevocation, McpRequest):
         table.objects.filter(pk=table.objects.first().pk).update(expires_at=timezone.now())
     purger = retention.McpPurger()
-    assert [purger.purge(0.0), purger.purge(1.0)] == [3, 0]
+    assert [purger.run(0.0), purger.run(1.0)] == [3, 0]
     assert [table.objects.count() for table in (McpSignIn, McpRevocation, McpRequest)] == [1, 1, 1]

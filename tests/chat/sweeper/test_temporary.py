@@ -46,7 +46,7 @@ def socket(chat: str) -> Iterator[Any]:
 def purger() -> TemporaryPurger:
     """Of a sweeper that has run for a while."""
     purger = TemporaryPurger()
-    purger.purge(0.0)
+    purger.run(0.0)
     return purger
 
 
@@ -63,8 +63,8 @@ def test_a_chat_that_is_over_is_deleted_for_good_and_others_are_not(client: APIC
     factories.complete_turn(client, chat, "A secret")
     end_time(chat)
     fresh = client.post("/api/sessions/", {"is_temporary": True}, format="json").json()["id"]
-    assert purger.purge(0.0) == 0  # the sweeper has just started: pages connect again first
-    assert purger.purge(WAIT_S) == 1
+    assert purger.run(0.0) == 0  # the sweeper has just started: pages connect again first
+    assert purger.run(WAIT_S) == 1
     assert not exists(chat)
     assert exists(fresh)
     assert Session.objects.listed().count() == 1
@@ -74,23 +74,23 @@ def test_a_chat_that_is_over_is_deleted_for_good_and_others_are_not(client: APIC
 def test_a_chat_that_a_page_shows_is_kept_and_gets_its_whole_time(
     chat: str, socket: Any, purger: TemporaryPurger
 ) -> None:
-    assert purger.purge(WAIT_S) == 0
+    assert purger.run(WAIT_S) == 0
     assert Session.objects.unused_within(timedelta(minutes=29)).count() == 0
     socket.unsubscribe(session_channel(chat))
     assert socket.get_message(timeout=10)["type"] == "unsubscribe"
-    assert purger.purge(WAIT_S + EVERY_S) == 0
+    assert purger.run(WAIT_S + EVERY_S) == 0
     end_time(chat)
-    assert purger.purge(WAIT_S + 2 * EVERY_S) == 1
+    assert purger.run(WAIT_S + 2 * EVERY_S) == 1
 
 
 def test_a_chat_that_is_being_answered_is_kept(client: APIClient, chat: str, purger: TemporaryPurger) -> None:
     run = factories.send_turn(client, chat).json()["runs"][0]["id"]
     end_time(chat)
-    assert purger.purge(WAIT_S) == 0
+    assert purger.run(WAIT_S) == 0
     assert exists(chat)
     factories.finish_run(run)
     end_time(chat)
-    assert purger.purge(WAIT_S + EVERY_S) == 1
+    assert purger.run(WAIT_S + EVERY_S) == 1
 
 
 def test_a_question_that_was_sent_meanwhile_saves_the_chat(client: APIClient, chat: str) -> None:
@@ -113,7 +113,7 @@ def test_without_redis_nothing_is_deleted(
         raise RedisDown
 
     monkeypatch.setattr(temporary, "_with_sockets", fail)
-    assert purger.purge(WAIT_S) == 0
+    assert purger.run(WAIT_S) == 0
     assert exists(chat)
 
 
@@ -123,5 +123,5 @@ def test_many_are_deleted_some_at_a_time_without_a_pause(
     monkeypatch.setattr(temporary, "SESSIONS_AT_ONCE", 2)
     for _ in range(3):
         end_time(client.post("/api/sessions/", {"is_temporary": True}, format="json").json()["id"])
-    assert purger.purge(WAIT_S) == 2
-    assert purger.purge(WAIT_S) == 1
+    assert purger.run(WAIT_S) == 2
+    assert purger.run(WAIT_S) == 1

@@ -42,7 +42,7 @@ class TestMeasuring:
     ) -> None:
         factories.complete_turn(client, session.pk, "Grüße", additional_context="x" * 1000)
         Feedback.objects.create(message=session.messages.get(role="assistant"), text="y" * 50)
-        assert SessionUpkeep().tend(0.0) == 1
+        assert SessionUpkeep().run(0.0) == 1
         # "Grüße" has 7 bytes, the answer is "About Grüße".
         assert total(session) == 7 + len("About ") + 7 + 1000 + 50 + 2 * ROW_BYTES
 
@@ -51,7 +51,7 @@ class TestMeasuring:
     ) -> None:
         factories.complete_turn(client, session.pk, "One")
         File.objects.create(owner=session.owner, name="a", size_bytes=5000, text="abc")
-        SessionUpkeep().tend(0.0)
+        SessionUpkeep().run(0.0)
         assert total(session) > 5003
         client.delete(f"/api/sessions/{session.pk}/?permanent=1")
         assert StoredBytes.objects.sum_of(session.owner_id) == 5003
@@ -60,9 +60,9 @@ class TestMeasuring:
         self, client: APIClient, session: Session
     ) -> None:
         keeper = SessionUpkeep()
-        assert [keeper.tend(0.0), keeper.tend(EVERY_S)] == [1, 0]
+        assert [keeper.run(0.0), keeper.run(EVERY_S)] == [1, 0]
         factories.complete_turn(client, session.pk, "One")
-        assert [keeper.tend(EVERY_S + 1), keeper.tend(2 * EVERY_S)] == [0, 1]
+        assert [keeper.run(EVERY_S + 1), keeper.run(2 * EVERY_S)] == [0, 1]
         assert total(session) > 2 * ROW_BYTES
 
     def test_a_backlog_is_worked_off_in_every_sweep(
@@ -72,7 +72,7 @@ class TestMeasuring:
         for _ in range(4):
             Session.objects.start(session.owner)
         keeper = SessionUpkeep()
-        assert [keeper.tend(now) for now in (0.0, 1.0, 2.0, 3.0)] == [2, 2, 1, 0]
+        assert [keeper.run(now) for now in (0.0, 1.0, 2.0, 3.0)] == [2, 2, 1, 0]
 
 
 class TestPurging:
@@ -81,7 +81,7 @@ class TestPurging:
         for text in ("one", "two", "three"):
             factories.complete_turn(client, session.pk, text)
         latest = numbers(session)[-1]
-        SessionUpkeep().tend(0.0)
+        SessionUpkeep().run(0.0)
         assert numbers(session) == [latest - 2, latest - 1, latest]
         settings.KEEP_EVENTS_PER_SESSION = 0
         assert purge_events(session.pk) == 0
@@ -97,7 +97,7 @@ class TestPurging:
         for key, content in before.items():
             sync_redis().restore(key, 0, content, replace=True)
         settings.KEEP_EVENTS_PER_SESSION = 1
-        SessionUpkeep().tend(0.0)
+        SessionUpkeep().run(0.0)
         session_events.resend(session.pk)
         (latest,) = numbers(session)
         held = position_now(log)

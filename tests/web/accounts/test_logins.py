@@ -180,6 +180,6 @@ def test_the_sweeper_deletes_expired_sessions(alice: User, monkeypatch: pytest.M
     BrowserSession.objects.filter(pk__in=ended).update(expire_date=timezone.now() - timedelta(days=1))
     assert len(re.findall("<li>", kept.get(PAGE).text)) == 1
     purger = retention.LoginPurger()
-    assert [purger.purge(0.0), purger.purge(1.0), purger.purge(2.0)] == [2, 1, 0]
+    assert [purger.run(0.0), purger.run(1.0), purger.run(2.0)] == [2, 1, 0]
     assert is_logged_in(kept)
     assert Login.objects.count() == 1

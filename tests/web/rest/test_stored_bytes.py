@@ -20,7 +20,7 @@ from tests.web.rest.test_quotas import exported, import_of, imported_by, post, r
 def stored(client: APIClient, alice: Any, session: str) -> int:
     """Bytes of one turn, measured."""
     factories.complete_turn(client, session, "Hello")
-    SessionUpkeep().tend(0.0)
+    SessionUpkeep().run(0.0)
     return StoredBytes.objects.get(user=alice).total
 
 
@@ -48,7 +48,7 @@ def test_neither_another_answer_nor_a_continuation_is_started_without_room(
 
 def test_a_repeat_still_gets_the_first_answer(client: APIClient, session: str, settings: Any) -> None:
     first = factories.complete_turn(client, session, "Hello", client_message_id="m1")
-    SessionUpkeep().tend(0.0)
+    SessionUpkeep().run(0.0)
     settings.MAX_STORED_BYTES_PER_USER = 1
     again = factories.send_turn(client, session, "Hello", client_message_id="m1")
     assert (again.status_code, again.json()) == (200, first)
@@ -81,7 +81,7 @@ def test_files_take_room_too_and_others_have_their_own(
     settings.MAX_STORED_BYTES_PER_USER = stored + 1000
     File.objects.create(owner=alice, name="tides.txt", size_bytes=990)
     Session.objects.update(is_measured=False)
-    SessionUpkeep().tend(0.0)
+    SessionUpkeep().run(0.0)
     assert factories.send_turn(client, session, "x" * 11).status_code == 409
     bob = factories.api_client(factories.create_user("bob"))
     other = post(bob, "/api/sessions/").json()["id"]

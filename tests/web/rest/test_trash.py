@@ -86,21 +86,21 @@ def test_an_emptied_trash_restores_nothing_and_is_deleted_by_the_sweeper(answere
     assert client.delete("/api/trash/").status_code == 204
     assert trashed(client) == []
     assert client.post(f"/api/trash/{session}/restoration/").status_code == 404
-    assert TrashPurger().purge(0.0) == 1
+    assert TrashPurger().run(0.0) == 1
     assert [str(pk) for pk in Session.with_trash.values_list("pk", flat=True)] == [kept]
 
 
 def test_the_sweeper_deletes_what_is_over_and_nothing_that_was_restored(answered: Any) -> None:
     client, session, _ = answered
     client.delete(f"/api/sessions/{session}/")
-    assert TrashPurger().purge(0.0) == 0
+    assert TrashPurger().run(0.0) == 0
     over = timezone.now() - timedelta(seconds=1)
     Session.with_trash.filter(pk=session).update(purge_at=over)
     pk = Session.with_trash.get().pk
     Session.with_trash.filter(pk=session).update(deleted_at=None, purge_at=None)
     assert not deletion.purge(pk)
     Session.with_trash.filter(pk=session).update(deleted_at=over, purge_at=over)
-    assert TrashPurger().purge(0.0) == 1
+    assert TrashPurger().run(0.0) == 1
     assert not Session.with_trash.exists()
 
 

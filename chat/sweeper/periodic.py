@@ -1,0 +1,35 @@
+"""PeriodicJob: what the leading sweeper does every so often, a batch at a time, so that no sweep takes long."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
+
+
+class Batch(NamedTuple):
+    """done: how many.  has_more: the next call goes on at once."""
+
+    done: int
+    has_more: bool = False
+
+
+class PeriodicJob(ABC):
+    """every_s: seconds from one batch to the next, unless there is more.  what: what was done, for the log; empty: not logged."""
+
+    every_s: ClassVar[float]
+    what: ClassVar[str] = ""
+
+    def __init__(self) -> None:
+        self._next_at = 0.0
+
+    def run(self, now_s: float) -> int:
+        """Do a batch if it is due; return how many were done. now_s: monotonic clock."""
+        if now_s < self._next_at:
+            return 0
+        # Also if it fails: the next one has its turn first.
+        self._next_at = now_s + self.every_s
+        batch = self.work(now_s)
+        if batch.has_more:
+            self._next_at = now_s
+        return batch.done
+
+    @abstractmethod
+    def work(self, now_s: float) -> Batch: ...
