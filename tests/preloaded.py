@@ -109,12 +109,16 @@ class Forks:
             runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
             status = 0
         except SystemExit as ended:
-            status = int(ended.code or 0)
+            if isinstance(ended.code, int | None):
+                status = ended.code or 0
+            else:
+                print(ended.code, file=sys.stderr)
         except Exception:  # noqa: BLE001  the edge of the process
             traceback.print_exc()
         finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
+            for stream in (sys.stdout, sys.stderr):
+                if not stream.closed:
+                    stream.flush()
             os._exit(status)
 
     def _tell(self, _: object) -> None:

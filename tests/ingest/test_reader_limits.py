@@ -51,7 +51,7 @@ def test_a_reader_that_goes_astray_ends_its_file_alone(
 def test_a_reader_that_computes_for_ever_is_ended_by_its_processor_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_astray(monkeypatch, tmp_path, "while True: pass", before="limits.CPU_S = (1, 2)")
+    go_astray(monkeypatch, tmp_path, "while True: pass", before="__main__.CPU_S = (1, 2)")
     assert Reading(tmp_path, "a.txt", b"x").outcome == Outcome(error="document_limits")
 
 
