@@ -56,7 +56,7 @@ REPLIES: list[tuple[str, str, str, list[Any]]] = [
 ]  # fmt: skip
 
 
-# One of each way that a reply goes; tests/llm_worker/restricted has what makes a reply unsafe.
+# One of each way that a reply goes; tests/llm_worker/side_requests has what makes a reply unsafe.
 OF_EVERY_CHANGE = ("an answer", "eight words", "in the reason", "prose", "an error that quotes", "silence")
 
 
