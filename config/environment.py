@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from decimal import Decimal
 from ipaddress import ip_network
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from config.installation import default_data_dir
@@ -29,6 +29,18 @@ def fail(name: str, problem: str) -> NoReturn:
     """Write one line to stderr and exit with status 78."""
     sys.stderr.write(f"{name}: {problem}\n")
     raise SystemExit(EX_CONFIG)
+
+
+def constant(name: str, value: Any) -> Any:
+    """A value that was a setting once. Who has set another is told so, instead of being given this one in silence."""
+    if text(name) not in ("", str(value)):
+        fail(name, f"is no setting any more: it is {value}. Remove the variable")
+    return value
+
+
+def renamed(name: str, now: str) -> None:
+    if text(name):
+        fail(name, f"is called {now} now")
 
 
 def data_dir() -> Path:
@@ -166,17 +178,6 @@ def are_loopback(names: Collection[str]) -> bool:
 def host_of(address: str) -> str:
     """The name of its host, without the port."""
     return urlsplit(address).hostname or ""
-
-
-def name_prefix(name: str, default: str) -> str:
-    """The beginning of names of variables: long enough to say what they are for."""
-    value = text(name, default)
-    if not re.fullmatch(r"[A-Z][A-Z0-9_]{3,50}_", value):
-        fail(
-            name,
-            f"{value!r} is not a beginning of names: capital letters, digits and _, at least five, the last one _",
-        )
-    return value
 
 
 def urls(name: str, *, schemes: tuple[str, ...]) -> list[str]:

@@ -31,7 +31,7 @@ __all__ = [
 MAX_FILE_BYTES = env.whole_number("MAX_FILE_BYTES", 25 * 1024 * 1024, low=1, high=200 * 1024 * 1024)
 MAX_FILES_PER_USER = env.whole_number("MAX_FILES_PER_USER", 1000)
 # Quotas (chat/runs/quotas.py); 0: no limit.
-MAX_KNOWLEDGE_BASES_PER_USER = env.whole_number("MAX_KNOWLEDGE_BASES_PER_USER", 200)
+MAX_KNOWLEDGE_BASES_PER_USER = env.constant("MAX_KNOWLEDGE_BASES_PER_USER", 200)
 MAX_DOCUMENTS_PER_BASE = env.whole_number("MAX_DOCUMENTS_PER_BASE", 10_000)
 MAX_CHUNKS_PER_USER = env.whole_number("MAX_CHUNKS_PER_USER", 250_000)
 # As many as a user may upload; documents of knowledge bases count as well.
@@ -39,8 +39,7 @@ MAX_WAITING_FILES_PER_USER = env.whole_number("MAX_WAITING_FILES_PER_USER", 1000
 # Names of hosts that the guarded client connects to although they are not public: for tests, and servers of one's own
 # (knowledge/guarded_http).
 URL_ALLOWED_HOSTS = env.hosts("URL_ALLOWED_HOSTS")
-if env.text("OPEN_URL_HOSTS"):
-    env.fail("OPEN_URL_HOSTS", "is called URL_ALLOWED_HOSTS now, and its hosts are separated by commas")
+env.renamed("OPEN_URL_HOSTS", "URL_ALLOWED_HOSTS")
 # Whether agents and sessions may choose the tool that opens pages.
 OPEN_URL = env.switch("OPEN_URL", default=True)
 # searxng, or a service that needs a key and no server of one's own (llm_worker/tools/search_services.py).
@@ -81,6 +80,6 @@ elif not EMBEDDINGS_BASE_URL and EMBEDDINGS_MODEL not in _PACKAGED:
 
 # The name of the model that tells restricted runs what documents say; empty: the run's own.
 SAFE_SUMMARY_MODEL = env.text("SAFE_SUMMARY_MODEL")
-SAFE_SUMMARY_TIMEOUT_S = env.whole_number("SAFE_SUMMARY_TIMEOUT", 60, low=1, high=600)
+SAFE_SUMMARY_TIMEOUT_S = env.constant("SAFE_SUMMARY_TIMEOUT", 60)
 # Whether the run's model rewrites the queries of searches in projects and knowledge bases.
 QUERY_EXPANSION = env.switch("QUERY_EXPANSION")

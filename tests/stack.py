@@ -81,7 +81,7 @@ class Stack:
             "LLM_CONCURRENCY": "50",
             # One user of the tests stands for many.
             "MAX_SOCKETS_PER_USER": "1000",
-            "MAX_TOKENS_PER_USER": "0",
+            "MAX_API_TOKENS_PER_USER": "0",
             "TITLES": "1",
             "WEB_SEARCH_URL": searching.url,
             "URL_ALLOWED_HOSTS": f"{searching.url.removeprefix('http://')},127.0.0.1:{self.mcp_port}",

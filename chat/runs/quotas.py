@@ -90,7 +90,7 @@ AGENTS: Final = RowQuota("too_many_agents", "MAX_AGENTS_PER_USER", Agent.objects
 PROMPTS: Final = RowQuota("too_many_prompts", "MAX_PROMPTS_PER_USER", SavedPrompt.objects.visible_to)
 PROJECTS: Final = RowQuota("too_many_projects", "MAX_PROJECTS_PER_USER", Project.objects.visible_to)
 TOKENS: Final = RowQuota(
-    "too_many_tokens", "MAX_TOKENS_PER_USER", lambda user: AuthToken.objects.filter(user=user)
+    "too_many_tokens", "MAX_API_TOKENS_PER_USER", lambda user: AuthToken.objects.filter(user=user)
 )
 FILES: Final = RowQuota("too_many_files", "MAX_FILES_PER_USER", File.objects.visible_to)
 # Those that wait to be read or are being read, documents included.

@@ -106,6 +106,11 @@ def test_a_good_environment_says_nothing(read_settings: Any) -> None:
         ("LLM_WORKERS", "two"),
         ("LLM_CONCURRENCY", "1e3"),
         ("MAX_LLM_CYCLES", "0"),
+        # No settings any more.
+        ("MAX_AGENTS_PER_USER", "7"),
+        ("LLM_KEY_PREFIX", "DATABASE_"),
+        ("MAX_TOKENS_PER_USER", "5"),
+        ("SITE_ORIGIN", "https://chat.example.org"),
         ("MAX_RUNS_PER_USER", "x"),
         ("MAX_QUEUED_RUNS", "1.5"),
         ("MAX_COST_PER_DAY", "-1"),
@@ -166,7 +171,7 @@ def test_a_secret_that_could_be_guessed_is_refused_unless_debug(read_settings: A
         ({"ALLOWED_HOSTS": "127.0.0.1,localhost,[::1]"}, False),
         ({"ALLOWED_HOSTS": "localhost", "PUBLIC_URL": "https://localhost:8443"}, True),
         ({"ALLOWED_HOSTS": "10.0.0.5", "PUBLIC_URL": "http://10.0.0.5:8000"}, False),
-        ({"ALLOWED_HOSTS": "chat.example.org", "SITE_ORIGIN": "https://chat.example.org"}, True),
+        ({"ALLOWED_HOSTS": "chat.example.org", "PUBLIC_URL": "https://chat.example.org"}, True),
         ({"ALLOWED_HOSTS": "localhost", "SECURE_SSL_REDIRECT": "1"}, True),
     ],
 )

@@ -10,7 +10,6 @@ from django.core.management import call_command
 from django.test import Client
 
 from chat.models import ModelConfig
-from config import environment as env
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 
@@ -145,16 +144,3 @@ def test_a_start_and_the_admin_say_which_rows_cannot_be_used_and_what_to_do(mode
     assert "begin with LLM_KEY_" in line
     shown = model_editor.get("/admin/chat/modelconfig/").text
     assert shown.count("The environment variable ALPHA_KEY is not used") == 1
-
-
-@pytest.mark.parametrize("value", ["", "S", "llm_key_", "LLM_KEY", "*"])
-def test_a_prefix_is_long_enough_to_say_what_it_is_for(
-    value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("LLM_KEY_PREFIX", value)
-    if value:
-        with pytest.raises(SystemExit):
-            env.name_prefix("LLM_KEY_PREFIX", "LLM_KEY_")
-        assert capsys.readouterr().err.startswith("LLM_KEY_PREFIX: ")
-    else:
-        assert env.name_prefix("LLM_KEY_PREFIX", "LLM_KEY_") == "LLM_KEY_"

@@ -114,7 +114,7 @@ class TestAgents:
 
 class TestTokens:
     def test_one_more_is_refused_until_one_is_deleted(self, client: APIClient, settings: Any) -> None:
-        settings.MAX_TOKENS_PER_USER = 2
+        settings.MAX_API_TOKENS_PER_USER = 2
         first, _ = (post(client, TOKENS).json()["id"] for _ in range(2))
         assert refusal(post(client, TOKENS)) == (409, "too_many_tokens", 2)
         client.delete(f"{TOKENS}{first}/")
@@ -122,7 +122,7 @@ class TestTokens:
 
     @pytest.mark.django_db(transaction=True)
     def test_logging_in_by_password_makes_no_more_than_allowed_either(self, db: None, settings: Any) -> None:
-        settings.MAX_TOKENS_PER_USER = 3
+        settings.MAX_API_TOKENS_PER_USER = 3
         pat = factories.create_user("pat", "pat")
         login = {"username": "pat", "password": "pat"}
         logins = [lambda: post(APIClient(), "/api/auth/token/", login)] * 4
@@ -219,7 +219,7 @@ def test_unlimited_is_possible(client: APIClient, session: str, settings: Any) -
         "MAX_SESSIONS_PER_USER",
         "MAX_AGENTS_PER_USER",
         "MAX_PROJECTS_PER_USER",
-        "MAX_TOKENS_PER_USER",
+        "MAX_API_TOKENS_PER_USER",
         "MAX_ANSWERS_PER_QUESTION",
     ):
         setattr(settings, name, 0)
