@@ -49,7 +49,7 @@
  *
  * @typedef {object} Source  something an answer may cite
  * @property {number} number
- * @property {string} document_id
+ * @property {string} [document_id]  left out behind a public link
  * @property {string} title
  * @property {string} [url]
  * @property {string} [snippet]  its beginning, of what a tool found

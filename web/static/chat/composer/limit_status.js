@@ -2,7 +2,7 @@
 
 import { call } from "../server/api.js";
 
-/** @typedef {{code: string, used: number, max: number|null, unit: string, resets_at: string|null}} LimitUse */
+/** @typedef {LimitUseAnswer} LimitUse */
 
 /** Share of a limit from which it is shown. */
 const NEARLY = 0.8;

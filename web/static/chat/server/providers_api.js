@@ -2,46 +2,11 @@
 
 import { call } from "./api.js";
 
-/** @typedef {{code: string, message: string, detail: string}} CheckError */
-/** @typedef {{id: string, context_window: number|null, prompt_price: string|null, completion_price: string|null}} ListedModel */
-
-/**
- * @typedef {object} ProviderCheck
- * @property {"queued"|"done"} status
- * @property {string} requested_at
- * @property {CheckError|null} error  why there is no list of models
- * @property {ListedModel[]} models
- * @property {string|null} model  that is tried
- * @property {CheckError|null} test_error
- * @property {number|null} latency_ms
- */
-
-/**
- * @typedef {object} ProviderModel
- * @property {string} name
- * @property {string} upstream_name
- * @property {boolean} enabled
- * @property {boolean} is_default
- * @property {number} context_window
- * @property {boolean} supports_vision
- * @property {boolean} supports_tools
- * @property {string|null} prompt_price  per million tokens, as the other two
- * @property {string|null} cached_price
- * @property {string|null} completion_price
- */
-
-/**
- * @typedef {object} Provider
- * @property {string} id  null: the server of the environment
- * @property {string} name
- * @property {string} base_url
- * @property {boolean} is_environment
- * @property {boolean} is_enabled
- * @property {boolean|null} has_key
- * @property {ProviderModel[]} models
- * @property {ProviderCheck|null} latest_check
- */
-
+/** @typedef {CheckErrorAnswer} CheckError */
+/** @typedef {ListedModelAnswer} ListedModel */
+/** @typedef {ProviderCheckAnswer} ProviderCheck */
+/** @typedef {ProviderModelAnswer} ProviderModel */
+/** @typedef {ProviderAnswer} Provider */
 /** @typedef {{name?: string, base_url?: string, api_key?: string, is_enabled?: boolean}} ProviderFields */
 /** @typedef {{upstream_name: string} & Partial<Omit<ProviderModel, "upstream_name"|"is_default">>} ModelFields */
 

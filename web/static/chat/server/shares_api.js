@@ -3,14 +3,7 @@
 import { call } from "./api.js";
 import { upload } from "./upload.js";
 
-/**
- * @typedef {object} Share
- * @property {string} id
- * @property {string|null} url  below the site's address; null: the link works, but its address is not stored
- * @property {boolean} is_current  whether it ends at the session's current leaf
- * @property {boolean} shows_details
- * @property {string} created_at
- */
+/** @typedef {ShareAnswer} Share */
 
 /** @param {string} session @returns {Promise<Share[]>} open links, newest first */
 export const readShares = (session) => call("GET", `sessions/${session}/shares/`);
@@ -34,13 +27,7 @@ const LONGEST_IMPORT_MS = 300_000;
 export const importArchive = (archive, progressed) =>
   upload("sessions/import/", archive, { contentType: "application/zip", longestSilenceMs: LONGEST_IMPORT_MS, progressed });
 
-/**
- * @typedef {object} ForeignImport
- * @property {{session: string, title: string, is_new: boolean}[]} imported
- * @property {{title: string, file: string, line: number, field: string, code: string, message: string}[]} refused
- * @property {{session: string, title: string, file: string, line: number, field: string, code: string, message: string}[]} remarks  what new chats lack
- * @property {boolean} is_complete  false: send the file again
- */
+/** @typedef {ForeignImportAnswer} ForeignImport */
 
 /** @param {File} file  JSON of another product, or its zip @param {(share: number) => void} progressed @returns {{done: Promise<ForeignImport>, abort: () => void}} as upload() */
 export const importForeign = (file, progressed) =>

@@ -2,7 +2,7 @@
 
 import { call } from "./api.js";
 
-/** @typedef {{name: string, sessions: number}} Tag sessions: how many have it */
+/** @typedef {TagAnswer} Tag */
 
 /** @returns {Promise<Tag[]>} in the order of the alphabet */
 export const readTags = () => call("GET", "tags/");

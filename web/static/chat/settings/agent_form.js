@@ -27,7 +27,7 @@ import { namesWith } from "../tools/tool_names.js";
  * @property {string[]} shared_with_users  user names
  */
 
-/** @typedef {{id: number, name: string}} Group */
+/** @typedef {GroupAnswer} Group */
 
 /** @type {AgentFields} */
 export const NEW_AGENT = { name: "", emoji: "", description: "", questions: [], prompt: "", replaces_system_prompt: false, reminder: "", tools: [], models: [], knowledge_bases: [], options: {}, context_layout: "moving", shared_with: [], shared_with_users: [] };

@@ -5,15 +5,7 @@ import * as api from "../server/api.js";
 import { h } from "../elements/element.js";
 import { language, t } from "../i18n.js";
 
-/**
- * @typedef {object} LimitUse
- * @property {string} code
- * @property {number} used
- * @property {number|null} max  null: there is no limit
- * @property {string} unit
- * @property {string|null} resets_at
- * @property {boolean} is_estimated  tokens that no server reported are counted too
- */
+/** @typedef {LimitUseAnswer} LimitUse */
 
 /** @typedef {{name: string, use: string, isNearly: boolean}} Row */
 

@@ -7,7 +7,7 @@ import { icon } from "../elements/icons.js";
 import { language, t } from "../i18n.js";
 
 /** @typedef {"read"|"write"} Scope */
-/** @typedef {{id: string, start: string, scope: Scope, created_at: string, expires_at: string|null, token?: string}} Token */
+/** @typedef {OwnTokenAnswer & {token?: string}} Token */
 
 export class TokensView {
   /** @param {(error: any) => void} failed @param {() => void} changed a token was made or deleted */

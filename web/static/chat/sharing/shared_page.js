@@ -12,24 +12,9 @@ import { readSharedPage } from "../server/shares_api.js";
 
 /** @import {Source} from "../types.js" */
 
-/**
- * @typedef {object} SharedMessage
- * @property {"user"|"assistant"} role
- * @property {string} text
- * @property {string} sent_at
- * @property {string[]} files
- * @property {Source[]} citations
- * @property {string} [model]
- * @property {boolean} [is_edited]  the owner wrote the text, after that of the model
- * @property {string} [error]
- * @property {string} [finish_reason]  only if the answer is incomplete
- * @property {number} [finish_tokens]
- * @property {string} [reasoning]
- * @property {SharedCall[]} [tool_calls]
- * @property {boolean} [has_more_tool_calls]
- */
-/** @typedef {{name: string, status: string, arguments: object, response: string, is_shortened?: boolean}} SharedCall */
-/** @typedef {{messages: SharedMessage[], next: number|null}} SharedPage */
+/** @typedef {SharedMessageAnswer} SharedMessage */
+/** @typedef {SharedCallAnswer} SharedCall */
+/** @typedef {SharedPageAnswer} SharedPage */
 
 const DATE = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
 
