@@ -1,4 +1,4 @@
-"""The one spelling in which texts are searched, whatever way they are written (decision 0173). Pure.
+"""The one spelling in which texts are searched, whatever way they are written (decision 0106). Pure.
 
 The functions of Postgres (knowledge/migrations/0018_normal_words.py) and web/static/chat/state/normal_form.js do the same; all
 pass tests/knowledge/normal_forms.json.

@@ -1,4 +1,4 @@
-"""A change of the model of embeddings: how far it is, and the deletion of what it replaces (decision 0111)."""
+"""A change of the model of embeddings: how far it is, and the deletion of what it replaces (decision 0108)."""
 
 from enum import StrEnum
 from typing import NamedTuple

@@ -200,7 +200,7 @@ def test_every_row_is_there(old: Old) -> None:
 
 
 def test_everything_reads_as_it_did(old: Old) -> None:
-    # Pictures had no count of tokens (decision 0167).
+    # Pictures had no count of tokens (decision 0065).
     counted = re.compile(r" files \d+ token_count: 0 is now [1-9]\d*$")
     assert [line for line in lost(old.recorded["answers"], old.answers) if not counted.search(line)] == []
 

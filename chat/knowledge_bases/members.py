@@ -1,7 +1,7 @@
 """Members of a knowledge base: who is one, in which role, who has accepted that, and who changed it.
 
 Changes of one base wait for each other, so that two owners who leave side by side do not leave it without one. An owner carries no
-quota; the one that the base counts for does, so another one gets it only who agreed and has room for it (decisions 0120, 0179).
+quota; the one that the base counts for does, so another one gets it only who agreed and has room for it (decision 0115).
 """
 
 from collections.abc import Iterator

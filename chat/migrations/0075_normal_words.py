@@ -1,4 +1,4 @@
-"""Messages and titles are found by the words of their normal form too, where these are others than those of the text (decision 0173).
+"""Messages and titles are found by the words of their normal form too, where these are others than those of the text (decision 0106).
 
 Beside traffic: a nullable column that Django does not know, which triggers fill for new texts and batches for those that are there.
 """

@@ -1,4 +1,4 @@
-"""DailyUse: what a user has used on one day, and DailyAccount: that of today beside its limits (decision 0089)."""
+"""DailyUse: what a user has used on one day, and DailyAccount: that of today beside its limits (decision 0088)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GroupLimits: what the users of a group may use in a day, instead of the deployment's settings (decision 0089)."""
+"""GroupLimits: what the users of a group may use in a day, instead of the deployment's settings (decision 0088)."""
 
 from django.contrib.auth.models import Group
 from django.db import models

@@ -1,4 +1,4 @@
-"""McpCatalog: the resources and prompts that an MCP server has listed, to one who has signed in or to anybody (decision 0194)."""
+"""McpCatalog: the resources and prompts that an MCP server has listed, to one who has signed in or to anybody (decision 0182)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""McpRequest: a resource that a user attaches, or a prompt that they fill in, until a worker has asked the server for it (decision 0194)."""
+"""McpRequest: a resource that a user attaches, or a prompt that they fill in, until a worker has asked the server for it (decision 0182)."""
 
 from __future__ import annotations
 

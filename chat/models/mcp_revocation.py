@@ -1,4 +1,4 @@
-"""McpRevocation: tokens of an MCP server that nobody uses any more, until a worker has told their issuer (decision 0195)."""
+"""McpRevocation: tokens of an MCP server that nobody uses any more, until a worker has told their issuer (decision 0191)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits on what a user uses in a day (UTC): runs, tokens and cost, checked whenever runs are started (decision 0089).
+"""Limits on what a user uses in a day (UTC): runs, tokens and cost, checked whenever runs are started (decision 0088).
 
 Runs are counted by the statement that starts them, so no limit on them is passed. What tokens and cost runs in progress
 still take is not known: these limits forbid further runs once they are reached, and end none.

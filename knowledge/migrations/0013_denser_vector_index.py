@@ -1,4 +1,4 @@
-"""More of each vector's neighbours in the index of every model of embeddings: searches find more of what is nearest (decision 0119).
+"""More of each vector's neighbours in the index of every model of embeddings: searches find more of what is nearest (decision 0109).
 
 Built beside the traffic, which uses the former index until the new one is complete.
 """

@@ -1,4 +1,4 @@
-"""Chunks are found by the words of their normal form where these are others than the words of the text (decision 0173).
+"""Chunks are found by the words of their normal form where these are others than the words of the text (decision 0106).
 
 Beside traffic: a nullable column, which a trigger fills for new rows and batches for those that are there.
 """

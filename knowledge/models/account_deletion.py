@@ -1,7 +1,7 @@
 """What becomes of knowledge bases and documents when the accounts are deleted that they count for: `on_delete` of `owner`.
 
 A base with another owner who has accepted that stays: the trigger knowledge_pass_on_bases gives it to the longest-standing of
-them, with its documents, in the transaction of the deletion (decisions 0120, 0179). A base without one is deleted with the account.
+them, with its documents, in the transaction of the deletion (decision 0115). A base without one is deleted with the account.
 """
 
 from typing import Any

@@ -18,7 +18,7 @@ from knowledge.models.sql.fair_order import NEXT_VECTORS, WaitingVector
 # Extended after each batch; a batch that takes longer may be computed twice, and is stored once.
 LEASE: Final = timedelta(seconds=60)
 _DELETED_AT_ONCE: Final = 5_000
-# Of the HNSW index (decision 0119). A change needs a migration that builds those of all models again, beside the traffic.
+# Of the HNSW index (decision 0109). A change needs a migration that builds those of all models again, beside the traffic.
 _HNSW: Final = "m = 24, ef_construction = 128"
 
 

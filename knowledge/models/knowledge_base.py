@@ -208,7 +208,7 @@ class KnowledgeBaseMemberQuerySet(models.QuerySet["KnowledgeBaseMember"]):
 class KnowledgeBaseMember(models.Model):
     """is_accepted: by the user; False: an invitation, which allows what its role does, but tells and costs the user nothing.
 
-    is_ownership_accepted: of an owner, that the base may count for this user (docs/decisions/0179).
+    is_ownership_accepted: of an owner, that the base may count for this user (docs/decisions/0115).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

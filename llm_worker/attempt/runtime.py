@@ -75,7 +75,7 @@ class Runtime:
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()
 
     def run(self, run_id: str, queue: str = DEFAULT_QUEUE) -> bool:
-        """Carry out the run, or a waiting one of the queue whose turn it is more (decision 0087); returns when it has
+        """Carry out the run, or a waiting one of the queue whose turn it is more (decision 0086); returns when it has
         ended or was released. False if there was none to claim."""
         return asyncio.run_coroutine_threadsafe(self._run(run_id, queue), self._loop).result()
 

@@ -1,4 +1,4 @@
-"""Answers what users have asked of a server beside calls: a resource becomes a file of theirs, a prompt a text (decision 0194)."""
+"""Answers what users have asked of a server beside calls: a resource becomes a file of theirs, a prompt a text (decision 0182)."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Texts are found in whichever spelling they are written, by one normal form (decision 0173)."""
+"""Texts are found in whichever spelling they are written, by one normal form (decision 0106)."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

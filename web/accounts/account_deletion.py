@@ -1,6 +1,6 @@
 """The deletion of an account, by its user on a page or by staff in the admin: it is closed at once, and the sweeper deletes its rows.
 
-What becomes of knowledge bases is decisions 0120 and 0179: those with another owner who has accepted that stay.
+What becomes of knowledge bases is decision 0115: those with another owner who has accepted that stay.
 """
 
 from typing import Any

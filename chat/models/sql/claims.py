@@ -1,4 +1,4 @@
-"""Which run a delivery claims: its own while no slot is missing, else the one that is fairest to its user (decision 0087)."""
+"""Which run a delivery claims: its own while no slot is missing, else the one that is fairest to its user (decision 0086)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Finding a user's sessions by the words of their titles and messages, in whichever spelling (decision 0173).
+"""Finding a user's sessions by the words of their titles and messages, in whichever spelling (decision 0106).
 
 Every word that is looked for must be there, or a word that begins with it, in one message or in the title; by indexes
 that migrations 0015 and 0075 make. A text with a script that puts no spaces between words is looked for as it stands, in

@@ -1,6 +1,6 @@
-"""The search over chunks, one statement: by words, by vectors, and both fused (decisions 0109 and 0119).
+"""The search over chunks, one statement: by words, by vectors, and both fused (decision 0109).
 
-A chunk has the words of its text, or those of its normal form if these are others (decision 0173).
+A chunk has the words of its text, or those of its normal form if these are others (decision 0106).
 The scope is a condition inside each part that reads chunks, so that no rank depends on a chunk outside of it.
 """
 
@@ -16,7 +16,7 @@ from knowledge.normal_form import normal_form, query_words
 
 # Chunks of each ranking that are fused.
 DEPTH: Final = 60
-# Parts of the query's words that a chunk has, squared and weighted beside a vector's part of 1 (decision 0119).
+# Parts of the query's words that a chunk has, squared and weighted beside a vector's part of 1 (decision 0109).
 _WORDS_WEIGHT: Final = 0.25
 # Added to distances, which are divided: a text that is equal to the query has 0, or less by rounding.
 _OFFSET: Final = 0.001
@@ -28,7 +28,7 @@ MAX_WORDS: Final = 64
 _COMMON: Final = 1_000
 # A scope of at most so many chunks is compared vector by vector: exact, and always as many as asked.
 _SMALL_SCOPE: Final = 8_000
-# Of the index, for larger scopes: candidates at a time (decision 0119), and all of them, enough for 60 of 8,000 among ten million.
+# Of the index, for larger scopes: candidates at a time (decision 0109), and all of them, enough for 60 of 8,000 among ten million.
 _CANDIDATES: Final = 1_000
 _MOST_SCANNED: Final = 100_000
 # Chunks with a smaller share of the best one's relevance hold little more than words that most chunks have.
@@ -149,7 +149,7 @@ _DISTANCE: Final = """(
             FROM knowledge_chunkvector AS of WHERE of.chunk_id = by_words.id AND of.model_id = {model}
         )"""
 # A chunk without a vector is judged by its words in the place of it, which says little beside vectors, of which one is always
-# the nearest: the best of such chunks keep every third place (decision 0158). Scores are raised to those of the places after.
+# the nearest: the best of such chunks keep every third place (decision 0109). Scores are raised to those of the places after.
 _FUSED: Final = """, found AS (
         SELECT id, by_words.rank AS by_words, by_vector.rank AS by_vector, coalesce(coverage, 0) AS coverage,
             coalesce(by_vector.distance, {distance}) + {offset} AS distance
