@@ -1,4 +1,4 @@
-"""What Turnwire's own processes import, imported once: processes that are forked from one that has share that memory (decision 0183)."""
+"""What Turnwire's own processes import, imported once: processes that are forked from one that has share that memory (decision 0001)."""
 
 import gc
 import os

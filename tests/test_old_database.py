@@ -210,7 +210,7 @@ def test_shared_links_show_what_they_did(old: Old) -> None:
         for link, showed in old.recorded["shared"].items():
             page = stranger.get(link).text
             [shown] = re.findall(r'<script id="shown" type="application/json">(.*?)</script>', page)
-            # Paragraph breaks where tools ran are new (decision 0070).
+            # Paragraph breaks where tools ran are new (decision 0043).
             assert list(lost(with_single_spaces(showed), with_single_spaces(json.loads(shown)))) == []
 
 

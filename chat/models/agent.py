@@ -65,7 +65,7 @@ class Agent(OwnedRow, ReferencedRow):
     context_layout = models.CharField(
         max_length=11, choices=ContextLayout.choices, default=ContextLayout.MOVING
     )
-    # Their members use it and read it; what it searches of knowledge bases follows from their own roles (decision 0150).
+    # Their members use it and read it; what it searches of knowledge bases follows from their own roles (decision 0031).
     shared_with = models.ManyToManyField(
         Group, blank=True, related_name="agents", help_text="Groups whose members may use it."
     )

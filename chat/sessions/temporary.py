@@ -1,4 +1,4 @@
-"""Temporary sessions: in no list, and deleted for good when their owner leaves them, or has left them (decision 0147)."""
+"""Temporary sessions: in no list, and deleted for good when their owner leaves them, or has left them (decision 0127)."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

@@ -1,7 +1,7 @@
 """Django's PostgreSQL backend with a pool that recovers at once after a restart of Postgres.
 
 psycopg's pool finds the connections that a restart broke one by one, backs off longer after each, and gives up connecting
-while callers wait (decision 0061). Django sets the pool's check itself and takes no other in OPTIONS.
+while callers wait (decision 0021). Django sets the pool's check itself and takes no other in OPTIONS.
 """
 
 import select

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from llm_worker.mcp.attachments import fill_prompt, read_resource
 from llm_worker.mcp.configuration import Caller, Configuration
 from llm_worker.mcp.connections import Connections
 from tests.instance import ROOT
@@ -32,6 +33,12 @@ async def test_notes_are_written_with_approval_and_read_without_and_are_there_af
     }
     assert await call("list_notes") == "There are no notes yet."
     assert await call("add_note", text="The lamp\nneeds oil.") == "Written down. Notes so far: 1."
+    read = await connections.ask(server, lambda client: read_resource(client, "notes://all"))
+    assert (read.content, read.content_type) == (b"- The lamp needs oil.", "text/plain")
+    asked = {"style": "as a rhyme"}
+    prompt = await connections.ask(server, lambda client: fill_prompt(client, "tidy_up", asked))
+    assert prompt.startswith("Rewrite these notes as a rhyme")
+    assert prompt.endswith("- The lamp needs oil.")
     await connections.close()
     connections = Connections()
     assert await call("list_notes") == "- The lamp needs oil."

@@ -1,5 +1,5 @@
 """What the requests of one user may take of a web process at a time: half of the database connections at most, so that others
-always find one (decision 0162).
+always find one (decision 0160).
 
 Requests beyond that wait for one of the same user to end, without a connection, and are refused with 429 after some time.
 """

@@ -1,1 +1,1 @@
-"""Passkeys (WebAuthn): a second factor beside the password, and a login without one, by fido2: decision 0150."""
+"""Passkeys (WebAuthn): a second factor beside the password, and a login without one, by fido2: decision 0123."""
