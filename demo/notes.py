@@ -40,7 +40,7 @@ def all_notes() -> str:
 
 @server.prompt(title="Tidy up my notes")
 def tidy_up(style: str) -> str:
-    """style: for example: as a list of things to do."""
+    """Has the notes rewritten in a style, such as: as a list of things to do."""
     return f"Rewrite these notes {style}, without leaving anything out:\n\n{list_notes()}"
 
 
