@@ -82,7 +82,7 @@ async def _list(model: Model) -> Result:
 
 
 async def _test(model: Model, models: CompletionClient) -> Result:
-    request = Request(replace(model, max_output_tokens=1), [Message("U", QUESTION)], retries_timeouts=False)
+    request = Request(model.answering_within(1), [Message("U", QUESTION)], retries_timeouts=False)
     began = time.monotonic()
     try:
         async with asyncio.timeout(ANSWER_S):

@@ -8,7 +8,6 @@ import json
 import logging
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from django.conf import settings
@@ -73,10 +72,9 @@ class QueryExpansion:
 
 
 def expansion_request(model: Model, queries: Sequence[str]) -> Request:
-    limit = min(model.max_output_tokens or MAX_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS)
     asked = json.dumps({"queries": list(queries)}, ensure_ascii=False)
     return Request(
-        replace(model, max_output_tokens=limit),
+        model.answering_within(MAX_OUTPUT_TOKENS),
         [Message("S", prompt("expand")), Message("U", asked)],
         gives_way=True,
     )

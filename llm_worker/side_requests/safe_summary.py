@@ -8,7 +8,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any, Final, NamedTuple
 
@@ -155,14 +155,13 @@ def build_request(model: Model, query: str, found: Found) -> Request:
 
     The excerpts are named by letters: a number would be taken for one of theirs.
     """
-    limit = min(model.max_output_tokens or MAX_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS)
     rules = Message("S", prompt("safe_summary"))
     bases = [{"id": pk, "name": name} for pk, name in found.bases]
     named = zip(ascii_uppercase, found.excerpts, strict=False)
     chunks = [{"chunk": letter, "text": excerpt.text} for letter, excerpt in named]
     hidden = [{"id": excerpt.id, **describe(excerpt.text)} for excerpt in found.excerpts]
     return Request(
-        replace(model, max_output_tokens=limit),
+        model.answering_within(MAX_OUTPUT_TOKENS),
         [rules, _json_message({"query": query, "knowledge_bases": bases, "chunks": chunks})],
         options={"temperature": TEMPERATURE},
         shown=[

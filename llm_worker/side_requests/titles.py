@@ -1,7 +1,7 @@
 """Titles an untitled session after its first answer: by the model that answered, else after the question."""
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 
 from chat.infrastructure import log_context
@@ -89,11 +89,8 @@ async def _generate_title(untitled: UntitledSession, models: CompletionClient) -
     model = untitled.model
     if model is None:
         return ""
-    short = replace(
-        model, max_output_tokens=min(model.max_output_tokens or MAX_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS)
-    )
     messages = title_messages(untitled.question, untitled.answer)
-    request = Request(short, messages, gives_way=True, limit_s=TIMEOUT_S)
+    request = Request(model.answering_within(MAX_OUTPUT_TOKENS), messages, gives_way=True, limit_s=TIMEOUT_S)
     try:
         completion = await models.complete(request)
     except (ModelFailed, TimeoutError) as error:

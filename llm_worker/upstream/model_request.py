@@ -1,8 +1,8 @@
 """The values of one request: the model, where it is served, and what is sent. llm.py sends them. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
 
 from chat.transcript.dialect import source_of
 from chat.transcript.run_options import RunOptions
@@ -44,6 +44,10 @@ class Model:
     @property
     def source(self) -> str:
         return source_of(self.name, self.base_url)
+
+    def answering_within(self, tokens: int) -> Self:
+        """Limited to so many tokens, unless its own limit is lower."""
+        return replace(self, max_output_tokens=min(self.max_output_tokens or tokens, tokens))
 
     def __repr__(self) -> str:
         # Never the key, which some put into the address.
