@@ -62,7 +62,7 @@ async def _list_tools(
 ) -> tuple[list[dict[str, Any]], timedelta]:
     """As stored_tools takes them, and how long they hold. What else the server lists is stored. Raises ServerUnavailable."""
     if row.transport == Transport.OPENAPI:
-        source = ApiSource(row.url, row.document, row.base_url, row.enabled_tools)
+        source = ApiSource(row.url, row.document, row.base_url, frozenset(row.enabled_tools))
         return await list_operations(configuration_of(row), source), DEFAULT_TTL
     credentials = await database.call_with_retry(_load_credentials, row, credential_id)
     found, credential = await _list(row, credentials, connections)

@@ -9,12 +9,14 @@ from llm_worker.mcp.openapi.api_document import ApiDocument, DocumentRefused
 from llm_worker.mcp.openapi.api_schemas import SchemaReader, SchemaTooLarge
 
 MAX_OPERATIONS: Final = 500
+# Of those that are left out because of their schemas, which cost the most time.
+_MAX_TOO_LARGE: Final = 100
 READING: Final = frozenset({"get", "head"})
 # RFC 9110, section 9.2.2.
 IDEMPOTENT: Final = READING | {"put", "delete"}
 _METHODS: Final = ("get", "head", "post", "put", "patch", "delete")
 # How deep schemas are told; the deepest that fits is taken.
-_DEPTHS: Final = (10, 6, 4, 2, 1)
+_DEPTHS: Final = (10, 6, 3, 1)
 _BUDGET: Final = 24_000
 # Those that OpenAPI says are no parameters, and those of the connection and the client.
 _NO_PARAMETERS: Final = frozenset(
@@ -72,15 +74,18 @@ def read_operations(
     found = list(_operations(document))
     found.sort(key=lambda one: one[0] not in chosen)
     tools: list[dict[str, Any]] = []
+    too_large = 0
     for name, path, method, operation, item in found:
-        if len(tools) == MAX_OPERATIONS:
+        if len(tools) == MAX_OPERATIONS or too_large == _MAX_TOO_LARGE:
             break
         try:
             address = _address(document, base, operation, item) + path
             parameters = _parameters(document, operation, item, own_headers)
             tools.append(_describe(document, name, (method, path, address), operation, parameters))
-        except (_Unusable, SchemaTooLarge):
+        except _Unusable:
             continue
+        except SchemaTooLarge:
+            too_large += 1
     if not tools:
         raise DocumentRefused("The document describes no operation that can be called.")
     return tools
@@ -111,7 +116,7 @@ def _operations(
 def _address(document: ApiDocument, base: Base, operation: Mapping[str, Any], item: Mapping[str, Any]) -> str:
     """Where the operation is, without its path. Raises DocumentRefused."""
     if base.url:
-        return base.url.rstrip("/")
+        return _without_query(base.url)
     for level in (operation, item, document.root):
         servers = level.get("servers")
         server = document.read(servers[0]) if isinstance(servers, list) and servers else {}
@@ -126,7 +131,11 @@ def _address(document: ApiDocument, base: Base, operation: Mapping[str, Any], it
         address = ""
     if not address.startswith(("http://", "https://")):
         raise DocumentRefused("The document does not say where its operations are: enter it as base_url.")
-    return address.rstrip("/")
+    return _without_query(address)
+
+
+def _without_query(url: str) -> str:
+    return re.split("[?#]", url)[0].rstrip("/")
 
 
 def _filled(url: str, variables: Mapping[str, Any]) -> str:

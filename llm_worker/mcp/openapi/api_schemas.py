@@ -9,6 +9,8 @@ from typing import Any, Final
 from llm_worker.mcp.openapi.api_document import ApiDocument
 
 _MAX_DESCRIPTION: Final = 500
+# That lead from one to another, with all that is nested.
+_MAX_REFERENCES: Final = 50
 # Characters that a value takes beside its text, as JSON.
 _OVERHEAD: Final = 6
 _NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
@@ -47,6 +49,8 @@ class SchemaReader:
             merged = {**target, **beside} if isinstance(target, dict) else beside
             if reference in opened:
                 return self._name(merged, reference)
+            if len(opened) == _MAX_REFERENCES:
+                raise SchemaTooLarge
             return self._read(merged, depth, (*opened, reference))
         read = self._read_members(schema, depth, opened) if depth <= self._depth else self._describe(schema)
         return _without_old_bounds(read)

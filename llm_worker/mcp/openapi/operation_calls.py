@@ -54,7 +54,9 @@ async def list_operations(
     """As read_operations, those alone that may be reached. Raises ServerUnavailable."""
     content: bytes | str = source.document
     if source.url:
-        content = await _fetch(source.url, _headers_for(source.url, configuration), resolve)
+        headers = _headers_for(source.url, configuration)
+        content, read_at = await _fetch(source.url, headers, resolve)
+        source = source._replace(url=read_at)
     own = {name.lower() for name, _ in configuration.headers}
     try:
         found = await asyncio.to_thread(_read, content, source, own)
@@ -103,14 +105,14 @@ def _read(content: bytes | str, source: ApiSource, own: Collection[str]) -> list
     return read_operations(document, Base(source.base_url, source.url), source.chosen, own)
 
 
-async def _fetch(url: str, headers: Mapping[str, str], resolve: Resolver) -> bytes:
-    """Raises ServerUnavailable."""
+async def _fetch(url: str, headers: Mapping[str, str], resolve: Resolver) -> tuple[bytes, str]:
+    """And where redirects led, to which addresses in it are relative (RFC 3986, section 5.1.3). Raises ServerUnavailable."""
     request = GuardedRequest(url, headers={"Accept": _DOCUMENT_TYPES, **headers})
     try:
         async with send(request, _DOCUMENT_LIMITS, resolve) as response:
             if response.status != 200:
                 raise ServerUnavailable(f"The document cannot be read (status {response.status}).")
-            return await response.read()
+            return await response.read(), response.url
     except UrlRefused as refused:
         raise ServerUnavailable(f"The document cannot be read ({refused.code}).", str(refused)) from refused
     except ValueError as error:

@@ -152,9 +152,14 @@ def test_what_a_document_makes_of_few_lines_ends() -> None:
         *lines, "paths: {/a: {post: {operationId: a, requestBody: {content: {application/json: {schema: {default: *x59}}}}},",
         "  get: {operationId: b}}}",
     ])  # fmt: skip
-    found = operations(
-        {"/tides": {"post": body({"$ref": "#/components/schemas/s59"})}}, components={"schemas": schemas}
-    )
+    for level in range(1, 5_000):
+        schemas[f"c{level}"] = {"$ref": f"#/components/schemas/c{level + 1}"}
+    paths = {
+        "/tides": {"post": body({"$ref": "#/components/schemas/s59"})},
+        "/chain": {"post": body({"$ref": "#/components/schemas/c1"})},
+    }
+    found = operations(paths, components={"schemas": schemas})
+    assert set(found) == {"post_tides"}
     assert len(json.dumps(found)) < 100_000
     assert [one["tool"] for one in read_operations(read_document(yaml), BASE)] == ["b"]
 
@@ -224,6 +229,7 @@ def test_operations_that_cannot_be_called_are_left_out(paths: dict[str, Any], me
         (BASE, {"servers": [{"url": "/v2/"}]}, "https://tides.example.com/v2/tides"),
         (BASE, {"servers": [{"url": "api"}]}, "https://tides.example.com/v1/api/tides"),
         (BASE, {"servers": [{"url": "https://api.example.com"}]}, "https://api.example.com/tides"),
+        (Base("https://own.example.com/x?a=b", ""), {}, "https://own.example.com/x/tides"),
         (
             BASE,
             {"servers": [{"url": "https://{at}.example.com", "variables": {"at": {"default": "eu"}}}]},
