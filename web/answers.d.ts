@@ -438,9 +438,10 @@ interface McpServerAnswer {
   sign_in_state: "not_needed" | "needs_sign_in" | "signed_in";
   /** Those that may be chosen now. */
   tools: McpToolAnswer[];
-  transport?: "stdio" | "http";
+  transport?: "stdio" | "http" | "openapi";
   command?: string[];
   url?: string;
+  base_url?: string;
   env?: Record<string, string>;
   headers?: Record<string, string>;
   sign_in?: "user" | "shared";

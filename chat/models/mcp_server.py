@@ -1,4 +1,4 @@
-"""McpServer: a server of the Model Context Protocol that staff have entered, and the tools that it listed."""
+"""McpServer: a server of tools that staff have entered, of the Model Context Protocol or described by OpenAPI, and the tools that it listed."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
 class Transport(models.TextChoices):
     STDIO = "stdio", "stdio"
     HTTP = "http", "http"
+    OPENAPI = "openapi", "openapi"
 
 
 class McpStatus(models.TextChoices):
@@ -40,6 +41,8 @@ EDITED = (
     "transport",
     "command",
     "url",
+    "document",
+    "base_url",
     "env",
     "headers",
     "sign_in",
@@ -49,13 +52,29 @@ EDITED = (
 )
 DEMO_NAME = "notes"
 # Changing one of these makes it another server.
-CONFIGURATION = ("transport", "command", "url", "env", "headers", "sign_in", "is_enabled", "name")
+CONFIGURATION = (
+    "transport",
+    "command",
+    "url",
+    "document",
+    "base_url",
+    "env",
+    "headers",
+    "sign_in",
+    "is_enabled",
+    "name",
+)
+MAX_DOCUMENT_CHARACTERS = 2_000_000
 
 
 class McpServerQuerySet(models.QuerySet["McpServer"]):
     def named_in(self, choices: Iterable[str]) -> Self:
         """Enabled servers of which these names choose tools."""
         return self.filter(is_enabled=True, name__in={server_of(choice) for choice in choices})
+
+    def without_documents(self) -> Self:
+        """For who reads many rows: a document may be long, and workers alone need it."""
+        return self.defer("document")
 
     def all_exist(self, names: Collection[str]) -> bool:
         """Whether there is a server of each of these names, enabled or not."""
@@ -77,12 +96,13 @@ class McpServerQuerySet(models.QuerySet["McpServer"]):
 
 
 class McpServer(models.Model):
-    """command: of stdio, the program and its arguments.  url: of http.
+    """command: of stdio, the program and its arguments.  url: of http; of openapi that of the document.
+    document: of openapi, its text where it was pasted.  base_url: where its operations are, if it does not say that.
 
     env, headers: for a name, the name of the environment variable of the workers that has its value, never the value.
     enabled_tools: the server's own names of those that are offered; empty: all.
     tools: [{name, tool, description, parameters, read_only, destructive, idempotent, open_world}], the first of which is the name
-    for models, the second the server's own.  expires_at: of that list, as the server said it.
+    for models, the second the server's own; of openapi with `operation`, by which it is called.  expires_at: of that list, as the server said it.
     revision: another one after each change of the configuration.
     """
 
@@ -92,13 +112,28 @@ class McpServer(models.Model):
         unique=True,
         help_text="The names of its tools begin with it: letters, digits, - and _.",
     )
-    transport = models.CharField(max_length=5, choices=Transport.choices)
+    transport = models.CharField(max_length=7, choices=Transport.choices)
     command = models.JSONField(
         default=list,
         blank=True,
         help_text='Of stdio: ["program", "argument"]. MCP_COMMANDS names the programs.',
     )
-    url = models.CharField(max_length=2_000, blank=True, default="", help_text="Of http.")
+    url = models.CharField(
+        max_length=2_000, blank=True, default="", help_text="Of http; of openapi that of its document."
+    )
+    document = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of openapi, instead of a url: the document itself, JSON or YAML.",
+    )
+    base_url = models.CharField(
+        max_length=2_000,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of openapi: where the operations are, if not where the document says; headers are sent there alone.",
+    )
     env = models.JSONField(
         default=dict,
         blank=True,

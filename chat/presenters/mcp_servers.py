@@ -5,7 +5,7 @@ from uuid import UUID
 
 from msgspec import UNSET, UnsetType
 
-from chat.models.mcp_server import McpServer, McpStatus, SignInOf, Transport
+from chat.models.mcp_server import EDITED, McpServer, McpStatus, SignInOf, Transport
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.protocol.members import Moment, choice, doc
@@ -39,6 +39,7 @@ class McpServerAnswer(Answer, kw_only=True):
     transport: Annotated[str | UnsetType, choice(Transport.values)] = UNSET
     command: list[str] | UnsetType = UNSET
     url: str | UnsetType = UNSET
+    base_url: str | UnsetType = UNSET
     env: dict[str, str] | UnsetType = UNSET
     headers: dict[str, str] | UnsetType = UNSET
     sign_in: Annotated[str | UnsetType, choice(SignInOf.values)] = UNSET
@@ -57,7 +58,7 @@ def present_mcp_server(server: McpServer, sign_in_state: str, *, for_staff: bool
         for tool in server.offered_tools
     ]
     for_them = {
-        **server.edited,
+        **{name: getattr(server, name) for name in EDITED if name != "document"},
         "problem": server.problem,
         "all_tools": [tool["tool"] for tool in server.tools],
         "listed_at": server.listed_at,

@@ -15,7 +15,7 @@ def configured_tools() -> frozenset[str]:
 
 def choices_of_servers() -> list[str]:
     """What agents and chats may choose of MCP servers: of each all of its tools, and single ones. Reads the database."""
-    servers = McpServer.objects.filter(is_enabled=True)
+    servers = McpServer.objects.without_documents().filter(is_enabled=True)
     return [
         name
         for server in servers

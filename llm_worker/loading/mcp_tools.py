@@ -18,7 +18,7 @@ def load_mcp_tools(choices: Collection[str], user_id: int) -> Sequence[Tool]:
     if not chosen:
         return ()
     refresh_stale(chosen)
-    servers = list(McpServer.objects.named_in(chosen))
+    servers = list(McpServer.objects.named_in(chosen).without_documents())
     held = McpCredential.objects.held_by(user_id).filter(server__in=servers) if servers else ()
     credentials = {credential.server_id: credential for credential in held}
     tools: list[Tool] = []

@@ -9,6 +9,8 @@ from chat.transcript.questions import AddressQuestion, Answered
 
 # Of one call: a server that is never content asks no more.
 MAX_QUESTIONS: Final = 8
+# Of what a model is told of an answer.
+MAX_RESULT_CHARACTERS: Final = 100_000
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 SIGN_IN_NEEDED: Final = "The user has to sign in to the server."
 MORE_RIGHTS_NEEDED: Final = "The user has to sign in to the server again, with more rights."
@@ -77,7 +79,7 @@ class Caller(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """Of one revision of a row. env, headers: names, with the environment variables that have their values.
+    """Of one revision of a row. url: also where headers are sent alone, for one described by OpenAPI.  env, headers: names, with the environment variables that have their values.
     credential: the row of what a user has signed in with; empty: none.
     """
 

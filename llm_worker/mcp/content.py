@@ -19,8 +19,8 @@ from mcp_types import (
 
 from chat.protocol.strict_json import measured_storable
 from knowledge.file_types import detect_type
+from llm_worker.mcp.configuration import MAX_RESULT_CHARACTERS
 
-MAX_CHARACTERS: Final = 100_000
 # Of one answer. Their bytes are bounded by the size of the message.
 MAX_IMAGES: Final = 8
 # By the first bytes of the content, whatever the server says that it is.
@@ -52,8 +52,8 @@ def response_of(result: CallToolResult, shown: Collection[int] = ()) -> str:
     if result.structured_content is not None and not has_text:
         parts.append(json.dumps(result.structured_content, ensure_ascii=False))
     text = "\n\n".join(parts)
-    if len(text) > MAX_CHARACTERS:
-        return f"{text[:MAX_CHARACTERS]}\n\n(Cut off: the result has {len(text)} characters.)"
+    if len(text) > MAX_RESULT_CHARACTERS:
+        return f"{text[:MAX_RESULT_CHARACTERS]}\n\n(Cut off: the result has {len(text)} characters.)"
     return text
 
 
@@ -63,7 +63,11 @@ def structured_of(result: CallToolResult) -> Mapping[str, Any] | None:
     Also where it only wraps the text, as the official SDKs do for tools that return one.
     """
     found, length = measured_storable(result.structured_content) or (None, 0)
-    if not isinstance(found, dict) or length > MAX_CHARACTERS or found == {"result": response_of(result)}:
+    if (
+        not isinstance(found, dict)
+        or length > MAX_RESULT_CHARACTERS
+        or found == {"result": response_of(result)}
+    ):
         return None
     return found
 

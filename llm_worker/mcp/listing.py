@@ -6,15 +6,15 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from chat.models import McpCatalog, McpCredential, McpServer
-from chat.models.mcp_server import McpStatus
-from chat.protocol.mcp_names import offered_names
-from chat.protocol.strict_json import measured_storable
+from chat.models.mcp_server import McpStatus, Transport
 from chat.runs.mcp.servers import request_listing
 from llm_worker.database import Database
 from llm_worker.mcp.catalog import describe_catalog
 from llm_worker.mcp.configuration import ServerUnavailable
 from llm_worker.mcp.connections import Connections
+from llm_worker.mcp.openapi.operation_calls import ApiSource, list_operations
 from llm_worker.mcp.rows import configuration_of
+from llm_worker.mcp.stored_tools import stored_tools
 from llm_worker.stream.sanitiser import clean
 
 if TYPE_CHECKING:
@@ -28,14 +28,9 @@ logger = logging.getLogger(__name__)
 DEFAULT_TTL: Final = timedelta(hours=1)
 SHORTEST_TTL: Final = timedelta(minutes=1)
 LONGEST_TTL: Final = timedelta(days=1)
-MAX_DESCRIPTION: Final = 4_000
 MAX_PROBLEM: Final = 500
-MAX_NAME: Final = 200
 # Of users whose sign-ins may have expired.
 MAX_TRIALS: Final = 3
-# Characters of JSON, of one tool and of all: each run that chooses the server reads them, and sends them to its model.
-MAX_SCHEMA: Final = 32_000
-MAX_SCHEMAS: Final = 500_000
 
 
 async def list_server(
@@ -46,8 +41,7 @@ async def list_server(
     if row is None:
         return
     try:
-        credentials = await database.call_with_retry(_load_credentials, row, credential_id)
-        found, credential = await _list(row, credentials, connections)
+        tools, ttl = await _list_tools(row, database, connections, credential_id)
     except ServerUnavailable as unavailable:
         status = McpStatus.NEEDS_SIGN_IN if unavailable.needs_sign_in else McpStatus.DOWN
         problem = clean(f"{unavailable} {unavailable.detail}".strip())[:MAX_PROBLEM]
@@ -56,21 +50,30 @@ async def list_server(
         if unavailable.is_local:
             return
     else:
-        ttl = min(max(found.ttl or DEFAULT_TTL, SHORTEST_TTL), LONGEST_TTL)
-        listing = {
-            "status": McpStatus.READY,
-            "problem": "",
-            "tools": _described(row.name, found.tools),
-            "expires_at": datetime.now(UTC) + ttl,
-        }
-        logger.info("the MCP server %s has %d tools", row.name, len(found.tools))
-        if found.catalog is not None:
-            listed = describe_catalog(found.catalog)
-            expires_at = listing["expires_at"]
-            await database.call_with_retry(
-                McpCatalog.objects.record, row, credential, **listed, expires_at=expires_at
-            )
+        stored = stored_tools(row.name, tools, row.enabled_tools)
+        expires_at = datetime.now(UTC) + ttl
+        listing = {"status": McpStatus.READY, "problem": "", "tools": stored, "expires_at": expires_at}
+        logger.info("the MCP server %s has %d tools", row.name, len(tools))
     await database.call_with_retry(McpServer.objects.record_listing, row, **listing)
+
+
+async def _list_tools(
+    row: McpServer, database: Database, connections: Connections, credential_id: str
+) -> tuple[list[dict[str, Any]], timedelta]:
+    """As stored_tools takes them, and how long they hold. What else the server lists is stored. Raises ServerUnavailable."""
+    if row.transport == Transport.OPENAPI:
+        source = ApiSource(row.url, row.document, row.base_url, frozenset(row.enabled_tools))
+        return await list_operations(configuration_of(row), source), DEFAULT_TTL
+    credentials = await database.call_with_retry(_load_credentials, row, credential_id)
+    found, credential = await _list(row, credentials, connections)
+    ttl = min(max(found.ttl or DEFAULT_TTL, SHORTEST_TTL), LONGEST_TTL)
+    if found.catalog is not None:
+        listed = describe_catalog(found.catalog)
+        expires_at = datetime.now(UTC) + ttl
+        await database.call_with_retry(
+            McpCatalog.objects.record, row, credential, **listed, expires_at=expires_at
+        )
+    return list(map(_describe, found.tools)), ttl
 
 
 async def _list(
@@ -105,28 +108,7 @@ def _load_credentials(server: McpServer, first: str) -> list[McpCredential]:
     return [*asked, *(credential for credential in latest if credential not in asked)]
 
 
-def _described(server: str, tools: "list[Tool]") -> list[dict[str, Any]]:
-    """As McpServer.tools, sorted by name."""
-    tools = [tool for tool in tools if clean(tool.name) == tool.name]
-    names = offered_names(server, (tool.name for tool in tools))
-    by_name = {names[tool.name]: tool for tool in tools}
-    described, size = [], 0
-    for name in sorted(by_name):
-        tool = by_name[name]
-        length = _schema_length(tool)
-        if length and len(tool.name) <= MAX_NAME and size + length <= MAX_SCHEMAS:
-            described.append(_describe(name, tool))
-            size += length
-    return described
-
-
-def _schema_length(tool: "Tool") -> int:
-    """Characters of the schema as JSON; 0: it is too long, or no JSON that can be stored."""
-    stored, length = measured_storable(tool.input_schema) or (None, 0)
-    return length if stored == tool.input_schema and length <= MAX_SCHEMA else 0
-
-
-def _describe(name: str, tool: "Tool") -> dict[str, Any]:
+def _describe(tool: "Tool") -> dict[str, Any]:
     """Hints that a server leaves out have the specification's defaults."""
     hints = tool.annotations
     read_only = bool(hints and hints.read_only_hint)
@@ -135,9 +117,8 @@ def _describe(name: str, tool: "Tool") -> dict[str, Any]:
         return default if value is None else value
 
     return {
-        "name": name,
         "tool": tool.name,
-        "description": clean(tool.description or tool.title or tool.name)[:MAX_DESCRIPTION],
+        "description": tool.description or tool.title or tool.name,
         "parameters": tool.input_schema,
         "read_only": read_only,
         "destructive": not read_only and hint(hints.destructive_hint if hints else None, default=True),

@@ -15,12 +15,13 @@ def configuration_of(server: McpServer, credential: McpCredential | None = None)
     variables = [*server.env.values(), *server.headers.values()]
     if refused := next(filter(rules.is_own_variable, variables), ""):
         raise ServerUnavailable("The server is not set up.", f"{refused} is not given to MCP servers.")
+    is_api = server.transport == Transport.OPENAPI
     return Configuration(
         server=str(server.pk),
         revision=str(server.revision),
         name=server.name,
         command=tuple(server.command) if is_stdio else (),
-        url="" if is_stdio else server.url,
+        url="" if is_stdio else (is_api and server.base_url) or server.url,
         env=tuple(server.env.items()),
         headers=tuple(server.headers.items()),
         credential=str(credential.pk) if credential else "",

@@ -1,4 +1,4 @@
-"""McpTool: a tool of an MCP server as runs are offered it. Does not use the SDK until it is called."""
+"""McpTool: a tool of a server as runs are offered it, of MCP or described by OpenAPI. Does not use the SDK until it is called."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +7,7 @@ from chat.transcript.questions import SignInQuestion
 from chat.transcript.tool_annotations import Annotations, ApprovalRule
 from llm_worker.mcp.configuration import (
     MAX_QUESTIONS,
+    Answer,
     Asked,
     Caller,
     CallFailed,
@@ -14,6 +15,7 @@ from llm_worker.mcp.configuration import (
     Configuration,
     ServerUnavailable,
 )
+from llm_worker.mcp.openapi.operation_calls import call_operation
 from llm_worker.tools.tool import InputNeeded, Tool, ToolContext, ToolFailed, ToolOutcomeUnknown, ToolResult
 
 
@@ -64,12 +66,7 @@ class McpTool(Tool):
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         try:
-            answer = await work.servers.call(
-                self._configuration,
-                self._listed["tool"],
-                arguments,
-                Caller(work.key, work.report_progress, work.answers),
-            )
+            answer = await self._call(arguments, work)
         except Asked as asked:
             raise InputNeeded(asked.question) from asked
         except ServerUnavailable as unavailable:
@@ -83,6 +80,12 @@ class McpTool(Tool):
         if answer.is_error:
             raise ToolFailed(answer.text)
         return ToolResult(response=answer.text, structured=answer.structured, images=answer.images)
+
+    async def _call(self, arguments: Mapping[str, Any], work: ToolContext) -> Answer:
+        if operation := self._listed.get("operation"):
+            return await call_operation(self._configuration, operation, arguments, work.key)
+        caller = Caller(work.key, work.report_progress, work.answers)
+        return await work.servers.call(self._configuration, self._listed["tool"], arguments, caller)
 
     @property
     def _sign_in(self) -> SignInQuestion:

@@ -20,6 +20,10 @@ from chat.runs.mcp import rules
 from chat.runs.mcp.imports import ImportRefused, read_servers
 from chat.runs.mcp.servers import change_server, create_server, request_listing
 
+_FIELDS = tuple(
+    name for field in EDITED for name in ((field, "document_file") if field == "document" else (field,))
+)
+
 
 class McpServerForm(forms.ModelForm[McpServer]):
     class Meta:
@@ -27,8 +31,14 @@ class McpServerForm(forms.ModelForm[McpServer]):
         fields = EDITED
         widgets = {
             name: forms.Textarea(attrs={"rows": 3, "cols": 60, "spellcheck": "false"})
-            for name in ("command", "env", "headers", "enabled_tools")
+            for name in ("command", "document", "env", "headers", "enabled_tools")
         }
+
+    document_file = forms.FileField(
+        label=_("Document as a file"),
+        required=False,
+        help_text=_("Of openapi: it takes the place of the document."),
+    )
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or self.cleaned_data
@@ -36,6 +46,11 @@ class McpServerForm(forms.ModelForm[McpServer]):
             given[name] = given.get(name) or []
         for name in ("env", "headers"):
             given[name] = given.get(name) or {}
+        if file := given.pop("document_file", None):
+            try:
+                given["document"] = file.read().decode("utf-8-sig")
+            except UnicodeDecodeError:
+                self.add_error("document_file", _("The document is not UTF-8."))
         if self.errors:
             return given
         try:
@@ -74,7 +89,7 @@ class McpServerAdmin(admin.ModelAdmin[McpServer]):
         "created_by",
         "created_at",
     )
-    fields = (*EDITED, *readonly_fields)
+    fields = (*_FIELDS, *readonly_fields)
     list_display = ("name", "transport", "is_enabled", "status", "problem", "approval", "listed_at")
     list_filter = ("status", "transport", "is_enabled")
     search_fields = ("id", "name", "url")
@@ -90,6 +105,9 @@ class McpServerAdmin(admin.ModelAdmin[McpServer]):
         for server in servers:
             request_listing(server)
         self.message_user(request, _("Workers list the tools now."))
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[McpServer]:
+        return super().get_queryset(request).defer("document")
 
     def save_model(self, request: HttpRequest, obj: McpServer, form: Any, change: bool) -> None:
         given = {name: form.cleaned_data[name] for name in EDITED}

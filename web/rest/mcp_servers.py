@@ -9,7 +9,7 @@ from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.models.mcp_server import McpServer, SignInOf, Transport
+from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, McpServer, SignInOf, Transport
 from chat.presenters.json_values import JSONObject
 from chat.presenters.mcp_servers import McpServerAnswer, present_mcp_server
 from chat.protocol.mcp_names import MAX_SERVER_NAME
@@ -59,7 +59,19 @@ class McpServerBody(StrictSerializer):
         default=list,
         help_text="Of stdio: the program, which MCP_COMMANDS must name, and its arguments.",
     )
-    url = StrictCharField(max_length=MAX_URL_CHARACTERS, default="", help_text="Of http.")
+    url = StrictCharField(
+        max_length=MAX_URL_CHARACTERS, default="", help_text="Of http; of openapi that of its document."
+    )
+    document = StrictCharField(
+        max_length=MAX_DOCUMENT_CHARACTERS,
+        default="",
+        help_text="Of openapi, instead of a url: the document itself, JSON or YAML. It is not shown again.",
+    )
+    base_url = StrictCharField(
+        max_length=MAX_URL_CHARACTERS,
+        default="",
+        help_text="Of openapi: where the operations are, if not where the document says; headers are sent there alone.",
+    )
     env = VariablesField(
         default=dict, help_text="By name, the environment variable of the workers that has its value."
     )
@@ -169,7 +181,8 @@ def _sees_all(request: Request) -> bool:
 
 
 def _visible(*, sees_all: bool) -> QuerySet[McpServer]:
-    return McpServer.objects.all() if sees_all else McpServer.objects.filter(is_enabled=True)
+    servers = McpServer.objects.without_documents()
+    return servers if sees_all else servers.filter(is_enabled=True)
 
 
 def _get_server(pk: str) -> McpServer:

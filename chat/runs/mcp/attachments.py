@@ -33,7 +33,7 @@ class Attachable(NamedTuple):
 
 def list_attachables(user: User) -> Sequence[Attachable]:
     """Of the servers that list something, or that this user could sign in to, by name. Lists that have expired are requested anew."""
-    servers = list(McpServer.objects.filter(is_enabled=True))
+    servers = list(McpServer.objects.without_documents().filter(is_enabled=True))
     catalogs = {catalog.server_id: catalog for catalog in McpCatalog.objects.visible_to(user)}
     states = sign_in_states(user, servers)
     _refresh(user, states, catalogs)

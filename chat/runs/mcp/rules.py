@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from chat.models.mcp_server import Transport
+from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, Transport
 from chat.models.model_server_rules import DEFAULT_KEY_VARIABLE
 from chat.protocol.errors import ApiError
 from chat.protocol.mcp_names import is_server_name
@@ -42,9 +42,12 @@ def check(fields: Mapping[str, Any], *, is_demo_command: bool = False) -> None:
         )
     if fields["transport"] == Transport.STDIO:
         _check_command(fields["command"], is_demo_command=is_demo_command)
-        _refuse(fields, "url", "headers")
+        _refuse(fields, "url", "headers", "document", "base_url")
+    elif fields["transport"] == Transport.HTTP:
+        _check_url("url", fields["url"])
+        _refuse(fields, "command", "env", "document", "base_url")
     else:
-        _check_url(fields["url"])
+        _check_api(fields)
         _refuse(fields, "command", "env")
     if not _are_texts(fields["enabled_tools"]):
         raise ApiError("invalid_value", "Names of tools, as strings.", field="enabled_tools")
@@ -69,12 +72,22 @@ def is_allowed(program: str) -> bool:
     return program in settings.MCP_COMMANDS
 
 
-def _check_url(url: str) -> None:
+def _check_api(fields: Mapping[str, Any]) -> None:
+    if bool(fields["url"]) == bool(fields["document"]):
+        raise ApiError("invalid_value", "The url of a document, or the document, not both.", field="url")
+    if len(fields["document"]) > MAX_DOCUMENT_CHARACTERS:
+        raise ApiError("invalid_value", "The document is too long.", field="document")
+    for name in ("url", "base_url"):
+        if fields[name]:
+            _check_url(name, fields[name])
+
+
+def _check_url(field: str, url: str) -> None:
     try:
         parse_target(url, settings.URL_ALLOWED_HOSTS)
     except UrlRefused as refused:
         raise ApiError(
-            "mcp_url_refused", f"No MCP server is reached there ({refused}).", field="url"
+            "mcp_url_refused", f"No MCP server is reached there ({refused}).", field=field
         ) from None
 
 

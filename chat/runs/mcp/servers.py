@@ -65,7 +65,7 @@ def refresh_stale(choices: Iterable[str]) -> None:
     moment = Now()
     stale = Q(expires_at__lt=moment) | ~Q(status=McpStatus.READY)
     waiting = Q(requested_at=None) | Q(requested_at__lt=moment - PATIENCE)
-    for server in McpServer.objects.named_in(choices).filter(stale, waiting):
+    for server in McpServer.objects.named_in(choices).without_documents().filter(stale, waiting):
         request_listing(server)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from mcp_types import CallToolResult, ImageContent, TextContent
 
-from llm_worker.mcp.content import MAX_CHARACTERS, MAX_IMAGES, images_of, response_of, structured_of
+from llm_worker.mcp.configuration import MAX_RESULT_CHARACTERS
+from llm_worker.mcp.content import MAX_IMAGES, images_of, response_of, structured_of
 
 pytestmark = pytest.mark.pure
 
@@ -24,7 +25,7 @@ def nested(depth: int) -> dict[str, Any]:
         ({"sum": 3, "parts": [1, None]}, {"sum": 3, "parts": [1, None]}),
         ({"text": "a\x00b\ud800"}, {"text": "a\ufffdb\ufffd"}),
         ({"mean": math.nan}, None),
-        ({"text": "x" * MAX_CHARACTERS}, None),
+        ({"text": "x" * MAX_RESULT_CHARACTERS}, None),
         (nested(500), None),
     ],
     ids=["none", "empty", "an object", "what Postgres refuses", "no number", "too long", "too deep"],

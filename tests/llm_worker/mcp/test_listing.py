@@ -4,6 +4,7 @@ import pytest
 from mcp_types import Tool, ToolAnnotations
 
 from llm_worker.mcp import listing
+from llm_worker.mcp.stored_tools import stored_tools
 
 pytestmark = pytest.mark.pure
 
@@ -13,7 +14,7 @@ def tool(name: str, **fields: object) -> Tool:
 
 
 def described(*tools: Tool) -> list[dict[str, object]]:
-    return listing._described("tests", list(tools))
+    return stored_tools("tests", list(map(listing._describe, tools)))
 
 
 def test_hints_that_are_left_out_have_the_defaults_of_the_specification_which_ask() -> None:

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from chat.models import Agent, McpServer
@@ -89,6 +90,21 @@ def test_a_server_is_entered_in_the_form_by_the_same_rules(admin):
     assert admin.post(page, {**form, "command": '["npx", "-y"]'}).status_code == 302
     row.refresh_from_db()
     assert (row.command, row.approval, row.env) == (["npx", "-y"], "ask", {})
+
+
+def test_a_document_is_pasted_or_read_from_a_file(admin):
+    form = {"name": "tides", "transport": "openapi", "approval": "ask", "sign_in": "user", "is_enabled": "on"}
+    uploaded = SimpleUploadedFile("tides.yaml", b"openapi: 3.1.0")
+    assert "not UTF-8" in (
+        admin.post(ADD, {**form, "document_file": SimpleUploadedFile("a.json", b"\xff")}).content.decode()
+    )
+    assert admin.post(ADD, {**form, "document_file": uploaded}).status_code == 302
+    row = McpServer.objects.get()
+    assert (row.document, row.url) == ("openapi: 3.1.0", "")
+    page = f"/admin/chat/mcpserver/{row.pk}/change/"
+    assert admin.post(page, {**form, "document": "openapi: 3.0.0"}).status_code == 302
+    row.refresh_from_db()
+    assert row.document == "openapi: 3.0.0"
 
 
 def test_only_who_may_add_servers_imports_them(client):

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.django_db
 SERVERS = "/api/mcp-servers/"
 TIME = {"name": "time", "transport": "stdio", "command": ["mcp-server-time", "--local-timezone", "UTC"]}
 WEB = {"name": "web", "transport": "http", "url": "https://mcp.example.com/mcp"}
+API = {"name": "tides", "transport": "openapi", "url": "https://tides.example.com/openapi.json"}
 TOOL = {
     "name": "time__now",
     "tool": "now",
@@ -141,6 +142,15 @@ def test_tools_of_another_configuration_are_forgotten_and_those_of_the_same_are_
         (WEB, {"headers": {"Host": "NAME"}}, "invalid_value", "headers"),
         (WEB, {"headers": {"X\r\nY": "NAME"}}, "invalid_value", "headers"),
         (WEB, {"command": ["mcp-server-time"]}, "invalid_value", "command"),
+        (WEB, {"document": "{}"}, "invalid_value", "document"),
+        (WEB, {"base_url": "https://example.com"}, "invalid_value", "base_url"),
+        (API, {"url": ""}, "invalid_value", "url"),
+        (API, {"document": "{}"}, "invalid_value", "url"),
+        (API, {"url": "http://127.0.0.1/"}, "mcp_url_refused", "url"),
+        (API, {"base_url": "http://10.0.0.1/"}, "mcp_url_refused", "base_url"),
+        (API, {"command": ["mcp-server-time"]}, "invalid_value", "command"),
+        (API, {"env": {"TOKEN": "NAME"}}, "invalid_value", "env"),
+        (API, {"url": "", "document": "x" * 2_000_001}, "invalid_value", "document"),
         (WEB, {"approval": "sometimes"}, "invalid_value", "approval"),
         (WEB, {"enabled_tools": "add"}, "invalid_type", "enabled_tools"),
     ],
@@ -151,6 +161,20 @@ def test_what_a_server_may_not_be(root, body, fields, code, field):
     problem = refused.json()
     assert (problem["code"], problem["field"].partition(".")[0]) == (code, field)
     assert McpServer.objects.count() == 0
+
+
+def test_a_document_is_pasted_and_not_shown_again(root, requested, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        made = add(root, API, url="", document="openapi: 3.1.0", base_url="https://tides.example.com/")
+    assert made.status_code == 201, made.json()
+    assert "document" not in made.json()
+    assert (made.json()["url"], made.json()["base_url"]) == ("", "https://tides.example.com/")
+    path = f"{SERVERS}{made.json()['id']}/"
+    McpServer.objects.update(status="ready", tools=[TOOL])
+    assert root.patch(path, {"approval": "ask"}, format="json").json()["status"] == "ready"
+    assert McpServer.objects.get().document == "openapi: 3.1.0"
+    changed = root.patch(path, {"document": "openapi: 3.0.0"}, format="json").json()
+    assert (changed["status"], requested) == ("down", ["tides"])
 
 
 def test_a_name_is_there_once(root):

@@ -1,0 +1,281 @@
+"""Reads the operations of an OpenAPI document as tools: what models are told of each, and how it is called. Pure."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+from urllib.parse import urljoin
+
+from llm_worker.mcp.openapi.api_document import ApiDocument, DocumentRefused
+from llm_worker.mcp.openapi.api_schemas import SchemaReader, SchemaTooLarge
+
+MAX_OPERATIONS: Final = 500
+# Of those that are left out because of their schemas, which cost the most time.
+_MAX_TOO_LARGE: Final = 100
+READING: Final = frozenset({"get", "head"})
+# RFC 9110, section 9.2.2.
+IDEMPOTENT: Final = READING | {"put", "delete"}
+_METHODS: Final = ("get", "head", "post", "put", "patch", "delete")
+# How deep schemas are told; the deepest that fits is taken.
+_DEPTHS: Final = (10, 6, 3, 1)
+_BUDGET: Final = 24_000
+# Those that OpenAPI says are no parameters, and those of the connection and the client.
+_NO_PARAMETERS: Final = frozenset(
+    {"accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "cookie"}
+    | {
+        "host",
+        "idempotency-key",
+        "proxy-authorization",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+    }
+)
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_MEDIA_TYPE: Final = re.compile(
+    r"[A-Za-z0-9!#$&^_.+-]{1,60}/[A-Za-z0-9!#$&^_.+-]{1,60}(?:; ?[A-Za-z0-9=._-]{1,60})?"
+)
+_STYLES: Final = {
+    "path": ("simple",),
+    "header": ("simple",),
+    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
+}
+BODY: Final = "body"
+
+
+class Place(NamedTuple):
+    """Where requests have the value of an argument. where: `path`, `query` or `header`.  style: OpenAPI's, or `json`."""
+
+    argument: str
+    where: str
+    name: str
+    style: str
+    explode: bool
+
+
+class Base(NamedTuple):
+    """url: where the operations are; empty: where the document says.  document: where it was read; empty: it was pasted."""
+
+    url: str
+    document: str
+
+
+class _Unusable(Exception):
+    """An operation that cannot be called."""
+
+
+def read_operations(
+    document: ApiDocument, base: Base, chosen: Collection[str] = (), own_headers: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """As McpServer.tools without their names, those that are chosen first. own_headers: that calls have anyway, in lower case. Raises
+    DocumentRefused.
+    """
+    found = list(_operations(document))
+    found.sort(key=lambda one: one[0] not in chosen)
+    tools: list[dict[str, Any]] = []
+    too_large = 0
+    for name, path, method, operation, item in found:
+        if len(tools) == MAX_OPERATIONS or too_large == _MAX_TOO_LARGE:
+            break
+        try:
+            address = _address(document, base, operation, item) + path
+            parameters = _parameters(document, operation, item, own_headers)
+            tools.append(_describe(document, name, (method, path, address), operation, parameters))
+        except _Unusable:
+            continue
+        except SchemaTooLarge:
+            too_large += 1
+    if not tools:
+        raise DocumentRefused("The document describes no operation that can be called.")
+    return tools
+
+
+def _operations(
+    document: ApiDocument,
+) -> Iterator[tuple[str, str, str, Mapping[str, Any], Mapping[str, Any]]]:
+    """Each with its name, path and method, and with what its path says."""
+    names: set[str] = set()
+    paths = document.read(document.root.get("paths"))
+    for path, item in paths.items():
+        if not (isinstance(path, str) and path.startswith("/")):
+            continue
+        shared = document.read(item)
+        for method in _METHODS:
+            operation = shared.get(method)
+            if not isinstance(operation, dict):
+                continue
+            name = operation.get("operationId")
+            if not (isinstance(name, str) and name) or name in names:
+                name = re.sub(r"[\W_]+", "_", f"{method}_{path}").strip("_")
+            if name not in names:
+                names.add(name)
+                yield name, path, method, operation, shared
+
+
+def _address(document: ApiDocument, base: Base, operation: Mapping[str, Any], item: Mapping[str, Any]) -> str:
+    """Where the operation is, without its path. Raises DocumentRefused."""
+    if base.url:
+        return _without_query(base.url)
+    for level in (operation, item, document.root):
+        servers = level.get("servers")
+        server = document.read(servers[0]) if isinstance(servers, list) and servers else {}
+        if isinstance(server.get("url"), str):
+            url = _filled(server["url"], document.read(server.get("variables")))
+            break
+    else:
+        url = "/"
+    try:
+        address = urljoin(base.document, url)
+    except ValueError:
+        address = ""
+    if not address.startswith(("http://", "https://")):
+        raise DocumentRefused("The document does not say where its operations are: enter it as base_url.")
+    return _without_query(address)
+
+
+def _without_query(url: str) -> str:
+    return re.split("[?#]", url)[0].rstrip("/")
+
+
+def _filled(url: str, variables: Mapping[str, Any]) -> str:
+    for name, variable in variables.items():
+        if isinstance(variable, dict):
+            url = url.replace(f"{{{name}}}", str(variable.get("default", "")))
+    return url
+
+
+def _parameters(
+    document: ApiDocument, operation: Mapping[str, Any], item: Mapping[str, Any], own: Collection[str]
+) -> list[tuple[Place, Mapping[str, Any]]]:
+    """Raises _Unusable."""
+    declared: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for level in (item, operation):
+        listed = level.get("parameters")
+        for one in listed if isinstance(listed, list) else ():
+            parameter = document.read(one)
+            declared[str(parameter.get("in")), str(parameter.get("name"))] = parameter
+    places: list[tuple[Place, Mapping[str, Any]]] = []
+    arguments = {BODY}
+    for (where, name), parameter in declared.items():
+        if where == "header" and name.lower() in {*_NO_PARAMETERS, *own}:
+            continue
+        place = _place(where, name, parameter, arguments)
+        if place:
+            arguments.add(place.argument)
+            places.append((place, parameter))
+        elif parameter.get("required") is True:
+            raise _Unusable
+    return places
+
+
+def _place(where: str, name: str, parameter: Mapping[str, Any], taken: Collection[str]) -> Place | None:
+    """None: it cannot be sent."""
+    styles = _STYLES.get(where, ())
+    style = (
+        "json"
+        if isinstance(parameter.get("content"), dict)
+        else parameter.get("style", styles[:1] and styles[0])
+    )
+    if style not in (*styles, "json") or not styles or (where == "header" and not _HEADER.fullmatch(name)):
+        return None
+    spelled = re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:60]
+    candidates = (spelled, f"{where}_{spelled}", *(f"{spelled}_{number}" for number in range(2, 20)))
+    argument = next((one[:64] for one in candidates if one[:64] not in taken), None)
+    if argument is None:
+        return None
+    explode = parameter.get("explode", style == "form")
+    return Place(argument, where, name, style, explode is True)
+
+
+def _describe(
+    document: ApiDocument,
+    name: str,
+    at: tuple[str, str, str],
+    operation: Mapping[str, Any],
+    parameters: list[tuple[Place, Mapping[str, Any]]],
+) -> dict[str, Any]:
+    """at: method, path, address. Raises _Unusable, SchemaTooLarge."""
+    method, path, address = at
+    body, content_type = _body(document, operation) if method not in READING else (None, "")
+    placed = {place.name for place, _ in parameters if place.where == "path"}
+    if set(re.findall(r"\{([^{}]*)\}", path)) != placed:
+        raise _Unusable
+    texts = [operation.get("summary"), operation.get("description")]
+    described = "\n\n".join(text.strip() for text in texts if isinstance(text, str) and text.strip())
+    return {
+        "tool": name,
+        "description": described or f"{method.upper()} {path}",
+        "parameters": _arguments(document, parameters, body),
+        "read_only": method in READING,
+        "destructive": method not in READING,
+        "idempotent": method in IDEMPOTENT,
+        "open_world": True,
+        "operation": {
+            "method": method.upper(),
+            "url": address,
+            "places": [list(place) for place, _ in parameters],
+            "content_type": content_type,
+        },
+    }
+
+
+def _body(document: ApiDocument, operation: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, str]:
+    """The request body, and its content type. None: it has none, or can be called without. Raises _Unusable."""
+    body = document.read(operation.get("requestBody"))
+    for content_type, media in document.read(body.get("content")).items():
+        kind = str(content_type).partition(";")[0].strip().lower()
+        if kind in ("application/json", "*/*", "application/*") or kind.endswith("+json"):
+            sent = (
+                content_type
+                if _MEDIA_TYPE.fullmatch(content_type) and "*" not in kind
+                else "application/json"
+            )
+            schema = document.read(media).get("schema", {})
+            return {
+                "schema": schema,
+                "required": body.get("required"),
+                "description": body.get("description"),
+            }, sent
+    if body.get("required") is True:
+        raise _Unusable
+    return None, ""
+
+
+def _arguments(
+    document: ApiDocument, parameters: list[tuple[Place, Mapping[str, Any]]], body: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Raises SchemaTooLarge."""
+    declared = [(place.argument, parameter) for place, parameter in parameters]
+    required = [
+        place.argument
+        for place, parameter in parameters
+        if place.where == "path" or parameter.get("required") is True
+    ]
+    if body is not None:
+        declared.append((BODY, body))
+        required += [BODY] if body["required"] is True else []
+    for depth in _DEPTHS:
+        reader = SchemaReader(document, depth, _BUDGET)
+        try:
+            properties = {argument: _argument(document, reader, one) for argument, one in declared}
+        except SchemaTooLarge:
+            continue
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": False,
+        }
+    raise SchemaTooLarge
+
+
+def _argument(document: ApiDocument, reader: SchemaReader, parameter: Mapping[str, Any]) -> dict[str, Any]:
+    schema = parameter.get("schema")
+    if schema is None:
+        media = next(iter(document.read(parameter.get("content")).values()), None)
+        schema = document.read(media).get("schema")
+    read = reader.read(schema)
+    if isinstance(parameter.get("description"), str) and parameter["description"]:
+        read["description"] = parameter["description"][:1_000]
+    return read

@@ -1,0 +1,139 @@
+"""Reads the schemas of an OpenAPI document as JSON Schema for models: without references, and within bounds. Pure.
+
+A schema that contains itself is told once, and named where it returns: the APIs of models take no references.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from llm_worker.mcp.openapi.api_document import ApiDocument
+
+_MAX_DESCRIPTION: Final = 500
+# That lead from one to another, with all that is nested.
+_MAX_REFERENCES: Final = 50
+# Characters that a value takes beside its text, as JSON.
+_OVERHEAD: Final = 6
+_NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_COUNTS: Final = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
+_COPIED: Final = frozenset(
+    {"format", "default", "enum", "const", "pattern", "uniqueItems", *_NUMBERS, *_COUNTS}
+)
+_ALTERNATIVES: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_NESTED: Final = frozenset({"items", "additionalProperties", "not"})
+
+
+class SchemaTooLarge(Exception):
+    """To be read again, less deep."""
+
+
+class SchemaReader:
+    """depth: of what is told of nested values.  budget: in characters, of all that is read."""
+
+    def __init__(self, document: ApiDocument, depth: int, budget: int) -> None:
+        self._document = document
+        self._depth = depth
+        self._budget = budget
+
+    def read(self, schema: Any) -> dict[str, Any]:
+        """Raises SchemaTooLarge."""
+        return self._read(schema, 0, ())
+
+    def _read(self, schema: Any, depth: int, opened: tuple[str, ...]) -> dict[str, Any]:
+        self._spend(_OVERHEAD)
+        if not isinstance(schema, dict):
+            return {"not": {}} if schema is False else {}
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            target = self._document.resolve(reference)
+            beside = {name: value for name, value in schema.items() if name != "$ref"}
+            merged = {**target, **beside} if isinstance(target, dict) else beside
+            if reference in opened:
+                return self._name(merged, reference)
+            if len(opened) == _MAX_REFERENCES:
+                raise SchemaTooLarge
+            return self._read(merged, depth, (*opened, reference))
+        read = self._read_members(schema, depth, opened) if depth <= self._depth else self._describe(schema)
+        return _without_old_bounds(read)
+
+    def _read_members(self, schema: Mapping[str, Any], depth: int, opened: tuple[str, ...]) -> dict[str, Any]:
+        read = self._describe(schema)
+
+        def nested(value: Any) -> dict[str, Any]:
+            return self._read(value, depth + 1, opened)
+
+        for name, value in schema.items():
+            if name in _COPIED:
+                read[name] = self._copy(value, self._depth)
+            elif name in _ALTERNATIVES and isinstance(value, list):
+                read[name] = [nested(one) for one in value]
+            elif name in _NESTED:
+                read[name] = value if isinstance(value, bool) else nested(value)
+        if isinstance(schema.get("properties"), dict):
+            read |= self._read_properties(schema, nested)
+        return read
+
+    def _read_properties(
+        self, schema: Mapping[str, Any], nested: Callable[[Any], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Without those that only answers have."""
+        properties = {}
+        for name, value in schema["properties"].items():
+            if isinstance(name, str) and self._document.read(value).get("readOnly") is not True:
+                self._spend(len(name))
+                properties[name] = nested(value)
+        required = [name for name in _texts(schema.get("required")) if name in properties]
+        return {"properties": properties, **({"required": required} if required else {})}
+
+    def _describe(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """What it is, without what it contains."""
+        read: dict[str, Any] = {}
+        kind = schema.get("type")
+        kinds = [kind] if isinstance(kind, str) else _texts(kind)
+        if schema.get("nullable") is True and kinds:
+            kinds = [*kinds, "null"]
+        if kinds:
+            read["type"] = kinds if len(kinds) > 1 else kinds[0]
+        if isinstance(schema.get("description"), str):
+            read["description"] = schema["description"][:_MAX_DESCRIPTION]
+            self._spend(len(read["description"]))
+        return read
+
+    def _name(self, target: Mapping[str, Any], reference: str) -> dict[str, Any]:
+        kind = target.get("type")
+        name = reference.rpartition("/")[2][:100]
+        return {
+            **({"type": kind} if isinstance(kind, str) else {}),
+            "description": f"Another {name}, as above.",
+        }
+
+    def _copy(self, value: Any, depth: int) -> Any:
+        """Of JSON that is no schema."""
+        if depth < 0:
+            raise SchemaTooLarge
+        self._spend(_OVERHEAD + (len(value) if isinstance(value, str) else 0))
+        if isinstance(value, dict):
+            return {str(name): self._copy(one, depth - 1) for name, one in value.items()}
+        if isinstance(value, list):
+            return [self._copy(one, depth - 1) for one in value]
+        return value
+
+    def _spend(self, characters: int) -> None:
+        self._budget -= characters
+        if self._budget < 0:
+            raise SchemaTooLarge
+
+
+def _texts(value: Any) -> list[str]:
+    """Empty if it is no list of texts."""
+    is_one = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return value if is_one else []
+
+
+def _without_old_bounds(schema: dict[str, Any]) -> dict[str, Any]:
+    """OpenAPI 3.0 says by a boolean whether a bound belongs to what it bounds."""
+    for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if isinstance(schema.get(exclusive), bool):
+            is_exclusive = schema.pop(exclusive)
+            if is_exclusive and bound in schema:
+                schema[exclusive] = schema.pop(bound)
+    return schema

@@ -1,0 +1,143 @@
+"""Reads OpenAPI documents and calls their operations, over the guarded client: each address and redirect is checked.
+
+What the row has for headers is sent to one origin: that of the row's base_url, else of the document's address. A document that was
+read there decides nothing about who gets them.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+import aiohttp
+from django.conf import settings
+
+from knowledge.guarded_http.client import GuardedRequest, GuardedResponse, RequestLimits, send
+from knowledge.guarded_http.connector import Resolver, resolve_host
+from knowledge.guarded_http.refusal import UrlRefused
+from knowledge.guarded_http.target import parse_target
+from llm_worker.mcp.configuration import (
+    Answer,
+    CallLost,
+    Configuration,
+    ServerUnavailable,
+    values_of,
+)
+from llm_worker.mcp.openapi.api_document import MAX_DOCUMENT_BYTES, DocumentRefused, read_document
+from llm_worker.mcp.openapi.api_operations import Base, read_operations
+from llm_worker.mcp.openapi.operation_answer import Received, read_answer
+from llm_worker.mcp.openapi.operation_request import build_request
+
+# Enough for what a model is told, in any script.
+_MAX_ANSWER_BYTES: Final = 1024 * 1024
+_DOCUMENT_LIMITS: Final = RequestLimits(max_bytes=MAX_DOCUMENT_BYTES)
+# A call that takes too long is ended by its own time limit.
+_CALL_LIMITS: Final = RequestLimits(max_bytes=_MAX_ANSWER_BYTES, connect_s=10.0, read_s=3_600.0, total_s=None)
+_DOCUMENT_TYPES: Final = "application/json, application/yaml, text/yaml, */*;q=0.5"
+_NO_HEADER: Final = "The server is not set up: the value of a header cannot be sent."
+# Until then nothing was sent.
+_CONNECTING: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+
+
+class ApiSource(NamedTuple):
+    """url: of the document; empty: it was pasted, and is `document`.  chosen: the operations that come first."""
+
+    url: str
+    document: str
+    base_url: str
+    chosen: Collection[str]
+
+
+async def list_operations(
+    configuration: Configuration, source: ApiSource, resolve: Resolver = resolve_host
+) -> list[dict[str, Any]]:
+    """As read_operations, those alone that may be reached. Raises ServerUnavailable."""
+    content: bytes | str = source.document
+    if source.url:
+        headers = _headers_for(source.url, configuration)
+        content, read_at = await _fetch(source.url, headers, resolve)
+        source = source._replace(url=read_at)
+    own = {name.lower() for name, _ in configuration.headers}
+    try:
+        found = await asyncio.to_thread(_read, content, source, own)
+    except DocumentRefused as refused:
+        raise ServerUnavailable(str(refused)) from refused
+    origins = {tool["tool"]: _origin(tool["operation"]["url"]) for tool in found}
+    reached = [tool for tool in found if origins[tool["tool"]]]
+    if not reached:
+        raise ServerUnavailable("The document's operations are at addresses that are not reached.")
+    if own and configuration.url and _origin(configuration.url) not in origins.values():
+        elsewhere = origins[reached[0]["tool"]]
+        raise ServerUnavailable(
+            f"The operations are on another host than the document, {elsewhere}: enter it as base_url to have headers sent there."
+        )
+    return reached
+
+
+async def call_operation(
+    configuration: Configuration,
+    operation: Mapping[str, Any],
+    arguments: Mapping[str, Any],
+    key: str,
+    resolve: Resolver = resolve_host,
+) -> Answer:
+    """operation: of a tool that was listed.  key: the call's, the same if it is made again. Raises ServerUnavailable if the server was
+    asked nothing, CallFailed, CallLost.
+    """
+    request = build_request(operation, arguments)
+    key_header = {} if request.method in ("GET", "HEAD") else {"Idempotency-Key": key}
+    headers = {**request.headers, **key_header, **_headers_for(request.url, configuration)}
+    try:
+        async with send(replace(request, headers=headers), _CALL_LIMITS, resolve) as response:
+            received = await _receive(response)
+    except UrlRefused as refused:
+        if isinstance(refused.__cause__, Exception) and not isinstance(refused.__cause__, _CONNECTING):
+            raise CallLost(f"The server did not answer ({refused.code}).") from refused
+        raise ServerUnavailable(f"The server cannot be reached ({refused.code}).") from refused
+    except ValueError as error:
+        raise ServerUnavailable(_NO_HEADER) from error
+    return read_answer(received)
+
+
+def _read(content: bytes | str, source: ApiSource, own: Collection[str]) -> list[dict[str, Any]]:
+    """Raises DocumentRefused."""
+    document = read_document(content)
+    return read_operations(document, Base(source.base_url, source.url), source.chosen, own)
+
+
+async def _fetch(url: str, headers: Mapping[str, str], resolve: Resolver) -> tuple[bytes, str]:
+    """And where redirects led, to which addresses in it are relative (RFC 3986, section 5.1.3). Raises ServerUnavailable."""
+    request = GuardedRequest(url, headers={"Accept": _DOCUMENT_TYPES, **headers})
+    try:
+        async with send(request, _DOCUMENT_LIMITS, resolve) as response:
+            if response.status != 200:
+                raise ServerUnavailable(f"The document cannot be read (status {response.status}).")
+            return await response.read(), response.url
+    except UrlRefused as refused:
+        raise ServerUnavailable(f"The document cannot be read ({refused.code}).", str(refused)) from refused
+    except ValueError as error:
+        raise ServerUnavailable(_NO_HEADER) from error
+
+
+async def _receive(response: GuardedResponse) -> Received:
+    content, is_cut = bytearray(), False
+    try:
+        async for piece in response.pieces():
+            content += piece
+    except UrlRefused:
+        is_cut = True
+    return Received(response.status, response.headers.get("Content-Type", ""), bytes(content), is_cut)
+
+
+def _headers_for(url: str, configuration: Configuration) -> Mapping[str, str]:
+    """Raises ServerUnavailable for a variable that this process does not have."""
+    is_own = not configuration.url or _origin(url) == _origin(configuration.url)
+    return values_of(configuration.headers) if is_own else {}
+
+
+def _origin(url: str) -> str:
+    """Empty: it is never requested."""
+    try:
+        return parse_target(url, settings.URL_ALLOWED_HOSTS).origin
+    except UrlRefused:
+        return ""

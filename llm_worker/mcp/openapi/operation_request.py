@@ -1,0 +1,86 @@
+"""Builds the request of a call of an operation from the arguments that a model gives (OpenAPI 3.1, Parameter Object, Style Values). Pure."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from knowledge.guarded_http.client import GuardedRequest
+from llm_worker.mcp.configuration import CallFailed
+from llm_worker.mcp.openapi.api_operations import BODY, Place
+
+_SEPARATORS: Final = {"spaceDelimited": " ", "pipeDelimited": "|"}
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_UPWARD: Final = frozenset({".", ".."})
+
+
+def build_request(operation: Mapping[str, Any], arguments: Mapping[str, Any]) -> GuardedRequest:
+    """operation: of a tool that was listed. Raises CallFailed for what cannot be sent."""
+    url, query = str(operation["url"]), []
+    headers = {"Accept": "application/json, text/*;q=0.9, */*;q=0.5"}
+    for place in (Place(*one) for one in operation["places"]):
+        value = arguments.get(place.argument)
+        if place.where == "path":
+            url = url.replace(f"{{{place.name}}}", _in_path(place, value))
+        elif value is None:
+            continue
+        elif place.where == "query":
+            query += [f"{_quoted(name)}={_quoted(text)}" for name, text in _in_query(place, value)]
+        else:
+            headers[place.name] = _in_header(place, value)
+    if query:
+        url += ("&" if "?" in url else "?") + "&".join(query)
+    body = None
+    if operation["content_type"] and BODY in arguments:
+        body = json.dumps(arguments[BODY], ensure_ascii=False).encode("utf-8", "replace")
+        headers["Content-Type"] = operation["content_type"]
+    return GuardedRequest(url, operation["method"], headers, body)
+
+
+def _in_path(place: Place, value: Any) -> str:
+    """A server may decode what is encoded before it walks the path."""
+    text = _joined(place, value)
+    if not text or _UPWARD & set(re.split(r"[/\\]", text)):
+        raise CallFailed(f"This cannot be the value of {place.argument}.")
+    return _quoted(text)
+
+
+def _in_header(place: Place, value: Any) -> str:
+    text = _joined(place, value)
+    if _CONTROL.search(text):
+        raise CallFailed(f"This cannot be the value of {place.argument}.")
+    return text
+
+
+def _in_query(place: Place, value: Any) -> Iterator[tuple[str, str]]:
+    if place.style == "deepObject" and isinstance(value, dict):
+        yield from ((f"{place.name}[{name}]", _text(one)) for name, one in value.items())
+    elif place.style == "form" and place.explode and isinstance(value, dict):
+        yield from ((name, _text(one)) for name, one in value.items())
+    elif place.style != "json" and place.explode and isinstance(value, list):
+        yield from ((place.name, _text(one)) for one in value)
+    else:
+        yield place.name, _joined(place, value)
+
+
+def _joined(place: Place, value: Any) -> str:
+    if place.style == "json":
+        return json.dumps(value, ensure_ascii=False)
+    separator = _SEPARATORS.get(place.style, ",")
+    if isinstance(value, list):
+        return separator.join(map(_text, value))
+    if isinstance(value, dict):
+        between = "=" if place.explode else separator
+        return separator.join(f"{name}{between}{_text(one)}" for name, one in value.items())
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="", errors="replace")
