@@ -41,11 +41,12 @@ DOCUMENT: dict[str, Any] = {
 
 
 class ApiServer:
-    """received: the calls, each as (method, path with query, headers in lower case, body).  document: what it serves, as JSON."""
+    """received: the calls, each as (method, path with query, headers in lower case, body).  document: what it serves, as JSON; readers: the headers of the requests for it."""
 
     def __init__(self) -> None:
         self.received: list[tuple[str, str, dict[str, str], bytes]] = []
         self.document = DOCUMENT
+        self.readers: list[dict[str, str]] = []
         self.leads_to = ""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"api": self}))
         self._server.daemon_threads = True
@@ -68,6 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/openapi.json":
+            self.api.readers.append(self._headers())
             self._answer(200, json.dumps(self.api.document).encode())
             return
         self._record(b"")
@@ -89,8 +91,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(201, b'{"added": true}')
 
     def _record(self, body: bytes) -> None:
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        self.api.received.append((self.command, self.path, headers, body))
+        self.api.received.append((self.command, self.path, self._headers(), body))
+
+    def _headers(self) -> dict[str, str]:
+        return {name.lower(): value for name, value in self.headers.items()}
 
     def _answer(self, status: int, body: bytes, **headers: str) -> None:
         self.send_response(status)

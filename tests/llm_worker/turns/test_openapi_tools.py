@@ -29,7 +29,7 @@ def listed(api, runtime, transactional_db):
 
     def listed(**fields) -> McpServer:
         source = {} if "document" in fields else {"url": f"{api.url}/openapi.json"}
-        server = McpServer.objects.create(name="tides", transport="openapi", **source, **fields)
+        server = McpServer.objects.create(name="tides", transport="openapi", **{**source, **fields})
         runtime.list_mcp_tools(str(server.pk))
         server.refresh_from_db()
         return server
@@ -64,9 +64,15 @@ def test_a_model_is_offered_the_operations_and_reads_what_they_answer(listed, an
     assert run.status == Status.COMPLETED, run.error_code
     offered = {tool["function"]["name"] for tool in upstream.requests[0].body["tools"]}
     assert {"tides__getPort", "tides__addTide"} <= offered
-    assert api.received[0][:2] == ("GET", "/ports/B%C3%BCsum%2FS%C3%BCd?days=today&days=tomorrow")
+    # The calls run side by side.
+    path = "/ports/B%C3%BCsum%2FS%C3%BCd?days=today&days=tomorrow"
+    assert sorted(one[:2] for one in api.received) == [
+        ("GET", "/missing"),
+        ("GET", "/nothing"),
+        ("GET", path),
+    ]
     read, missing, nothing = tool_responses(upstream.requests[-1])
-    assert json.loads(read) == {"path": api.received[0][1]}
+    assert json.loads(read) == {"path": path}
     assert missing == (
         'The server answered with status 404 (Not Found): {"detail": "There is no such port."}'
     )
@@ -74,7 +80,7 @@ def test_a_model_is_offered_the_operations_and_reads_what_they_answer(listed, an
     client = factories.api_client(run.turn.session.owner)
     *_, shown = client.get(f"/api/sessions/{run.turn.session_id}/messages/").json()
     assert [call["status"] for call in shown["tool_calls"]] == ["completed", "failed", "completed"]
-    assert shown["tool_calls"][0]["structured"] == {"path": api.received[0][1]}
+    assert shown["tool_calls"][0]["structured"] == {"path": path}
 
 
 def test_an_operation_that_changes_something_waits_for_its_user_and_is_called_once(
@@ -135,20 +141,45 @@ def test_operations_at_a_private_address_are_not_offered_and_those_listed_before
     assert api.received == []
 
 
-def test_headers_have_the_values_of_variables_and_are_sent_to_the_origin_of_the_row_alone(
-    listed, answer, api, settings, monkeypatch, runtime
-):
+@pytest.fixture
+def other(api, settings, monkeypatch):
+    """Another host; the workers have a token."""
     monkeypatch.setenv("TIDES_TOKEN", "Bearer ebb")
-    with ApiServer() as other:
-        settings.URL_ALLOWED_HOSTS = frozenset({api.host, other.host})
-        api.document = {**api.document, "servers": [{"url": other.url}]}
-        server = listed(headers={"Authorization": "TIDES_TOKEN"})
-        assert (server.status, f"{other.url}: enter it as base_url" in server.problem) == ("down", True)
-        server.change(base_url=api.url)
-        runtime.list_mcp_tools(str(server.pk))
-        answer(call("getPort", port="Husum"))
-        assert api.received[0][2]["authorization"] == "Bearer ebb"
-        assert other.received == []
+    with ApiServer() as serving:
+        settings.URL_ALLOWED_HOSTS = frozenset({api.host, serving.host})
+        yield serving
+
+
+def test_headers_have_the_values_of_variables_and_are_sent_to_the_origin_of_the_document_alone(
+    listed, answer, api, other
+):
+    elsewhere = {**api.document["paths"]["/nothing"], "servers": [{"url": other.url}]}
+    api.document = {**api.document, "paths": {**api.document["paths"], "/nothing": elsewhere}}
+    listed(headers={"Authorization": "TIDES_TOKEN"})
+    answer(call("getPort", port="Husum"), call("nothing"))
+    sent = [headers.get("authorization") for headers in api.readers]
+    assert (sent, api.received[0][2]["authorization"]) == (["Bearer ebb"], "Bearer ebb")
+    assert [("authorization" in headers) for _, _, headers, _ in other.received] == [False]
+
+
+def test_a_document_that_leads_elsewhere_gets_headers_sent_there_by_the_row_alone(
+    listed, answer, api, other, runtime
+):
+    api.document = {**api.document, "servers": [{"url": other.url}]}
+    server = listed(headers={"Authorization": "TIDES_TOKEN"})
+    assert (server.status, f"{other.url}: enter it as base_url" in server.problem) == ("down", True)
+    server.change(base_url=other.url)
+    runtime.list_mcp_tools(str(server.pk))
+    assert "authorization" not in api.readers[-1]
+    answer(call("getPort", port="Husum"))
+    assert other.received[0][2]["authorization"] == "Bearer ebb"
+
+
+def test_addresses_in_a_document_are_relative_to_where_it_was_read(listed, answer, api, other):
+    api.leads_to = f"{other.url}/openapi.json"
+    listed(url=f"{api.url}/away")
+    answer(call("getPort", port="Husum"))
+    assert [path for _, path, _, _ in other.received] == ["/ports/Husum"]
 
 
 def test_the_problem_of_a_document_is_told_and_it_is_read_again_on_request(listed, api, runtime):

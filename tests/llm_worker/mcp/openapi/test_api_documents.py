@@ -125,6 +125,7 @@ def test_a_schema_of_openapi_3_0_becomes_one_of_json_schema() -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_schema_that_is_too_large_is_told_less_deep() -> None:
     def tree(depth: int) -> dict[str, Any]:
         inner = tree(depth - 1) if depth else {"type": "string"}
@@ -257,6 +258,16 @@ def test_of_a_long_document_those_that_are_chosen_come_first() -> None:
     read = read_operations(read_document(json.dumps(document(paths))), BASE, chosen=["op699"])
     assert len(read) == 500
     assert read[0]["tool"] == "op699"
+
+
+@pytest.mark.slow
+def test_reading_ends_where_many_schemas_are_too_large() -> None:
+    large = body({"enum": list(range(5_000))})
+    paths = {**{f"/p{number}": {"post": large} for number in range(100)}, "/good": {"get": OK}}
+    read = read_document(json.dumps(document(paths)))
+    with pytest.raises(DocumentRefused):
+        read_operations(read, BASE)
+    assert [one["tool"] for one in read_operations(read, BASE, chosen=["get_good"])] == ["get_good"]
 
 
 def test_what_headers_of_the_row_say_is_not_asked_of_the_model() -> None:
