@@ -20,7 +20,7 @@ from tests.matrix.admin_pages import pages
 from web.admin.workers_page import REPAIRED
 
 # The same in German, or a name of the API.
-SAME = {"text", "Text", "stdio", "http"}
+SAME = {"text", "Text", "stdio", "http", "openapi"}
 NAMES = {"unsupported_options", "dialect"}
 TEXT = re.compile(r">\s*([^<>]+?)\s*<")
 REPAIRS = {field.name for field in fields(SweepReport)} - {"taken_over"}
