@@ -26,9 +26,13 @@ class LivenessLock:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Returns when the lock is held; waits for Postgres."""
+        """Returns when the lock is held; waits for Postgres, until a signal handler raises."""
         self._thread = start_thread("liveness lock", self._keep)
-        self._held.wait()
+        try:
+            self._held.wait()
+        except BaseException:
+            self._ending.set()
+            raise
 
     def stop(self) -> None:
         self._ending.set()

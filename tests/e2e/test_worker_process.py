@@ -8,6 +8,7 @@ import pytest
 
 from chat.protocol.tasks import DEFAULT_QUEUE
 from tests.e2e.client import Client
+from tests.instance import free_port
 from tests.stack import Stack
 
 pytestmark = pytest.mark.e2e
@@ -31,6 +32,17 @@ async def test_a_worker_told_to_end_finishes_its_answers_and_leaves_quietly(stac
         stack.start("llm")
         after = (await alice.ask(session, "And now?"))["runs"][0]
         assert (await socket.ended(after["id"])).stop_reason == "finished"
+
+
+async def test_a_worker_that_waits_for_postgres_ends_when_it_is_told_to(stack: Stack) -> None:
+    elsewhere = f"postgresql://nobody@127.0.0.1:{free_port()}/nothing"
+    stack.start("llm", "llm.waiting", {"DATABASE_URL": elsewhere})
+    worker = stack.processes["llm.waiting"]
+    waits = "the liveness lock waits for Postgres"
+    await asyncio.to_thread(stack.upstream.wait_for, lambda: waits in stack.log("llm.waiting"))
+    stack.signal("llm.waiting", signal.SIGTERM)
+    assert await asyncio.to_thread(worker.wait, 20) == 0
+    assert "Traceback" not in stack.log("llm.waiting")
 
 
 @pytest.mark.parametrize(
