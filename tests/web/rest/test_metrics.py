@@ -46,6 +46,12 @@ def nothing_is_remembered() -> Iterator[None]:
     gauges._latest = None
 
 
+@pytest.fixture(autouse=True)
+def nothing_else_pushes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that has imported config.asgi has left a thread that pushes what this process counts, every two seconds."""
+    monkeypatch.setattr(tally, "_if_possible", lambda _push: None)
+
+
 @pytest.fixture
 def run(transactional_db: None) -> Run:
     """A run of alice's that has been queued for 90 s."""
