@@ -101,6 +101,22 @@ def agent_session(transactional_db: None) -> Callable[..., Session]:
 
 
 @pytest.fixture
+def answer(ask: Any, deliver: Any, upstream: Upstream, session: Session) -> Callable[..., Run]:
+    """The run of a question of `session`, a fixture of the module with the model `plain`, whose model makes these calls."""
+
+    def answer(*calls: Any) -> Run:
+        if calls:
+            upstream.reply(*calls, times=1)
+        upstream.reply({"text": "Done."})
+        [run] = ask("Go", "plain", session=session)
+        assert deliver(run).result(60)
+        run.refresh_from_db()
+        return run
+
+    return answer
+
+
+@pytest.fixture
 def searching(settings: Any) -> Iterator[SearchServer]:
     """With a search server; it finds nothing until a test says what."""
     with SearchServer() as server:

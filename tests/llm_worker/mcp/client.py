@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 from django import test
@@ -14,6 +14,9 @@ from chat.transcript.questions import Answered
 from llm_worker.mcp.configuration import Answer, Caller, Configuration
 from llm_worker.mcp.connections import Connections
 from tests import factories
+
+# A call of the tool of tests/mcp_oauth_server.py.
+TIDE: Final = {"call": {"name": "harbour__tide", "arguments": {"place": "Sole"}}}
 
 
 async def until(condition: Callable[[], object]) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chat.models import McpServer
+from chat.models import McpServer, ModelConfig
 from tests.instance import ROOT, free_port
 from tests.llm_worker.mcp.client import Client
 from tests.mcp_oauth_server import Issuer, serve
@@ -44,3 +44,10 @@ def harbour(issuer: Issuer, runtime: Any, transactional_db: None) -> McpServer:
     runtime.list_mcp_tools(str(server.pk))
     server.refresh_from_db()
     return server
+
+
+@pytest.fixture
+def session(agent_session: Any, upstream: Any) -> Any:
+    """Its agent has the tools of `harbour`."""
+    ModelConfig.objects.create(name="plain", base_url=upstream.base_url)
+    return agent_session(tools=["harbour__*"])

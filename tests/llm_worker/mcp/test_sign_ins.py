@@ -6,35 +6,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from chat.models import McpCredential, McpRevocation, McpServer, McpSignIn, ModelConfig
+from chat.models import McpCredential, McpRevocation, McpServer, McpSignIn
 from chat.protocol.states import Status
 from tests import factories
-from tests.llm_worker.mcp.client import sign_in
+from tests.llm_worker.mcp.client import TIDE, sign_in
 from tests.mcp_oauth_server import Issuer
 from tests.tool_fixtures import tool_responses
 
 pytestmark = [pytest.mark.e2e]
-
-TIDE = {"call": {"name": "harbour__tide", "arguments": {"place": "Sole"}}}
-
-
-@pytest.fixture
-def session(agent_session: Any, upstream: Any) -> Any:
-    ModelConfig.objects.create(name="plain", base_url=upstream.base_url)
-    return agent_session(tools=["harbour__*"])
-
-
-@pytest.fixture
-def answer(ask: Any, deliver: Any, upstream: Any, session: Any) -> Any:
-    def answer() -> Any:
-        upstream.reply(TIDE, times=1)
-        upstream.reply({"text": "Done."})
-        [run] = ask("Go", "plain", session=session)
-        assert deliver(run).result(60)
-        run.refresh_from_db()
-        return run
-
-    return answer
 
 
 def test_the_tools_of_a_server_are_usable_once_its_user_has_signed_in(
@@ -46,7 +25,7 @@ def test_the_tools_of_a_server_are_usable_once_its_user_has_signed_in(
     row = McpCredential.objects.get()
     assert (row.user, row.issuer, row.secret["scope"]) == (session.owner, issuer.iss, "tides")
     assert McpSignIn.objects.get().encrypted_flow == ""
-    assert answer().status == Status.COMPLETED
+    assert answer(TIDE).status == Status.COMPLETED
     assert tool_responses(upstream.requests[-1]) == ["high at Sole"]
 
 
@@ -56,7 +35,7 @@ def test_a_token_that_has_expired_is_renewed_in_the_middle_of_a_turn(
     sign_in(runtime, harbour, session.owner)
     McpCredential.objects.update(expires_at=timezone.now())
     before = McpCredential.objects.get().secret
-    assert answer().status == Status.COMPLETED
+    assert answer(TIDE).status == Status.COMPLETED
     assert tool_responses(upstream.requests[-1]) == ["high at Sole"]
     assert issuer.refreshed == 1
     assert McpCredential.objects.get().secret["access_token"] != before["access_token"]
@@ -68,7 +47,7 @@ def test_a_token_that_the_server_refuses_is_renewed(
     """It was revoked, or the server's clock is another one."""
     sign_in(runtime, harbour, session.owner)
     issuer.access.clear()
-    answer()
+    answer(TIDE)
     assert tool_responses(upstream.requests[-1]) == ["high at Sole"]
     assert issuer.refreshed == 1
 
@@ -78,7 +57,7 @@ def test_what_was_revoked_is_forgotten(
 ) -> None:
     sign_in(runtime, harbour, session.owner)
     issuer.revoke()
-    assert answer().status == Status.WAITING
+    assert answer(TIDE).status == Status.WAITING
     assert not McpCredential.objects.exists()
 
 
@@ -87,7 +66,7 @@ def test_a_user_calls_with_no_token_of_another(
 ) -> None:
     sign_in(runtime, harbour, factories.create_user("bob"))
     assert harbour.status == "ready"
-    assert answer().status == Status.WAITING
+    assert answer(TIDE).status == Status.WAITING
 
 
 def test_the_page_says_that_the_issuer_was_another(

@@ -7,12 +7,9 @@ import pytest
 from chat.models import McpCredential, McpServer, Run
 from chat.protocol.states import Status
 from chat.runs.mcp.sign_ins import sign_in_states
-from tests.llm_worker.mcp.client import sign_in
-from tests.llm_worker.mcp.test_sign_ins import answer, session
+from tests.llm_worker.mcp.client import TIDE, sign_in
 from tests.mcp_oauth_server import Issuer
 from tests.tool_fixtures import tool_responses
-
-__all__ = ["answer", "session"]  # fixtures
 
 pytestmark = [pytest.mark.e2e]
 
@@ -22,7 +19,7 @@ def waiting(harbour: McpServer, runtime: Any, session: Any, answer: Any, issuer:
     """For more than the user has signed in for."""
     sign_in(runtime, harbour, session.owner)
     issuer.demanded["tide"] = "tides:read"
-    run: Run = answer()
+    run: Run = answer(TIDE)
     assert run.status == Status.WAITING
     return run
 

@@ -18,13 +18,10 @@ from llm_worker.mcp.configuration import MAX_QUESTIONS
 from tests import factories
 from tests.concurrency import run_concurrently
 from tests.llm_worker.attempt.test_drain import another_worker_does
-from tests.llm_worker.mcp.client import sign_in
-from tests.llm_worker.mcp.test_sign_ins import answer, session
+from tests.llm_worker.mcp.client import TIDE, sign_in
 from tests.llm_worker.screens import live, rebuilt
 from tests.mcp_oauth_server import Issuer
 from tests.tool_fixtures import tool_responses
-
-__all__ = ["answer", "session"]  # fixtures
 
 pytestmark = [pytest.mark.e2e]
 
@@ -37,7 +34,7 @@ def waiting(harbour: McpServer, runtime: Any, session: Any, answer: Any, issuer:
     """A run whose call was refused, since the tokens of its user were revoked."""
     sign_in(runtime, harbour, session.owner)
     issuer.revoke()
-    run: Run = answer()
+    run: Run = answer(TIDE)
     assert (run.status, run.owner) == (Status.WAITING, None)
     return run
 
@@ -142,7 +139,7 @@ def test_a_sign_in_before_the_run_waits_is_seen_by_it(
         return really(*args)
 
     monkeypatch.setattr("llm_worker.attempt.completion.let_wait", signs_in_first)
-    run = answer()
+    run = answer(TIDE)
     assert run.status == Status.QUEUED
     assert Approval.objects.get().decision == "signed_in"
 
@@ -168,7 +165,7 @@ def test_a_user_who_cannot_sign_in_is_not_waited_for(
     """To a server that all users share, staff do."""
     sign_in(runtime, harbour, session.owner)
     McpServer.objects.update(sign_in="shared")
-    run = answer()
+    run = answer(TIDE)
     assert run.status == Status.COMPLETED
     assert "sign in" in ToolCall.objects.get(run=run).response
 
@@ -182,7 +179,7 @@ def test_one_of_staff_waits_for_the_sign_in_of_any_of_them(
     other = factories.create_user("root", is_staff=True, is_superuser=True)
     sign_in(runtime, harbour, other)
     issuer.revoke()
-    run = answer()
+    run = answer(TIDE)
     assert run.status == Status.WAITING
     sign_in(runtime, harbour, other)
     assert goes_on(run, upstream) == ["high at Sole"]

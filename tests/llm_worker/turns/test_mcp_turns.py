@@ -45,22 +45,6 @@ def session(agent_session, upstream):
     return agent_session(tools=["tests__*"])
 
 
-@pytest.fixture
-def answer(ask, deliver, upstream, session):
-    """The run of a question whose model makes these calls."""
-
-    def answer(*calls):
-        if calls:
-            upstream.reply(*calls, times=1)
-        upstream.reply({"text": "Done."})
-        [run] = ask("Go", "plain", session=session)
-        assert deliver(run).result(60)
-        run.refresh_from_db()
-        return run
-
-    return answer
-
-
 def test_a_model_is_offered_the_tools_and_reads_what_they_answer(server, answer, upstream):
     assert (server.status, server.problem) == ("ready", "")
     before = counted("tests__echo")

@@ -38,21 +38,9 @@ def listed(api, runtime, transactional_db):
 
 
 @pytest.fixture
-def answer(ask, deliver, upstream, agent_session):
-    """The run of a question whose model makes these calls."""
+def session(agent_session, upstream):
     ModelConfig.objects.create(name="plain", base_url=upstream.base_url)
-    session = agent_session(tools=["tides__*"])
-
-    def answer(*calls):
-        if calls:
-            upstream.reply(*calls, times=1)
-        upstream.reply({"text": "Done."})
-        [run] = ask("Go", "plain", session=session)
-        assert deliver(run).result(60)
-        run.refresh_from_db()
-        return run
-
-    return answer
+    return agent_session(tools=["tides__*"])
 
 
 def test_a_model_is_offered_the_operations_and_reads_what_they_answer(listed, answer, api, upstream):
