@@ -11,9 +11,10 @@ from typing import Final
 from redis.exceptions import RedisError
 
 from chat.events import knowledge_bases, session_list
+from chat.events.frames import FileFrame
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import ModelConfig
-from chat.presenters.files import present_file
+from chat.presenters.files import describe_file
 from chat.protocol.wire import encode
 from knowledge.models import File
 
@@ -34,7 +35,7 @@ def channel_name(user_id: int) -> str:
 
 
 def encode_file(file: File) -> bytes:
-    return encode({"type": "file", **present_file(file, ModelConfig.objects.offered())})
+    return encode(describe_file(file, ModelConfig.objects.offered(), FileFrame))
 
 
 def publish_processing(file: File) -> None:

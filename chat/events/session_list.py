@@ -10,10 +10,10 @@ from typing import Final
 from django.db import transaction
 from redis.exceptions import RedisError
 
-from chat.events.frames import SessionDeleted
+from chat.events.frames import SessionChanged, SessionDeleted
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import Session
-from chat.presenters.sessions import present_listed_session
+from chat.presenters.sessions import listed_members
 from chat.protocol.wire import encode
 
 logger = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ def channel_name(user_id: int) -> str:
 
 def encode_changed(session: Session) -> bytes:
     """The message `session_changed`: the session's row of the list. is_answering must be set."""
-    return encode({"type": "session_changed", "session": str(session.pk), **present_listed_session(session)})
+    return encode(SessionChanged.from_row(session, session=session.pk, **listed_members(session)))
 
 
 def publish_created(session: Session) -> None:

@@ -52,18 +52,7 @@ EDITED = (
 )
 DEMO_NAME = "notes"
 # Changing one of these makes it another server.
-CONFIGURATION = (
-    "transport",
-    "command",
-    "url",
-    "document",
-    "base_url",
-    "env",
-    "headers",
-    "sign_in",
-    "is_enabled",
-    "name",
-)
+CONFIGURATION = tuple(name for name in EDITED if name not in ("approval", "enabled_tools"))
 MAX_DOCUMENT_CHARACTERS = 2_000_000
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from uuid import UUID
 
 from chat.presenters.answer import Answer
-from chat.presenters.files import FileErrorAnswer, present_file_error
+from chat.presenters.files import FileErrorAnswer, describe_file_error
 from chat.presenters.json_values import JSONObject
 from chat.protocol.members import Moment, choice, doc
 from knowledge.indexing import chunks_without_vector
@@ -57,7 +57,7 @@ def _present(document: Document, *, is_waiting: bool) -> JSONObject:
         title=shown.name,
         url=shown.url or None,
         status=FileStatus.PROCESSING if is_waiting else document.status,
-        error=present_file_error(document) if document.status == FileStatus.FAILED else None,
+        error=describe_file_error(document) if document.status == FileStatus.FAILED else None,
         content_type=shown.content_type,
         size=shown.size_bytes,
     ).json()

@@ -57,11 +57,18 @@ class IndexingAnswer(Answer):
 
 
 def present_file(file: File, models: Iterable[ModelConfig] | None = None) -> JSONObject:
-    """models: those that may be asked, or None to load them; a file that is ready says which of them it fits."""
+    return describe_file(file, models).json()
+
+
+def describe_file(
+    file: File, models: Iterable[ModelConfig] | None = None, kind: type[FileAnswer] = FileAnswer
+) -> FileAnswer:
+    """models: those that may be asked, or None to load them; a file that is ready says which of them it fits. kind: FileAnswer, or
+    the frame that extends it."""
     has_pixels = file.kind == FileKind.IMAGE and bool(file.width_px)
     is_ready = file.status == FileStatus.READY
     has_unread_pages = is_ready and bool(file.unread_pages)
-    return FileAnswer.from_row(
+    return kind.from_row(
         file,
         size=file.size_bytes,
         token_count=tokens_of_file(file),
@@ -72,8 +79,8 @@ def present_file(file: File, models: Iterable[ModelConfig] | None = None) -> JSO
         unread_pages=file.unread_pages if has_unread_pages else UNSET,
         shown_pages=file.shown_pages if has_unread_pages else UNSET,
         fits=_fits(file, models) if is_ready else UNSET,
-        error=present_file_error(file) if file.status == FileStatus.FAILED else UNSET,
-    ).json()
+        error=describe_file_error(file) if file.status == FileStatus.FAILED else UNSET,
+    )
 
 
 def has_thumbnail(file: File) -> bool | UnsetType:
@@ -83,7 +90,7 @@ def has_thumbnail(file: File) -> bool | UnsetType:
     return file.status == FileStatus.READY and bool(file.thumbnail)
 
 
-def present_file_error(file: File) -> FileErrorAnswer:
+def describe_file_error(file: File) -> FileErrorAnswer:
     """file: one that failed."""
     return FileErrorAnswer(code=file.error_code, message=file_error_message(file.error_code))
 

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID
 
 JSONObject = dict[str, Any]
 
@@ -14,7 +13,3 @@ def isoformat_utc(moment: datetime) -> str:
 
 def isoformat_or_none(moment: datetime | None) -> str | None:
     return isoformat_utc(moment) if moment else None
-
-
-def id_or_none(pk: UUID | None) -> str | None:
-    return str(pk) if pk else None

@@ -9,7 +9,7 @@ from chat.models import McpCatalog, McpRequest, McpServer
 from chat.models.mcp_request import McpRequestKind, McpRequestStatus
 from chat.models.mcp_server import McpStatus
 from chat.presenters.answer import Answer
-from chat.presenters.files import FileAnswer, present_file
+from chat.presenters.files import FileAnswer, describe_file
 from chat.presenters.json_values import JSONObject
 from chat.presenters.mcp_servers import NEEDS_SIGN_IN, NOT_NEEDED, SIGNED_IN
 from chat.protocol.members import choice, doc
@@ -82,6 +82,6 @@ def present_mcp_request(request: McpRequest) -> JSONObject:
         request,
         server=request.server_id,
         status=status,
-        file=present_file(request.file) if request.file else None,
+        file=describe_file(request.file) if request.file else None,
         error=McpRequestErrorAnswer(code=code, message=problem) if code else None,
     ).json()

@@ -10,7 +10,7 @@ from django.db.models import Count
 from chat.models import ModelConfig
 from chat.models.file_tokens import tokens_for_model
 from chat.presenters.answer import Answer
-from chat.presenters.files import FileAnswer, IndexingAnswer, present_file
+from chat.presenters.files import FileAnswer, IndexingAnswer, describe_file
 from chat.presenters.json_values import JSONObject
 from chat.protocol.members import Moment, doc
 from chat.transcript.tokens import PROJECT_SHARE
@@ -48,7 +48,7 @@ def present_projects(projects: Sequence[Project]) -> list[JSONObject]:
     return [
         ProjectAnswer.from_row(
             project,
-            files=[present_file(file, models) for file in files[project.pk]],
+            files=[describe_file(file, models) for file in files[project.pk]],
             **_measured(project, files[project.pk], models),
             indexing=IndexingAnswer(
                 chunks=sum(file.chunk_count for file in files[project.pk]),

@@ -80,8 +80,8 @@ def describe_provider(provider: Provider) -> ProviderAnswer:
         provider,
         is_environment=False,
         created_by=provider.created_by.get_username() if provider.created_by else None,
-        models=[present_provider_model(model) for model in provider.models.all()],
-        latest_check=_present_check(provider.latest_check),
+        models=[describe_provider_model(model) for model in provider.models.all()],
+        latest_check=_describe_check(provider.latest_check),
     )
 
 
@@ -96,12 +96,12 @@ def describe_environment(base_url: str, models: Iterable[ModelConfig]) -> Provid
         has_key=None,
         created_by=None,
         created_at=None,
-        models=[present_provider_model(model) for model in models],
+        models=[describe_provider_model(model) for model in models],
         latest_check=None,
     )
 
 
-def present_provider_model(model: ModelConfig) -> ProviderModelAnswer:
+def describe_provider_model(model: ModelConfig) -> ProviderModelAnswer:
     return ProviderModelAnswer.from_row(
         model,
         upstream_name=model.name_at_server,
@@ -115,22 +115,22 @@ def _price(price: Decimal | None) -> str | None:
     return None if price is None else f"{price.normalize():f}"
 
 
-def _present_check(check: Mapping[str, Any] | None) -> ProviderCheckAnswer | None:
+def _describe_check(check: Mapping[str, Any] | None) -> ProviderCheckAnswer | None:
     if check is None:
         return None
     return ProviderCheckAnswer(
         status=check["status"],
         requested_at=check["requested_at"],
         finished_at=check.get("finished_at"),
-        error=_present_error(check.get("error")),
+        error=_describe_error(check.get("error")),
         models=check.get("models", []),
         model=check["model"] or None,
-        test_error=_present_error(check.get("test_error")),
+        test_error=_describe_error(check.get("test_error")),
         latency_ms=check.get("latency_ms"),
     )
 
 
-def _present_error(error: Mapping[str, str] | None) -> CheckErrorAnswer | None:
+def _describe_error(error: Mapping[str, str] | None) -> CheckErrorAnswer | None:
     if error is None:
         return None
     message = PROVIDER_ERRORS.get(error["code"]) or RUN_ERRORS[error["code"]][0]

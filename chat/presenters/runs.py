@@ -14,11 +14,6 @@ from chat.protocol.states import Status
 from chat.transcript.run_options import present_options
 from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP
 
-# In the order in which they are usually set.
-RUN_TIMESTAMPS: Final = (
-    "created_at", "queued_at", "claimed_at", "beat_at", "lease_until", "deadline", "ended_at", "announced_at",
-)  # fmt: skip
-
 # Of a request, each with its tokens in Run.context_usage.
 CONTEXT_PARTS: Final = ("system", "tools", "summary", "history", "files", "question")
 # In answers; the admin shows all that is kept.

@@ -92,11 +92,6 @@ def present_trashed_session(session: Session) -> JSONObject:
     return TrashedSessionAnswer.from_row(session, **_members(session)).json()
 
 
-def present_listed_session(session: Session) -> JSONObject:
-    """is_answering must be set."""
-    return ListedSession.from_row(session, **_listed_members(session)).json()
-
-
 def present_changed_session(session: Session) -> JSONObject:
     return ChangedSession.from_row(
         session,
@@ -116,7 +111,7 @@ def _members(session: Session) -> JSONObject:
     """Those that are not called as the row's attributes."""
     root = session.root_id  # type: ignore[attr-defined]
     return {
-        **_listed_members(session),
+        **listed_members(session),
         "id": session.pk,
         "root": root,
         "leaf": session.leaf_id or root,
@@ -125,5 +120,6 @@ def _members(session: Session) -> JSONObject:
     }
 
 
-def _listed_members(session: Session) -> JSONObject:
+def listed_members(session: Session) -> JSONObject:
+    """Those of a ListedSession that are not called as the row's attributes."""
     return {"agent": session.agent_id, "project": session.project_id, "n": session.latest_event}

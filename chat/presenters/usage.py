@@ -47,9 +47,10 @@ class LimitUseAnswer(Answer):
 
 
 def present_limit_use(use: LimitUse) -> JSONObject:
-    most = None if use.max is None else _number(use.max)
-    return LimitUseAnswer.from_row(use, used=_number(use.used), max=most).json()
+    most = None if use.max is None else plain_number(use.max)
+    return LimitUseAnswer.from_row(use, used=plain_number(use.used), max=most).json()
 
 
-def _number(value: int | Decimal) -> int | float:
+def plain_number(value: int | Decimal) -> int | float:
+    """A number as JSON has it."""
     return value if isinstance(value, int) else float(value)

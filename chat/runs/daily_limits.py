@@ -6,12 +6,12 @@ still take is not known: these limits forbid further runs once they are reached,
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from decimal import Decimal
 
 from django.contrib.auth.models import User
 
 from chat.models.daily_use import DailyAccount
 from chat.presenters.json_values import isoformat_or_none
+from chat.presenters.usage import plain_number
 from chat.protocol.errors import ApiError
 from chat.protocol.limit_use import LimitUse
 
@@ -35,8 +35,8 @@ def refusal(reached: LimitUse) -> ApiError:
         "daily_limit_reached",
         retry_after_s=max(1, round(wait.total_seconds())) if wait else None,
         limit=reached.code,
-        used=_number(reached.used),
-        max=None if reached.max is None else _number(reached.max),
+        used=plain_number(reached.used),
+        max=None if reached.max is None else plain_number(reached.max),
         resets_at=isoformat_or_none(reached.resets_at),
     )
 
@@ -44,7 +44,3 @@ def refusal(reached: LimitUse) -> ApiError:
 def limit_uses(user: User) -> Iterable[LimitUse]:
     """The limits of today."""
     return DailyAccount.read(user.pk) or ()
-
-
-def _number(value: int | Decimal) -> int | float:
-    return value if isinstance(value, int) else float(value)

@@ -121,3 +121,10 @@ def values_of(variables: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
             "The server is not set up.", f"The workers have no environment variable {missing[0]}."
         )
     return {name: os.environ[variable] for name, variable in variables}
+
+
+def cut_result(text: str) -> str:
+    """What a model is told of a result."""
+    if len(text) <= MAX_RESULT_CHARACTERS:
+        return text
+    return f"{text[:MAX_RESULT_CHARACTERS]}\n\n(Cut off: the result has {len(text)} characters.)"

@@ -19,7 +19,7 @@ from mcp_types import (
 
 from chat.protocol.strict_json import measured_storable
 from knowledge.file_types import detect_type
-from llm_worker.mcp.configuration import MAX_RESULT_CHARACTERS
+from llm_worker.mcp.configuration import MAX_RESULT_CHARACTERS, cut_result
 
 # Of one answer. Their bytes are bounded by the size of the message.
 MAX_IMAGES: Final = 8
@@ -51,10 +51,7 @@ def response_of(result: CallToolResult, shown: Collection[int] = ()) -> str:
     has_text = any(isinstance(block, TextContent) for block in result.content)
     if result.structured_content is not None and not has_text:
         parts.append(json.dumps(result.structured_content, ensure_ascii=False))
-    text = "\n\n".join(parts)
-    if len(text) > MAX_RESULT_CHARACTERS:
-        return f"{text[:MAX_RESULT_CHARACTERS]}\n\n(Cut off: the result has {len(text)} characters.)"
-    return text
+    return cut_result("\n\n".join(parts))
 
 
 def structured_of(result: CallToolResult) -> Mapping[str, Any] | None:

@@ -41,7 +41,7 @@ def describe(answers: Sequence[type[Struct]]) -> dict[str, dict[str, Any]]:
     for schema in components.values():
         schema.pop("title")
         schema["required"].sort()
-        for part in _objects(schema):
+        for part in objects(schema):
             _merge_null(part)
     return components
 
@@ -59,10 +59,10 @@ def _merge_null(schema: dict[str, Any]) -> None:
     schema["type"] = [one["type"] for one in alternatives]
 
 
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
+def objects(value: Any) -> Iterator[dict[str, Any]]:
     """All objects in a JSON value."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if isinstance(value, dict):
         yield value
     for one in inner:
-        yield from _objects(one)
+        yield from objects(one)

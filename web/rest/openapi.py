@@ -1,6 +1,6 @@
 """The OpenAPI document: the decorator that describes a view, and what drf-spectacular cannot find out by itself."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast, get_args, get_origin
 
 import msgspec
@@ -11,7 +11,9 @@ from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 
 from chat.sessions.portable.format import Portable
-from web.rest import answer_schemas  # noqa: F401  drf-spectacular finds extensions by their import
+
+# Its import is what drf-spectacular finds its extension by.
+from web.rest.answer_schemas import objects
 from web.rest.error_answer import ErrorAnswer
 from web.rest.fields import STORABLE, DescribedField, StrictSerializer
 
@@ -124,7 +126,7 @@ class SessionFileSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-
         _, types = msgspec.json.schema_components(
             [Portable], ref_template="#/components/schemas/SessionFile{name}"
         )
-        for schema in _objects(types):
+        for schema in objects(types):
             if "enum" in schema:
                 schema["type"] = "integer" if isinstance(schema["enum"][0], int) else "string"
             elif schema.get("type") == "string" and not {"format", "pattern"} & schema.keys():
@@ -134,12 +136,3 @@ class SessionFileSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-
             part = ResolvedComponent(f"SessionFile{name}", ResolvedComponent.SCHEMA, schema, name)  # type: ignore[no-untyped-call]
             auto_schema.registry.register_on_missing(part)
         return file
-
-
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """All objects in a JSON value."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if isinstance(value, dict):
-        yield value
-    for one in inner:
-        yield from _objects(one)

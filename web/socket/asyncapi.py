@@ -117,7 +117,8 @@ def _name_values(member: dict[str, Any]) -> None:
     """Refer to a set of values that has a name, instead of repeating it."""
     for name, values in _NAMED.items():
         if sorted(member.get("enum", ())) == sorted(values):
-            member.clear()
+            del member["enum"]
+            member.pop("type", None)
             member["$ref"] = f"{_SCHEMAS}{name}"
 
 

@@ -27,6 +27,7 @@ from web.socket.file_feed import FileFeed
 from web.socket.hub import current_hub
 from web.socket.outbox import Outbox
 from web.socket.rate_limit import CommandRateLimit
+from web.socket.replies import Accepted, Pong, Reply, SessionsWatched, Unsubscribed
 from web.socket.session_list import SessionListSubscription
 from web.socket.subscription import Subscription
 from web.socket.writer import OutboxWriter
@@ -35,7 +36,6 @@ from web.socket.writer import OutboxWriter
 MAX_SUBSCRIPTIONS: Final = 1000
 
 logger = logging.getLogger(__name__)
-Reply = dict[str, Any]
 Handler = Callable[[User, commands.Members], Reply]
 # Commands that change rows, by type; each runs in a thread.
 _HANDLERS: Final[dict[str, Handler]] = {
@@ -163,7 +163,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def _execute_on_loop(self, command: commands.Command) -> None:
         match command.type:
             case "ping":
-                self._answer(command, {"type": "pong"})
+                self._answer(command, Pong())
             case "subscribe":
                 await self._subscribe(command)
             case "unsubscribe":
@@ -195,14 +195,14 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         subscription = self.subscriptions.pop(session, None)
         if subscription:
             subscription.close()
-        self._answer(command, {"type": "unsubscribed", "session": str(session)})
+        self._answer(command, Unsubscribed(session=session))
 
     async def _watch_sessions(self, command: commands.Command) -> None:
         if self.session_list is None:
             session_list = SessionListSubscription(self.user, self.outbox, current_hub())
             await session_list.open()
             self.session_list = session_list
-        self._answer(command, {"type": "sessions_watched"})
+        self._answer(command, SessionsWatched())
 
     def _unsubscribe_all(self) -> None:
         for feed in (self.session_list, self.file_feed):
@@ -230,9 +230,11 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     def _answer(self, command: commands.Command, reply: Reply) -> None:
         # Of what was started, always: the turn keeps it.
-        if command.has_request_id or reply["type"] == "accepted":
-            reply = {**reply, "request_id": log_context.current_request_id()}
-        self.outbox.put(encode(reply if command.id is None else {**reply, "id": command.id}))
+        if command.has_request_id or isinstance(reply, Accepted):
+            reply.request_id = log_context.current_request_id()
+        if command.id is not None:
+            reply.id = command.id
+        self.outbox.put(encode(reply))
 
     def _answer_error(self, error: Exception, frame: commands.Members) -> None:
         described = describe(error)

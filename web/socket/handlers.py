@@ -3,7 +3,6 @@
 Synchronous; the consumer calls them in threads. Each returns the reply and raises ApiError.
 """
 
-from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -20,60 +19,61 @@ from chat.turns.start import start_turn
 from web.rest.approvals import ApprovalBody, parse_reply
 from web.rest.turns import parse_turn_request
 from web.socket import commands
+from web.socket.replies import Accepted, Stopping
 
 
-def send(user: User, members: commands.Members) -> dict[str, Any]:
+def send(user: User, members: commands.Members) -> Accepted:
     """Start a turn. The members except `session` are the body of POST turns."""
     session = Session.objects.own(user, commands.parse_member_id(members, "session"))
     if session is None:
         raise ApiError("session_not_found")
     body = {name: value for name, value in members.items() if name != "session"}
     started = start_turn(session, parse_turn_request(body))
-    return {"type": "accepted", **present_turn(started.turn, started.runs)}
+    return Accepted(**present_turn(started.turn, started.runs))
 
 
-def stop(user: User, members: commands.Members) -> dict[str, Any]:
+def stop(user: User, members: commands.Members) -> Stopping:
     """Stop the run or the turn that the command names."""
     noun, pk = commands.parse_stop(members)
     return _stop_run(user, pk) if noun == "run" else _stop_turn(user, pk)
 
 
-def go_on(user: User, members: commands.Members) -> dict[str, Any]:
+def go_on(user: User, members: commands.Members) -> Accepted:
     """Continue an answer that was cut at the output limit."""
     pk = commands.parse_member_id(members, "run")
     run = Run.objects.visible_to(user).for_work().filter(pk=pk).first()
     if run is None:
         raise ApiError("run_not_found")
     continued, _ = continue_answer(run)
-    return {"type": "accepted", **present_continuation(continued), "status": continued.status}
+    return Accepted(**present_continuation(continued), status=continued.status)
 
 
-def approve(user: User, members: commands.Members) -> dict[str, Any]:
+def approve(user: User, members: commands.Members) -> Accepted:
     """Decide about a tool call. The members except `tool_call` are the body of POST approval."""
     call = commands.parse_member_id(members, "tool_call")
     serializer = ApprovalBody(data={name: value for name, value in members.items() if name != "tool_call"})
     serializer.is_valid(raise_exception=True)
     approval = decide(get_approval(user, call), parse_reply(serializer.validated_data))
-    return {"type": "accepted", **present_decision(approval)}
+    return Accepted(**present_decision(approval))
 
 
-def compress(user: User, members: commands.Members) -> dict[str, Any]:
+def compress(user: User, members: commands.Members) -> Accepted:
     """Request a compression of the session's current branch."""
     session = Session.objects.own(user, commands.parse_member_id(members, "session"))
     if session is None:
         raise ApiError("session_not_found")
     is_asked = compression_requests.request_by_hand(session, TriggeredBy.USER)
-    return {"type": "accepted", "status": "queued" if is_asked else "nothing_to_compress"}
+    return Accepted(status="queued" if is_asked else "nothing_to_compress")
 
 
-def _stop_run(user: User, run: UUID) -> dict[str, Any]:
+def _stop_run(user: User, run: UUID) -> Stopping:
     if not Run.objects.visible_to(user).filter(pk=run).exists():
         raise ApiError("run_not_found")
-    return {"type": "stopping", "run": str(run), "status": cancellation.stop_run(run).status}
+    return Stopping(run=run, status=cancellation.stop_run(run).status)
 
 
-def _stop_turn(user: User, turn: UUID) -> dict[str, Any]:
+def _stop_turn(user: User, turn: UUID) -> Stopping:
     own_turn = Turn.objects.visible_to(user).filter(pk=turn).first()
     if own_turn is None:
         raise ApiError("turn_not_found")
-    return {"type": "stopping", "turn": str(turn), "status": cancellation.stop_turn(own_turn).status}
+    return Stopping(turn=turn, status=cancellation.stop_turn(own_turn).status)

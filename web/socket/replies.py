@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from chat.presenters.approvals import DECISIONS
 from chat.presenters.turns import StartedRunAnswer
-from chat.protocol.members import choice, doc
+from chat.protocol.members import Id, choice, doc
 from chat.protocol.states import Status
 from web.rest.error_answer import ErrorMembers
 
@@ -27,9 +27,9 @@ class Reply(Struct, kw_only=True):
 
 
 class SubscribedRun(Struct):
-    run: UUID
-    turn: UUID
-    message: UUID
+    run: Id
+    turn: Id
+    message: Id
     model: str
     model_index: int
     status: Annotated[str, choice(Status)]
@@ -40,7 +40,7 @@ class SubscribedRun(Struct):
 class Subscribed(Reply, kw_only=True, tag_field="type", tag="subscribed"):
     """Runs in progress and those named in cursors; their packets follow."""
 
-    session: UUID
+    session: Id
     n: int
     runs: list[SubscribedRun]
 

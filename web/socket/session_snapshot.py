@@ -5,7 +5,7 @@ Synchronous; the subscription and the watchdog call it in threads.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -19,14 +19,15 @@ from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
 from chat.protocol.states import LIVE, Status
 from chat.protocol.tasks import DEFAULT_QUEUE
+from web.socket.replies import SubscribedRun
 
 # The most runs that `subscribed` lists: the cursors of ended runs come from the client.
 MAX_RUNS: Final = 200
 
 
 @dataclass(frozen=True)
-class SubscribedRun:
-    """One run as `subscribed` lists it."""
+class RunSnapshot:
+    """One run of a session, as its row has it."""
 
     run: str
     turn: str
@@ -38,19 +39,10 @@ class SubscribedRun:
     last_seq: int | None  # None: the run has not ended
 
 
-def present_run(run: SubscribedRun, position: Cursor | None) -> dict[str, Any]:
-    """As `subscribed` lists it. position: the end of its log, None if that is lost."""
+def describe_run(run: RunSnapshot, position: Cursor | None) -> SubscribedRun:
+    """position: the end of its log, None if that is lost."""
     attempt, seq = position or Cursor(run.attempt, run.last_seq or 0)
-    return {
-        "run": run.run,
-        "turn": run.turn,
-        "message": run.message,
-        "model": run.model,
-        "model_index": run.model_index,
-        "status": run.status,
-        "attempt": attempt,
-        "seq": seq,
-    }
+    return SubscribedRun(run.run, run.turn, run.message, run.model, run.model_index, run.status, attempt, seq)
 
 
 @dataclass(frozen=True)
@@ -58,7 +50,7 @@ class SessionSnapshot:
     """n: the number of the latest event when the runs were read, or shortly before."""
 
     n: int
-    runs: list[SubscribedRun]
+    runs: list[RunSnapshot]
 
 
 def read_session(user: User, session_id: UUID, named: Iterable[UUID]) -> SessionSnapshot:
@@ -69,11 +61,11 @@ def read_session(user: User, session_id: UUID, named: Iterable[UUID]) -> Session
         raise ApiError("session_not_found")
     wanted = Q(status__in=LIVE) | Q(pk__in=list(named))
     rows = Run.objects.filter(wanted, turn__session=session_id).order_by("created_at", "model_index")
-    return SessionSnapshot(n, [_subscribed_run(run) for run in rows[:MAX_RUNS]])
+    return SessionSnapshot(n, [_run_snapshot(run) for run in rows[:MAX_RUNS]])
 
 
-def _subscribed_run(run: Run) -> SubscribedRun:
-    return SubscribedRun(
+def _run_snapshot(run: Run) -> RunSnapshot:
+    return RunSnapshot(
         str(run.pk),
         str(run.turn_id),
         str(run.message_id),

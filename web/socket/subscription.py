@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -26,13 +26,14 @@ from chat.protocol.errors import ApiError
 from web.socket.feed import LogFeed, SubscriptionFeeds
 from web.socket.hub import Hub, Publication, ends_with_stop
 from web.socket.outbox import Outbox
+from web.socket.replies import Subscribed
 from web.socket.session_snapshot import (
     LogReplacement,
+    RunSnapshot,
     SessionSnapshot,
-    SubscribedRun,
+    describe_run,
     find_live,
     load_replacement,
-    present_run,
     read_session,
 )
 
@@ -58,14 +59,14 @@ class Subscription:
         self._resync_at: int | None = None
         self._healing: set[asyncio.Task[None]] = set()
 
-    async def open(self, user: User, since: int | None, cursors: Mapping[UUID, Cursor]) -> dict[str, Any]:
+    async def open(self, user: User, since: int | None, cursors: Mapping[UUID, Cursor]) -> Subscribed:
         """Join and return the reply, which the caller queues before start(). Raises ApiError, RedisError."""
         snapshot = await in_thread(read_session, user, UUID(self.session), list(cursors))
         return await self.join(snapshot, since, cursors)
 
     async def join(
         self, snapshot: SessionSnapshot, since: int | None, cursors: Mapping[UUID, Cursor]
-    ) -> dict[str, Any]:
+    ) -> Subscribed:
         """open() for a session that is already loaded."""
         by_run = {str(run): cursor for run, cursor in cursors.items()}
         for run in snapshot.runs:
@@ -73,8 +74,8 @@ class Subscription:
         await self._join_channel()
         latest = await positions([run_log(self.session, run.run) for run in snapshot.runs])
         self._place_feeds(snapshot, since, by_run)
-        runs = [present_run(run, position) for run, position in zip(snapshot.runs, latest, strict=True)]
-        return {"type": "subscribed", "session": self.session, "n": snapshot.n, "runs": runs}
+        runs = [describe_run(run, position) for run, position in zip(snapshot.runs, latest, strict=True)]
+        return Subscribed(session=self.session, n=snapshot.n, runs=runs)
 
     def start(self) -> None:
         """Replay everything after the cursors, then forward publications."""
@@ -284,7 +285,7 @@ def _decide_slice(cursor: Cursor, log_slice: LogSlice) -> Decision:
     return Decision(Action.DUPLICATE if exists else Action.GAP)
 
 
-def _check_cursor(cursor: Cursor, run: SubscribedRun) -> None:
+def _check_cursor(cursor: Cursor, run: RunSnapshot) -> None:
     """Reject a cursor after the last packet that the run can have."""
     end = (run.attempt, run.last_seq) if run.last_seq is not None else (run.attempt, cursor.seq)
     if cursor > end:

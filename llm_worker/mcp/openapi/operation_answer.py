@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from chat.protocol.strict_json import measured_storable
 from knowledge.text_encodings import as_utf8
-from llm_worker.mcp.configuration import MAX_RESULT_CHARACTERS, Answer, CallFailed, CallLost
+from llm_worker.mcp.configuration import MAX_RESULT_CHARACTERS, Answer, CallFailed, CallLost, cut_result
 
 _MAX_ERROR: Final = 1_000
 
@@ -46,7 +46,7 @@ def read_answer(received: Received) -> Answer:
         return Answer(f"(A file of {_size(received)} bytes, {kind}, which cannot be shown here.)")
     is_json = received.kind == "application/json" or received.kind.endswith("+json")
     structured = _structured(text) if is_json and not received.is_cut else None
-    return Answer(_cut(text, is_cut=received.is_cut), structured=structured)
+    return Answer(_shown(text, is_cut=received.is_cut), structured=structured)
 
 
 def _is_utf8(content: bytes) -> bool:
@@ -69,12 +69,11 @@ def _structured(text: str) -> dict[str, Any] | None:
     return found if length <= MAX_RESULT_CHARACTERS else None
 
 
-def _cut(text: str, *, is_cut: bool) -> str:
+def _shown(text: str, *, is_cut: bool) -> str:
+    """is_cut: its length is not known."""
     if is_cut:
         return f"{text[:MAX_RESULT_CHARACTERS]}\n\n(Cut off: the answer is longer.)"
-    if len(text) > MAX_RESULT_CHARACTERS:
-        return f"{text[:MAX_RESULT_CHARACTERS]}\n\n(Cut off: the result has {len(text)} characters.)"
-    return text
+    return cut_result(text)
 
 
 def _excerpt(text: str | None) -> str:

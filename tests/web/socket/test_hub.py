@@ -17,7 +17,7 @@ from tests.seeds import seed_of
 from web.socket import subscription
 from web.socket.hub import Hub
 from web.socket.outbox import Outbox
-from web.socket.session_snapshot import SessionSnapshot, SubscribedRun
+from web.socket.session_snapshot import RunSnapshot, SessionSnapshot
 from web.socket.subscription import Subscription
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -59,7 +59,7 @@ class Follower:
         return run_log(self.session, self.run)
 
     async def join(self, cursor: Cursor | None = None) -> None:
-        row = SubscribedRun(
+        row = RunSnapshot(
             str(self.run), "t", "m", "model", 0, "running", cursor.attempt if cursor else 1, None
         )
         await self.subscription.join(SessionSnapshot(0, [row]), None, {self.run: cursor} if cursor else {})
