@@ -16,10 +16,10 @@ from chat.turns.approvals import Reply, decide, get_approval
 from tests import factories
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.screens import live, rebuilt
-from tests.llm_worker.turns.test_mcp_turns import answer, call, server, session
+from tests.llm_worker.turns.test_mcp_turns import call, server, session
 from tests.tool_fixtures import tool_responses
 
-__all__ = ["answer", "server", "session"]  # fixtures
+__all__ = ["server", "session"]  # fixtures
 
 ALLOWED = Reply(is_approved=True)
 AT_NOON = Reply(is_approved=True, values={"time": "noon"})

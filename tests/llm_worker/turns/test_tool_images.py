@@ -22,10 +22,10 @@ from tests import factories
 from tests.llm_worker import screens
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import wait_for_text
-from tests.llm_worker.turns.test_mcp_turns import answer, call, server, session
+from tests.llm_worker.turns.test_mcp_turns import call, server, session
 from tests.tool_fixtures import tool_responses
 
-__all__ = ["answer", "server", "session"]  # fixtures
+__all__ = ["server", "session"]  # fixtures
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.db.models.functions import Now
+from msgspec import to_builtins
 from rest_framework.test import APIClient
 
 from chat.models import Approval, McpServer, Run, Session
@@ -122,7 +123,7 @@ def test_a_socket_decides_by_the_same_rules(client: APIClient, session: str) -> 
     reply = approve(
         owner, {"tool_call": call, "approved": True, "arguments": {"what": "half"}, "remember": "session"}
     )
-    assert reply == {"type": "accepted", "tool_call": call, "decision": "approved"}
+    assert to_builtins(reply) == {"type": "accepted", "tool_call": call, "decision": "approved"}
     decided = Approval.objects.get()
     assert (decided.decided_by, decided.final_arguments, decided.is_remembered) == (
         owner,
@@ -190,7 +191,7 @@ def test_a_socket_answers_by_the_same_rules(client: APIClient, session: str) -> 
         approve(owner, {"tool_call": call, "approved": True, "values": {"city": "Rome"}})
     assert refused.value.code == "answer_invalid"
     reply = approve(owner, {"tool_call": call, "approved": True, "values": {"city": "Berlin"}})
-    assert reply == {"type": "accepted", "tool_call": call, "decision": "answered"}
+    assert to_builtins(reply) == {"type": "accepted", "tool_call": call, "decision": "answered"}
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from rest_framework.test import APIClient
 
 from chat.compressions import requests as compression_requests
@@ -109,10 +110,13 @@ def test_unknown_members_are_refused(client: APIClient, session: str) -> None:
 
 def test_the_socket_s_command_does_the_same(client: APIClient, alice: Any, session: str) -> None:
     members = {"session": session}
-    assert handlers.compress(alice, members) == {"type": "accepted", "status": "nothing_to_compress"}
+    assert to_builtins(handlers.compress(alice, members)) == {
+        "type": "accepted",
+        "status": "nothing_to_compress",
+    }
     factories.complete_turn(client, session)
     factories.complete_turn(client, session)
-    assert handlers.compress(alice, members) == {"type": "accepted", "status": "queued"}
+    assert to_builtins(handlers.compress(alice, members)) == {"type": "accepted", "status": "queued"}
     assert Compression.objects.get().triggered_by == "user"
     with pytest.raises(ApiError, match="session_not_found"):
         handlers.compress(factories.create_user("mallory"), members)
