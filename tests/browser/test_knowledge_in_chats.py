@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.accessible import violations_in_both_themes
 from tests.browser.knowledge_scene import (
@@ -145,18 +145,25 @@ def test_a_restricted_member_asks_and_sees_no_sources(reader: Reader, stack: Sta
         expect(other.page.locator("main")).not_to_contain_text("Tide tables")
 
 
+def focus(element: Locator) -> None:
+    """Focus an element as soon as it is shown: a hidden one takes no focus, and Playwright would not wait for it. The
+    page of a base is in the document before it is shown, and is shown a few milliseconds after its link is used."""
+    expect(element).to_be_visible()
+    element.focus()
+    expect(element).to_be_focused()
+
+
 def test_knowledge_bases_are_used_by_keyboard(reader: Reader) -> None:
     page = reader.page
     create(page, "Tides")
     add_text(page, "Tide tables", FLOOD)
     page.get_by_role("button", name="New chat").click()
-    page.locator("#knowledge-link").focus()
+    expect(reader.field).to_be_focused()
+    focus(page.locator("#knowledge-link"))
     page.keyboard.press("Enter")
-    link = page.locator(".base-rows").get_by_role("link", name="Tides")
-    link.focus()
+    focus(page.locator(".base-rows").get_by_role("link", name="Tides"))
     page.keyboard.press("Enter")
-    field = page.get_by_label("Search this knowledge base")
-    field.focus()
+    focus(page.get_by_label("Search this knowledge base"))
     page.keyboard.type("flood")
     page.keyboard.press("Enter")
     expect(page.locator(".hits li")).to_have_count(1)
@@ -173,7 +180,7 @@ def test_the_picker_of_knowledge_bases_is_used_by_keyboard(reader: Reader) -> No
     page = reader.page
     create(page, "Tides")
     summary = page.locator("#bases summary")
-    summary.focus()
+    focus(summary)
     page.keyboard.press("Enter")
     expect(page.locator("#bases").get_by_role("checkbox", name="Tides")).to_be_checked()
     for _ in range(2):

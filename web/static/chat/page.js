@@ -179,7 +179,7 @@ class Page {
   #listen() {
     decorate(document);
     followOtherTabs();
-    addEventListener("hashchange", () => this.#open());
+    addEventListener("hashchange", () => location.hash !== this.opened && this.#open());
     part("new-chat").addEventListener("click", () => this.#goTo(""));
     // The fragment names the session, so the skip link cannot work by its own.
     part("skip").addEventListener("click", (/** @type {Event} */ event) => (event.preventDefault(), this.composer.focus()));
@@ -216,7 +216,7 @@ class Page {
   // --- The open session -----------------------------------------------------------------------------------------
 
   #open() {
-    const { session: id, message, project, knowledge } = readAddress(location.hash);
+    const { session: id, message, project, knowledge } = readAddress((this.opened = location.hash));
     if (this.live?.state.session !== id) {
       this.temporary.left(this.sessions.open);
       this.live?.close();
@@ -248,7 +248,7 @@ class Page {
   #goTo(id) {
     this.sidebar.closeDrawer();
     location.hash = id;
-    // Setting an unchanged fragment fires no event.
+    // Once: setting an unchanged fragment fires no event, and a second opening would take the focus back.
     this.#open();
   }
 
