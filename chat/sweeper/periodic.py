@@ -19,17 +19,19 @@ class PeriodicJob(ABC):
 
     def __init__(self) -> None:
         self._next_at = 0.0
+        self._now_s = 0.0
 
     def run(self, now_s: float) -> int:
         """Do a batch if it is due; return how many were done. now_s: monotonic clock."""
         if now_s < self._next_at:
             return 0
+        self._now_s = now_s
         # Also if it fails: the next one has its turn first.
         self._next_at = now_s + self.every_s
-        batch = self.work(now_s)
+        batch = self.work()
         if batch.has_more:
             self._next_at = now_s
         return batch.done
 
     @abstractmethod
-    def work(self, now_s: float) -> Batch: ...
+    def work(self) -> Batch: ...

@@ -23,7 +23,7 @@ class RequestPurger(PeriodicJob):
     every_s = EVERY_S
     what = "requests to models"
 
-    def work(self, now_s: float) -> Batch:  # noqa: ARG002
+    def work(self) -> Batch:
         age = timedelta(hours=settings.KEEP_REQUESTS_HOURS)
         purged = SentRequest.objects.purge(age, runs=RUNS_AT_ONCE)
         purged += SideRequest.objects.purge_texts(age, rows=RUNS_AT_ONCE)
@@ -36,7 +36,7 @@ class VersionPurger(PeriodicJob):
     every_s = SELDOM_S
     what = "versions of prompts"
 
-    def work(self, now_s: float) -> Batch:  # noqa: ARG002
+    def work(self) -> Batch:
         return Batch(PromptVersion.objects.purge())
 
 
@@ -44,7 +44,7 @@ class LoginPurger(PeriodicJob):
     every_s = SELDOM_S
     what = "expired sessions of browsers"
 
-    def work(self, now_s: float) -> Batch:  # noqa: ARG002
+    def work(self) -> Batch:
         purged = purge_expired(LOGINS_AT_ONCE)
         return Batch(purged, has_more=purged >= LOGINS_AT_ONCE)
 
@@ -55,6 +55,6 @@ class McpPurger(PeriodicJob):
     every_s = SELDOM_S
     what = "expired sign-ins and requests of MCP servers"
 
-    def work(self, now_s: float) -> Batch:  # noqa: ARG002
+    def work(self) -> Batch:
         tables = (McpSignIn.objects, McpRevocation.objects, McpRequest.objects)
         return Batch(sum(table.filter(expires_at__lt=Now()).delete()[0] for table in tables))

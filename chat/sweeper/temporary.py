@@ -35,15 +35,15 @@ class TemporaryPurger(PeriodicJob):
         super().__init__()
         self._deletes_from: float | None = None
 
-    def work(self, now_s: float) -> Batch:
+    def work(self) -> Batch:
         if self._deletes_from is None:
-            self._deletes_from = now_s + WAIT_S
+            self._deletes_from = self._now_s + WAIT_S
         try:
             unused = _find_unused()
         except RedisError as error:
             logger.warning("Redis is unreachable, temporary sessions are kept: %s", error)
             return Batch(0)
-        if now_s < self._deletes_from:
+        if self._now_s < self._deletes_from:
             return Batch(0)
         deleted = sum(
             attempt_repair(f"temporary session {session}", _expire_one, session)

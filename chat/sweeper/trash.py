@@ -20,7 +20,7 @@ class TrashPurger(PeriodicJob):
     every_s = EVERY_S
     what = "sessions of the trash"
 
-    def work(self, now_s: float) -> Batch:  # noqa: ARG002
+    def work(self) -> Batch:
         waiting = list(Session.with_trash.to_purge().values_list("pk", flat=True)[:SESSIONS_AT_ONCE])
         purged = sum(attempt_repair(f"session {session}", _purge_one, session) for session in waiting)
         return Batch(purged, has_more=len(waiting) == SESSIONS_AT_ONCE)

@@ -20,7 +20,7 @@ SESSIONS_AT_ONCE: Final = 100
 class SessionUpkeep(PeriodicJob):
     every_s = EVERY_S
 
-    def work(self, now_s: float) -> Batch:  # noqa: ARG002
+    def work(self) -> Batch:
         """Its batch: the sessions that are up to date now."""
         waiting = StoredBytes.objects.unmeasured(SESSIONS_AT_ONCE)
         owners: list[int] = []

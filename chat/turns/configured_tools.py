@@ -27,5 +27,5 @@ def is_configured(name: str) -> bool:
     """Whether this tool, of our own or of an MCP server, can be offered now. Reads the database for one of a server."""
     if not is_server_tool(name):
         return name in configured_tools()
-    servers = McpServer.objects.filter(name=server_of(name))
+    servers = McpServer.objects.without_documents().filter(name=server_of(name))
     return any(tool["name"] == name for server in servers for tool in server.offered_tools)

@@ -47,7 +47,7 @@ class McpServers(LoginRequiredMixin, TemplateView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         user = cast("User", self.request.user)
-        states = sign_in_states(user, list(McpServer.objects.filter(is_enabled=True)))
+        states = sign_in_states(user, list(McpServer.objects.without_documents().filter(is_enabled=True)))
         demanding = [
             {
                 "id": server.pk,

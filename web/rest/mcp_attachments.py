@@ -6,7 +6,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.models import McpRequest, McpServer
+from chat.models import McpRequest
 from chat.presenters.mcp_attachments import (
     McpCatalogAnswer,
     McpRequestAnswer,
@@ -22,7 +22,7 @@ from chat.runs.mcp.attachments import (
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import StrictCharField, StrictSerializer
 from web.rest.mcp_servers import VariablesField
-from web.rest.mcp_sign_ins import McpUserPermission
+from web.rest.mcp_sign_ins import McpUserPermission, get_enabled_server
 from web.rest.openapi import documented
 
 MAX_NAME: Final = 200
@@ -63,7 +63,7 @@ class McpResourcesView(StrictAPIView):
     def post(self, request: Request, server: str) -> Response:
         """Have a resource read, once, and stored as a file of the user. `mcp-requests/{mcp_request}/` says how it went."""
         uri = self.body(McpResourceBody)["uri"]
-        begun = attach_resource(current_user(request), _get_enabled(server), uri)
+        begun = attach_resource(current_user(request), get_enabled_server(server), uri)
         return Response(present_mcp_request(begun), status.HTTP_202_ACCEPTED)
 
 
@@ -74,7 +74,9 @@ class McpPromptsView(StrictAPIView):
     def post(self, request: Request, server: str) -> Response:
         """Have a prompt filled in by its server. `mcp-requests/{mcp_request}/` has its text then."""
         body = self.body(McpPromptBody)
-        begun = fill_prompt(current_user(request), _get_enabled(server), body["name"], body["arguments"])
+        begun = fill_prompt(
+            current_user(request), get_enabled_server(server), body["name"], body["arguments"]
+        )
         return Response(present_mcp_request(begun), status.HTTP_202_ACCEPTED)
 
 
@@ -83,8 +85,6 @@ class McpRequestView(StrictAPIView):
     def get(self, request: Request, mcp_request: str) -> Response:
         """Read how a request to an MCP server gets on. It is forgotten some minutes after it was begun."""
         own = McpRequest.objects.filter(user=current_user(request)).select_related("server", "file")
-        return Response(present_mcp_request(get_own_row(own, mcp_request, "mcp_request")))
-
-
-def _get_enabled(pk: str) -> McpServer:
-    return get_own_row(McpServer.objects.filter(is_enabled=True), pk, "mcp_server")
+        # Pages ask again and again, and neither text is shown.
+        row = get_own_row(own.defer("server__document", "file__text"), mcp_request, "mcp_request")
+        return Response(present_mcp_request(row))

@@ -38,7 +38,7 @@ class McpSignInView(StrictAPIView):
     @documented("mcp_servers_sign_in", answer=McpSignInAnswer, statuses=(201,))
     def post(self, request: Request, server: str) -> Response:
         """Begin to sign in to an MCP server. For a server that all users share, staff with the permission to change servers do."""
-        row = _get_enabled(server)
+        row = get_enabled_server(server)
         sign_in = begin_sign_in(current_user(request), row, site_url(reverse("mcp_callback")))
         sign_in.refresh_from_db(fields=["expires_at"])
         url = site_url(reverse("mcp_sign_in", args=[sign_in.pk]))
@@ -48,9 +48,10 @@ class McpSignInView(StrictAPIView):
     @documented("mcp_servers_sign_out", statuses=(204,))
     def delete(self, request: Request, server: str) -> Response:
         """Sign out of an MCP server: what calls of its tools were made with is deleted."""
-        sign_out(current_user(request), _get_enabled(server))
+        sign_out(current_user(request), get_enabled_server(server))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def _get_enabled(pk: str) -> McpServer:
-    return get_own_row(McpServer.objects.filter(is_enabled=True), pk, "mcp_server")
+def get_enabled_server(pk: str) -> McpServer:
+    """Raises ApiError."""
+    return get_own_row(McpServer.objects.without_documents().filter(is_enabled=True), pk, "mcp_server")

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chat.models import McpCatalog, McpRequest, McpServer
@@ -97,6 +99,22 @@ def test_a_resource_becomes_a_file_of_who_attaches_it_and_a_prompt_a_text(
     assert file.owner == alice
     assert blobs.read_whole(str(file.content.name)).startswith(b"# Tides of ")
     assert ask_for(alice, path_of(harbour, "prompts"), ASKED)["text"] == "How is the tide at Sole today?"
+
+
+def test_asking_how_a_request_gets_on_reads_neither_the_text_of_its_file_nor_a_pasted_document(
+    harbour: McpServer,
+    runtime: Any,
+    alice: User,
+    ask_for: Any,
+) -> None:
+    sign_in(runtime, harbour, alice)
+    asked = ask_for(alice, path_of(harbour, "resources"), TABLE)["id"]
+    with CaptureQueriesContext(connection) as queries:
+        assert factories.api_client(alice).get(f"/api/mcp-requests/{asked}/").json()["file"]
+    read = " ".join(query["sql"] for query in queries)
+    assert '"knowledge_file"."name"' in read
+    assert '"knowledge_file"."text"' not in read
+    assert '"chat_mcpserver"."document"' not in read
 
 
 def test_what_was_listed_to_one_user_is_neither_shown_to_another_nor_read_for_them(

@@ -248,7 +248,7 @@ class Page {
   #goTo(id) {
     this.sidebar.closeDrawer();
     location.hash = id;
-    // Once: setting an unchanged fragment fires no event, and a second opening would take the focus back.
+    // An unchanged fragment fires no event; that of a changed one opens nothing twice, which would take the focus back.
     this.#open();
   }
 

@@ -78,12 +78,12 @@ function attach(catalog, { uri, name, content_type: type }, message) {
   message.attach(new File([], name, { type }), named(catalog, attachResource(catalog.server, uri)));
 }
 
-/** What fails says of which server. @template T @param {McpCatalog} catalog @param {Promise<T>} asked @returns {Promise<T>} */
+/** Puts the name of the server into what its failure says. @template T @param {McpCatalog} catalog @param {Promise<T>} asked @returns {Promise<T>} */
 async function named({ name }, asked) {
   try {
     return await asked;
   } catch (/** @type {any} */ error) {
-    // What a server has refused says so in its own words, after its name.
+    // The message of a refusal has the name of the server already, and its own words.
     const words = error.code === "mcp_server_refused" ? error.message : t("%(name)s: %(problem)s", { name, problem: apiErrorText(error) });
     throw error.field ? error : new ApiError(error.status, "", words);
   }
