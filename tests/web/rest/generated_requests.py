@@ -19,7 +19,7 @@ from knox.models import AuthToken
 from schemathesis.core.parameters import ParameterLocation
 
 from chat.infrastructure.redis_client import sync_redis
-from chat.models import Agent, McpServer, Provider, Run, SavedPrompt, Session
+from chat.models import Agent, McpRequest, McpServer, Provider, Run, SavedPrompt, Session
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.protocol.tasks import TOOL_NAMES
@@ -32,6 +32,12 @@ from tests.chat.sessions.foreign_exports.examples import chatgpt
 MODELS: Final = ("quick", "deep", "wide", "low")
 CSRF: Final = "c" * 32
 MCP_URL: Final = "https://mcp.example.com/mcp"
+# Bodies that name what there is.
+OF_OPERATIONS: Final[dict[str, dict[str, Any]]] = {
+    "auth_token": {"username": "alice", "password": "alice"},
+    "mcp_resources_attach": {"uri": MCP_URL},
+    "mcp_prompts_fill": {"name": "tide", "arguments": {}},
+}
 
 
 class World:
@@ -92,6 +98,14 @@ class World:
         provider = Provider.objects.create(name="cloud", base_url="https://api.example.com/v1")
         server = McpServer.objects.create(name="tides", transport="http", url=MCP_URL)
         self.ids |= {"provider": str(provider.pk), "server": str(server.pk)}
+        shown = {"name": "tide", "title": "Tide", "description": ""}
+        factories.create_mcp_catalog(
+            server,
+            resources=[{**shown, "uri": MCP_URL, "content_type": "", "size": None}],
+            prompts=[{**shown, "arguments": []}],
+        )
+        asked = McpRequest.objects.begin(self._alice, server, kind="prompt", target="tide")
+        self.ids["mcp_request"] = str(asked.pk)
 
     def _add_knowledge_base(self) -> None:
         base = KnowledgeBase.objects.start(self._alice, name="Tides")
@@ -196,8 +210,8 @@ class World:
             return body if "title" in body else json.loads(self.file)
         if operation == "members_create":
             return {"user": "carol", "role": body["role"]}
-        if operation == "auth_token":
-            return {"username": "alice", "password": "alice"}
+        if operation in OF_OPERATIONS:
+            return OF_OPERATIONS[operation]
         known: dict[str, Any] = {
             name: self.ids[name] for name in ("agent", "parent", "leaf", "message", "tag")
         }

@@ -34,6 +34,11 @@ def test_the_operations_of_every_change_exist() -> None:
     assert set(OF_EVERY_CHANGE) <= known
 
 
+def test_there_is_an_object_for_every_path(world: World) -> None:
+    operations = [one.ok() for one in SCHEMA.get_all_operations()]
+    assert {one.name for operation in operations for one in operation.path_parameters} <= world.ids.keys()
+
+
 def test_the_served_document_is_the_one_that_requests_are_generated_from() -> None:
     served = yaml.load(APIClient().get("/api/schema/").content, yaml.CSafeLoader)
     generated = yaml.dump(SchemaGenerator().get_schema(request=None, public=True), Dumper=yaml.CSafeDumper)
