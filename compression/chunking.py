@@ -8,7 +8,7 @@ from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter
 
 # The share of a full request for recent messages: they are context only, the older ones are summarised.
 RECENT_SHARE = 0.25
-# Tokens. With less room for messages a request is not worth sending.
+# In tokens. With less room for messages, a request is not worth sending.
 SMALLEST_ROOM = 200
 
 
@@ -18,7 +18,7 @@ class WindowTooSmall(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SummaryPass:
-    """messages: of one request.  rest: older messages that are left for later requests."""
+    """The messages of one request.  rest: the messages to summarise that are left for later requests."""
 
     messages: Sequence[Message]
     rest: Sequence[Message]
@@ -27,9 +27,9 @@ class SummaryPass:
 def next_pass(
     frame: Frame, older: Sequence[Message], recent: Sequence[Message], *, budget: int, tokens_of: TokenCounter
 ) -> SummaryPass:
-    """Take the oldest of `older` that fit, at least part of one message.
+    """Build the next request from the oldest of `older` that fit, at least part of one message.
 
-    budget: tokens of the request. Raises WindowTooSmall.
+    budget: the tokens of the request. Raises WindowTooSmall.
     """
     room = budget - sum(_tokens(message, tokens_of) for message in frame.around((), ()))
     if room < SMALLEST_ROOM:
@@ -58,7 +58,7 @@ def _fitting(messages: Sequence[Message], room: int) -> list[Message]:
 
 
 def _split_message(message: Message, room: int, tokens_of: TokenCounter) -> tuple[Message, Message]:
-    """Split a message that is longer than a request into what fits and the remainder."""
+    """Split a message that is longer than a request into the part that fits and the remainder."""
     characters, tokens = len(message.text), message.tokens
     while tokens > room and characters > 1:
         # Strictly decreasing, so the loop ends; one character always fits into SMALLEST_ROOM.

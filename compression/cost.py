@@ -1,4 +1,4 @@
-"""Adds up what the requests for one summary used and cost. Pure."""
+"""Adds up the tokens and the cost of the requests for one summary. Pure."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -13,7 +13,7 @@ def total_usage(used: Sequence[TokenUsage], config: ModelConfig | None) -> Compr
     prompt = min(MAX_TOKENS, sum(usage.prompt_tokens or 0 for usage in used))
     completion = min(MAX_TOKENS, sum(usage.completion_tokens or 0 for usage in used))
     estimated = min(MAX_TOKENS, sum(usage.estimated_tokens or 0 for usage in used))
-    # The first tells whether the prices are known, should no request have been answered.
+    # The first element tells whether the prices are known, even if no request was answered.
     costs = [config.cost_of(usage) if config else None for usage in (TokenUsage(0, 0), *used)]
     known = [cost for cost in costs if cost is not None]
     cost = sum(known, Decimal()) if len(known) == len(costs) else None

@@ -1,4 +1,4 @@
-"""Measures what a summary has lost: a model answers the same questions from the full text and from the summary.
+"""Measures the loss of a summary: a model answers the same questions from the full text and from the summary.
 
 Reads and writes no rows: the command probe_summary does.
 """
@@ -31,7 +31,8 @@ _NON_WORD = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True)
 class LossProbe:
-    """covered: the messages that the summary replaces, oldest first.  budget: tokens of one request."""
+    """A summary to examine.
+    covered: the messages that it replaces, oldest first.  budget: the tokens of one request."""
 
     model: Model
     covered: Sequence[Message]
@@ -67,7 +68,7 @@ async def run_probe(probe: LossProbe, count: int, models: CompletionClient) -> l
 
 
 def share_of_same_answers(answers: Sequence[ProbeAnswer]) -> float:
-    """From 0 to 1. answers: at least one."""
+    """Return the share of same answers, from 0 to 1. answers: must not be empty."""
     return sum(answer.is_same for answer in answers) / len(answers)
 
 

@@ -42,9 +42,10 @@ MIN_SUMMARY_WORDS = 50
 
 @dataclass(frozen=True)
 class CompressionJob:
-    """A planned summary.  cutoff: id of the last message it will replace.  summariser: the model that writes it.
+    """A planned summary.  cutoff: the id of the last message it will replace.  summariser: the model that writes it.
 
-    is_ahead: it is prepared before it is needed.  prepared_text: written ahead of time; then no model is asked.
+    is_ahead: it is prepared before it is needed.  prepared_text: its text, if it was written ahead of time; then no
+    model is asked.
     """
 
     request: SummaryRequest
@@ -56,13 +57,13 @@ class CompressionJob:
     prepared_text: str = ""
 
     def tokens_after(self, summary_tokens: int) -> int:
-        """Tokens of the history once the summary is in use."""
+        """Return the tokens of the history once a summary of `summary_tokens` is in use."""
         return self.params.history_tokens - self.request.replaced_tokens + shown_tokens(summary_tokens)
 
 
 @dataclass(frozen=True)
 class BranchMeasurement:
-    """A branch as later requests would show it.  split: None if nothing is older than what must stay verbatim."""
+    """A branch as later requests would show it.  split: None if all rows must stay verbatim."""
 
     rows: Sequence[Row]
     params: CompressionParams
@@ -100,7 +101,7 @@ def measure_branch(held: Compression, config: ModelConfig) -> BranchMeasurement:
     run = _run(held)
     reserved = _reserved(run, config) if held.reserved_tokens is None else held.reserved_tokens
     history_window = max(0, config.counted_window - reserved)
-    # As a later run of this model sees it: with the summary that it would use.
+    # The branch as a later run of this model sees it, with the summary that it would use.
     sees_images = config.supports_vision
     branch = load_branch(
         held.leaf_id, window=lambda: ModelWindow(history_window, sees_images), sees_images=sees_images
@@ -116,7 +117,7 @@ def measure_branch(held: Compression, config: ModelConfig) -> BranchMeasurement:
         history_window=history_window,
         trigger_ratio=settings.COMPRESSION_TRIGGER_RATIO,
     )
-    # Of a history longer than the window, no more is kept than of one that fills it.
+    # If the history is longer than the window, only as much is kept as of a history that fills it.
     kept_of = min(params.history_tokens, params.history_window)
     split = get_messages_to_summarize(rows, kept_of, settings.RECENT_MESSAGES_RATIO)
     return BranchMeasurement(rows, params, reserved, split, branch.summary, summary_tokens)
@@ -169,7 +170,7 @@ def _run(held: Compression) -> Run:
 
 
 def _reserved(run: Run, config: ModelConfig) -> int:
-    """The tokens of the window that are not left for history, if the run asked today."""
+    """Return the tokens of the window that would not be left for history if the run were sent now."""
     session = run.turn.session
     provided = dynamic_context.build(session, load_bound_bases(session, (), run.turn.user_message.parent_id))
     context = run.dynamic_context or run_context(session.agent, provided, "")

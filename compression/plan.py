@@ -26,7 +26,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class CompressionParams:
-    """history_tokens: of the summary and the rows after its cutoff.  history_window: tokens of a request for them."""
+    """The size of a history.  history_tokens: of the summary and the rows after its cutoff.  history_window: the tokens
+    of a request that are left for them.  is_due: whether a summary is needed."""
 
     history_tokens: int
     history_window: int
@@ -35,7 +36,8 @@ class CompressionParams:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """older: the rows to summarise, never empty.  recent: the rows kept verbatim, beginning with a user row."""
+    """A branch in two parts.
+    older: the rows to summarise, never empty.  recent: the rows kept verbatim, from a user row on."""
 
     older: Sequence[Row]
     recent: Sequence[Row]
@@ -53,7 +55,7 @@ def measure_rows(entries: Sequence[Entry], renderer: MessageRenderer) -> list[Ro
 def get_compression_params(
     rows: Sequence[Row], summary_tokens: int, *, history_window: int, trigger_ratio: float
 ) -> CompressionParams:
-    """Measure the history. It is due if it is strictly longer than `trigger_ratio` of the window.
+    """Measure the history. A summary is due if the history is strictly longer than `trigger_ratio` of the window.
 
     rows: the branch after the cutoff of its summary, oldest first.  summary_tokens: 0 without a summary.
     """
@@ -63,9 +65,9 @@ def get_compression_params(
 
 
 def get_messages_to_summarize(rows: Sequence[Row], history_tokens: int, recent_ratio: float) -> Split | None:
-    """Split the rows right before a user row. Returns None if nothing is older than what must stay verbatim.
+    """Split the rows right before a user row. Returns None if all rows must stay verbatim.
 
-    The newest rows that fit into `recent_ratio` of the history stay, at least one.
+    The newest rows that fit into `recent_ratio` of the history stay verbatim, at least one row.
     """
     room = exact_ratio(recent_ratio) * history_tokens
     cut = verbatim_start(rows, room, tokens_of=lambda row: row.tokens, is_question=lambda row: row.is_users)

@@ -1,6 +1,6 @@
-"""The prompt of the summarising model, which summarises only what stands before a marker message. Pure.
+"""The prompt of the summarising model, which summarises only the messages before a marker message. Pure.
 
-Does not count tokens: which messages go into one request is chunking.py.
+Does not count tokens: chunking.py decides which messages go into one request.
 """
 
 import re
@@ -67,9 +67,9 @@ class Frame:
 
 
 def repeats_request(text: str, words: int, conversation: Iterable[str]) -> bool:
-    """Whether an answer speaks of the request instead of the conversation, as small models do: "It has only 690 words".
+    """Return whether an answer is about the request, not the conversation, as small models do: "It has only 690 words".
 
-    words: the limit that the request names.  conversation: what may be repeated.
+    words: the limit that the request names.  conversation: texts that the answer may repeat.
     """
     if "previous_summary" in text.casefold() or _ECHOES.finds([text]):
         return True

@@ -1,7 +1,7 @@
 """Executes the compressions of one worker process: claims them, keeps their lease, and ends each exactly once.
 
-Each runs on a separate event loop in the Celery thread that received its message: they are few and take seconds.
-What is measured and asked is measurement.py and summarise.py; the stored end is chat/compressions/requests.py.
+Each runs on its own event loop in the Celery thread that received its message: they are few and take seconds.
+measurement.py measures, summarise.py asks the model, and chat/compressions/requests.py stores the end.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ CONNECTIONS = 2
 
 
 class CompressionRunner:
-    """`run` may be called from any number of threads, `drain` from a signal handler."""
+    """Executes compressions. `run` may be called from any number of threads, `drain` from a signal handler."""
 
     def __init__(self) -> None:
         self.owner = new_owner()
@@ -94,9 +94,9 @@ class CompressionRunner:
             await self._database.call_with_retry(release, held)
 
     async def _keep_lease(self, held: Compression, work: asyncio.Task[None]) -> None:
-        """Extend the lease until cancelled; cancel `work` when another attempt holds the row.
+        """Extend the lease until cancelled; cancel `work` if another attempt has the row.
 
-        While Postgres is unreachable the work goes on: its end is fenced by the attempt.
+        While Postgres is unreachable, the work continues: its end is fenced by the attempt.
         """
         while True:
             await asyncio.sleep(COMPRESSION_LEASE.beat_s)
@@ -107,7 +107,7 @@ class CompressionRunner:
                 logger.warning("%s: no heartbeat: %s", held, error)
 
     async def _execute(self, held: Compression) -> None:
-        """The process edge of one compression: any exception ends this compression alone."""
+        """Execute one compression to its end. Any exception ends this compression only, not the process."""
         status, code, upstream_error = CompressionStatus.NOTHING, "", NO_UPSTREAM_ERROR
         used: list[TokenUsage] = []
         job: CompressionJob | None = None
@@ -135,7 +135,7 @@ class CompressionRunner:
         )
 
     async def _summarise(self, held: Compression, job: CompressionJob, used: list[TokenUsage]) -> bool:
-        """Write and store the summary. Returns False if this attempt no longer holds the row."""
+        """Write and store the summary. Returns False if this attempt no longer has the row."""
         reach("before_summary_asked")
         written = prepared_summary(job) or await self._ask_model(held, job, used)
         reach("before_summary_stored")
@@ -150,7 +150,8 @@ class CompressionRunner:
     async def _ask_model(
         self, held: Compression, job: CompressionJob, used: list[TokenUsage]
     ) -> WrittenSummary:
-        """used: what the requests used is added to it, also if the summary is rejected."""
+        """Ask the model for the summary.
+        used: the usage of each request is appended, even if the summary is rejected."""
         task = SideTask(
             Purpose.SUMMARY,
             held.session_id,
@@ -203,7 +204,7 @@ def prepared_summary(job: CompressionJob) -> WrittenSummary | None:
 def store_prepared(
     held: Compression, job: CompressionJob, written: WrittenSummary, usage: CompressionUsage
 ) -> bool:
-    """End with a summary outside the tree, for later. Returns False if this attempt no longer holds the row."""
+    """End with a summary outside the tree, for later use. Returns False if this attempt no longer has the row."""
     fields = {"prepared_text": written.text, "prepared_cutoff_id": job.cutoff, **asdict(usage)}
     return held.end(CompressionStatus.PREPARED, **fields)
 

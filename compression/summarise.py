@@ -1,4 +1,4 @@
-"""Asks a model for a summary, in as many passes as needed, and rejects one that is not worth storing.
+"""Asks a model for a summary, in as many passes as needed, and rejects a summary that is not worth storing.
 
 Reads and writes no rows: takes a SummaryRequest and returns a WrittenSummary.
 """
@@ -26,19 +26,22 @@ MOST_PASSES: Final = 200
 
 @dataclass
 class SummaryRejected(Exception):
-    """The summary is not acceptable. code: empty, truncated, echo, too_long or small_gain; no_room if none can be asked for."""
+    """The summary is not acceptable.
+
+    code: empty, truncated, echo, too_long or small_gain; no_room if no summary can be asked for.
+    """
 
     code: str
 
 
 @dataclass(frozen=True)
 class SummaryRequest:
-    """What to summarise, and the model that does it.
+    """The messages to summarise, and the model that does it.
 
-    older: the messages to summarise.  recent: those after them, up to the summary's parent.  replaced_tokens: of the
-    older messages and the previous summary, in a later request.  budget: tokens of one request.  words: the longest
-    summary.  previous: the text of the previous summary, or empty.
-    limit_s: for each request, once its server takes it.
+    older: the messages to summarise.  recent: the messages after them, up to the summary's parent.  replaced_tokens:
+    the tokens of the older messages and the previous summary in a later request.  budget: the tokens of one request.
+    words: the limit of the summary.  previous: the text of the previous summary, or empty.
+    limit_s: the time limit of each request, in seconds, from when its server accepts it.
     """
 
     model: Model
@@ -54,7 +57,7 @@ class SummaryRequest:
 
 @dataclass(frozen=True)
 class WrittenSummary:
-    """tokens: of the text alone, in the default encoding."""
+    """A summary.  tokens: of the text alone, in the default encoding."""
 
     text: str
     tokens: int
@@ -77,14 +80,14 @@ async def compress_chat_history(request: SummaryRequest, models: CompletionClien
 
 
 def shown_tokens(summary_tokens: int) -> int:
-    """Return the tokens that a summary of so many tokens takes in a later request."""
+    """Return the tokens that a summary of `summary_tokens` takes in a later request, with its frame."""
     return summary_tokens + SUMMARY_TOKENS + TOKENS_PER_MESSAGE
 
 
 def _next_request(
     request: SummaryRequest, rest: Sequence[Message], text: str
 ) -> tuple[Sequence[Message], Sequence[Message]]:
-    """Return the messages of the next request, and what is left after it."""
+    """Return the messages of the next request, and the messages that are left after it. Raises SummaryRejected."""
     frame = Frame(request.words, text)
     try:
         step = next_pass(frame, rest, request.recent, budget=request.budget, tokens_of=request.tokens_of)
@@ -106,7 +109,7 @@ def _accept(completion: Completion) -> str:
 
 
 def _check_gain(text: str, replaced_tokens: int) -> int:
-    """Return the tokens of the summary. Raises SummaryRejected unless it is enough shorter than what it replaces."""
+    """Return the tokens of the summary. Raises SummaryRejected unless it saves SMALLEST_GAIN of the replaced tokens."""
     tokens = count_tokens(text)
     shown = shown_tokens(tokens)
     if shown >= replaced_tokens:

@@ -21,7 +21,7 @@ def compress_branch(*, compression_id: str, **_later: object) -> None:
 
 @cache
 def runner() -> CompressionRunner:
-    """The runner of this process."""
+    """Return the runner of this process."""
     return CompressionRunner()
 
 
@@ -34,7 +34,7 @@ def start(sender: Any, **_: Any) -> None:
 
 @worker_shutting_down.connect
 def drain(**_: Any) -> None:
-    """Release what is running without waiting for it: another process starts it again."""
+    """Release the running compressions without waiting for them: another process starts them again."""
     runner().drain()
 
 

@@ -1,4 +1,4 @@
-"""App configurations: the admin's site (web/admin_site.py), what every process installs, which static files are collected."""
+"""App configurations: the admin's site, what every process installs, and the static files that are collected."""
 
 import sys
 
@@ -25,7 +25,7 @@ class TurnwireAdminConfig(AdminConfig):
 
 
 def check_role() -> None:
-    """End this process if what its command line says cannot be done with these services and settings."""
+    """End this process if these services and settings do not allow what its command line asks for."""
     role = role_of(sys.argv)
     if role:
         from config import refused_services
@@ -39,7 +39,7 @@ def check_role() -> None:
 
 
 class StaticFilesConfig(staticfiles.StaticFilesConfig):
-    # Two thirds of all bytes, which no page loads: source maps, ReDoc and the browsable API.
+    # Two thirds of all bytes, and no page loads them: source maps, ReDoc and the browsable API.
     ignore_patterns = [
         *staticfiles.StaticFilesConfig.ignore_patterns,
         "*.map",

@@ -1,4 +1,4 @@
-"""The file of a backup: a tar with the dump of the database, the uploaded files and the secrets that a start has generated."""
+"""The file of a backup: a tar with the dump of the database, the uploaded files and the generated secrets."""
 
 import shutil
 import tarfile
@@ -7,13 +7,13 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 DUMP: Final = "database.dump"
-# Of DATA_DIR.
+# Names in DATA_DIR.
 _FILES: Final = "media"
 _SECRETS: Final = ("secret_key", "secrets_key")
 
 
 def write(target: Path, dump: Path, data_dir: Path, *, with_files: bool) -> int:
-    """Return how many uploaded files are in it. Those that are deleted meanwhile are left out."""
+    """Write the archive; return how many uploaded files it has. Files that are deleted meanwhile are left out."""
     part = target.with_name(f"{target.name}.part")
     count = 0
     with tarfile.open(part, "w") as archive:
@@ -39,7 +39,9 @@ def _add(archive: tarfile.TarFile, path: Path, name: str) -> bool:
 
 
 def read_dump(source: Path, target: Path) -> None:
-    """Write the dump that is in the archive, or that `source` itself is, to `target`. Raises KeyError if there is none."""
+    """Write the dump to `target`: the one in the archive, or `source` itself if it is no archive.
+    Raises KeyError if the archive has none.
+    """
     if not tarfile.is_tarfile(source):
         shutil.copyfile(source, target)
         return
@@ -48,7 +50,9 @@ def read_dump(source: Path, target: Path) -> None:
 
 
 def read_files(source: Path, data_dir: Path) -> int:
-    """Store the uploaded files again; return how many. What else is there stays: the sweeper deletes what no row names."""
+    """Restore the uploaded files; return how many.
+    Other files that are there stay: the sweeper deletes those that no row names.
+    """
     return _read(source, data_dir, _is_upload)
 
 
@@ -62,7 +66,7 @@ def _is_upload(name: str) -> bool:
 
 
 def _read(source: Path, data_dir: Path, is_wanted: Callable[[str], bool]) -> int:
-    """Regular files with such names alone, whoever made the archive."""
+    """Extract the regular files whose names are wanted, whoever made the archive; return how many."""
     if not tarfile.is_tarfile(source):
         return 0
     count = 0

@@ -1,8 +1,8 @@
-"""`turnwire backup FILE`, `turnwire restore FILE [--replace]`: the database and the uploaded files, in one file (archive.py).
+"""`turnwire backup FILE`, `turnwire restore FILE [--replace]`: database and uploaded files in one file (archive.py).
 
-A restore needs all processes stopped. With the embedded services it runs them alone, restores into a database of another name,
-and exchanges it for the old one only if that has succeeded. In any case it then deletes what Redis has of Turnwire, whose logs
-may belong to attempts that the restored rows have not reached.
+A restore needs all processes stopped. With the embedded services it runs only these, restores into a database of
+another name, and exchanges it for the old one only if that has succeeded. In any case it then deletes the keys of
+Turnwire in Redis, whose logs may belong to attempts that the restored rows have not reached.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def backup(directory: Path, file: Path, *, with_files: bool) -> int:
         dump = Path(folder) / archive.DUMP
         if status := _client_program("pg_dump", url, "--format=custom", f"--file={dump}"):
             return status
-        # After the database: so each file that a row names is in it.
+        # After the database, so that each file that a row names is in the archive.
         count = archive.write(file, dump, directory, with_files=with_files)
     sys.stdout.write(f"wrote the database and {count} uploaded files of {directory} into {file}\n")
     if bucket := env.text("STORAGE_URL"):
@@ -70,7 +70,7 @@ def restore(directory: Path, file: Path, *, is_replacing: bool) -> int:
     if not file.is_file():
         env.fail("restore", f"{file} is not there")
     lock = preflight.acquire_lock(directory)
-    # So that what was started is stopped.
+    # So that services that were started are stopped.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with lock, tempfile.TemporaryDirectory(dir=directory, prefix="restore-") as folder:
         dump = Path(folder) / archive.DUMP
@@ -97,7 +97,9 @@ def restore(directory: Path, file: Path, *, is_replacing: bool) -> int:
 
 
 def _restore_own(dump: Path) -> int:
-    """Into the empty database that DATABASE_URL names; the exit status, unless it is 0, it stays empty."""
+    """Restore into the empty database that DATABASE_URL names; return the exit status.
+    Unless the status is 0, the database stays empty.
+    """
     import psycopg
 
     url = env.text("DATABASE_URL")
@@ -108,7 +110,7 @@ def _restore_own(dump: Path) -> int:
 
 
 def _refuse_live_processes() -> None:
-    """Those of an embedded Redis hold the lock."""
+    """End the process if others run on the Redis of REDIS_URL. Processes on an embedded Redis hold the lock instead."""
     if not os.environ.get("REDIS_URL"):
         return
     _set_up_django()
@@ -121,7 +123,7 @@ def _refuse_live_processes() -> None:
 
 
 def _restore_embedded(directory: Path, dump: Path, *, is_replacing: bool) -> int:
-    """The exit status; unless it is 0, the database is as it was."""
+    """Restore into the embedded database; return the exit status. Unless it is 0, the database is as it was."""
     import psycopg
 
     server = embedded.postgres(directory / "postgres")
@@ -155,7 +157,9 @@ def _url_of(server: embedded.Server, database: str) -> str:
 
 
 def _empty_redis(directory: Path) -> int:
-    """The embedded server whole; of another one, which others may use, the keys of Turnwire."""
+    """Empty the embedded Redis; delete only Turnwire's keys in another one, which others may use.
+    Return the exit status.
+    """
     import redis
 
     if not os.environ.get("REDIS_URL"):
@@ -185,7 +189,9 @@ def _set_up_django() -> None:
 
 
 def _client_program(name: str, url: str, *arguments: str, source: Path | None = None) -> int:
-    """Run pg_dump or pg_restore with `url`, whose password others must not see; source: the file that is restored."""
+    """Run pg_dump or pg_restore with `url`, whose password others must not see; return the exit status.
+    source: the file that is restored.
+    """
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     values: dict[str, Any] = dict(conninfo_to_dict(url))
@@ -198,7 +204,9 @@ def _client_program(name: str, url: str, *arguments: str, source: Path | None = 
 
 @contextmanager
 def _running(program: Program) -> Iterator[None]:
-    """In a session of its own: Ctrl-C ends this process, which stops it in good order."""
+    """Run the program during the block, in a session of its own.
+    Ctrl-C ends this process, which then stops the program in good order.
+    """
     process = subprocess.Popen(  # noqa: S603  our own program
         program.command, env=dict(program.environment), stdout=subprocess.DEVNULL,
         umask=program.umask, start_new_session=True,

@@ -1,7 +1,7 @@
-"""The step between the start of the services and that of the workers, run by the launcher.
+"""Prepares a start, between the start of the services and that of the workers; run by the launcher.
 
-Collects the static files, waits for Postgres and Valkey, migrates, creates the demo user (only with DEBUG) and stores the
-configured models. Every step is idempotent.
+Collects the static files, waits for Postgres and Valkey, migrates, creates the demo user (only with DEBUG) and stores
+the configured models. Every step is idempotent.
 """
 
 import os
@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> None:
     django.setup()
     from knowledge.vector_extension import warn_of_absence
 
-    # Meanwhile the services start.
+    # The services start meanwhile.
     call_command("collectstatic", interactive=False, verbosity=0)
     if "--embedded-postgres" in arguments:
         embedded.wait_for_postgres(embedded.Server("postgres", [], url=settings.DATABASE_URL))

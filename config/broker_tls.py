@@ -1,6 +1,7 @@
-"""TLS to Redis and to the broker of Celery: every connection verifies the server's certificate and name, unless its URL says otherwise.
+"""TLS to Redis and to the broker of Celery.
 
-redis-py does so by itself. kombu does not: of a plain `rediss://` it accepts any certificate, and of `amqps://` any name.
+Every connection verifies the server's certificate and name, unless its URL says otherwise. redis-py does so by itself.
+kombu does not: with a plain `rediss://` it accepts any certificate, and with `amqps://` any name.
 """
 
 import ssl
@@ -8,14 +9,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-# Values of `ssl_cert_reqs`; kombu takes those of Python's `ssl`, too, which Celery's documentation uses.
+# Values of `ssl_cert_reqs`; kombu also takes the names of Python's `ssl`, which Celery's documentation uses.
 _REQUIREMENTS: Final = {"none": ssl.CERT_NONE, "optional": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
-# In the query of a URL, for Redis and RabbitMQ alike -> what py-amqp calls it.
+# Name in the query of a URL, for Redis and RabbitMQ alike -> name in py-amqp.
 _OPTIONS: Final = {"ssl_ca_certs": "ca_certs", "ssl_certfile": "certfile", "ssl_keyfile": "keyfile"}
 
 
 def with_ca_file(url: str, ca_file: str) -> str:
-    """The URL of a Redis or broker that is verified by the certificates in this file, if it has TLS and names no other file."""
+    """Return the URL of a Redis or broker with this file of certificates for verification.
+    The URL is unchanged if it has no TLS or names another file.
+    """
     parts, query = urlsplit(url), _query(url)
     if not ca_file or parts.scheme not in ("rediss", "amqps") or "ssl_ca_certs" in query:
         return url
@@ -23,7 +26,9 @@ def with_ca_file(url: str, ca_file: str) -> str:
 
 
 def with_plain_requirement(url: str) -> str:
-    """The URL of a Redis with `ssl_cert_reqs` as redis-py writes it, not as Celery documents it: both read the URL."""
+    """Return the URL of a Redis with `ssl_cert_reqs` as redis-py writes it, not as Celery documents it.
+    Both read the URL.
+    """
     parts, query = urlsplit(url), _query(url)
     if parts.scheme != "rediss" or "ssl_cert_reqs" not in query:
         return url
@@ -31,16 +36,16 @@ def with_plain_requirement(url: str) -> str:
 
 
 def wrong_option(url: str) -> str:
-    """What is wrong with the URL, for a message of one line; empty if nothing is."""
+    """Return what is wrong with the URL, for a message of one line; empty if nothing is."""
     is_known = _requirement(_query(url)) in _REQUIREMENTS
     return "" if is_known else f"ssl_cert_reqs must be one of {', '.join(_REQUIREMENTS)}"
 
 
 def broker_options(url: str) -> tuple[str, dict[str, Any]]:
-    """The URL for Celery's broker_url, and its broker_use_ssl: empty without TLS.
+    """Return the URL for Celery's broker_url, and its broker_use_ssl, which is empty without TLS.
 
-    kombu reads the options of a `rediss://` from its URL; those of an `amqps://` it would hand to py-amqp under names that
-    py-amqp does not know.
+    kombu reads the options of a `rediss://` from its URL; those of an `amqps://` it would pass to py-amqp under names
+    that py-amqp does not know.
     """
     parts, query = urlsplit(url), _query(url)
     required = _requirement(query)

@@ -1,4 +1,7 @@
-"""The Celery app of the llm workers: `celery -A config worker -P threads -c 200 -Q llm`. Settings: celery_settings.py."""
+"""The Celery app of the llm workers: `celery -A config worker -P threads -c 200 -Q llm`.
+
+Settings: celery_settings.py.
+"""
 
 import os
 

@@ -21,15 +21,16 @@ from config import environment as env
 # Reconnection back-off. Celery's grows to 30 s, which delays recovery after the broker is available again.
 PAUSES_S = {"interval_start": 0.2, "interval_step": 0.2, "interval_max": 1}
 REPLY_S = 2.0
-# Of RabbitMQ's words when it closes the channel of a message that was not acknowledged in time.
+# Part of RabbitMQ's message when it closes the channel of a message that was not acknowledged in time.
 CONSUMER_TIMEOUT = "delivery acknowledgement"
 
-# Before the next try after an error that Redis replied with: it accepts connections, and fails again.
+# Pause before the next try after an error reply of Redis, which accepts connections and fails again.
 REPLIED_PAUSE_S = 1.0
 
 
 logger = logging.getLogger(__name__)
-# That worker_cancel_long_running_tasks_on_connection_loss will be on by default: seven lines for each lost connection.
+# It says that worker_cancel_long_running_tasks_on_connection_loss will be on by default: seven lines for each lost
+# connection.
 warnings.simplefilter("ignore", CPendingDeprecationWarning)
 
 
@@ -39,7 +40,9 @@ class Consumer(CeleryConsumer):
         return super().ensure_connected(conn)
 
     def stop(self) -> None:
-        """Wait no longer for each reply of RabbitMQ: after a restart it may send none to the end of a consumer."""
+        """Stop, and limit the wait for each reply of RabbitMQ.
+        After a restart it may send no reply to the end of a consumer.
+        """
         connection: Any = self.connection
         if connection is not None and connection.connected:
             sock = getattr(getattr(connection.connection, "transport", None), "sock", None)
@@ -48,7 +51,9 @@ class Consumer(CeleryConsumer):
         super().stop()
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
-        """Also for errors of a channel (broker_channel_error_retry)."""
+        """Prepare to reconnect, or end the process if that is useless.
+        Also called for errors of a channel (broker_channel_error_retry).
+        """
         if isinstance(exc, AccessRefused):
             env.fail("CELERY_BROKER_URL", f"its user needs more rights, see docs/operations.md ({exc})")
         if isinstance(exc, AMQPNotImplementedError | PreconditionFailed):
@@ -73,7 +78,7 @@ class Consumer(CeleryConsumer):
 def _connect(
     ensure_connection: Callable[..., Any], log_error: Callable[..., None], *arguments: Any, **options: Any
 ) -> Any:
-    """Try until the broker answers, and log the first failure alone; Celery logs when it is connected."""
+    """Try until the broker answers, and log only the first failure; Celery logs when it is connected."""
     is_logged = False
 
     def log_first(*failure: Any) -> None:
@@ -86,8 +91,11 @@ def _connect(
 
 
 def _refuse_queue(error: Exception) -> NoReturn:
-    """RabbitMQ: Celery limits what a worker takes for all queues of a channel, which quorum queues do not support; a queue that was
-    declared with other arguments cannot be declared again."""
+    """End the process: RabbitMQ has refused the queues.
+
+    Celery limits the messages of a worker for all queues of a channel, which quorum queues do not support; a queue that
+    was declared with other arguments cannot be declared again.
+    """
     env.fail(
         "CELERY_BROKER_URL",
         f"the queues must be classic and durable, not quorum queues, also by a default of the virtual host ({error})",
@@ -97,7 +105,8 @@ def _refuse_queue(error: Exception) -> NoReturn:
 def _detach(channel: Any) -> None:
     """Keep the channel from using its lost connection.
 
-    With kombu 5.7, closing the channel or acknowledging one of its messages raises an AttributeError that ends the worker.
+    With kombu 5.7, closing the channel or acknowledging one of its messages raises an AttributeError that ends the
+    worker.
     """
     channel.do_restore = False
     channel.basic_ack = channel.basic_reject = _ignore

@@ -18,7 +18,7 @@ task_default_queue = DEFAULT_QUEUE
 # A message is acknowledged when its run has ended, and requeued when the worker is lost.
 task_acks_late = True
 task_reject_on_worker_lost = True
-# A worker reserves no message beyond those it executes: another worker may be idle.
+# A worker reserves no message beyond the ones it executes: another worker may be idle.
 worker_prefetch_multiplier = 1
 worker_disable_prefetch = True
 
@@ -40,7 +40,7 @@ VISIBILITY_TIMEOUT_S = max(3600, 2 * settings.RUN_DEADLINE_S)
 _IS_REDIS = broker_url.startswith(("redis", "rediss", "unix"))
 if broker_url.startswith("redis://"):  # kombu derives TLS and socket options from the other schemes
     broker_transport = "config.redis_transport:Transport"
-broker_channel_error_retry = True  # celery_consumer.py ends the worker for those that stay
+broker_channel_error_retry = True  # celery_consumer.py ends the worker after errors that stay
 broker_transport_options = (
     {
         "visibility_timeout": VISIBILITY_TIMEOUT_S,

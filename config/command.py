@@ -1,6 +1,7 @@
 """The command `turnwire`: starts what the Procfile and `make run` start, and runs what operators run by hand.
 
-It becomes the program that it names (exec), so that signals, the exit status and the command line are that program's.
+It becomes the program that it names (exec), so that signals, the exit status and the command line belong to that
+program.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from config.installation import ROOT, version
 
 WEB: Final = "web"
 WORKERS: Final = tuple(name for name in programs.procfile() if name != WEB)
-# The programs run in the folder of the code, so what these name is made absolute.
+# Variables with paths, which are made absolute: the programs run in the folder of the code.
 _PATHS: Final = ("DATA_DIR", "TLS_CA_FILE")
 # Word, help and option of config/backup.py.
 _ARCHIVES: Final = (
@@ -30,14 +31,14 @@ _ARCHIVES: Final = (
 
 
 class Chosen(NamedTuple):
-    """values: of environment variables, which are set for the program."""
+    """A program and its arguments. values: environment variables that are set for it."""
 
     program: list[str]
     values: Mapping[str, str] = {}
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Does not return: this process becomes the program."""
+    """Replace this process by the program. Does not return."""
     program, values = chosen(arguments)
     own = with_absolute_paths(os.environ)
     environment = programs.environment({**programs.WARNING_FILTERS, **own, **values})
@@ -47,8 +48,8 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def chosen(arguments: Sequence[str]) -> Chosen:
-    """What these words of the command line mean. Exits with status 2 if they mean nothing."""
-    # Options of the commands of Django are theirs.
+    """Return the program for these words of the command line. Exits with status 2 if they are not valid."""
+    # Django's commands parse their own options.
     if arguments and arguments[0] == "manage":
         return Chosen([sys.executable, str(ROOT / "manage.py"), *arguments[1:]])
     given = _parser().parse_args(arguments)
@@ -125,6 +126,6 @@ def _archive(name: str, given: argparse.Namespace) -> Chosen:
 
 
 def _process(name: str, queues: str = "") -> Chosen:
-    """A process of the Procfile."""
+    """Return a process of the Procfile. queues: a value for LLM_QUEUES."""
     values = {"LLM_QUEUES": queues} if queues else {}
     return Chosen(programs.shell_command(programs.procfile()[name]), values)

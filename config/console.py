@@ -15,7 +15,7 @@ COLOURS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)
 # A pipe that select reports as writable takes this much without blocking: PIPE_BUF of Linux. On macOS, where it is
 # 512, a longer line may block for a moment.
 LONGEST_LINE_BYTES = 4096
-# Of each of three files: several of the longest lines (line_buffer.py).
+# Size of each of three files: several of the longest lines (line_buffer.py).
 FILE_BYTES = 32_000_000
 
 

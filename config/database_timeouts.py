@@ -1,4 +1,4 @@
-"""How long a process may use a database connection for one statement, wait for a lock, or idle inside a transaction.
+"""Limits the time that a process may spend on a statement, on the wait for a lock, or idle inside a transaction.
 
 The limits depend on what the process does (decision 0086). They are sent as startup options of each connection.
 """
@@ -8,7 +8,10 @@ from typing import Any, Final, NamedTuple
 
 
 class Timeouts(NamedTuple):
-    """statements: as a multiple of STATEMENT_TIMEOUT.  lock_s, idle_s: seconds, idle_s inside a transaction.  0: no limit."""
+    """The limits of a role; 0 means no limit.
+
+    statements: as a multiple of STATEMENT_TIMEOUT.  lock_s, idle_s: seconds, idle_s inside a transaction.
+    """
 
     statements: int
     lock_s: int
@@ -19,18 +22,20 @@ class Timeouts(NamedTuple):
 LIMITS: Final = {
     "web": Timeouts(1, lock_s=5, idle_s=30),
     "worker": Timeouts(1, lock_s=5, idle_s=30),
-    # Leaves what is locked to its next sweep; deletes old requests in batches. What a frozen one has locked, the next needs soon.
+    # Leaves locked rows to its next sweep; deletes old requests in batches. The next sweeper soon needs the rows that a
+    # frozen one has locked.
     "sweeper": Timeouts(2, lock_s=1, idle_s=10),
     # Measures whole branches, and nobody waits for it.
     "compression": Timeouts(4, lock_s=5, idle_s=60),
     # Stores texts of up to 25 MB.
     "ingest": Timeouts(2, lock_s=5, idle_s=30),
-    # Everybody who needs a table waits behind a migration that waits for it: it fails instead, and is run again.
+    # Everybody who needs a table waits behind a migration that waits for it: the migration fails instead, and is run
+    # again.
     "migration": Timeouts(0, lock_s=5, idle_s=0),
 }
 WEB: Final = "config.asgi:application"
-# A word of its command line -> the role of the process, the first that fits; other processes
-# (management commands) have no limits.
+# A word of the command line -> the role of the process; the first match counts. Other processes (management commands)
+# have no limits.
 _ROLES: Final = {
     "migrate": "migration",
     "sweep_runs": "sweeper",
@@ -42,12 +47,14 @@ _ROLES: Final = {
 
 
 def role_of(command: Sequence[str]) -> str | None:
-    """The role of a process of the Procfile, or of `migrate`, by its command line; None for any other."""
+    """Return the role of a process of the Procfile, or of `migrate`, by its command line; None for any other."""
     return next((role for word, role in _ROLES.items() if word in command), None)
 
 
 def startup_options(command: Sequence[str], statement_timeout_s: int) -> str:
-    """The value of libpq's `options`; empty if this process has no limits, or all are switched off by 0 seconds."""
+    """Return the value of libpq's `options`.
+    Empty if this process has no limits, or if a timeout of 0 seconds switches all of them off.
+    """
     role = role_of(command)
     if role is None or not statement_timeout_s:
         return ""
@@ -61,6 +68,6 @@ def startup_options(command: Sequence[str], statement_timeout_s: int) -> str:
 
 
 def limit(options: MutableMapping[str, Any], command: Sequence[str], statement_timeout_s: int) -> None:
-    """Add them to the options of a database, before what DATABASE_URL says, which counts more."""
+    """Add the limits to the options of a database, before those of DATABASE_URL, which take precedence."""
     if limits := startup_options(command, statement_timeout_s):
         options["options"] = f"{limits} {options.get('options', '')}".strip()

@@ -1,4 +1,7 @@
-"""Reads DATABASE_URL, which may name several hosts, as libpq's addresses do: postgresql://user@first:5432,second:5432/name."""
+"""Reads DATABASE_URL, which may name several hosts as libpq's addresses do.
+
+For example: postgresql://user@first:5432,second:5432/name.
+"""
 
 import re
 from typing import Any, Final, NoReturn
@@ -14,9 +17,9 @@ _HOST: Final = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\[\]:]+))(?::([0-9]{1,5}
 
 
 def parse(url: str) -> dict[str, Any]:
-    """Django's settings of the database. Ends the process with one line if the address cannot be read.
+    """Parse the URL into Django's settings of the database. Ends the process with one line if the URL cannot be read.
 
-    Of several hosts libpq tries one after the other; `?target_session_attrs=read-write` makes it pass over replicas.
+    libpq tries several hosts one after the other; `?target_session_attrs=read-write` makes it pass over replicas.
     """
     try:
         netloc = urlsplit(url).netloc

@@ -1,4 +1,4 @@
-"""What `turnwire doctor` says of what it has measured. Pure; doctor.py measures."""
+"""The findings of `turnwire doctor` from its measurements. Pure; doctor.py measures."""
 
 from collections.abc import Sequence
 from ipaddress import ip_network
@@ -9,7 +9,7 @@ Level = Literal["ok", "warning", "error"]
 # Codes of authenticator apps are valid for 30 s, and tokens of OpenID Connect for about as long.
 FALSE_CLOCK_S: Final = 30.0
 INEXACT_CLOCK_S: Final = 2.0
-# What logs, uploads and, embedded, the database need to go on; and what is left of a disk that fills.
+# Space that logs, uploads and an embedded database need to continue; and the space below which a disk is nearly full.
 LEAST_FREE_BYTES: Final = 512 * 2**20
 LITTLE_FREE_BYTES: Final = 5 * 2**30
 
@@ -21,7 +21,7 @@ class Finding(NamedTuple):
 
 
 def of_eviction(subject: str, policy: str | None) -> Finding:
-    """policy: the server's maxmemory-policy; None: its user may not ask."""
+    """Judge the eviction policy of a Redis. policy: its maxmemory-policy; None: its user may not ask for it."""
     if policy is None:
         return Finding("warning", subject, "maxmemory-policy is unknown: the user has no right to INFO")
     if policy != "noeviction":
@@ -34,7 +34,7 @@ def of_eviction(subject: str, policy: str | None) -> Finding:
 
 
 def of_clock(subject: str, ahead_s: float) -> Finding:
-    """ahead_s: by which the clock of the server is ahead of this machine's."""
+    """Judge the clock of a server. ahead_s: seconds by which it is ahead of this machine's clock."""
     off_s = abs(ahead_s)
     text = f"its clock and this machine's differ by {off_s:.1f} s"
     if off_s > FALSE_CLOCK_S:
@@ -57,7 +57,9 @@ def of_space(subject: str, path: str, free_bytes: int, least_bytes: int = LEAST_
 
 
 def of_proxies(trusted: Sequence[str], *, has_tls: bool) -> Finding:
-    """has_tls: whether users reach the site by https, which another program has to terminate."""
+    """Judge the trusted proxies.
+    has_tls: whether users reach the site by https, which another program has to terminate.
+    """
     if too_wide := [network for network in trusted if ip_network(network).prefixlen == 0]:
         return Finding(
             "error", "proxy", f"TRUSTED_PROXIES has {too_wide[0]}: everybody can pretend an address"
@@ -72,7 +74,7 @@ def of_proxies(trusted: Sequence[str], *, has_tls: bool) -> Finding:
 
 
 def of_models(names: Sequence[str], demo: Sequence[str], problems: Sequence[str]) -> list[Finding]:
-    """names: of models that are offered, `demo` ones among them.  problems: why others cannot be used."""
+    """Judge the models. names: the offered ones, `demo` models among them.  problems: why others cannot be used."""
     found = [Finding("error", "models", problem) for problem in problems]
     if not names:
         return [

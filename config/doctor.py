@@ -19,7 +19,7 @@ from config import diagnosis, preflight
 from config.diagnosis import Finding, Level
 
 COLOURS: Final[dict[Level, str]] = {"ok": "32", "warning": "33", "error": "1;31"}
-# A copy of the file that is read, and what the reader makes of it.
+# Space for a copy of the file that is read, and for the output of the reader.
 BYTES_PER_READER: Final = 300 * 2**20
 
 
@@ -43,13 +43,13 @@ def configure() -> Any:
     from django.conf import settings
 
     django.setup()
-    if not settings.DEVELOPMENT:  # where a launcher sets them
+    if not settings.DEVELOPMENT:  # in development a launcher sets them
         preflight.check_models(settings.LLM_BASE_URL, settings.LLM_MODELS)
     return settings
 
 
 def findings_of(measure: Callable[[Any], Iterable[Finding]], settings: Any) -> Iterator[Finding]:
-    """What it finds until it fails, and why it fails."""
+    """Yield the findings of a measurement until it fails, then the reason of the failure."""
     from django.db import DatabaseError
     from psycopg_pool import PoolTimeout
 
@@ -74,7 +74,7 @@ def versions(settings: Any) -> Iterator[Finding]:
 
 
 def system(settings: Any) -> Iterator[Finding]:
-    """Django's checks and our own, the storage of files among them (`manage.py check --deploy`)."""
+    """Run Django's checks and our own, among them that of the file storage (`manage.py check --deploy`)."""
     from django.core import checks
 
     messages = checks.run_checks(include_deployment_checks=not settings.DEVELOPMENT)
@@ -136,7 +136,7 @@ def _redis(subject: str, url: str) -> Iterator[Finding]:
 
 
 def _middle(asked_at: float) -> float:
-    """The time of this machine at which the server has answered, about."""
+    """Return the approximate time of this machine at which the server answered."""
     return (asked_at + time.time()) / 2
 
 

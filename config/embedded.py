@@ -27,9 +27,9 @@ from config.postgres_log import QUIET_LOG
 from config.postgres_programs import initdb_programs, programs_for
 
 DATABASE = "turnwire"
-# Given to the server and in its address, so that a PGPORT in the environment means nothing to either side.
+# Set for the server and in its address, so that neither side uses a PGPORT of the environment.
 POSTGRES_PORT = 5432
-# The path of a Unix socket: 104 bytes with its final NUL on macOS, 108 on Linux.
+# The limit for the path of a Unix socket is 104 bytes with its final NUL on macOS, 108 on Linux.
 LONGEST_SOCKET_PATH_BYTES = 103
 # On Linux, names the directory a process is in, even if the folders above it are closed to the process.
 WORKING_DIRECTORY = Path("/proc/self/cwd")
@@ -157,14 +157,14 @@ def wait_for_valkey(server: Server, timeout_s: float = 60) -> None:
 
 
 def find_suitable_port(host: str) -> int:
-    """A port of `host` that is free now."""
+    """Return a port of `host` that is free now."""
     with socket.socket() as probe:
         probe.bind((host, 0))
         return int(probe.getsockname()[1])
 
 
 def kept_port(path: Path) -> int:
-    """The port in the file `path`, so that restarts answer on the same address; a new one if it is taken."""
+    """Return the port in the file `path`, so that restarts answer on the same address; a new port if it is taken."""
     with contextlib.suppress(FileNotFoundError, ValueError):
         port = int(path.read_text())
         with socket.socket() as probe:
@@ -179,7 +179,7 @@ def kept_port(path: Path) -> int:
 
 
 def stored_secret(path: Path, length_bytes: int) -> str:
-    """The secret in the file `path`, generated on first use and readable by its owner only."""
+    """Return the secret in the file `path`, generated on first use and readable by its owner only."""
     if not path.exists():
         part = path.with_name(f"{path.name}.part")
         part.touch(mode=0o600)
@@ -199,12 +199,12 @@ def stop_leftovers(postgres_directory: Path, valkey_directory: Path) -> None:
     ):
         if pid_file.exists():
             _stop(_server_of(pid_file, name), number)
-            # Its process id may be another program's by now, which Postgres would take for a running server.
+            # The id may now be that of another program, which Postgres would take for a running server.
             pid_file.unlink(missing_ok=True)
 
 
 def _server_of(pid_file: Path, name: str) -> psutil.Process | None:
-    """The process that `pid_file` names if it is that server, in that directory; both servers change into theirs."""
+    """Return the process in `pid_file` if it is the server `name` in that directory, which both servers change into."""
     try:
         process = psutil.Process(int(pid_file.read_text().split()[0]))
         if process.name().startswith(name) and Path(process.cwd()).resolve() == pid_file.parent.resolve():
@@ -263,7 +263,7 @@ def _explained(error: str) -> str:
 
 
 def _data_path(directory: Path, account: Account | None) -> str:
-    """How the server names its data directory: an account may be unable to resolve the absolute path."""
+    """Return the server's name for its data directory: an account may be unable to resolve the absolute path."""
     if account is None:
         return str(directory)
     if WORKING_DIRECTORY.exists():
@@ -275,7 +275,7 @@ def _data_path(directory: Path, account: Account | None) -> str:
 
 
 def _socket_dir(directory: Path, account: Account | None) -> Path:
-    """The data directory; if its path is too long for a socket, a private folder with a short path."""
+    """Return the data directory or, if its path is too long for a socket, a private folder with a short path."""
     if len(os.fsencode(directory / ".s.PGSQL.5432")) <= LONGEST_SOCKET_PATH_BYTES:
         return directory
     owner = account.uid if account else os.geteuid()

@@ -1,4 +1,4 @@
-"""What the OpenAPI document calls sets of values that several fields have, or whose fields are called alike."""
+"""Names in the OpenAPI document for sets of values that several fields have, or whose fields have equal names."""
 
 from typing import Final
 

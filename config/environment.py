@@ -32,7 +32,7 @@ def fail(name: str, problem: str) -> NoReturn:
 
 
 def constant(name: str, value: Any) -> Any:
-    """A value that was a setting once. Who has set another is told so, instead of being given this one in silence."""
+    """Return a value that is no longer a setting. Ends the process if the variable sets another value."""
     if text(name) not in ("", str(value)):
         fail(name, f"is no setting any more: it is {value}. Remove the variable")
     return value
@@ -44,12 +44,12 @@ def renamed(name: str, now: str) -> None:
 
 
 def data_dir() -> Path:
-    """The absolute path of DATA_DIR, or its default (installation.py)."""
+    """Return the absolute path of DATA_DIR, or its default (installation.py)."""
     return Path(os.environ.get("DATA_DIR") or default_data_dir()).absolute()
 
 
 def read_stored(directory: Path) -> dict[str, str]:
-    """The variables that the launcher stored for later commands with this DATA_DIR; empty before the first start."""
+    """Read the variables that the launcher stored for commands with this DATA_DIR; empty before the first start."""
     try:
         values = json.loads((directory / STORE_NAME).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -60,8 +60,8 @@ def read_stored(directory: Path) -> dict[str, str]:
 
 
 _STORED = read_stored(data_dir())
-# As the launcher decides: whoever sets one of these runs an instance of their own, with DEBUG only if they say so. The
-# DEBUG of an earlier `make run` with the same DATA_DIR must not open the demo account there.
+# As the launcher decides: whoever sets one of these runs an instance of their own, with DEBUG only if they ask for it.
+# The DEBUG of an earlier `make run` with the same DATA_DIR must not open the demo account there.
 if any(os.environ.get(name) for name in ("SECRET_KEY", "ALLOWED_HOSTS")):
     _STORED.pop("DEBUG", None)
 
@@ -80,7 +80,7 @@ def delete_stored(directory: Path) -> None:
     _STORED.clear()
 
 
-# The names of all variables that were asked for.
+# The names of all variables that were read.
 NAMES_READ: set[str] = {"DATA_DIR"}
 
 
@@ -94,7 +94,7 @@ def text(name: str, default: str = "") -> str:
 
 
 def readable_file(name: str) -> str:
-    """The path of a file, or empty if the variable is not set."""
+    """Read the path of a file, which must be readable; empty if the variable is not set."""
     path = text(name)
     if path and not (Path(path).is_file() and os.access(path, os.R_OK)):
         fail(name, f"{path} is not a file that can be read")
@@ -109,7 +109,7 @@ def whole_number(name: str, default: int, *, low: int = 0, high: int = 10**9) ->
 
 
 def amount(name: str, default: str = "0") -> Decimal:
-    """Not negative, with at most six decimal places."""
+    """Read an amount that is not negative, with at most six decimal places."""
     value = text(name, default)
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6})?", value):
         fail(name, f"{value!r} is not an amount such as 2.50")
@@ -135,7 +135,7 @@ def switch(name: str, *, default: bool = False) -> bool:
 
 
 def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
-    """A URL with one of these schemes, or the default; an empty default makes the variable optional."""
+    """Read a URL with one of these schemes, or the default; an empty default makes the variable optional."""
     value = text(name, default)
     if value != default and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
         # The value may contain a password, so it is not printed.
@@ -144,7 +144,7 @@ def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
 
 
 def origin(name: str, *, of_others: Collection[str]) -> str:
-    """Empty, or the origin (`https://name`, with a port or without) of a host that is none of the others."""
+    """Read the origin (`https://name`, with or without a port) of a host that is not in `of_others`; may be empty."""
     value = text(name).lower().removesuffix("/")
     if value and not re.fullmatch(r"https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?", value):
         fail(name, f"{value!r} is not an origin such as https://preview.example.org")
@@ -156,7 +156,7 @@ def origin(name: str, *, of_others: Collection[str]) -> str:
 
 
 def secret(name: str) -> str:
-    """Required without DEBUG, and so long that it cannot be guessed."""
+    """Read a secret, which is required without DEBUG and must be long enough not to be guessed."""
     value = text(name)
     if not value:
         fail(name, "is required unless DEBUG=1")
@@ -171,17 +171,17 @@ def secret(name: str) -> str:
 
 
 def are_loopback(names: Collection[str]) -> bool:
-    """Whether these names of ALLOWED_HOSTS are of this machine for itself, whoever looks them up."""
+    """Return whether these names of ALLOWED_HOSTS mean the machine itself, whoever looks them up."""
     return all(re.fullmatch(r"(.*\.)?localhost|127(\.\d{1,3}){3}|\[::1\]", name.lower()) for name in names)
 
 
 def host_of(address: str) -> str:
-    """The name of its host, without the port."""
+    """Return the host name of an address, without the port."""
     return urlsplit(address).hostname or ""
 
 
 def urls(name: str, *, schemes: tuple[str, ...]) -> list[str]:
-    """A comma-separated list of addresses with one of these schemes."""
+    """Read a comma-separated list of addresses with one of these schemes."""
     values = names(name)
     for value in values:
         if not re.match(rf"({'|'.join(schemes)})://[^/@?#\s]+", value):
@@ -193,12 +193,12 @@ def urls(name: str, *, schemes: tuple[str, ...]) -> list[str]:
 
 
 def names(name: str, default: str = "") -> list[str]:
-    """A comma-separated list, blanks dropped, order kept."""
+    """Read a comma-separated list in its order, without empty entries."""
     return [part.strip() for part in text(name, default).split(",") if part.strip()]
 
 
 def texts(name: str, *, most: int, max_characters: int) -> list[str]:
-    """Texts that may have commas, separated by `|`."""
+    """Read texts that may contain commas, separated by `|`."""
     found = [one.strip() for one in text(name).split("|") if one.strip()]
     if len(found) > most or any(len(one) > max_characters for one in found):
         fail(name, f"more than {most} texts, or one of more than {max_characters} characters")
@@ -206,7 +206,7 @@ def texts(name: str, *, most: int, max_characters: int) -> list[str]:
 
 
 def secret_keys(name: str) -> list[str]:
-    """A comma-separated list of keys: 32 bytes each, in base64."""
+    """Read a comma-separated list of keys: 32 bytes each, in base64."""
     found = names(name)
     for key in found:
         plain = key.rstrip("=")
@@ -219,7 +219,7 @@ def secret_keys(name: str) -> list[str]:
 
 
 def networks(name: str) -> list[str]:
-    """A comma-separated list of IP addresses and networks (`10.0.0.0/8`)."""
+    """Read a comma-separated list of IP addresses and networks (`10.0.0.0/8`)."""
     found = names(name)
     for entry in found:
         try:
@@ -230,7 +230,7 @@ def networks(name: str) -> list[str]:
 
 
 def hosts(name: str) -> frozenset[str]:
-    """A comma-separated list of names of hosts, or addresses, each with a port or without; in lower case."""
+    """Read a comma-separated list of host names or addresses, each with or without a port; in lower case."""
     found = [entry.lower() for entry in names(name)]
     for entry in found:
         host, _, port = entry.rpartition(":") if re.search(r":[0-9]+$", entry) else (entry, "", "")
@@ -243,7 +243,7 @@ def hosts(name: str) -> frozenset[str]:
 
 
 def one_of(name: str, allowed: Collection[str], default: str) -> str:
-    """One of these words."""
+    """Read one of these words."""
     value = text(name, default)
     if value not in allowed:
         fail(name, f"{value!r} is not one of {', '.join(sorted(allowed))}")
@@ -251,7 +251,7 @@ def one_of(name: str, allowed: Collection[str], default: str) -> str:
 
 
 def choices(name: str, allowed: Collection[str]) -> dict[str, str]:
-    """`key=value` pairs, comma-separated; each value one of `allowed`."""
+    """Read comma-separated pairs `key=value`; each value is one of `allowed`."""
     pairs = dict(part.partition("=")[::2] for part in names(name))
     for value in pairs.values():
         if value not in allowed:
@@ -260,7 +260,7 @@ def choices(name: str, allowed: Collection[str]) -> dict[str, str]:
 
 
 def models(name: str) -> dict[str, int]:
-    """Parse a list of `name[:context_window]`; returns model name -> tokens, in the order given.
+    """Parse a list of `name[:context_window]`. Returns model name -> tokens, in the order of the list.
 
     Model names may contain colons (`llama3:8b`): only a whole number after the last one is a context window.
     """

@@ -1,4 +1,4 @@
-"""The storage of uploaded files: a folder of DATA_DIR, or the bucket of an S3-compatible server that STORAGE_URL names."""
+"""The storage of uploaded files: a folder of DATA_DIR, or the bucket of an S3-compatible server (STORAGE_URL)."""
 
 import re
 from typing import Any, Final
@@ -16,9 +16,10 @@ _OPTIONS: Final = ("endpoint_url", "region", "addressing_style")
 
 
 def storage_of(name: str) -> dict[str, Any]:
-    """The default of STORAGES. name: of a variable with s3://[KEY:SECRET@]BUCKET[/PREFIX][?OPTIONS], or nothing.
+    """Build the default entry of STORAGES.
 
-    Without credentials in the address, those of the standard variables (AWS_ACCESS_KEY_ID …), profiles and roles hold.
+    name: the variable with s3://[KEY:SECRET@]BUCKET[/PREFIX][?OPTIONS], or empty. Without credentials in the address,
+    the standard variables (AWS_ACCESS_KEY_ID …), profiles and roles apply.
     """
     url = env.text(name)
     if not url:
@@ -39,7 +40,7 @@ def storage_of(name: str) -> dict[str, Any]:
             "location": unquote(address.path).strip("/"),
             "endpoint_url": options.get("endpoint_url"),
             "region_name": options.get("region"),
-            # The name of a bucket is rarely part of a host name but at AWS.
+            # The name of a bucket is rarely part of a host name, except at AWS.
             "addressing_style": options.get(
                 "addressing_style", "path" if "endpoint_url" in options else "auto"
             ),
@@ -67,6 +68,6 @@ def _credentials(name: str, address: SplitResult) -> dict[str, str | None]:
     return {
         "access_key": unquote(address.username),
         "secret_key": unquote(address.password),
-        # That of the environment belongs to other keys.
+        # The token of the environment belongs to other keys.
         "security_token": None,
     }

@@ -1,4 +1,4 @@
-"""The last step of a start, run by the launcher: prints a link to make the first admin, if there is none."""
+"""Ends a start: prints a link to create the first admin, if there is none. Run by the launcher."""
 
 import os
 

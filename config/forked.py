@@ -1,7 +1,7 @@
-"""A child process that is forked and goes on in this program, whose imports it shares: what the supervisor uses of `Popen`.
+"""A forked child process that shares the imports of this program, with the part of `Popen` that the supervisor uses.
 
-Only for a process of one thread. Nothing of the parent runs in the child but what it is given: the child has its own standard
-streams, no other descriptor, the default signal handlers, and ends without returning to its callers.
+Only for a process of one thread. The child runs nothing of the parent except the functions it is given: it has its own
+standard streams, no other descriptor, the default signal handlers, and ends without returning to its callers.
 """
 
 import atexit
@@ -19,7 +19,11 @@ _HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)
 
 
 class Forked:
-    """main: what the child does; its SystemExit is the status.  prepare: called in the child before descriptors are closed."""
+    """A forked child.
+
+    main: the function that the child runs; its SystemExit is the status.  prepare: called in the child before
+    descriptors are closed.
+    """
 
     def __init__(self, main: Callable[[], None], prepare: Callable[[], None]) -> None:
         self.returncode: int | None = None
@@ -29,14 +33,14 @@ class Forked:
         self.pid = os.fork()
         if self.pid == 0:
             _be_child(main, prepare, writing)
-        # In both, so that neither acts before it is done.
+        # In parent and child, so that neither continues before it is done.
         with suppress(PermissionError, ProcessLookupError):
             os.setpgid(self.pid, self.pid)
         os.close(writing)
         self.stdout: IO[bytes] = os.fdopen(reading, "rb", buffering=0)
 
     def poll(self) -> int | None:
-        """The status, negative for a signal, as in subprocess; None: it runs."""
+        """Return the status, negative for a signal, as in subprocess; None while the child runs."""
         if self.returncode is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -49,7 +53,9 @@ class Forked:
 
 
 def _be_child(main: Callable[[], None], prepare: Callable[[], None], output: int) -> None:
-    """Never returns: what the parent's frames and objects hold stays held, so that none of them closes a descriptor of the child's."""
+    """Run the child; never returns.
+    Frames and objects of the parent stay referenced, so that none of them closes a descriptor of the child.
+    """
     status = 1
     try:
         os.setpgid(0, 0)
@@ -87,7 +93,7 @@ def _status_of(end: SystemExit) -> int:
 
 
 def _end(status: int) -> None:
-    """What an interpreter does at its end, in its order."""
+    """End the process with the steps of an interpreter's end, in their order."""
     try:
         threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001  as multiprocessing does
         atexit._run_exitfuncs()  # noqa: SLF001

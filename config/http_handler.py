@@ -1,5 +1,8 @@
-"""Django's ASGI handler, which closes a response that raises while it is sent. Django omits that: what the response holds, a slot
-or an open content, would never be given back, nor would a database connection of the request."""
+"""Django's ASGI handler, which closes a response that raises while it is sent.
+
+Django omits that: a slot or an open content that the response holds would never be released, nor would a database
+connection of the request.
+"""
 
 from typing import Any
 

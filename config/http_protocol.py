@@ -1,7 +1,7 @@
-"""A uvicorn HTTP protocol with limits that hold before any application code runs; the Procfile selects it.
+"""A uvicorn HTTP protocol with limits that apply before any application code runs; the Procfile selects it.
 
-Limits the connections of an address, the time and the bytes of a request's head, what surrounds its body, and the time in which
-a client reads what is buffered for it. The body itself is limited in web/rest/request_bodies.py.
+Limits the connections of an address, the time and the bytes of a request's head, the bytes around its body, and the
+time in which a client reads what is buffered for it. The body itself is limited in web/rest/request_bodies.py.
 """
 
 import asyncio
@@ -19,19 +19,19 @@ from web.accounts.client_network import client_network
 
 # Browsers and proxies send at most 8 to 32 KiB.
 MAX_HEAD_BYTES: Final = 64 * 1024
-# Of a chunked body: framing and trailers, for each byte of content. A chunk of one byte has five.
+# Bytes of framing and trailers of a chunked body, for each byte of content. A chunk of one byte has five.
 MAX_FRAMING_PER_BYTE: Final = 16
 
 
 class OpenConnections:
-    """Counts the open connections of each address: of HTTP, and of the websockets that they became."""
+    """Counts the open connections of each address: HTTP, and the websockets that they became."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._addresses: dict[int, str] = {}
 
     def admit(self, transport: asyncio.Transport, host: str | None) -> bool:
-        """Count the connection and return whether it is within the limit. Proxies and this machine have none."""
+        """Count the connection and return whether it is within the limit. Proxies and this machine have no limit."""
         if host is None or is_exempt(host) or not settings.MAX_CONNECTIONS_PER_ADDRESS:
             return True
         address = client_network(host)
@@ -52,7 +52,7 @@ connections: Final = OpenConnections()
 
 @lru_cache(maxsize=4096)
 def is_exempt(host: str) -> bool:
-    """Whether connections from here are those of many clients: a trusted proxy, or anything on this machine."""
+    """Return whether connections from `host` belong to many clients: a trusted proxy, or anything on this machine."""
     address = ip_address(host)
     proxies = (ip_network(proxy) for proxy in settings.TRUSTED_PROXIES)
     return address.is_loopback or any(address in network for network in proxies)
@@ -64,7 +64,7 @@ class Http(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
         # Runs while the client reads nothing of what is buffered for it.
         self._write_timer: asyncio.TimerHandle | None = None
-        # Of the message that is being received: bytes of its body, and all others.
+        # Bytes of the message that is being received: those of its body, and all others.
         self._body_bytes = 0
         self._other_bytes = 0
 
@@ -133,7 +133,9 @@ class Http(HttpToolsProtocol):
         self._refuse("request_timeout")
 
     def _refuse(self, code: str) -> None:
-        """Answer and close the connection. In the middle of a response, and before any byte of a request: only close."""
+        """Answer and close the connection.
+        In the middle of a response, and before any byte of a request, only close it.
+        """
         if self.transport.is_closing():
             return
         is_answering = self.cycle is not None and not self.cycle.response_complete
@@ -144,7 +146,7 @@ class Http(HttpToolsProtocol):
 
 @cache
 def response_to(code: str) -> bytes:
-    """A whole HTTP response with the API's error shape; the request has no id yet."""
+    """Build a whole HTTP response with the API's error shape; the request has no id yet."""
     from web.rest.errors import describe
 
     described = describe(ApiError(code))

@@ -27,7 +27,7 @@ OLDEST = (3, 11)
 def main(arguments: list[str]) -> int:
     if sys.version_info < OLDEST:
         return restart_with_newer_python()
-    # In production, nothing that only develops and tests.
+    # In production, nothing that is only for development and tests.
     is_production = "--production" in arguments
     locks = ["requirements-production.lock" if is_production else "requirements.lock"]
     if "--local-model" in arguments:
@@ -128,7 +128,7 @@ def npm_install() -> None:
 
 
 def npm() -> list[str]:
-    """The command of the machine's npm; if it has none, of the one in a Python package."""
+    """Return the command of the machine's npm or, if it has none, of the npm in a Python package, installed here."""
     if shutil.which("node") and shutil.which("npm"):
         return ["npm"]
     pip_install("requirements-node.lock")

@@ -1,6 +1,7 @@
-"""Where the code is, and which version: a clone, or the package that pip has installed, in a folder with the same files.
+"""The place and the version of the code.
 
-Only a clone has pyproject.toml. Imports nothing of Turnwire.
+The code is in a clone, or in the package that pip has installed: a folder with the same files. Only a clone has
+pyproject.toml. Imports nothing of Turnwire.
 """
 
 import os
@@ -18,7 +19,7 @@ def _project_file(root: Path) -> Path | None:
 
 
 def version() -> str:
-    """The version in pyproject.toml, from there or from what pip has recorded of it."""
+    """Return the version in pyproject.toml, read there or from pip's metadata."""
     file = _project_file(ROOT)
     if file is None:
         return metadata.version("turnwire")
@@ -26,7 +27,9 @@ def version() -> str:
 
 
 def default_data_dir(root: Path = ROOT) -> Path:
-    """DATA_DIR unless it is set: `.data` in a clone; else a folder of the user, since an update replaces that of the code."""
+    """Return the default of DATA_DIR: `.data` in a clone, otherwise a folder of the user.
+    The folder of an installed package would be replaced by an update.
+    """
     if _project_file(root):
         return root / ".data"
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "turnwire"

@@ -1,7 +1,7 @@
 """`make run`: starts everything Turnwire needs from one foreground command.
 
-Only the order of the steps is here. preflight.py checks the conditions of a start, programs.py says what is started,
-supervisor.py keeps it alive.
+This module has only the order of the steps. preflight.py checks the conditions of a start, programs.py defines the
+programs, supervisor.py keeps them alive.
 """
 
 import os
@@ -39,7 +39,7 @@ class StepFailed(Exception):
 
 
 class Launcher:
-    """The start, the run and the stop of one instance, the one that uses `directory` as DATA_DIR."""
+    """The start, the run and the stop of one instance, which uses `directory` as DATA_DIR."""
 
     def __init__(self, directory: Path, *, follow_parent: bool) -> None:
         self.directory = directory
@@ -113,7 +113,7 @@ class Launcher:
         kept = {name: value for name, value in self.values.items() if name != "DATA_DIR"}
         env.store(self.directory, kept)
         self.run_once("config.bootstrap", arguments)
-        # Not before: the names of the collected static files, for one, are read once.
+        # Not earlier: the names of the collected static files, for example, are read once.
         self.supervisor.may_fork = preload()
         llm_workers, drain_grace_s = self.settings.LLM_WORKERS, self.settings.DRAIN_GRACE_S
         for program in programs.workers(self.values, llm_workers=llm_workers, drain_grace_s=drain_grace_s):
@@ -162,7 +162,7 @@ class Launcher:
             raise StepFailed(f"{module} ended with status {child.status}")
 
     def announce(self) -> None:
-        """Wait for web and print its address, and how the first admin is made."""
+        """Wait for web, and print its address and how the first admin is created."""
         host, port = self.settings.HOST, self.settings.PORT
         limit = time.monotonic() + WEB_TIMEOUT_S
         self.wait_until(lambda: accepts_connections(host, port) or time.monotonic() > limit)

@@ -1,4 +1,4 @@
-"""LineBuffer: puts what a process prints together into whole lines, of which none takes more than so many bytes. Pure."""
+"""LineBuffer: joins the output of a process into whole lines, of which none stores more than `longest` bytes. Pure."""
 
 from typing import Final
 
@@ -13,7 +13,9 @@ class LineBuffer:
         self._bytes = 0
 
     def take(self, data: bytes) -> list[str]:
-        """The lines that end in `data`, which follows what was taken before. Of a longer one, the beginning and how long it was."""
+        """Return the lines that end in `data`, which follows the data taken before.
+        A line that is too long is cut, and its length is added.
+        """
         *ended, rest = data.split(b"\n")
         lines = []
         for piece in ended:
@@ -23,7 +25,7 @@ class LineBuffer:
         return lines
 
     def end(self) -> list[str]:
-        """What was begun and does not go on: its process has ended."""
+        """Return the unfinished line of a process that has ended."""
         return [self._line()] if self._bytes else []
 
     def _add(self, piece: bytes) -> None:

@@ -1,7 +1,8 @@
 """`turnwire alive KIND`: whether a process of that kind lives on this host, for probes. Exit status 0 or 1.
 
-A worker that has said nothing of itself for PRESENT_S is dead or frozen. While Redis is away nobody can tell: then all live,
-since a restart would only lose work. Web answers itself. Does not set up Django, which takes seconds of a processor.
+A worker that has not reported itself for PRESENT_S is dead or frozen. While Redis is away nobody can tell: then all
+count as alive, since a restart would only lose work. Web answers itself. Does not set up Django, which takes seconds of
+a processor.
 """
 
 import http.client
@@ -29,7 +30,7 @@ def _problem_of_web() -> str:
 
     from web.site_origin import listening_address
 
-    # Nobody's proxy stands between.
+    # Without a proxy in between.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         opener.open(f"{listening_address(settings)}/health/live", timeout=TIMEOUT_S).close()
@@ -49,7 +50,9 @@ def _problem_of_worker(kind: str) -> str:
 
 
 def find_problem(kind: str, processes: Iterable[tuple[str, str]]) -> str:
-    """processes: role and host of all that live."""
+    """Return why no process of this kind lives on this host; empty if one does.
+    processes: role and host of all live ones.
+    """
     host = socket.gethostname()
     return "" if (kind, host) in processes else f"no process on {host} has said that it lives"
 

@@ -1,4 +1,4 @@
-"""How log records are written: as text, or as JSON lines (LOG_FORMAT=json), with the ids of chat/infrastructure/log_context.py.
+"""Formats of log records: text, or JSON lines (LOG_FORMAT=json), with the ids of chat/infrastructure/log_context.py.
 
 A record whose message is a mapping (LLM_REQUEST, LLM_RESPONSE) is one JSON object on a line in both formats.
 """
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from chat.infrastructure import log_context
 
-# Kept library; it writes the attributes that ContextFilter adds, and merges messages that are mappings.
+# This library writes the attributes that ContextFilter adds, and merges messages that are mappings.
 _JSON: Final = {
     "()": "pythonjsonlogger.json.JsonFormatter",
     "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
@@ -34,7 +34,7 @@ class ContextFilter(logging.Filter):
 
 
 class TextFormatter(logging.Formatter):
-    """`time LEVEL logger: message [run=… request_id=…]`."""
+    """Formats a record as `time LEVEL logger: message [run=… request_id=…]`."""
 
     def format(self, record: logging.LogRecord) -> str:
         if isinstance(record.msg, Mapping):
@@ -48,9 +48,10 @@ class TextFormatter(logging.Formatter):
 
 
 def logging_settings(log_format: str, level: str = "warning", *, development: bool) -> dict[str, Any]:
-    """Django's LOGGING: everything goes to stderr; errors of requests also to ADMINS by mail.
+    """Build Django's LOGGING: everything goes to stderr; errors of requests also go to ADMINS by mail.
 
-    level: of LEVELS, the least of our records and Celery's. Libraries write none below WARNING, which hold texts and keys.
+    level: one of LEVELS, the lowest of our records and Celery's. Libraries log nothing below WARNING: such records hold
+    texts and keys.
     """
     text = {
         "()": "config.log_format.TextFormatter",
@@ -73,7 +74,7 @@ def logging_settings(log_format: str, level: str = "warning", *, development: bo
         },
         "root": {"handlers": ["console"], "level": "ERROR" if level == "error" else "WARNING"},
         "loggers": {
-            # Without a level of their own they have that of the root.
+            # Without a level of their own they have the root's level.
             **{name: {"level": level.upper()} for name in _LEVELLED if level != "warning"},
             # These libraries install handlers of their own.
             "django": {
@@ -81,7 +82,7 @@ def logging_settings(log_format: str, level: str = "warning", *, development: bo
                 "propagate": False,
                 "level": "INFO" if development else "WARNING",
             },
-            # Not each 404, and no traceback for a host name that anybody may send.
+            # No line for each 404, and no traceback for a host name that anybody may send.
             "django.request": {"level": "WARNING" if development else "ERROR"},
             "django.security.DisallowedHost": {"handlers": ["null"], "propagate": False},
             "uvicorn": {**console, "level": "WARNING"},

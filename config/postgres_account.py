@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ACCOUNT_NAME = "embedded_postgres"
-# Used where no account can be created. The id is above those that useradd gives and in no range that systemd reserves.
+# Used where no account can be created. The id is above those that useradd assigns and in no range that systemd
+# reserves.
 UNNAMED_ID = 60_900
 PRIVILEGE_DROP = Path(__file__).with_name("privilege_drop.py")
 
@@ -22,7 +23,7 @@ class Account:
     gid: int
 
     def command(self, command: list[str], directory: Path) -> list[str]:
-        """A command for root that runs `command` in `directory` under this account and in no other group."""
+        """Return a command for root that runs `command` in `directory` under this account and in no other group."""
         ids = [str(self.uid), str(self.gid)]
         return [sys.executable, "-I", "-S", str(PRIVILEGE_DROP), str(directory), *ids, *command]
 
@@ -35,9 +36,10 @@ class Account:
 
 
 def account_of(cluster: Path) -> Account | None:
-    """The account that runs the server of `cluster`; None: this process's own.
+    """Return the account that runs the server of `cluster`; None means this process's own.
 
-    An existing cluster keeps its owner. One that root owns (restored from a backup, for example) is given to the account.
+    An existing cluster keeps its owner. A cluster that root owns (restored from a backup, for example) is given to the
+    account.
     """
     if os.geteuid() != 0:
         return None
@@ -52,7 +54,7 @@ def account_of(cluster: Path) -> Account | None:
 
 
 def has_name(uid: int) -> bool:
-    """Return whether the system's user database contains `uid`. Containers often run under one that it does not."""
+    """Return whether the system's user database contains `uid`. In containers it often does not."""
     try:
         pwd.getpwuid(uid)
     except KeyError:
@@ -83,7 +85,9 @@ def _uid_of_name() -> int | None:
 
 
 def _add_account() -> None:
-    """Has no effect where there is no useradd or it cannot write (a minimal or read-only container)."""
+    """Create the account ACCOUNT_NAME.
+    Has no effect where there is no useradd or it cannot write (a minimal or read-only container).
+    """
     command = ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin"]
     with contextlib.suppress(OSError):
         subprocess.run([*command, ACCOUNT_NAME], capture_output=True, check=False)  # noqa: S603  our own arguments

@@ -1,8 +1,8 @@
-"""What the embedded Postgres leaves out of its log. docs/operations.md advises the same for others."""
+"""Settings that keep private data out of the embedded Postgres's log. docs/operations.md advises them for others."""
 
 from typing import Final
 
-# No statement, parameter or row in the log, whatever fails: they have hashes of passwords, addresses and what people write.
+# No statement, parameter or row in the log, whatever fails: they hold hashes of passwords, addresses and users' texts.
 QUIET_LOG: Final = (
     "log_min_error_statement=panic",
     "log_error_verbosity=terse",

@@ -1,7 +1,7 @@
-"""Where the server's account finds the Postgres programs: in the virtual environment, or in a copy of them.
+"""Finds the Postgres programs for the server's account: in the virtual environment, or in a copy of them.
 
-No mode of a folder that Turnwire did not make is changed. Where the virtual environment is closed to the account
-(below root's home, or made with umask 077), root keeps one copy of each version in a separate folder.
+No mode of a folder that Turnwire did not make is changed. Where the virtual environment is closed to the account (below
+root's home, or made with umask 077), root keeps one copy of each version in a separate folder.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ USE_ANOTHER = "start as an ordinary user, or set DATABASE_URL to another Postgre
 
 
 def programs_for(account: Account | None, data_dir: Path) -> Path:
-    """The folder of the programs as `account` can run them; None: this process's own. Raises RuntimeError."""
+    """Return the folder of the programs that `account` can run; None means this process's own. Raises RuntimeError."""
     if account is None:
         return POSTGRES_BIN_PATH
     problem = _failure(account, "/bin/sh", "-c", ":")
@@ -46,11 +46,11 @@ def programs_for(account: Account | None, data_dir: Path) -> Path:
 
 @contextlib.contextmanager
 def initdb_programs(programs: Path, account: Account | None, data_dir: Path) -> Iterator[Path]:
-    """`programs`, or for a user id without a name (containers) a temporary copy that works without one.
+    """Yield `programs` or, for a user id without a name (containers), a temporary copy that works without a name.
 
-    initdb, and the single-user postgres it runs, look up the name of their user id and end if there is none; no
-    option avoids that. The copies import getpwent in place of getpwuid: it returns the first entry of /etc/passwd.
-    The name is only printed, since the database's superuser is the one given with -U. A server needs no name.
+    initdb, and the single-user postgres it runs, look up the name of their user id and end if there is none; no option
+    avoids that. The copies import getpwent in place of getpwuid: it returns the first entry of /etc/passwd. The name is
+    only printed, since the database's superuser is the one given with -U. A server needs no name.
     """
     uid = account.uid if account else os.geteuid()
     if sys.platform == "linux" and not has_name(uid):
@@ -66,7 +66,7 @@ def initdb_programs(programs: Path, account: Account | None, data_dir: Path) -> 
 def _candidates(data_dir: Path) -> Iterator[Path]:
     if all(_is_open_to_all(package) for package in _packages()):
         yield POSTGRES_BIN_PATH
-    # A read-only or minimal system has not all of these, and one may be mounted without permission to execute.
+    # A read-only or minimal system lacks some of these, and one may be mounted without permission to execute.
     for folder in (COPIES, Path(tempfile.gettempdir()) / "turnwire-programs", data_dir / "programs"):
         with contextlib.suppress(OSError):
             yield _copy_in(folder)
@@ -77,7 +77,7 @@ def _packages() -> list[Path]:
 
 
 def _is_open_to_all(package: Path) -> bool:
-    """Whether every user may enter the folders and read the files, judged by modes alone."""
+    """Return whether every user may enter the folders and read the files, judged by modes alone."""
     parents_are_open = all(folder.stat().st_mode & stat.S_IXOTH for folder in package.parents)
     wanted = {True: stat.S_IROTH | stat.S_IXOTH, False: stat.S_IROTH}
     paths = (package, *package.rglob("*"))
@@ -87,7 +87,7 @@ def _is_open_to_all(package: Path) -> bool:
 
 
 def _copy_in(folder: Path) -> Path:
-    """The programs in `folder`, copied on first use. Raises OSError if that is impossible or others may write there."""
+    """Return the programs in `folder`, copied on first use. Raises OSError if that fails or others may write there."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir()
         # Whatever the umask is.
@@ -126,7 +126,7 @@ def _copy_packages(target: Path) -> None:
 
 
 def _copy_without_names(programs: Path, target: Path) -> Path:
-    """Copies of initdb and postgres in `target`; all else is linked."""
+    """Copy initdb and postgres to `target`, changed to need no user name, and link everything else."""
     packages = programs.parents[2]
     copy = target / programs.relative_to(packages)
     copy.mkdir(parents=True)
@@ -144,7 +144,7 @@ def _copy_without_names(programs: Path, target: Path) -> Path:
 
 
 def _failure(account: Account | None, *command: str) -> str:
-    """Why `account` cannot run `command`; empty if it can."""
+    """Return why `account` cannot run `command`; empty if it can."""
     arguments = account.command(list(command), Path("/")) if account else command
     try:
         done = subprocess.run(arguments, capture_output=True, text=True, check=False)  # noqa: S603  our own programs

@@ -1,6 +1,6 @@
 """The conditions of a start: one launcher per DATA_DIR, a valid configuration, a free port, reachable services.
 
-A condition that is not met ends the process with one line and a status. Nothing is started here.
+If a condition is not met, the process ends with one line and a status. Nothing is started here.
 """
 
 import fcntl
@@ -72,7 +72,9 @@ def check_development_host(host: str, *, is_debug_chosen: bool) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches the address or name. A name that means several must be so for all."""
+    """Return whether only this machine reaches the address or name.
+    If a name has several addresses, all of them must be loopback addresses.
+    """
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except socket.gaierror:
@@ -122,7 +124,7 @@ def check_postgres(url: str, statement_timeout_s: int) -> None:
 
 
 def check_broker(url: str) -> None:
-    """The broker of Celery, unless it is the Redis that REDIS_URL names."""
+    """Check the broker of Celery, unless it is the Redis that REDIS_URL names."""
     if url.startswith("amqp"):
         _check_amqp(url)
     else:
@@ -145,7 +147,7 @@ def _check_amqp(url: str) -> None:
 
 
 def check_redis(url: str, name: str = "REDIS_URL") -> None:
-    """name: of the variable that has the URL."""
+    """Check the connection to a Redis. name: the variable that has the URL."""
     import redis
 
     from config.refused_services import NO_CLUSTER, is_cluster_node

@@ -1,4 +1,7 @@
-"""What Turnwire's own processes import, imported once: processes that are forked from one that has share that memory (decision 0001)."""
+"""Imports once what Turnwire's own processes import.
+
+Processes that are forked from the one that has imported it share that memory (decision 0001).
+"""
 
 import gc
 import os
@@ -10,8 +13,8 @@ from typing import Final
 
 import setproctitle
 
-# What the processes of the Procfile import at their start, but nothing that starts a thread, opens a connection or receives
-# signals of Celery, as the modules of tasks do.
+# Modules that the processes of the Procfile import at their start, except those that start a thread, open a connection
+# or receive signals of Celery, as the modules of tasks do.
 MODULES: Final = (
     "celery.apps.worker",
     "celery.bin.celery",
@@ -32,13 +35,14 @@ _SETTINGS: Final = re.compile(r"config\.(\w+_)?settings")
 
 
 def preload() -> bool:
-    """Import them, with the settings as the environment has them now. Return whether processes may be forked from this one.
+    """Import the modules, with settings from the current environment. Return whether this process may be forked.
 
-    Elsewhere than on Linux they may not: libraries of macOS do not work in a forked process. Nor if there is a second thread.
+    It may not be forked on other systems than Linux, because libraries of macOS do not work in a forked process, or if
+    there is a second thread.
     """
     if sys.platform != "linux":
         return False
-    # The launcher has read them before it knew the addresses of the services.
+    # The launcher read the settings before it knew the addresses of the services.
     forget_settings()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
@@ -49,15 +53,15 @@ def preload() -> bool:
     from chat.transcript.encodings import DEFAULT, load_encoding
 
     load_encoding(DEFAULT)
-    # Remembers where the command line stands, which it no longer finds once the environment was replaced.
+    # Remembers the place of the command line, which it cannot find after the environment has been replaced.
     setproctitle.getproctitle()
     gc.collect()
-    # Collections in the children would write to every object, and each page that is written to is copied.
+    # Collections in the children would write to every object, and each page of memory that is written to is copied.
     gc.freeze()
     return threading.active_count() == 1
 
 
 def forget_settings() -> None:
-    """Have the next import read them from the environment as it is then."""
+    """Forget the modules of settings, so that the next import reads the environment again."""
     for name in [name for name in sys.modules if _SETTINGS.fullmatch(name)]:
         del sys.modules[name]

@@ -1,4 +1,7 @@
-"""Limits the host of PREVIEW_ORIGIN to the documents of previews and their scripts: no page, no API, no socket, no cookies."""
+"""Limits the host of PREVIEW_ORIGIN to the documents of previews and their scripts.
+
+There is no page, API or socket, and cookies and the header Authorization are removed from requests.
+"""
 
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -28,7 +31,7 @@ class PreviewHost:
 
 
 def _host(scope: Any) -> str:
-    """The name in the header Host, without the port and in lower case; a name that is none is empty."""
+    """Return the name in the header Host, in lower case and without the port; empty if it is not a valid name."""
     host = next((value for name, value in scope["headers"] if name == b"host"), b"")
     try:
         # As Django does, a dot at the end is dropped: it means the same host.

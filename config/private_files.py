@@ -1,7 +1,7 @@
-"""Keeps what Turnwire stores from other users of the machine: private folders, and tighter modes for older files.
+"""Keeps files of Turnwire from other users of the machine: private folders, and tighter modes for older files.
 
-The launcher has the umask of whoever started it: with a stricter one, Python would change the modes of compiled modules
-beside the code. The servers that store data have the umask PRIVATE_UMASK (programs.py).
+The launcher has the umask of whoever started it: with a stricter umask, Python would change the modes of compiled
+modules beside the code. The servers that store data have the umask PRIVATE_UMASK (programs.py).
 """
 
 import contextlib
@@ -10,15 +10,17 @@ import stat
 from pathlib import Path
 from typing import Final
 
-# What is private in DATA_DIR. DATA_DIR may hold more than ours: nothing else is touched. Not here: `postgres`, which Postgres
-# keeps private itself; `static` and `programs`, which are public.
+# Private folders and files of DATA_DIR, which may hold other files: these are not touched. Not listed: `postgres`,
+# which Postgres keeps private itself; `static` and `programs`, which are public.
 FOLDERS: Final = ("logs", "media", "model", "valkey")
 FILES: Final = ("environment.json", "lock", "postgres.password", "secret_key", "secrets_key")
 PRIVATE_UMASK: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 def make_data_dir(directory: Path) -> None:
-    """Make DATA_DIR if it is missing. Started by root, another user id runs Postgres, which may have to pass through it."""
+    """Make DATA_DIR if it is missing.
+    If root starts this, Postgres runs under another user id, which may have to pass through the folder.
+    """
     if not directory.exists():
         directory.parent.mkdir(parents=True, exist_ok=True)
         directory.mkdir(mode=0o700, exist_ok=True)
@@ -27,7 +29,7 @@ def make_data_dir(directory: Path) -> None:
 
 
 def close_to_others(directory: Path) -> None:
-    """Make the private folders, and close what is in them: what is ours, never through a link."""
+    """Make the private folders, and close their contents to others: only files of this user, never through a link."""
     for name in (*FOLDERS, *FILES):
         path = directory / name
         if name in FOLDERS:

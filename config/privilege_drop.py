@@ -12,7 +12,7 @@ EX_NOPERM = 77
 
 
 def main(arguments: list[str]) -> int:
-    """arguments: directory, user id, group id, absolute path of the program, its arguments."""
+    """Run the command. arguments: directory, user id, group id, absolute path of the program, its arguments."""
     directory, uid, gid, *command = arguments
     # A Ctrl-C before exec must end the process without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -25,7 +25,7 @@ WARNING_FILTERS = {"PYTHONWARNINGS": ",".join(f"ignore:{message}" for message in
 
 
 def procfile(path: Path = ROOT / "Procfile") -> dict[str, str]:
-    """Process name -> shell command, in the file's order."""
+    """Return process name -> shell command, in the file's order."""
     lines = [line.partition(":") for line in path.read_text(encoding="utf-8").splitlines()]
     return {
         name.strip(): command.strip() for name, colon, command in lines if colon and not name.startswith("#")
@@ -33,7 +33,7 @@ def procfile(path: Path = ROOT / "Procfile") -> dict[str, str]:
 
 
 def environment(values: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a child: this process's and `values`; PATH begins with this virtual environment."""
+    """Build the environment of a child: this process's and `values`. PATH begins with this virtual environment."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     return {**os.environ, **values, "PATH": path, "PYTHONUNBUFFERED": "1"}
 
@@ -57,7 +57,7 @@ def model(server: ModelServer) -> Program:
 
 
 def workers(values: Mapping[str, str], *, llm_workers: int, drain_grace_s: int) -> list[Program]:
-    """Every line of the Procfile but web; the line `llm` is run `llm_workers` times."""
+    """Return a program for every line of the Procfile except web, and `llm_workers` programs for the line `llm`."""
     counts = {name: llm_workers if name == "llm" else 1 for name in procfile() if name != "web"}
     return [
         replace(
@@ -74,17 +74,17 @@ def web(values: Mapping[str, str]) -> Program:
 
 
 def _own(name: str, line: str, values: Mapping[str, str], rank: int) -> Program:
-    """Turnwire's own, by its line of the Procfile."""
+    """Return one of Turnwire's own programs, by its line of the Procfile."""
     variables = environment({**WARNING_FILTERS, **values})
     return Program(name, shell_command(line), variables, rank, main=main_of_line(line))
 
 
 def one_off(module: str, arguments: list[str], values: Mapping[str, str]) -> Program:
-    """A Python module that runs to its end."""
+    """Return a program that runs a Python module to its end."""
     name, command = module.rpartition(".")[2], ["-m", module, *arguments]
     return Program(name, [sys.executable, *command], environment(values), WEB, main=main_of_module(command))
 
 
 def shell_command(command: str) -> list[str]:
-    """A Procfile line as other Procfile runners run it. With exec, signals reach the program, not the shell."""
+    """Return the command by which Procfile runners run a line. With exec, signals reach the program, not the shell."""
     return ["/bin/sh", "-c", f"exec {command}"]

@@ -1,4 +1,4 @@
-"""What a start prints when web answers: where it is reached, and what is still missing on the way there. Pure."""
+"""The lines that a start prints when web answers: the address, and what is still missing to reach it. Pure."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from web.site_origin import connectable_host, listening_address, site_origin
 
 
 def ready_lines(settings: Any) -> Iterator[str]:
-    """settings: the module config.settings, which the launcher reads without Django, or Django's."""
+    """Yield the lines. settings: Django's, or the module config.settings, which the launcher reads without Django."""
     listens = listening_address(settings)
     if settings.DEVELOPMENT:
         yield f"ready: {listens}  (log in as demo, password demo)"

@@ -1,6 +1,7 @@
-"""kombu's Redis transport with one Redis client per channel, and which survives errors that Redis replies with.
+"""kombu's Redis transport with one Redis client per channel; it survives errors that Redis replies with.
 
-kombu creates a client for every command, several per task; creating one with redis-py takes 0.2 ms. celery_settings.py selects it.
+kombu creates a client for every command, several per task; creating one with redis-py takes 0.2 ms. celery_settings.py
+selects this transport.
 """
 
 from typing import Any
@@ -23,9 +24,10 @@ class Channel(redis.Channel):
 
 class Transport(redis.Transport):
     Channel = Channel
-    # READONLY (a failover), OOM, UNBLOCKED, MISCONF …: Celery ends a worker after an error that is no loss of the connection.
+    # READONLY (a failover), OOM, UNBLOCKED, MISCONF …: Celery ends a worker after an error that is no loss of the
+    # connection.
     connection_errors = (*redis.Transport.connection_errors, ResponseError)
 
 
-# By its scheme kombu knows that the connection needs TLS.
+# kombu knows by the scheme that the connection needs TLS.
 TRANSPORT_ALIASES["rediss"] = "config.redis_transport:Transport"

@@ -1,6 +1,6 @@
-"""Refuses services that look as if they worked, at the start of each process of the Procfile: one line and status 78.
+"""Refuses unsuitable services that seem to work, at the start of each process of the Procfile: one line and status 78.
 
-A service that is away is no reason: the processes wait for it.
+A service that is away is not refused: the processes wait for it.
 """
 
 from typing import Any, Final
@@ -17,7 +17,7 @@ NO_CLUSTER: Final = (
 )
 
 
-# Of libpq's server_version. A constraint has NULLS NOT DISTINCT.
+# As libpq's server_version. A constraint needs NULLS NOT DISTINCT.
 OLDEST_POSTGRES: Final = 150_000
 
 
@@ -38,7 +38,7 @@ def _refuse_old_postgres() -> None:
 
 
 def refuse_old_postgres(version: int) -> None:
-    """version: as libpq counts it."""
+    """End the process if Postgres is too old. version: as libpq's server_version."""
     if version < OLDEST_POSTGRES:
         env.fail(
             "DATABASE_URL",
@@ -47,7 +47,9 @@ def refuse_old_postgres(version: int) -> None:
 
 
 def is_cluster_node(client: Redis) -> bool:
-    """Such a node replies, but refuses the keys of other nodes: answers would never show. Raises RedisError."""
+    """Return whether the server is a node of a Redis Cluster. Raises RedisError.
+    Such a node replies, but refuses the keys of other nodes: answers would never be shown.
+    """
     info: Any = client.info("cluster")
     return bool(info.get("cluster_enabled"))
 

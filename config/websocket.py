@@ -32,9 +32,9 @@ class WebSocket(WebSocketsSansIOProtocol):
 
 
 def restart_reason(sockets: int, chance: float) -> str:
-    """The close reason, with a reconnect delay.
+    """Return the close reason, with a reconnect delay.
 
-    sockets: how many close together. chance: this socket's random number, 0 to 1.
+    sockets: how many close together.  chance: this socket's random number, 0 to 1.
     """
     pause_s = SHORTEST_S + chance * max(SPREAD_S, sockets / SOCKETS_PER_S)
     return f"restart; retry_after_s={pause_s:.2f}"

@@ -1,4 +1,4 @@
-"""Celery's workers log as the other processes do: the signal keeps Celery from installing handlers of its own."""
+"""Lets Celery's workers log as the other processes do: the signal keeps Celery from installing its own handlers."""
 
 import logging.config
 from typing import Any
@@ -9,5 +9,5 @@ from django.conf import settings
 
 @setup_logging.connect
 def configure_logging(**_: Any) -> None:
-    """LOG_LEVEL decides, not the worker's option -l: with that, libraries would log texts and keys."""
+    """Configure logging by LOG_LEVEL, not by the worker's option -l: with that, libraries would log texts and keys."""
     logging.config.dictConfig(settings.LOGGING)

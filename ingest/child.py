@@ -1,7 +1,7 @@
 """Runs the reader of one file in a child process: a fresh interpreter without secrets, limited in time and memory.
 
-The child gets a folder with `content`, and leaves `outcome.json` there, with `text`, or `picture` and `thumbnail`. Whatever it does
-otherwise (crash, hang, be killed) is an outcome as well.
+The child gets a folder with `content`, and writes `outcome.json` there, with `text`, or `picture` and `thumbnail`. A
+crash, a hang or a kill of the child is an outcome as well.
 """
 
 import logging
@@ -30,15 +30,15 @@ from knowledge.reader_process import end_of_log, start_reader
 
 logger = logging.getLogger(__name__)
 
-# From its start to its end; its processor time is limited in ingest/reader/limits.py.
+# From the start of the child to its end; ingest/reader/limits.py limits its processor time.
 WALL_CLOCK_S: Final = 75.0
-# The same where scanned pages are recognised, which ends by itself after ten minutes (ingest/reader/scans.py).
+# The same if scanned pages are recognised. Recognition ends by itself after ten minutes (ingest/reader/scans.py).
 OCR_WALL_CLOCK_S: Final = 690.0
-# How soon the end of this process is noticed.
+# The longest delay until the shutdown of this process is noticed.
 TICK_S: Final = 0.5
-# How a process ends that has used up its processor time or all memory of the machine.
+# The signals that end a process which exceeds its processor time or the memory of the machine.
 _LIMIT_SIGNALS: Final = {signal.SIGXCPU, signal.SIGKILL}
-# Of what the child leaves.
+# The most bytes of each file that the child writes.
 _MAX_BYTES: Final = {
     "outcome.json": 64 * 1024,
     "text": MAX_TEXT_BYTES,
@@ -49,17 +49,16 @@ _decode: Final = msgspec.json.Decoder(Outcome).decode
 
 
 class LostLease(Exception):
-    """The file was deleted, or belongs to another attempt; what was read is dropped."""
+    """The file was deleted, or belongs to another attempt; the result is dropped."""
 
 
 class Draining(Exception):
-    """This process is about to end; another one reads the file."""
+    """This process is about to end; another process will read the file."""
 
 
 def read_in_child(file: File, folder: Path) -> Outcome:
-    """Read `folder`/content as a file of this name and type. Raises TimeoutError, LostLease, Draining.
-
-    The lease is extended meanwhile.
+    """Read `folder`/content as a file of this type, and extend the lease meanwhile.
+    Raises TimeoutError, LostLease, Draining.
     """
     limit_s = OCR_WALL_CLOCK_S if ocr.tell_reader(folder) else WALL_CLOCK_S
     child = start_reader(file.content_type, folder)
@@ -69,7 +68,7 @@ def read_in_child(file: File, folder: Path) -> Outcome:
         if child.poll() is None:
             child.kill()
             child.wait()
-    if status == -signal.SIGTERM and drain.has_begun(TICK_S):  # sent to all processes, before it ignored it
+    if status == -signal.SIGTERM and drain.has_begun(TICK_S):  # sent to all processes, before the child ignored it
         raise Draining
     if status == 0:
         outcome = _outcome(file, folder)
@@ -100,7 +99,7 @@ def _wait(child: "subprocess.Popen[bytes]", file: File, limit_s: float) -> int:
 
 
 def _outcome(file: File, folder: Path) -> Outcome:
-    """What the child has left, if it is well-formed: the child has read hostile bytes."""
+    """Check and decode the outcome that the child wrote, which is not trusted: the child has read hostile bytes."""
     limits = _MAX_BYTES | {path.name: MAX_PAGE_PICTURE_BYTES for path in folder.glob(page_picture_name("*"))}
     for name, most in limits.items():
         path = folder / name

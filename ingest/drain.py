@@ -1,9 +1,9 @@
 """Drains an ingest process that shuts down: files that are being read return to the queue at once.
 
-Celery's warm shutdown waits for the processes of its pool without telling them. Here they see the end of a pipe, which the
-main process closes when it is told to end. A SIGTERM that reaches a process of the pool itself (service managers send it to all of
-them) begins its drain too, and ends the process when its file is back in the queue. Where pools do not fork (macOS), that is the
-only way.
+Celery's warm shutdown waits for the processes of its pool without notifying them. Here they detect the end of a pipe,
+which the main process closes when it is told to end. A SIGTERM to a process of the pool itself (service managers send
+it to all processes) begins its drain too, and ends the process when its file is back in the queue. Where pools do not
+fork (macOS), that is the only way.
 """
 
 import os
@@ -16,7 +16,7 @@ from typing import Any
 
 from celery.signals import worker_init, worker_process_init, worker_shutting_down
 
-# The ends of the pipe: every process of the pool reads, the main process alone holds the one to write.
+# The ends of the pipe: every process of the pool reads; only the main process holds the end for writing.
 _read_end: int | None = None
 _write_end: int | None = None
 _main_process = 0
@@ -24,7 +24,7 @@ _is_terminated = threading.Event()
 
 
 def has_begun(wait_s: float = 0.0) -> bool:
-    """Whether no more files are to be read. Waits up to `wait_s` for that."""
+    """Wait up to `wait_s` for the drain to begin; return whether it has: no more files are to be read."""
     if _is_terminated.is_set():
         return True
     return _read_end is not None and bool(select.select([_read_end], [], [], wait_s)[0])
@@ -32,8 +32,8 @@ def has_begun(wait_s: float = 0.0) -> bool:
 
 @contextmanager
 def terminated_afterwards() -> Iterator[None]:
-    """While in it, SIGTERM begins the drain; it ends this process afterwards."""
-    if threading.current_thread() is not threading.main_thread():  # no process of the pool
+    """Let SIGTERM begin the drain inside the block, and end this process only afterwards."""
+    if threading.current_thread() is not threading.main_thread():  # not a process of the pool
         yield
         return
     before = signal.signal(signal.SIGTERM, lambda *_: _is_terminated.set())
@@ -55,14 +55,14 @@ def open_pipe(**_: Any) -> None:
 
 @worker_process_init.connect
 def leave_the_end_to_the_main_process(**_: Any) -> None:
-    """Only in a process that was forked: a pool without processes sends this signal as well."""
+    """Close the writing end in a forked process. A pool without processes sends this signal as well."""
     if os.getpid() != _main_process:
         _close_write_end()
 
 
 @worker_shutting_down.connect
 def begin(**_: Any) -> None:
-    """In the main process, on SIGTERM."""
+    """Begin the drain, in the main process on SIGTERM."""
     _close_write_end()
 
 

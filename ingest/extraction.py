@@ -1,7 +1,7 @@
-"""Extracts the text of one file: claims it, has it read in a child process, and stores how that ended, once.
+"""Extracts the text of one file: claims it, has a child process read it, and stores the result once.
 
-The rows decide, not the queue's message: it says that there is a slot, which goes to the owner with the fewest files in work
-(decision 0164), and only the attempt that holds a file's lease may end it (knowledge/models/file.py).
+The rows decide, not the message of the queue. A message only offers a slot, which goes to the owner with the fewest
+files in work (decision 0164). Only the attempt that holds the lease of a file may end it (knowledge/models/file.py).
 """
 
 import logging
@@ -28,15 +28,17 @@ from knowledge.models import Extraction, File, FileKind
 
 logger = logging.getLogger(__name__)
 
-# While the storage fails, a file is tried again after so long for each attempt, at most the latter: for most of a day.
+# While the storage fails, a file is tried again after RETRY_AFTER times the number of attempts, at most LONGEST_DELAY:
+# for most of a day.
 RETRY_AFTER: Final = timedelta(seconds=2)
 LONGEST_DELAY: Final = timedelta(minutes=5)
 MAX_ATTEMPTS: Final = 300
 
 
 def extract(file_id: str) -> bool:
-    """Read what is next, this file or another that waits. Whether one has ended: otherwise none waits, the storage fails, or
-    it is left to another process because this one shuts down.
+    """Read the next file, which may be another than this one; return whether a file has ended.
+
+    False: no file waits, the lease was lost, the storage fails, or this process shuts down and leaves it to another.
     """
     with drain.terminated_afterwards():
         if not drain.has_begun():
@@ -72,7 +74,9 @@ def _extract() -> bool:
 
 
 def _read_and_end(file: File, folder: Path) -> bool:
-    """False if another attempt holds the row. Raises LostLease, Draining, and OSError if the storage fails."""
+    """Read a file and store its end. False if another attempt holds the row.
+    Raises LostLease, Draining, and OSError if the storage fails.
+    """
     try:
         outcome = _read(file, folder)
     except Unchanged:
@@ -82,7 +86,7 @@ def _read_and_end(file: File, folder: Path) -> bool:
 
 
 def _read(file: File, folder: Path) -> Outcome:
-    """Raises LostLease, Draining, Unchanged, and OSError if the storage fails."""
+    """Get the content and read it. Raises LostLease, Draining, Unchanged, and OSError if the storage fails."""
     try:
         if file.url and not file.content:
             if refused := fetch(file, folder / "content"):
@@ -102,13 +106,13 @@ def _read(file: File, folder: Path) -> Outcome:
 
 
 def _copy_content(file: File, target: Path) -> None:
-    """As many bytes as the row says, whatever the storage has."""
+    """Copy as many bytes as the row says, whatever the storage has."""
     with target.open("wb") as copy:
         copy.writelines(blobs.read(str(file.content.name), 0, file.size_bytes))
 
 
 def _retry_later(file: File, error: OSError) -> bool:
-    """Return the file to the queue, or fail it after many attempts. True: it has ended."""
+    """Return the file to the queue, or fail it after MAX_ATTEMPTS. True: the file has ended."""
     if file.attempt >= MAX_ATTEMPTS:
         logger.error("file %s: failed, the storage does not work: %s", file.pk, error)
         return file.end_failed("file_unreadable")
@@ -151,7 +155,7 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
 
 
 def _store_picture(file: File, folder: Path, found: Extraction, stored: list[str]) -> Extraction:
-    """Store the picture without metadata, which replaces the upload, and its thumbnail. stored: gets their paths."""
+    """Store the picture without metadata, which replaces the upload, and its thumbnail. `stored` gets their paths."""
     path = f"{blobs.upload_path(file.pk)}-{file.attempt}"
     stored.append(_store(folder / "picture", path))
     reach("before_thumbnail_stored")
@@ -166,8 +170,11 @@ def _store(source: Path, path: str) -> str:
 
 
 def _end_ready(file: File, found: Extraction, pages: Sequence[File] = ()) -> bool:
-    """pages: pictures of those without text. The text of a document, or of a project's file, is found from the moment it is ready. A file that joins a project later
-    has no chunks yet."""
+    """End a file as ready. `pages`: pictures of the pages without text.
+
+    Chunks are stored for documents and files of projects, which searches find from then on. A file that joins a project
+    later has none yet.
+    """
     is_searched = Q(project__isnull=False) | Q(knowledge_base__isnull=False)
     has_chunks = File.objects.filter(is_searched, pk=file.pk).exists()
     if has_chunks and found.text and not quotas.has_room_for_chunks(file):

@@ -1,4 +1,4 @@
-"""Reads the content of a document from its URL, while the lease of the document is extended, and keeps it in the storage."""
+"""Fetches the content of a document from its URL into the storage, and extends the lease of the document meanwhile."""
 
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -19,11 +19,11 @@ logger = logging.getLogger(__name__)
 
 
 class Unchanged(Exception):
-    """The URL has what searches find already."""
+    """The URL has the content that searches find already."""
 
 
 def fetch(file: File, target: Path) -> str:
-    """Write what the URL has to `target`; return an error code, empty if there is none.
+    """Write the content of the URL to `target`; return an error code, empty if there is none.
 
     Raises Unchanged, LostLease, Draining, and OSError if the storage fails.
     """
@@ -52,7 +52,7 @@ def fetch(file: File, target: Path) -> str:
 
 
 def _wait_for(file: File) -> FetchedPage:
-    """Raises UrlRefused, LostLease, Draining."""
+    """Fetch the page, and extend the lease meanwhile. Raises UrlRefused, LostLease, Draining."""
     pool = ThreadPoolExecutor(1, "fetch")
     fetched: Future[FetchedPage] = pool.submit(fetch_text, file.url)
     pool.shutdown(wait=False)

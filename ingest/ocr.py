@@ -1,4 +1,4 @@
-"""Whether the text of scanned pages is recognised: by Tesseract, which the operator installs, in the languages of OCR."""
+"""Recognition of scanned pages by Tesseract, which the operator installs, in the languages of the setting OCR."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ _LISTING_LIMIT_S: Final = 30
 
 
 def tell_reader(folder: Path) -> bool:
-    """Leave in the folder of a file how its scanned pages are recognised; return whether they are."""
+    """Write the program and the languages for scanned pages into a file's folder; return whether OCR is used."""
     program = shutil.which(_PROGRAM)
     if not settings.OCR or program is None:
         return False
@@ -23,7 +23,7 @@ def tell_reader(folder: Path) -> bool:
 
 
 def find_problem() -> str:
-    """Why scans cannot be read as OCR says, in words; empty if they can, or are not to be."""
+    """Return in words why the setting OCR cannot be followed; empty if it can, or if OCR is off."""
     if not settings.OCR:
         return ""
     program = shutil.which(_PROGRAM)

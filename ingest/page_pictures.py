@@ -1,4 +1,4 @@
-"""Stores the pictures of a document's pages without text: as files, which models that see are shown with the document."""
+"""Stores pictures of a document's pages without text, as files that vision models get with the document."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,9 +16,10 @@ _CONTENT_TYPE = "image/jpeg"
 
 
 def store(document: File, pages: Sequence[PagePicture], folder: Path, stored: list[str]) -> list[File]:
-    """Store the contents and return their rows, which are not saved. stored: gets their paths. Raises OSError.
+    """Store the contents and return their unsaved rows. `stored` gets their paths. Raises OSError.
 
-    None of a document in a knowledge base, which is never shown whole, and none that its owner's storage has no room for.
+    Nothing is stored for a document of a knowledge base, which models never get whole, or without room in the storage
+    quota of the owner.
     """
     if not pages or document.knowledge_base_id:
         return []
@@ -39,7 +40,7 @@ def store(document: File, pages: Sequence[PagePicture], folder: Path, stored: li
 
 
 def replace(document: File, pictures: Sequence[File]) -> None:
-    """In the transaction in which the document ends. Former ones stay with the messages that have them."""
+    """Replace the pictures of a document, in the transaction in which it ends. Pictures in messages stay."""
     File.objects.filter(page_of=document, messages__isnull=True).delete()
     File.objects.bulk_create(pictures)
 

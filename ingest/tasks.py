@@ -1,4 +1,4 @@
-"""The Celery tasks of the ingest process: one extracts the text of a file, one computes the vectors of chunks."""
+"""The Celery tasks of the ingest process: one extracts the text of a file, the other computes vectors of chunks."""
 
 import os
 from typing import Any, Final
@@ -14,13 +14,13 @@ from ingest.extraction import extract
 from ingest.vectors import compute_waiting
 from knowledge.indexing import vectors_wait
 
-# Of the scheduler: chats come before files.
+# The niceness for the scheduler: chats come before files.
 NICENESS: Final = 10
 
 
 @shared_task(name=EXTRACT_FILE)
 def extract_file(*, file_id: str, **_later: object) -> None:
-    """Extract the text of the file that is next, this one or another. Idempotent: with none that waits, nothing is done.
+    """Extract the text of the next file, this one or another. Idempotent: if no file waits, nothing is done.
 
     Then compute vectors for some seconds if nobody does: a message for them would wait behind those of all files.
     """
@@ -30,7 +30,7 @@ def extract_file(*, file_id: str, **_later: object) -> None:
 
 @shared_task(name=COMPUTE_VECTORS)
 def compute_vectors(**_later: object) -> None:
-    """Compute vectors for some seconds, and queue again behind what came meanwhile. Idempotent."""
+    """Compute vectors for some seconds, and queue again behind newer messages if more wait. Idempotent."""
     _compute_vectors()
 
 

@@ -1,7 +1,7 @@
-"""Computes the vectors of chunks that wait for one: for some seconds, then the queue's other messages have their turn.
+"""Computes the vectors of waiting chunks for some seconds, and then leaves the turn to other messages of the queue.
 
-Batches reach across files, and owners take turns in them (decision 0164). One worker at a time holds the lease of the model;
-a batch whose worker is killed is computed again by the next one, and a vector is stored once.
+Batches span files, and owners take turns in them (decision 0164). One worker at a time holds the lease of a model. If
+it is killed, the next worker computes the batch again; a vector is stored once.
 """
 
 import logging
@@ -23,28 +23,31 @@ from knowledge.models import ChunkVector, Document, EmbeddingModel
 
 logger = logging.getLogger(__name__)
 
-# Files wait for as long behind it, and for the batch that is in work then: of a packaged model, a slice is one batch.
+# Files wait for a slice, and for the batch that is in work at its end. With a packaged model, a slice is one batch.
 SLICE_S: Final = 2.0
-# Chunks whose text may have a vector already, before a batch is computed: the index takes some milliseconds for each.
+# Chunks that are checked for a vector of the same text before a batch is computed; the index takes some milliseconds
+# for each.
 _LOOKED_AT: Final = 200
-# What the first call asks, for the number of dimensions.
+# The text of the first call, which returns the number of dimensions.
 _PROBE: Final = "dimensions"
 
 
 def compute_waiting() -> bool:
-    """Work for a slice. Whether there may be more: False if there is none, another worker has it, or the model fails."""
+    """Compute vectors for a slice; return whether more may wait.
+    False also if another worker has the lease or the model fails.
+    """
     if usable_embedder() is None:
         return False
     are_texts_left = _store_missing_chunks()
     EmbeddingModel.objects.register(settings.EMBEDDINGS_MODEL)
-    # While the chosen model becomes complete, new chunks get vectors of the one before first: searches use these.
+    # Until the chosen model is complete, new chunks get vectors of the previous model first: searches use these.
     embedders = [(model.name, embedder_of(model.name)) for model in EmbeddingModel.objects.in_use()]
     has_more = any(_compute_waiting_of(name, embedder) for name, embedder in embedders if embedder)
     return has_more or are_texts_left
 
 
 def _store_missing_chunks() -> bool:
-    """Of one text of each owner at least, and of more for a slice. Whether texts are left."""
+    """Store the chunks of one text of each owner, and of more for a slice; return whether texts are left."""
     limit = time.monotonic() + SLICE_S
     for place, file in missing_in_turns():
         if drain.has_begun() or (place > 1 and time.monotonic() > limit):
@@ -63,7 +66,7 @@ def _compute_waiting_of(name: str, embedder: Embedder) -> bool:
             model.set_dimensions(len(embedder.embed_passages([_PROBE])[0]))
         has_more = _work(model, embedder)
     except EmbeddingFailed as error:
-        # The lease stays: until it ends, the sweeper sends no other worker to a server that fails.
+        # The lease stays, so that the sweeper sends no other worker to a failing server before it ends.
         logger.warning("vectors of %s are computed later: %s", name, error)
         return False
     if not has_more and model.completed_at is None:
@@ -77,7 +80,7 @@ def _work(model: EmbeddingModel, embedder: Embedder) -> bool:
     try:
         return _work_until(time.monotonic() + SLICE_S, model, embedder, files)
     finally:
-        # Once for a slice: what a member sees of a base is how far its documents are.
+        # Once per slice: members see the progress of the documents.
         for base in (
             Document.objects.filter(pk__in=files)
             .order_by()
@@ -88,7 +91,9 @@ def _work(model: EmbeddingModel, embedder: Embedder) -> bool:
 
 
 def _work_until(limit: float, model: EmbeddingModel, embedder: Embedder, files: set[UUID]) -> bool:
-    """limit: monotonic clock.  files: those that got vectors are added."""
+    """Compute batches until `limit` (monotonic clock); return whether there may be more.
+    `files` gets the files of the chunks that got vectors.
+    """
     while time.monotonic() < limit and not drain.has_begun():
         turns = ChunkVector.objects.next_turns(model, _LOOKED_AT)
         if not turns:
@@ -97,7 +102,7 @@ def _work_until(limit: float, model: EmbeddingModel, embedder: Embedder, files: 
         batch = [turn for turn in turns if turn.pk not in copied][: embedder.batch]
         rows = ChunkVector.objects.filter(pk__in=[*copied, *(turn.pk for turn in batch)])
         waiting = rows.waiting().select_related("chunk").defer("chunk__words")
-        # In the order in which those who delete chunks lock them; these may have been deleted meanwhile.
+        # In the order of locks when chunks are deleted; some may have been deleted meanwhile.
         if found := list(waiting.order_by("id")):
             _compute(found, model, embedder)
         files.update(rows.values_list("chunk__file", flat=True))
@@ -125,7 +130,7 @@ def _compute(batch: Sequence[ChunkVector], model: EmbeddingModel, embedder: Embe
 
 
 def _embed(texts: Sequence[str], embedder: Embedder) -> dict[str, Vector | str]:
-    """By text, its vector or why it gets none. Raises EmbeddingFailed if the model fails for any text."""
+    """Return for each text its vector, or why it gets none. Raises EmbeddingFailed if the model fails for any text."""
     try:
         return dict(zip(texts, embedder.embed_passages(texts), strict=True))
     except TextRefused:

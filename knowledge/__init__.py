@@ -1,4 +1,4 @@
 """Files and projects that users upload as sources for answers.
 
-Does not know sessions or messages: chat attaches files to messages.
+The app does not know sessions or messages: the app chat attaches files to messages.
 """

@@ -1,7 +1,7 @@
 """The contents of files in Django's storage, a folder or a bucket: stored under ids, deleted after their rows.
 
-Both kinds of storage fail with OSError, which is FileNotFoundError for what is not there. A thread holds no database connection
-while it asks the storage, which may be slow, unless it is in a transaction.
+Both kinds of storage raise OSError if they fail, and FileNotFoundError if a content does not exist. Outside of
+transactions, a thread holds no database connection while it waits for the storage, which may be slow.
 """
 
 import logging
@@ -25,23 +25,23 @@ from knowledge.models import DeletedBlob, File, ServedVersion
 logger = logging.getLogger(__name__)
 
 FOLDER: Final = "files"
-# Deleted at a time, of which a request may wait for the end.
+# Blobs deleted in one call, whose end a request may wait for.
 BATCH: Final = 200
 PURGE_S: Final = 1.0
 _CHUNK: Final = 2000
 
 
 def store(content: IO[Any], path: str) -> str:
-    """Store `content`, from its beginning, and return the path it has got in the storage."""
+    """Store `content`, from its beginning, and return its path in the storage."""
     content.seek(0)
     return_idle_connection()
     return default_storage.save(path, DjangoFile(content))
 
 
 def read(path: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-    """The bytes of a content from `start` to before `stop`, or to the end, in chunks.
+    """Read the bytes of a content from `start` to before `stop`, or to the end, in chunks.
 
-    Opened with the first one. Raises OSError, also between chunks.
+    The content is opened when the first chunk is requested. Raises OSError, also between chunks.
     """
     storage: Any = default_storage
     chunks: Generator[bytes] = storage.chunks(path, start, stop)
@@ -54,12 +54,12 @@ def read(path: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
 
 
 def read_whole(path: str) -> bytes:
-    """Raises OSError."""
+    """Return all bytes of a content. Raises OSError."""
     return b"".join(read(path))
 
 
 def size(path: str) -> int:
-    """The bytes of a content. Raises OSError."""
+    """Return the size of a content in bytes. Raises OSError."""
     return_idle_connection()
     return default_storage.size(path)
 
@@ -69,7 +69,7 @@ def upload_path(file_id: UUID) -> str:
 
 
 def discard(path: str) -> bool:
-    """Delete a blob that no row refers to. False if the storage fails: the sweeper finds it later."""
+    """Delete a blob that no row refers to. False if the storage fails: the sweeper deletes the blob later."""
     return_idle_connection()
     try:
         default_storage.delete(path)
@@ -80,14 +80,14 @@ def discard(path: str) -> bool:
 
 
 def purge_on_commit() -> None:
-    """Delete the blobs of rows that this transaction deletes, once it is committed; else the sweeper does it."""
+    """Delete the blobs of rows that this transaction deletes, once it is committed; else the sweeper deletes them."""
     transaction.on_commit(purge_deleted, robust=True)
 
 
 def purge_deleted() -> int:
-    """Delete blobs whose rows are gone; return how many. Idempotent, and safe beside others that do the same.
+    """Delete blobs whose rows are gone; return how many. Idempotent, and safe beside other processes that do the same.
 
-    Ends with the first that the storage does not delete, which waits behind the others, and after PURGE_S.
+    Stops after PURGE_S, and at the first blob that the storage fails to delete, which moves to the end of the queue.
     """
     limit = time.monotonic() + PURGE_S
     gone = []
@@ -110,13 +110,13 @@ class Comparison(NamedTuple):
 
 
 def compare_with_rows(older_than: datetime) -> Comparison:
-    """Compare the storage with the table. Younger blobs belong to uploads that have no row yet."""
+    """Compare the storage with the tables. Younger blobs are skipped: they may belong to uploads without a row yet."""
     stored = set(_stored_paths())
     rows = File.objects.values_list("content", "thumbnail").iterator(chunk_size=_CHUNK)
     served = ServedVersion.objects.values_list("content", flat=True)
     referred = {*chain.from_iterable(rows), *served} - {""}
     unreferenced = [path for path in sorted(stored - referred) if _is_older(path, older_than)]
-    # Asked for again: what was stored since the listing is not missing.
+    # Checked again: a blob stored after the listing is not missing.
     missing = [path for path in sorted(referred - stored) if not default_storage.exists(path)]
     return Comparison(unreferenced, missing)
 
@@ -131,7 +131,7 @@ def _stored_paths() -> Iterator[str]:
 
 
 def _is_older(path: str, moment: datetime) -> bool:
-    """False as well if it has been deleted or got a row meanwhile."""
+    """Return whether a blob is older than `moment`. False also if it was deleted or got a row meanwhile."""
     try:
         return (
             default_storage.get_modified_time(path) < moment

@@ -1,4 +1,4 @@
-"""The knowledge bases that a turn searches, and what its user may see of them. Reads the database."""
+"""The knowledge bases that a turn searches, as far as its user may see them. Reads the database."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _TEXTS = ("name", "summary", "topics", "routing_hint", "routing_keywords")
 
 
 class BoundBase(NamedTuple):
-    """role: the user's; None: there is no such base, or the user is no member.  ready, processing: its documents.
+    """A knowledge base that a turn may search, as its user sees it.
 
-    is_accepted: the user's membership.
+    role: the user's role; None: the base does not exist, or the user is not a member.
+    ready, processing: numbers of documents with this status.  is_accepted: whether the user accepted the membership.
     """
 
     id: UUID
@@ -36,7 +37,11 @@ class BoundBase(NamedTuple):
 
 @dataclass(frozen=True)
 class BoundBases:
-    """bases: in the order of the prompt.  are_picked: with the question.  earlier: those that only questions above it picked."""
+    """The knowledge bases of one turn.
+
+    bases: in the order of the prompt.  are_picked: whether the user picked them with the question.
+    earlier: ids of the bases that the user picked only with earlier questions of the branch.
+    """
 
     bases: Sequence[BoundBase] = ()
     are_picked: bool = False
@@ -46,10 +51,11 @@ class BoundBases:
     def load(
         cls, user: int, picked: Sequence[UUID], standing: Iterable[UUID], earlier: Iterable[UUID] = ()
     ) -> Self:
-        """picked: with the question; if there are any, they alone count.  standing: of the session, then of its agent.
+        """Load the bases of a turn, with one query, or none if no base is bound.
 
-        earlier: picked with questions above it; those that the user is no member of any more are left out. One query; none if
-        nothing is bound.
+        picked: bases picked with the question; if there are any, the others do not count.
+        standing: bases of the session, then of its agent.
+        earlier: bases picked with earlier questions of the branch; those that the user has left are omitted.
         """
         ids = list(dict.fromkeys(picked or standing))
         again = [] if picked else [pk for pk in dict.fromkeys(earlier) if pk not in ids]
@@ -61,13 +67,13 @@ class BoundBases:
         return cls(bases, are_picked=bool(picked), earlier=again)
 
     def without_unknown(self, ids: Collection[UUID]) -> Self:
-        """Leave out those of these that the user is no member of."""
+        """Leave out the bases among `ids` that the user is not a member of."""
         bases = [base for base in self.bases if base.role is not None or base.id not in ids]
         return replace(self, bases=bases)
 
     @property
     def known(self) -> list[UUID]:
-        """Those that may be searched."""
+        """Ids of the bases that the user is a member of, which alone may be searched."""
         return [base.id for base in self.bases if base.role is not None]
 
     @property
@@ -76,12 +82,12 @@ class BoundBases:
 
     @property
     def pending(self) -> list[UUID]:
-        """Those of which the user has not accepted the membership."""
+        """Ids of the bases whose membership the user has not accepted."""
         return [base.id for base in self.bases if not base.is_accepted]
 
     @property
     def is_restricted(self) -> bool:
-        """Whether the user may not read the documents of any one of them."""
+        """Whether there is a base that the user is a member of without the right to read its documents."""
         return any(base.role is not None and base.role not in READING for base in self.bases)
 
 
@@ -96,7 +102,7 @@ def _load(user: int, ids: Sequence[UUID]) -> dict[UUID, BoundBase]:
 
 
 def _documents(condition: Q) -> Coalesce:
-    """How many documents of the membership's base meet the condition."""
+    """Count the documents of the membership's base that meet the condition."""
     documents = File.objects.filter(condition, knowledge_base=OuterRef("knowledge_base")).order_by()
     counts = documents.values("knowledge_base").annotate(number=Count("pk")).values("number")
     return Coalesce(Subquery(counts), 0, output_field=IntegerField())

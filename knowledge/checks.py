@@ -1,4 +1,4 @@
-"""What `manage.py check --deploy` says about the storage of files."""
+"""The system check of the storage of files, for `manage.py check --deploy`."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.core.files.storage import default_storage
 
 @register("storage", deploy=True)
 def check_storage(**_: Any) -> list[CheckMessage]:
-    """Store, read, list and delete a content. A folder is checked by whoever starts the processes."""
+    """Store, read, list and delete a content in the bucket. A folder is checked by whoever starts the processes."""
     find_problem = getattr(default_storage, "find_problem", None)
     problem = find_problem() if find_problem else ""
     hint = "Look at STORAGE_URL and the credentials (docs/operations.md)."

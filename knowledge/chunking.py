@@ -1,4 +1,4 @@
-"""Splits texts into the chunks that a search returns, whatever a text consists of. Pure."""
+"""Splits texts of any content into the chunks that a search returns. Pure."""
 
 import logging
 import re
@@ -7,9 +7,10 @@ from typing import Final, NamedTuple, cast
 
 logger = logging.getLogger(__name__)
 
-# Some 400 tokens of prose, with the overlap. Characters, since counting tokens would cost more than the rest of the index.
+# About 400 tokens of prose, including the overlap. In characters, because counting tokens would cost more than all
+# other steps of indexing.
 CHUNK_CHARACTERS: Final = 1_600
-# Repeated from the chunk before, so that a sentence at the border is found whole.
+# Repeated from the previous chunk, so that a sentence at the border is found whole.
 OVERLAP_CHARACTERS: Final = 200
 # Where the repeated text may begin, best first: before a heading, after a paragraph, a line, a sentence, a word.
 _BORDERS: Final = (
@@ -22,23 +23,24 @@ _BORDERS: Final = (
 _WHITE_SPACE: Final = re.compile(r"\s{2,}")
 _PAGE_BREAK: Final = "\f"
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
-# Of equal characters; longer ones separate no better.
+# The most equal characters in a row; a longer run separates no better.
 _LONGEST_RUN: Final = 8
-# Of the same length as white space, at which no text is split.
+# Replaces white space one for one; no text is split at it.
 _FILLER: Final = "_"
 
 
 class ChunkText(NamedTuple):
-    """start: of the text, in characters."""
+    """The text of a chunk. start: its offset in the whole text, in characters."""
 
     start: int
     text: str
 
 
 def split_chunks(text: str) -> Iterator[ChunkText]:
-    """In order, overlapping, without those that have no visible text. Raises nothing: one text must not stop others.
+    """Split a text into overlapping chunks, in order, without chunks that have no visible text.
 
-    A chunk is of one page where form feeds part pages: who opens what was cited reads it on one page.
+    Raises nothing, because one text must not stop others. Where form feeds separate pages, a chunk lies within one
+    page: a reader who opens a citation finds it on one page.
     """
     at = 0
     for page in text.split(_PAGE_BREAK):
@@ -59,7 +61,7 @@ def _split_page(text: str) -> Iterator[ChunkText]:
 
 
 def _places(text: str) -> list[tuple[int, int]]:
-    # Loaded by the processes that index.
+    # Imported here, so that only processes that index load it.
     from semchunk.semchunk import chunk
 
     longest = CHUNK_CHARACTERS - OVERLAP_CHARACTERS
@@ -72,7 +74,9 @@ def _places(text: str) -> list[tuple[int, int]]:
 
 
 def _plain_run(run: re.Match[str]) -> str:
-    """A run of white space as one of a few of the same length. The splitter recurses once for each different one that it meets."""
+    """Replace a run of white space by one of a few forms of the same length.
+    The splitter recurses once for each different run of white space.
+    """
     length = len(run[0])
     breaks = min(len(_LINE_BREAK.findall(run[0])), _LONGEST_RUN)
     blanks = min(length - breaks, _LONGEST_RUN)
@@ -80,7 +84,9 @@ def _plain_run(run: re.Match[str]) -> str:
 
 
 def _overlapping_start(text: str, before: int, start: int) -> int:
-    """Within the chunk before, which begins at `before`, and at a border; `start` if there is none."""
+    """Find where the overlap begins: at a border within the previous chunk, which begins at `before`.
+    Returns `start` if there is no border.
+    """
     least = max(before, start - OVERLAP_CHARACTERS)
     for border in _BORDERS:
         if found := border.search(text, least, start):

@@ -1,4 +1,4 @@
-"""Names of uploaded files as they are shown. They are in no path of the storage. Pure."""
+"""Display names of uploaded files. No path of the storage contains them. Pure."""
 
 import unicodedata
 from pathlib import PurePosixPath
@@ -6,16 +6,16 @@ from typing import Final
 
 MAX_CHARACTERS: Final = 255
 UNNAMED: Final = "file"
-# Of what is taken for an extension.
+# In characters; a longer ending is not an extension.
 _MAX_EXTENSION: Final = 20
 # Scripts such as Persian need these two to be spelled right.
 _JOINERS: Final = "\u200c\u200d"
 
 
 def clean_name(name: str) -> str:
-    """The last part of a path, without characters that do not print or turn the text around.
+    """Return the last part of a path, without unprintable characters and those that change the direction of text.
 
-    At most MAX_CHARACTERS, with the extension kept.
+    A longer name is cut to MAX_CHARACTERS, and keeps its extension.
     """
     last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
     printable = "".join(_shown(character) for character in unicodedata.normalize("NFC", last))
@@ -24,7 +24,7 @@ def clean_name(name: str) -> str:
 
 
 def extension(name: str) -> str:
-    """The extension in lower case, without its dot; empty if there is none."""
+    """Return the extension in lower case, without its dot; empty if there is none."""
     return PurePosixPath(name).suffix.lower().removeprefix(".")
 
 

@@ -1,11 +1,11 @@
-"""What a file is, by its first bytes and its name: for the answer to an upload. Nothing is unpacked or parsed. Pure."""
+"""Detects the type of an upload by its first bytes and its name, without unpacking or parsing it. Pure."""
 
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from knowledge.file_names import extension
 
-# The bytes that decide; a `%PDF-` may follow up to 1024 others.
+# The first bytes of a file decide; `%PDF-` may stand anywhere within the first 1024.
 HEAD_BYTES: Final = 64 * 1024
 
 
@@ -14,21 +14,21 @@ class Family(StrEnum):
 
     TEXT = "text"
     PDF = "pdf"
-    ZIP = "zip"  # and what is one: Office documents, EPUB
+    ZIP = "zip"  # and formats based on it: Office documents, EPUB
     OLE = "ole"  # old Office documents, and new ones that are encrypted
     IMAGE = "image"
     OTHER = "other"  # programs, sound, films and all other binary content
 
 
 class DetectedType(NamedTuple):
-    """mismatch: the content is not what the name says."""
+    """The type of a file. mismatch: the content contradicts the name."""
 
     content_type: str
     mismatch: bool = False
 
     @property
     def is_image(self) -> bool:
-        """Whether it is a picture of pixels; SVG is text."""
+        """Whether the file is a raster image; SVG is text."""
         return self.content_type in IMAGES.values()
 
 
@@ -62,7 +62,7 @@ _TEXTS: Final = {
     "js": "text/javascript",
     "py": "text/x-python",
 }
-# Texts of other kinds, which are plain text.
+# Extensions of other texts, which count as plain text.
 _PLAIN: Final = frozenset(
     """
     bash bat c cc cfg clj cmake conf cpp cs dart diff dockerfile ex go gradle graphql h hpp hs ini ipynb
@@ -87,7 +87,7 @@ _SIGNATURES: Final[tuple[tuple[bytes, Family, str], ...]] = (
     (b"PK\x05\x06", Family.ZIP, "application/zip"),
     (b"PK\x07\x08", Family.ZIP, "application/zip"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Family.OLE, "application/x-ole-storage"),
-    (b"{\\rtf", Family.TEXT, RTF),  # whatever its name is: its control words are no text
+    (b"{\\rtf", Family.TEXT, RTF),  # whatever its name is: its control words are not text
     (b"%PDF-", Family.PDF, "application/pdf"),
     (b"\x89PNG\r\n\x1a\n", Family.IMAGE, "image/png"),
     (b"\xff\xd8\xff", Family.IMAGE, "image/jpeg"),
@@ -106,13 +106,13 @@ _SIGNATURES: Final[tuple[tuple[bytes, Family, str], ...]] = (
     (b"7z\xbc\xaf\x27\x1c", Family.OTHER, "application/x-7z-compressed"),
     (b"Rar!\x1a\x07", Family.OTHER, "application/vnd.rar"),
 )
-# Signatures of letters, with which a text may begin as well.
+# Signatures that consist of letters: a text may begin with them as well.
 _LETTERS: Final = (b"MZ", b"BZh")
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
 def detect_type(name: str, head: bytes) -> DetectedType:
-    """head: the first HEAD_BYTES. Where the name says nothing, the content decides alone."""
+    """Detect the type of a file. `head`: its first HEAD_BYTES. With an unknown extension, the content alone decides."""
     family, by_content = _family(head[:HEAD_BYTES])
     ending = extension(name)
     expected = _expected(ending)
@@ -138,7 +138,7 @@ def _expected(ending: str) -> Family | None:
 
 
 def _named(ending: str) -> str:
-    """The type that the name decides, within a family; pictures say themselves which they are."""
+    """Return the type that an extension stands for; empty for pictures, whose content names the format."""
     return _ZIPPED.get(ending) or _TEXTS.get(ending) or ("text/plain" if ending in _PLAIN else "")
 
 
@@ -152,7 +152,7 @@ def _family(head: bytes) -> tuple[Family, str]:
 
 
 def _container(head: bytes) -> tuple[Family, str] | None:
-    """Formats whose mark is not at the beginning, or is too short to be one."""
+    """Detect formats whose signature does not stand at the beginning, or is too short to be reliable."""
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return Family.IMAGE, "image/webp"
     if head[4:8] == b"ftyp":
@@ -164,7 +164,7 @@ def _container(head: bytes) -> tuple[Family, str] | None:
 
 
 def _is_text(head: bytes) -> bool:
-    """Whether this is text: with a mark of UTF-16 anything, else without NUL and with few control characters."""
+    """Return whether this is text: it has a UTF-16 byte order mark, or else no NUL and few control characters."""
     if head.startswith(_UTF16_MARKS):
         return True
     if b"\x00" in head:

@@ -11,7 +11,7 @@ _CHUNK_BYTES: Final = 64 * 1024
 
 class FolderStorage(FileSystemStorage):
     def chunks(self, name: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """The bytes from `start` to before `stop`, or to the end. Raises OSError, also between chunks."""
+        """Read the bytes from `start` to before `stop`, or to the end. Raises OSError, also between chunks."""
         with self.open(name) as content:
             content.seek(start)
             left = sys.maxsize if stop is None else stop - start

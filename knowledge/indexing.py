@@ -1,7 +1,7 @@
-"""What searches need of texts: chunks and their vectors. Reads and writes the database.
+"""Indexes texts for searches: chunks and their vectors. Reads and writes the database.
 
-Chunks are stored in short transactions under the version of the attempt that read the text. None is found before the file
-names that version, when all are stored; the version before is found until then, and deleted afterwards.
+Chunks are stored in short transactions under the version of the attempt that read the text. Searches find them once the
+file names that version, when all are stored. Until then they find the previous version, which is deleted afterwards.
 """
 
 from collections.abc import Iterator
@@ -22,18 +22,19 @@ from knowledge.vector_extension import has_vector_extension
 
 
 def searchable(files: QuerySet[File]) -> QuerySet[File]:
-    """Those of `files` whose text is found, as far as it has chunks: also while it is being read again.
+    """Filter the files whose text searches find, as far as it has chunks, also while the text is being read again.
 
-    A document whose new version failed is found with the one before.
+    A document whose new version failed is found by its previous version.
     """
     is_of_people = Q(project__isnull=False) & ~Q(status=FileStatus.FAILED) | Q(knowledge_base__isnull=False)
     return files.filter(is_of_people).exclude(kind=FileKind.IMAGE)
 
 
 def store_chunks(file: File, text: str, notes_length: int = 0) -> Iterator[bool]:
-    """After each transaction whether it could be stored: False, the last, if another attempt holds the file.
+    """Store the chunks of a text; yield after each transaction whether it succeeded.
 
-    notes_length: characters at the beginning that no search finds.
+    The last value is False if another attempt holds the file.
+    notes_length: number of characters at the beginning that no search finds.
     """
     chunks = enumerate(split_chunks(" " * notes_length + text[notes_length:]))
     while batch := list(islice(chunks, BATCH)):
@@ -44,7 +45,9 @@ def store_chunks(file: File, text: str, notes_length: int = 0) -> Iterator[bool]
 
 
 def store_missing_chunks(files: QuerySet[File]) -> int:
-    """Of those that joined their project after they became ready, or are older than chunks; return how many had none."""
+    """Store the chunks of ready files that have none; return how many files these were.
+    They joined their project after they became ready, or are older than the table of chunks.
+    """
     found = list(_without_chunks(files).only("status", "attempt"))
     for file in found:
         store_chunks_again(file)
@@ -52,8 +55,9 @@ def store_missing_chunks(files: QuerySet[File]) -> int:
 
 
 def missing_in_turns() -> Iterator[tuple[int, File]]:
-    """Files that have no chunks although searches would find them, by round from 1: each owner has one file in a round,
-    the smallest text first."""
+    """List the searchable files that have no chunks, each with its round, from 1.
+    Each owner has one file in a round, the smallest text first.
+    """
     place = Window(RowNumber(), partition_by="owner", order_by=("token_count", "pk"))
     missing = _without_chunks(File.objects.all()).annotate(place=place).order_by("place", "token_count")
     for file in missing.only("status", "attempt"):
@@ -61,8 +65,9 @@ def missing_in_turns() -> Iterator[tuple[int, File]]:
 
 
 def store_chunks_again(file: File) -> None:
-    """Of a file that is ready and has none. A text that is read again meanwhile belongs to another attempt, which nothing is
-    stored for."""
+    """Store the chunks of a ready file that has none.
+    If the text is being read again meanwhile, nothing is stored: it belongs to another attempt.
+    """
     stored = File.objects.filter(pk=file.pk).values_list("text", "notes_length").first()
     text, notes_length = stored or ("", 0)
     if all(store_chunks(file, text, notes_length)) and file.serve_chunks():
@@ -74,19 +79,19 @@ def _without_chunks(files: QuerySet[File]) -> QuerySet[File]:
 
 
 def delete_stale_chunks(pk: UUID) -> None:
-    """Delete the chunks of a file that has ended which are not found, in short transactions. Idempotent."""
+    """Delete the chunks of an ended file that searches do not find, in short transactions. Idempotent."""
     while Chunk.objects.delete_stale(pk) == BATCH:
         pass
 
 
 def usable_embedder() -> Embedder | None:
-    """None: searches find words alone, by the settings or for want of the extension."""
+    """Return the embedder for searches. None, by the settings or without the extension: searches use words alone."""
     embedder = chosen_embedder()
     return embedder if embedder and has_vector_extension() else None
 
 
 def vectors_wait() -> bool:
-    """Whether there are chunks without a vector, or a model that is not complete, and nobody works on them."""
+    """Return whether chunks lack a vector or a model is not complete, and no worker has leased that model."""
     if not usable_embedder():
         return False
     models = EmbeddingModel.objects
@@ -98,7 +103,7 @@ def vectors_wait() -> bool:
 
 
 class IndexingProgress(NamedTuple):
-    """Of a set of files: how many there are by status, the chunks that searches find, and those of them without a vector yet."""
+    """Numbers of files by status, of the chunks that searches find, and of those that have no vector yet."""
 
     processing: int
     ready: int
@@ -108,12 +113,14 @@ class IndexingProgress(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Whether a search finds all that it ever will."""
+        """Whether searches find everything that they will ever find."""
         return not self.processing and not self.vectors_waiting
 
 
 def indexing_progress(files: QuerySet[File]) -> IndexingProgress:
-    """Files that failed are counted, although they have no chunks; so are those that no search finds, in no project nor knowledge base."""
+    """Count files, chunks and missing vectors.
+    Files that failed count although they have no chunks, and so do files outside of projects and knowledge bases.
+    """
     counts = dict(files.order_by().values_list("status").annotate(Count("pk")))
     chunks = Chunk.objects.found_in(searchable(files))
     return IndexingProgress(
@@ -126,19 +133,21 @@ def indexing_progress(files: QuerySet[File]) -> IndexingProgress:
 
 
 def is_indexing(files: QuerySet[File]) -> bool:
-    """Whether a search of these finds more later: texts are being extracted, or have chunks without a vector."""
+    """Return whether a search will find more later: texts are being extracted, or chunks have no vector yet."""
     if files.filter(status=FileStatus.PROCESSING).exists():
         return True
     return chunks_without_vector(files).exists()
 
 
 def chunks_without_vector(files: QuerySet[File]) -> ChunkQuerySet:
-    """Those of `files` that searches find by words alone until they have a vector."""
+    """Return the chunks of `files` that searches find by words alone until they have a vector."""
     return _without_vector(Chunk.objects.found_in(searchable(files)))
 
 
 def _without_vector(chunks: ChunkQuerySet) -> ChunkQuerySet:
-    """Those that get a vector of the model that searches use; none by the settings or for want of the extension."""
+    """Filter the chunks that wait for a vector of the model that searches use.
+    The result is empty without a model in the settings or without the extension.
+    """
     if not usable_embedder():
         return chunks.none()
     model = EmbeddingModel.objects.serving()

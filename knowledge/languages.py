@@ -1,4 +1,4 @@
-"""The language of a text, as far as full text search treats it differently: by its most frequent words. Pure."""
+"""Detects the language of a text by its most frequent words, as far as full-text search distinguishes it. Pure."""
 
 import re
 import unicodedata
@@ -7,14 +7,14 @@ from typing import Final
 
 
 class Language(StrEnum):
-    """OTHER: words are found as they stand."""
+    """Configurations of full-text search. OTHER: words are found as they stand, without stems."""
 
     ENGLISH = "english"
     GERMAN = "german"
     OTHER = "simple"
 
 
-# In both languages some of the commonest, none of which the other has.
+# Some of the most frequent words of each language; none of them occurs in the other.
 _FREQUENT: Final = {
     Language.ENGLISH: frozenset(
         "the of and to is that for it with as on by this are be or from at which have has not you we they".split()  # noqa: SIM905
@@ -23,7 +23,7 @@ _FREQUENT: Final = {
         "der die und den von zu das mit sich des auf ist im dem nicht ein eine als auch es für aus wird sind oder wir".split()  # noqa: SIM905
     ),
 }
-# Of all words: fewer are names and loans in a text of another language.
+# Share of all words; a smaller one may come from names and loanwords in a text of another language.
 _LEAST_SHARE: Final = 0.08
 _WORD: Final = re.compile(r"[^\W\d_]+")
 

@@ -1,7 +1,7 @@
-"""Renders what a model is told of the knowledge bases that a turn searches: a block of its dynamic context. Pure.
+"""Renders the metadata of the knowledge bases that a turn searches, a block of the model's dynamic context. Pure.
 
-Names and texts are written by members of the bases. Each base keeps to its line, and names to a few characters that no
-markup uses, so that none can pass for another line or for the end of the block.
+Members of the bases write the names and texts. Each base takes one line, and names are short and contain no markup, so
+that none can pass for another line or for the end of the block.
 """
 
 import unicodedata
@@ -12,7 +12,7 @@ from knowledge.bound_bases import BoundBase, BoundBases
 from knowledge.models.knowledge_base import MAX_HINT_CHARACTERS, MAX_KEYWORD_CHARACTERS, MAX_KEYWORDS
 
 MAX_NAME_CHARACTERS: Final = 120
-# Of a summary, where this many bases or more are bound.
+# With so many bases or more, summaries are shortened.
 MANY_BASES: Final = 3
 SHORT_SUMMARY_CHARACTERS: Final = 200
 
@@ -26,7 +26,7 @@ _MARKUP: Final = frozenset("{}[]<>`")
 
 
 def render_bases(bound: BoundBases) -> str:
-    """The block; empty if nothing is bound."""
+    """Render the block; empty if no base is bound."""
     if not bound.bases:
         return ""
     if bound.is_restricted:
@@ -38,7 +38,7 @@ def render_bases(bound: BoundBases) -> str:
 
 
 def clean_name(name: str) -> str:
-    """Without markup and control characters, cut to MAX_NAME_CHARACTERS."""
+    """Remove markup and control characters from a name, and cut it to MAX_NAME_CHARACTERS."""
     plain = "".join(" " if one in _MARKUP or _is_control(one) else one for one in name)
     return " ".join(plain.split())[:MAX_NAME_CHARACTERS].rstrip() or "Unnamed"
 
@@ -101,5 +101,7 @@ def _ended(text: str) -> str:
 
 
 def _is_control(character: str) -> bool:
-    """Line separators too, which some readers take for the end of a line, and what turns the direction of text."""
+    """Return whether a character is a control character, a line separator or a mark of the direction of text.
+    Some readers take a line separator for the end of a line.
+    """
     return unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")

@@ -1,11 +1,14 @@
-"""Operations of migrations that run beside traffic, in migrations with `atomic = False`. Idempotent: an attempt may be interrupted."""
+"""Operations of migrations that run beside traffic, for migrations with `atomic = False`.
+
+They are idempotent, because an attempt may be interrupted.
+"""
 
 from typing import Any, Final
 
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db.migrations import RunPython, RunSQL
 
-# How long `migrate` waits for a lock; everybody who needs the table waits behind it.
+# How long `migrate` waits for a lock; all other users of the table wait behind it.
 LOCK_TIMEOUT: Final = "5s"
 # Rows that one statement of FillInBatches locks.
 FILLED_AT_ONCE: Final = 500
@@ -13,7 +16,9 @@ _IS_VALID: Final = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regcla
 
 
 def wait_for_locks() -> RunSQL:
-    """Before an index is built beside traffic: it waits for the end of every transaction, and nobody waits behind it."""
+    """Remove the lock timeout before an index is built beside traffic.
+    The build waits for the end of every transaction, and nothing waits behind it.
+    """
     return RunSQL("SET lock_timeout = 0", f"SET lock_timeout = '{LOCK_TIMEOUT}'")
 
 
@@ -22,16 +27,16 @@ def wait_no_longer() -> RunSQL:
 
 
 def build_index(name: str, on: str) -> list[RunSQL]:
-    """Of a column or expression that Django does not know, after wait_for_locks(). on: the table, method and what is indexed.
+    """Build the index of a column or expression that Django does not know; to be used after wait_for_locks().
 
-    An attempt that was interrupted leaves an index that is not used.
+    `on`: table, method and indexed expressions. The unused index of an interrupted attempt is dropped first.
     """
     drop = f"DROP INDEX CONCURRENTLY IF EXISTS {name}"
     return [RunSQL(drop, RunSQL.noop), RunSQL(f"CREATE INDEX CONCURRENTLY {name} ON {on}", drop)]
 
 
 class AddMissingIndex(AddIndexConcurrently):
-    """Does nothing if the index is there; one that an interrupted attempt has left is built anew."""
+    """Adds an index unless it exists. An invalid index, left by an interrupted attempt, is built again."""
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         name = schema_editor.quote_name(self.index.name)
@@ -44,10 +49,10 @@ class AddMissingIndex(AddIndexConcurrently):
 
 
 class FillInBatches(RunPython):
-    """Sets a nullable column to the value of an SQL expression where it has none yet. Reversing does nothing.
+    """Sets a nullable column to the value of an SQL expression where it is NULL. Reversing does nothing.
 
-    Whoever holds some of its rows and waits for others never waits for a batch: it takes the rows that are free, and then
-    the others one at a time.
+    A batch updates the rows that are not locked, and then the others one at a time. So a transaction that has locked
+    some of the rows never waits for a whole batch.
     """
 
     def __init__(self, table: str, column: str, value: str) -> None:
@@ -65,7 +70,7 @@ class FillInBatches(RunPython):
                 rows = self._rows_after(cursor, rows[-1][0])
 
     def _rows_after(self, cursor: Any, pk: Any) -> list[tuple[Any, bool]]:
-        """The next ones by their ids, and whether they lack the value."""
+        """Return the next rows by id, each with whether it lacks the value."""
         cursor.execute(
             f"SELECT id, {self._column} IS NULL AND {self._value} IS NOT NULL FROM {self._table} "  # noqa: S608
             "WHERE %(pk)s IS NULL OR id > %(pk)s ORDER BY id LIMIT %(limit)s",

@@ -1,4 +1,4 @@
-"""Contents of files in a bucket of an S3-compatible server. Imported where STORAGE_URL is set alone: boto3 takes 0.3 s."""
+"""Contents of files in a bucket of an S3-compatible server. Imported only if STORAGE_URL is set: boto3 takes 0.3 s."""
 
 import posixpath
 from collections.abc import Callable, Iterator
@@ -16,11 +16,12 @@ from django.core.files.base import ContentFile, File
 from storages.backends.s3 import S3Storage
 
 _CHUNK_BYTES: Final = 64 * 1024
-# Connection and answer, in seconds; twice at most. Requests of users wait for it.
+# In seconds, for each of two attempts at most. Requests of users wait for them.
 _TIMEOUTS: Final = {"connect_timeout": 3, "read_timeout": 10}
-# Always one request: it stores a content or nothing. What is stored in parts stays, unseen, when its process is killed.
+# Always one request, which stores a whole content or nothing. Parts of a multipart upload would stay, invisible, when
+# the process is killed.
 _TRANSFER: Final = TransferConfig(multipart_threshold=5 * 1024**3, use_threads=False)
-# What servers say of an object that is not there; to HEAD they answer without words.
+# Error codes for an object that does not exist; the answer to HEAD has only the status.
 _MISSING: Final = ("404", "NoSuchKey")
 _WORDS: Final = {
     "NoSuchBucket": "there is no such bucket",
@@ -34,14 +35,16 @@ _WORDS: Final = {
 
 
 class ObjectStorage(S3Storage):  # type: ignore[misc]
-    """Fails as a folder does: FileNotFoundError for what is not there, OSError for all else. One client for all threads."""
+    """Storage in a bucket, with one client for all threads.
+    It raises the errors of a folder: FileNotFoundError if a content does not exist, OSError for all other failures.
+    """
 
     def __init__(self, *, addressing_style: str, **options: Any) -> None:
         config = Config(
             **_TIMEOUTS,
             retries={"total_max_attempts": 2, "mode": "standard"},
             s3={"addressing_style": addressing_style},
-            # Servers other than AWS rarely know the newer checksums.
+            # Servers other than AWS rarely support the newer checksums.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
         )
@@ -49,7 +52,7 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]
 
     @cached_property
     def connection(self) -> Any:
-        """The library's own is one for each thread, which takes 0.1 s and 10 MB."""
+        """The resource that all threads share. The library creates one per thread, which takes 0.1 s and 10 MB."""
         session = boto3.Session(
             aws_access_key_id=self.access_key,
             aws_secret_access_key=self.secret_key,
@@ -60,7 +63,7 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]
         )
 
     def chunks(self, name: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """The bytes from `start` to before `stop`, or to the end: no others are transferred. Raises OSError."""
+        """Read the bytes from `start` to before `stop`, or to the end; no others are transferred. Raises OSError."""
         key = posixpath.join(self.location, name)
         is_whole = start == 0 and stop is None
         part = {} if is_whole else {"Range": f"bytes={start}-{'' if stop is None else stop - 1}"}
@@ -70,7 +73,7 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]
                 yield from body.iter_chunks(_CHUNK_BYTES)
 
     def find_problem(self) -> str:
-        """What keeps contents from being stored, read, listed or deleted, in words; empty if nothing does."""
+        """Store, read, list and delete a content; return the first problem in words, empty if there is none."""
         path = f"checks/{uuid4()}"
         steps: dict[str, Callable[[], object]] = {
             "store": lambda: self.save(path, ContentFile(b"check")),

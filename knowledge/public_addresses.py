@@ -1,13 +1,13 @@
-"""Which IP addresses are public: what a program that acts for others may connect to; and which are no server's. Pure.
+"""Classifies IP addresses: public ones, where a program that acts for others may connect, and metadata services. Pure.
 
-The lists are our own: what Python calls global differs by its version.
+The lists are our own, because the addresses that Python calls global differ by version.
 """
 
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
-# The IANA IPv4 Special-Purpose Address Registry, whole, also what it calls globally reachable: no site is there.
+# The whole IANA IPv4 Special-Purpose Address Registry, including globally reachable blocks, which contain no site.
 _REFUSED_V4: Final = [
     IPv4Network(network)
     for network in (
@@ -29,13 +29,13 @@ _REFUSED_V4: Final = [
         "203.0.113.0/24",  # documentation
         "224.0.0.0/4",  # multicast
         "240.0.0.0/4",  # reserved, and broadcast
-        # Of the machine on which a virtual one runs at Azure: what asks it learns secrets, although it is a public one.
+        # The host of virtual machines at Azure, which reveals secrets to its guests, although the address is public.
         "168.63.129.16/32",
     )
 ]
-# What may be routed at all; the rest is local, reserved, or was given up.
+# The addresses that may be routed; all others are local, reserved or deprecated.
 _UNICAST: Final = IPv6Network("2000::/3")
-# Of those, the IANA IPv6 Special-Purpose Address Registry but 6to4, which is judged by the address inside.
+# Within these, the IANA IPv6 Special-Purpose Address Registry without 6to4, which the embedded IPv4 address decides.
 _REFUSED_V6: Final = [
     IPv6Network(network)
     for network in (
@@ -45,10 +45,11 @@ _REFUSED_V6: Final = [
         "3fff::/20",  # documentation
     )
 ]
-# Translators of IPv6 to IPv4 (RFC 6052). 64:ff9b:1::/48 is local.
+# The prefix for translation of IPv6 to IPv4 (RFC 6052). 64:ff9b:1::/48 is local.
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 
-# Where clouds tell a machine its credentials: AWS, Azure, Oracle, Alibaba. Most others use a link-local address.
+# Metadata services, where a machine gets its credentials: AWS, Azure, Oracle, Alibaba. Most other clouds use a
+# link-local address.
 _METADATA: Final = [
     ip_network(network)
     for network in ("fd00:ec2::/32", "168.63.129.16/32", "192.0.0.192/32", "100.100.100.200/32")
@@ -56,8 +57,9 @@ _METADATA: Final = [
 
 
 def is_metadata(text: str) -> bool:
-    """Whether an address is link-local, of several machines or of the metadata service of a cloud, also inside an IPv6
-    address: no server that somebody runs has such a one."""
+    """Return whether an address is link-local, multicast or of a cloud's metadata service.
+    The same holds for an IPv4 address inside an IPv6 address. No server that somebody runs has such an address.
+    """
     try:
         address = ip_address(text.partition("%")[0])
     except ValueError:
@@ -70,7 +72,7 @@ def is_metadata(text: str) -> bool:
 
 
 def is_public(text: str) -> bool:
-    """Whether an address is no special one, and no IPv4 address inside it is: mapped, 6to4, NAT64, Teredo."""
+    """Return whether neither the address nor an IPv4 address inside it (mapped, 6to4, NAT64, Teredo) is special."""
     try:
         address = ip_address(text)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Starts the process that reads one hostile file: a fresh interpreter without secrets, which limits itself (ingest/reader).
+"""Starts the process that reads one untrusted file: a fresh interpreter without secrets, with limits (ingest/reader).
 
-It gets a folder with `content`, and leaves `outcome.json` there, beside what that names. Named by its module, as tasks are by
-theirs: who starts it imports nothing that parses files.
+It gets a folder with `content`, and writes `outcome.json` there, with the files that the outcome names. It is started
+by the name of its module, so that its parent imports nothing that parses files.
 """
 
 import os
@@ -12,14 +12,14 @@ from typing import Final
 
 _MODULE: Final = "ingest.reader"
 _ROOT: Final = Path(__file__).parents[1]
-# The content type of an HTML page of which the main text is wanted; `address` is its URL, for the links in it.
+# The content type for the main text of an HTML page. The file `address` has the URL of the page, for the links in it.
 MAIN_TEXT: Final = "text/html;part=main"
-# In the folder, where scanned pages are to be recognised: the path of Tesseract and its languages, on two lines.
+# A file in the folder if scanned pages are to be recognised: the path of Tesseract and its languages, on two lines.
 OCR_FILE: Final = "ocr"
 
 
 def start_reader(content_type: str, folder: Path) -> "subprocess.Popen[bytes]":
-    """Read `folder`/content as this type. What it prints goes to `folder`/log. Raises OSError."""
+    """Start a process that reads `folder`/content as this type. Its output goes to `folder`/log. Raises OSError."""
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(  # noqa: S603  our own program
             [sys.executable, "-m", _MODULE, content_type, str(folder)],
@@ -33,7 +33,7 @@ def end_of_log(folder: Path) -> str:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """Nothing of this process's own, which holds secrets."""
+    """Build an environment without variables of this process, which has secrets."""
     return {
         "PATH": os.defpath,
         "LANG": "C.UTF-8",

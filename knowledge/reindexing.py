@@ -1,4 +1,4 @@
-"""A change of the model of embeddings: how far it is, and the deletion of what it replaces (decision 0108)."""
+"""The change of the embedding model: its progress, and the deletion of replaced vectors (decision 0108)."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -16,7 +16,9 @@ class ModelState(StrEnum):
 
 
 class ModelProgress(NamedTuple):
-    """vectors: that are computed.  refused: texts that the model does not accept.  waiting: for theirs."""
+    """The progress of one embedding model, in numbers of chunks.
+    vectors: chunks with a vector.  refused: chunks whose text the model refuses.  waiting: chunks without a vector yet.
+    """
 
     name: str
     state: ModelState
@@ -27,7 +29,7 @@ class ModelProgress(NamedTuple):
 
 
 def model_progress() -> list[ModelProgress]:
-    """Of all models, in the order in which they were registered."""
+    """Return the progress of all models, in the order in which they were registered."""
     models = EmbeddingModel.objects
     states = {model.pk: ModelState.COMPUTING for model in models.in_use()}
     if serving := models.serving():
@@ -50,7 +52,7 @@ def model_progress() -> list[ModelProgress]:
 
 
 def drop_unused() -> list[str]:
-    """Delete the vectors and indexes of the models that another one has replaced; return their names."""
+    """Delete the models that another one has replaced, with their vectors and indexes; return their names."""
     unused = list(EmbeddingModel.objects.unused())
     for model in unused:
         model.drop()

@@ -14,13 +14,13 @@ logger = logging.getLogger(__name__)
 
 
 def search_files(files: QuerySet[File], query: str, limit: int) -> list[FoundChunk]:
-    """The chunks that fit the query, best first. files: all that the user may search; no other is looked at."""
+    """Return the chunks that match the query, best first. `files`: all that the user may search; no others are read."""
     store_missing_chunks(files)
     return search_chunks(searchable(files), query, embed_query(query), limit)
 
 
 def embed_query(query: str) -> QueryVector | None:
-    """None: the search goes by words alone."""
+    """Compute the vector of a query. None: the search uses words alone."""
     if not query.strip() or not usable_embedder():
         return None
     model = EmbeddingModel.objects.serving()
@@ -36,5 +36,5 @@ def embed_query(query: str) -> QueryVector | None:
         logger.error("%s now has %s dimensions, its index has %s", model, len(vector), model.dimensions)
         return None
     if not any(vector):
-        return None  # it has no direction, and would be as near to every text
+        return None  # without a direction it would be equally near to every text
     return QueryVector(model.pk, vector)

@@ -1,6 +1,6 @@
-"""From bytes to text, as far as it is certain: a mark, what the text declares of itself, UTF-8. Pure.
+"""Decodes bytes whose encoding is certain: by a byte order mark, the declaration of the text, or UTF-8. Pure.
 
-What none of these decides is guessed by the process that reads files (ingest/reader/text.py).
+For all other bytes, the process that reads files guesses the encoding (ingest/reader/text.py).
 """
 
 import codecs
@@ -13,10 +13,11 @@ _NAMES: Final = """
     iso8859-14 iso8859-15 iso8859-16 cp866 cp874 cp932 cp949 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258
     koi8-r koi8-u macintosh mac-cyrillic
 """
-# Those of https://encoding.spec.whatwg.org, as `codecs` names them. Others that Python knows are none of pages, and punycode
-# takes time that grows with the square of the text: 33 s of 400 KB.
+# The encodings of https://encoding.spec.whatwg.org, as `codecs` names them. Pages use no others of Python's, and the
+# time that punycode takes grows with the square of the length: 33 s for 400 KB.
 _ENCODINGS: Final = frozenset(codecs.lookup(name).name for name in _NAMES.split())
-# What programs write under these names, much as browsers read them. A page in which UTF-16 could be read is not in UTF-16.
+# The encodings that programs use under these names, much as in browsers. A page whose declaration of UTF-16 can be read
+# as ASCII is not in UTF-16.
 _MEANT: Final = {
     "ascii": "utf-8", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "shift_jis": "cp932", "gb2312": "gb18030",
     "gbk": "gb18030", "euc_kr": "cp949", "big5": "big5hkscs", "utf-16": "utf-8", "utf-16-le": "utf-8", "utf-16-be": "utf-8",
@@ -35,14 +36,14 @@ _META: Final = re.compile(
 )
 _COMMENT: Final = re.compile(rb"<!--.*?-->", re.DOTALL)
 _DECLARED_WITHIN: Final = 2_048
-# A declaration or UTF-8 holds for a text of which at most this share of the characters beyond ASCII is damaged.
+# A declaration or UTF-8 is accepted if at most this share of the characters beyond ASCII cannot be decoded.
 _DAMAGED: Final = 0.02
 
 
 def as_utf8(content: bytes, charset: str) -> bytes:
-    """charset: as a server names it; of one that is not known, the content stays as it is.
+    """Convert a content to UTF-8. `charset`: as a server names it; if it is unknown, the content is returned unchanged.
 
-    It counts more than what a page declares of itself, which the mark says to who reads the result.
+    The server's charset overrides the page's own declaration. A byte order mark tells later readers so.
     """
     encoding = encoding_named(charset)
     if not encoding:
@@ -55,7 +56,7 @@ def as_utf8(content: bytes, charset: str) -> bytes:
 
 
 def encoding_named(charset: str) -> str:
-    """The codec for a name of an encoding of texts; empty for what is none."""
+    """Return the codec for the name of a text encoding; empty if the name is unknown."""
     name = charset.strip().lower()
     if name in _ALIASES:
         return _ALIASES[name]
@@ -67,7 +68,7 @@ def encoding_named(charset: str) -> str:
 
 
 def declared_charset(content: bytes) -> str:
-    """What HTML or XML says of itself at its beginning; empty if nothing, and for what is neither."""
+    """Return the encoding that HTML or XML declares at its beginning; empty if there is none, or for other content."""
     head = content[:_DECLARED_WITHIN].removeprefix(codecs.BOM_UTF8)
     if not head.lstrip().startswith(b"<"):
         return ""
@@ -76,9 +77,9 @@ def declared_charset(content: bytes) -> str:
 
 
 def decode_certain(content: bytes, charset: str = "") -> str | None:
-    """By a mark, `charset`, what the text declares, or UTF-8; None if none of them holds.
+    """Decode by a byte order mark, `charset`, the text's own declaration, or UTF-8; None if none of them fits.
 
-    charset: what is said of the content beside it, as in the head of a mail.
+    charset: the encoding that is named outside the content, as in the header of an email.
     """
     for mark, encoding in _MARKS:
         if content.startswith(mark):
@@ -96,7 +97,7 @@ def is_binary(content: bytes) -> bool:
 
 
 def _decode(content: bytes, encoding: str) -> str | None:
-    """None for what is not in this encoding."""
+    """Decode with a few errors at most (_DAMAGED); None if the content is not in this encoding."""
     try:
         return content.decode(encoding)
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Whether Postgres has the extension `vector`, which searches by vectors need."""
+"""Checks whether Postgres has the extension `vector`, which searches by vectors need."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.core import checks
 from django.db import connections
 
-# Scans that continue (hnsw.iterative_scan) came with 0.8.
+# Version 0.8 introduced iterative scans (hnsw.iterative_scan).
 _INSTALLED: Final = """
     SELECT 1 FROM pg_extension WHERE extname = 'vector' AND string_to_array(extversion, '.')::int[] >= '{0,8}'
 """
@@ -14,7 +14,7 @@ _known: Final[set[str]] = set()
 
 
 def has_vector_extension(alias: str = "default") -> bool:
-    """Remembered once it is there: an operator may create it at any time."""
+    """Return whether the extension is installed. Only True is cached: an operator may create it at any time."""
     if alias not in _known:
         with connections[alias].cursor() as cursor:
             cursor.execute(_INSTALLED)
@@ -25,14 +25,16 @@ def has_vector_extension(alias: str = "default") -> bool:
 
 
 def warn_of_absence(write: Callable[[str], object]) -> None:
-    """One line for whoever starts the processes or asks for vectors; nothing if it is there or no model needs it."""
+    """Write a one-line warning if a model needs the extension and it is missing.
+    It is for whoever starts the processes or runs the command `embeddings`.
+    """
     for warning in check_vector_extension(databases=["default"]):
         write(f"{warning.msg} {warning.hint}\n")
 
 
 @checks.register(checks.Tags.database)
 def check_vector_extension(databases: Any = None, **_: Any) -> list[checks.CheckMessage]:
-    """Part of `migrate` and of `check --database default`."""
+    """Check for the extension, as part of `migrate` and of `check --database default`."""
     from knowledge.embedders.choice import chosen_embedder
 
     return [

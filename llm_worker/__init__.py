@@ -1,1 +1,1 @@
-"""The worker: claims runs, builds what the model sees, streams the answer and ends the run. Serves no HTTP."""
+"""The worker: claims runs, builds the requests to the model, streams the answer and ends the run. Serves no HTTP."""

@@ -17,7 +17,7 @@ from psycopg.errors import QueryCanceled
 from chat.infrastructure import log_context
 from chat.infrastructure.threads import with_connection
 
-# Each takes a connection from the pool only while it works; a claim or an end takes some milliseconds.
+# Each thread takes a connection from the pool only while it works; a claim or an end takes some milliseconds.
 THREADS: Final = 8
 LOADING_THREADS: Final = 3
 RETRY_MIN_S: Final = 0.1
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 class Database:
-    """One per process, used on its event loop."""
+    """Runs functions that use the ORM in threads. One instance per process, used on its event loop."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(THREADS, "database")
@@ -42,21 +42,21 @@ class Database:
         return await _run_in(self._threads, partial(function, *args, **kwargs))
 
     async def call_with_retry(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Like call(), repeated with back-off while Postgres is unreachable. `function` must be idempotent."""
+        """Run `function` as call() does, again with back-off while Postgres is unreachable. It must be idempotent."""
         work = partial(function, *args, **kwargs)
         return await _repeat(lambda: _run_in(self._threads, work))
 
     async def load(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Like call_with_retry(), for what may take long. Raises LoadingTimeout if a statement takes too long."""
+        """Run a `function` that may take long, as call_with_retry() does. Raises LoadingTimeout if a statement does."""
         work = partial(_load, partial(function, *args, **kwargs))
         return await _repeat(lambda: _run_in(self._loading_threads, work))
 
     async def extend_leases(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Like call(), but does not wait for other calls."""
+        """Run `function` as call() does, without waiting for other calls."""
         return await _run_in(self._lease_thread, partial(function, *args, **kwargs))
 
     def close(self) -> None:
-        """Return when all work is done."""
+        """Shut the threads down. Returns when all work is done."""
         for threads in (self._threads, self._loading_threads, self._lease_thread):
             threads.shutdown()
 

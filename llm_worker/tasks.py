@@ -27,7 +27,7 @@ from llm_worker.attempt import runtime
 
 @shared_task(name=RUN_TURN, bind=True)
 def run_turn(self: "Task[Any, Any]", /, *, run_id: str, **_later: object) -> None:
-    """Carry one run out: this one, or another that waits in the same queue. Does nothing if none does."""
+    """Carry out one run: this one, or another that waits in the same queue. Does nothing if no run waits."""
     delivery = self.request.delivery_info or {}
     runtime.current().run(run_id, delivery.get("routing_key") or DEFAULT_QUEUE)
 
@@ -52,13 +52,13 @@ def list_mcp_tools(*, server_id: str, credential_id: str = "", **_later: object)
 
 @shared_task(name=ADVANCE_MCP_SIGN_IN)
 def advance_mcp_sign_in(*, sign_in_id: str, **_later: object) -> None:
-    """Do what a sign-in to an MCP server waits for. A second delivery does nothing."""
+    """Carry out the next step of a sign-in to an MCP server. A second delivery does nothing."""
     runtime.current().advance_mcp_sign_in(sign_in_id)
 
 
 @shared_task(name=ANSWER_MCP_REQUEST)
 def answer_mcp_request(*, request_id: str, **_later: object) -> None:
-    """Read a resource of an MCP server, or fill in a prompt of it. A second delivery does nothing once there is an answer."""
+    """Read a resource or fill in a prompt of an MCP server. Once there is an answer, another delivery does nothing."""
     runtime.current().answer_mcp_request(request_id)
 
 
@@ -78,20 +78,23 @@ def start_runtime(sender: Any, **_: object) -> None:
 @task_unknown.connect
 @task_rejected.connect
 def count_dropped(**_: object) -> None:
-    """Celery logs the message and drops it."""
+    """Count a task message that Celery logs and drops."""
     TASKS_DROPPED.inc()
 
 
 @worker_shutting_down.connect
 def drain_runtime(**_: object) -> None:
-    """SIGTERM or the first Ctrl-C. Celery's second Ctrl-C would kill threads, which its thread pool cannot do."""
+    """Drain the process at SIGTERM or the first Ctrl-C.
+
+    Another Ctrl-C hands the runs over: Celery's own handler would kill threads, which its thread pool cannot do.
+    """
     for number in (signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, hand_over_now)
     runtime.drain_current(settings.DRAIN_GRACE_S)
 
 
 def hand_over_now(*_: object) -> None:
-    """Drain without a grace period; other workers resume the runs."""
+    """Drain the process without a grace period; other workers resume its runs."""
     state.should_stop = 0  # type: ignore[assignment]  # the exit status, as Celery's own handler sets it
     runtime.drain_current(0)
 

@@ -1,7 +1,7 @@
 """Requests compressions, records their start and end, and publishes `compression` events to the session.
 
-Does not decide whether a history is too long, what the model is asked or whether a summary is good enough: that is
-the compression app, which these functions let web and workers reach by a queue message only.
+Does not decide whether a history is too long, what the model is asked or whether a summary is good enough: the
+compression app does. Web processes and workers reach it through these functions, by a queue message only.
 """
 
 import logging
@@ -66,8 +66,9 @@ class NewSummary:
 
 @dataclass(frozen=True)
 class WantedCompression:
-    """What a run knows about its history.  reserved_tokens: of the window, for everything that is not history; None: unknown.
+    """Facts that a run knows about its history.
 
+    reserved_tokens: of the window, for everything that is not history; None: unknown.
     is_history_cut: a request of the run omitted a part of the branch.
     """
 
@@ -189,7 +190,7 @@ def end_without_summary(
 
 
 def _model_of(leaf: ChatMessage, session: Session) -> ModelConfig:
-    """The model that wrote `leaf`; else the one that would answer next."""
+    """Return the model that wrote `leaf`, else the model that would answer next."""
     run = Run.objects.filter(message=leaf).select_related("model_config").first()
     if run and run.model_config:
         return run.model_config
@@ -198,7 +199,7 @@ def _model_of(leaf: ChatMessage, session: Session) -> ModelConfig:
 
 
 def _latest_on_branch(leaf: ChatMessage) -> list[Any]:
-    """The latest compressions whose parent is on the branch to `leaf`, newest first."""
+    """Return the latest compressions whose parent is on the branch to `leaf`, newest first."""
     of_session = Compression.objects.filter(session=leaf.session_id)
     latest = list(of_session.annotate(is_waiting=Q(retry_at__gt=Now()))[:LATEST])
     if not latest:

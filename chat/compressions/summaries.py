@@ -1,7 +1,7 @@
 """Finds and stores summaries in the message tree.
 
-A summary's parent is the last user message of the branch it was written for. For models whose window needs it, it replaces
-everything up to its cutoff on every branch that contains its parent. Messages are never deleted.
+A summary's parent is the last user message of the branch it was written for. For models whose window needs it, it
+replaces everything up to its cutoff on every branch that contains its parent. Messages are never deleted.
 """
 
 from typing import NamedTuple
@@ -20,8 +20,8 @@ class Summary(NamedTuple):
     cutoff: UUID
 
 
-# Reads the session's few summaries instead of the children of every message. Prefers the parent nearest to the leaf: its
-# summary was written knowing most of the branch.
+# Reads the session's few summaries instead of the children of every message. Prefers the parent nearest to the leaf:
+# its summary was written when most of the branch existed.
 # Parameters: leaf, model, context_window. Plan: BRANCH, summary_by_session.
 _FIND = Statement(
     f"""{BRANCH}
@@ -40,10 +40,10 @@ _FIND = Statement(
 
 
 def find_summary_for_branch(leaf: ChatMessage | UUID, model: ModelConfig | None = None) -> Summary | None:
-    """Return the newest summary whose parent is on the branch to `leaf` (a message or its id).
+    """Return the summary whose parent is on the branch, nearest to `leaf` (a message or its id); of several the newest.
 
-    model: without those made for other models with a smaller context window. Which summary a run uses depends on what
-    its window leaves to history: llm_worker/request/summary_choice.py chooses it.
+    model: leaves out summaries made for other models with a smaller context window. Which summary a run uses depends
+    on what its window leaves to history: llm_worker/request/summary_choice.py chooses it.
     """
     pk = leaf.pk if isinstance(leaf, ChatMessage) else leaf
     name, window = (model.name, model.counted_window) if model else ("", 0)
@@ -51,7 +51,7 @@ def find_summary_for_branch(leaf: ChatMessage | UUID, model: ModelConfig | None 
 
 
 def store_summary(parent: ChatMessage, cutoff_id: UUID, text: str, token_count: int) -> ChatMessage:
-    """Store a summary below `parent`, or return the one that is there with the same cutoff.
+    """Store a summary below `parent`, or return the existing one with the same cutoff.
 
     The caller holds the session's lock.
     """

@@ -19,7 +19,7 @@ def channel_name(user_id: int) -> str:
 
 
 def announce_change(user_id: int) -> None:
-    """Publish it after the commit."""
+    """Publish the change after the commit."""
     transaction.on_commit(partial(_publish, user_id))
 
 

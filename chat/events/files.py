@@ -1,8 +1,8 @@
-"""Tells all sockets of a user how the user's files get on, on one pub/sub channel per user; and the readers of a knowledge
-base that a document has got on.
+"""Tells all sockets of a user about the progress of the user's files, on one pub/sub channel per user.
 
-The end of a file is published once: Redis remembers for which files that has happened, so a crash between the
-publication and its record in Postgres repeats nothing. A client that was away reads the file.
+The readers of a knowledge base are told that a document has made progress. The end of a file is published once: Redis
+remembers for which files that has happened, so a crash between the publication and its record in Postgres repeats
+nothing. A client that was away reads the file.
 """
 
 import logging
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 # Longer than the sweeper may be away.
 REMEMBERED_S: Final = 86_400
-# KEYS: what remembers the publication. ARGV: its seconds to live, line, channels.
+# KEYS: the key that remembers the publication. ARGV: its seconds to live, line, channels.
 _PUBLISH_ONCE: Final = """
 if redis.call('SET', KEYS[1], '1', 'NX', 'EX', ARGV[1]) then
     for place = 3, #ARGV do redis.call('PUBLISH', ARGV[place], ARGV[2]) end
@@ -39,7 +39,7 @@ def encode_file(file: File) -> bytes:
 
 
 def publish_processing(file: File) -> None:
-    """Publish that the text of a file is going to be extracted: of a new one, for other tabs, or again. At most once."""
+    """Publish that a file's text is going to be extracted: of a new file, for other tabs, or again. At most once."""
     try:
         for channel in _channels(file):
             sync_redis().publish(channel, _encode(file))
@@ -48,10 +48,11 @@ def publish_processing(file: File) -> None:
 
 
 def announce_end(file: File) -> bool:
-    """Publish the committed end of a file, once. False without Redis: the sweeper does it later."""
+    """Publish the committed end of a file, once. False: there is none to publish, or Redis fails.
+    In the latter case the sweeper publishes it later."""
     stored = File.objects.filter(pk=file.pk).defer("text").first()
     if stored is None or stored.ended_at is None or stored.announced_at is not None:
-        return False  # as well if it is read again meanwhile: that will end
+        return False  # also if the file is read again meanwhile: that will end
     try:
         # Of this attempt: a file that is read again ends again.
         key = f"turnwire:file:{stored.pk}:{stored.attempt}:announced"
@@ -64,14 +65,15 @@ def announce_end(file: File) -> bool:
 
 
 def _encode(file: File) -> bytes:
-    """Of a document, that its base has changed: what it is, members read as far as their role goes."""
+    """Encode the message about a file. A document's message only says that its base has changed: members read the
+    document as far as their role allows."""
     if file.knowledge_base_id:
         return knowledge_bases.encode_changed(file.knowledge_base_id)
     return encode_file(file)
 
 
 def _channels(file: File) -> list[str]:
-    """None of an image that a tool returned: the call tells of it."""
+    """Return the channels to publish to; none for an image that a tool returned: the call announces it."""
     if file.is_tool_image:
         return []
     if file.knowledge_base_id:

@@ -1,7 +1,7 @@
 """Frames that sockets receive without having asked, besides those of the packet log (chat/protocol/wire.py).
 
-The AsyncAPI document is generated from them; docstrings are its summaries. Those of a session are recorded as payloads
-(session_events.py), which `type`, `session` and `n` are added to.
+The AsyncAPI document is generated from them; docstrings are its summaries. Frames of a session are recorded as
+payloads (session_events.py), to which `type`, `session` and `n` are added.
 """
 
 from typing import Annotated
@@ -15,7 +15,7 @@ from chat.presenters.turns import RunContinued, StartedAnswer
 from chat.protocol.members import Id, choice, doc
 from chat.protocol.wire import StopReason
 
-# --- Of a session, to those who have subscribed to it --------------------------------------------------------
+# --- Of a session, to its subscribers -------------------------------------------------------------------------
 
 
 class TurnStarted(StartedAnswer, tag_field="type", tag="turn_started"):
@@ -26,8 +26,8 @@ class TurnStarted(StartedAnswer, tag_field="type", tag="turn_started"):
 
 
 class RunContinuedFrame(RunContinued, tag_field="type", tag="run_continued"):
-    """An ended run goes on: a snapshot of a newer attempt with the text so far follows, more packets, another `stop`, and another
-    `overall_stop` of its turn."""
+    """An ended run goes on: a snapshot of a newer attempt with the text so far follows, then more packets, another
+    `stop`, and another `overall_stop` of its turn."""
 
     session: UUID
     n: int
@@ -53,22 +53,23 @@ class CompressionFrame(Struct, tag_field="type", tag="compression"):
 
 
 class SessionFrame(ChangedSession, tag_field="type", tag="session"):
-    """The session's title, mode, agent, project, models or current branch has changed. Events of earlier releases lack members."""
+    """The session's title, agent, project, models, current branch or another member has changed. Events of earlier
+    releases lack members."""
 
     session: UUID
     n: int
 
 
 class Resync(Struct, tag_field="type", tag="resync"):
-    """Events after `since` are lost, or older than those that are kept; read the session by REST and continue after n."""
+    """Events after `since` are lost or no longer stored; read the session by REST and continue after n."""
 
     session: Id
     n: int
 
 
 class Queued(Struct, tag_field="type", tag="queued"):
-    """The run has waited for more than a second, in its queue or for a model server that takes few requests at once. Not part of
-    the log."""
+    """The run has waited for more than a second, in its queue or for a model server that takes few requests at once.
+    Not part of the log."""
 
     run: Id
     position: Annotated[int | None, doc("From 1; null: it waits no longer, and nothing else was sent since.")]
@@ -80,7 +81,7 @@ class Heartbeat(Struct, tag_field="type", tag="heartbeat"):
     run: Id
 
 
-# --- Of a user's lists, to those who watch them --------------------------------------------------------------
+# --- Of a user's lists, to sockets that watch them ------------------------------------------------------------
 
 
 class SessionChanged(ListedSession, tag_field="type", tag="session_changed"):
@@ -112,16 +113,17 @@ class ProjectDeleted(Struct, tag_field="type", tag="project_deleted"):
 
 
 class TagChanged(Struct, tag_field="type", tag="tag_changed"):
-    """A tag was renamed or removed in all sessions of the user; no other message tells of each. A session that had both keeps one."""
+    """A tag was renamed or removed in all sessions of the user; no other message follows for each session. A session
+    that had both tags keeps one."""
 
     tag: Annotated[str, doc("However it is capitalised.")]
     name: Annotated[str | None, doc("Null: it was removed.")]
 
 
 class KnowledgeBaseChanged(Struct, tag_field="type", tag="knowledge_base_changed"):
-    """A knowledge base that the user is a member of was created, or its fields, members or documents have changed, or a document
-    became searchable or failed; read it again. Restricted members are told of what they see alone, and members who have not
-    accepted of nothing."""
+    """A knowledge base that the user is a member of was created, or its fields, members or documents have changed, or a
+    document became searchable or failed; read it again. Restricted members are told only of changes that they see, and
+    members who have not accepted are told of none."""
 
     knowledge_base: UUID
 
@@ -136,9 +138,9 @@ class KnowledgeBaseDeleted(Struct, tag_field="type", tag="knowledge_base_deleted
 
 
 class FileFrame(FileAnswer, tag_field="type", tag="file"):
-    """A file was stored (`processing`), or its text has been extracted or not (`ready`, `failed`): one of the latter two for each
-    file, once. Otherwise as `GET files/{id}/`."""
+    """A file was stored (`processing`), or its text has been extracted (`ready`) or not (`failed`). One of the latter
+    two is sent for each file, once. The members are those of `GET files/{id}/`."""
 
 
 class ModelsChanged(Struct, tag_field="type", tag="models_changed"):
-    """Other models are offered, or they have other limits; read `GET models/` again."""
+    """The offered models or their limits have changed; read `GET models/` again."""

@@ -1,7 +1,8 @@
-"""Tells the sockets of members who have accepted that watch their session list that a knowledge base has changed or was deleted, by its id.
+"""Tells members who have accepted that a knowledge base has changed or was deleted, by its id.
 
-At most once, and stored nowhere, as the session list: what has changed is read by REST, as far as the member's role goes. Who may
-not read documents is not told that they have changed: how often and when would say something of them.
+The message goes to their sockets that watch the session list, at most once, and is stored nowhere: clients read the
+change by REST, as far as the member's role allows. Members who may not read documents are not told that these have
+changed: how often and when would reveal something of them.
 """
 
 from collections.abc import Iterable
@@ -15,18 +16,18 @@ from knowledge.models.knowledge_base import READING
 
 
 def publish_changed(base_id: UUID) -> None:
-    """Publish to all of these members that a base was created, or what all of them see of it was changed, and committed."""
+    """Publish to all accepted members that a base was created, or a committed change that all of them see."""
     members = KnowledgeBaseMember.objects.filter(knowledge_base=base_id).accepted()
     publish_changed_to(base_id, members.values_list("user", flat=True))
 
 
 def publish_content_changed(base_id: UUID) -> None:
-    """Publish to those who read its documents that these, its members or its other fields were changed, and committed."""
+    """Publish a committed change of documents, members or other fields of a base to those who may read documents."""
     publish_changed_to(base_id, reader_ids(base_id))
 
 
 def publish_accepted(base_id: UUID, user_id: int) -> None:
-    """Publish to a user who has accepted a membership, and to those who see that, and committed."""
+    """Publish a committed acceptance of a membership to the user who has accepted, and to members who see it."""
     publish_changed_to(base_id, {user_id, *reader_ids(base_id)})
 
 
@@ -37,7 +38,7 @@ def publish_changed_to(base_id: UUID, user_ids: Iterable[int]) -> None:
 
 
 def publish_deleted(base_id: UUID, user_ids: Iterable[int]) -> None:
-    """Publish to those who were members that they are not any more: the base or their membership was deleted and committed."""
+    """Publish to former members that the base or their membership was deleted; the deletion is committed."""
     line = encode(KnowledgeBaseDeleted(base_id))
     for user_id in user_ids:
         session_list.publish(user_id, line)
@@ -48,6 +49,6 @@ def encode_changed(base_id: UUID) -> bytes:
 
 
 def reader_ids(base_id: UUID) -> list[int]:
-    """The members who may read its documents, and have accepted."""
+    """Return the ids of the users who have accepted and may read the documents of a base."""
     members = KnowledgeBaseMember.objects.accepted().filter(knowledge_base=base_id, role__in=sorted(READING))
     return list(members.values_list("user", flat=True))

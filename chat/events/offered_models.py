@@ -19,7 +19,7 @@ CHANNEL: Final = "turnwire:models"
 
 
 def announce_change() -> None:
-    """Publish it after the commit."""
+    """Publish the change after the commit."""
     call_after_commit(_publish)
 
 

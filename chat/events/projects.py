@@ -1,6 +1,6 @@
 """Tells the sockets that watch a user's session list that a project has changed or was deleted, by its id.
 
-At most once, and stored nowhere, as the session list: what has changed is read by REST.
+At most once, and stored nowhere, like changes of the session list: clients read the project by REST.
 """
 
 from uuid import UUID
@@ -12,10 +12,10 @@ from knowledge.models import Project
 
 
 def publish_changed(project: Project) -> None:
-    """Publish that a project was created, or its fields or files were changed, and committed."""
+    """Publish the committed creation of a project, or a committed change of its fields or files."""
     session_list.publish(project.owner_id, encode(ProjectChanged(project.pk)))
 
 
 def publish_deleted(owner_id: int, project_id: UUID) -> None:
-    """Publish a project that is deleted and committed."""
+    """Publish the committed deletion of a project."""
     session_list.publish(owner_id, encode(ProjectDeleted(project_id)))

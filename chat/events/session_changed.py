@@ -1,5 +1,8 @@
-"""The event `session`: the title, while_answering, agent, project, knowledge bases, tools, options, models, tags or current branch of a session has
-changed, or it was pinned, archived or kept."""
+"""The event `session`: a session was pinned, archived or kept, or one of its members has changed.
+
+These members are its title, while_answering, agent, project, knowledge bases, tools, options, models, tags and current
+branch.
+"""
 
 from chat.events import session_events
 from chat.models import Session

@@ -31,17 +31,17 @@ logger = logging.getLogger(__name__)
 
 
 def record(session: Session, kind: str, payload: JSONObject) -> None:
-    """Number and store one event in the caller's transaction; it is published after the commit."""
+    """Record one event, with a number, in the caller's transaction; it is published after the commit."""
     publish_on_commit(session.record(kind, payload))
 
 
 def publish_on_commit(event: SessionEvent) -> None:
-    """publish(), after the commit of the transaction that recorded `event`."""
+    """Publish `event` after the commit of the transaction that recorded it."""
     transaction.on_commit(partial(publish, event))
 
 
 def publish(event: SessionEvent) -> None:
-    """Append a committed event to its session's log. Without Redis it is logged, and sent with the next event.
+    """Append a committed event to its session's log. A failure of Redis is logged; the next event sends it.
 
     The position of the log is not read first: usually this event alone is missing there.
     """
@@ -61,7 +61,7 @@ def resend(session_id: UUID) -> None:
     held = position_now(log)
     events = _after(session_id, held.seq) if held else _newest(session_id)
     if held and events and events[0].n > held.seq + 1:
-        # Those in between are purged: the log cannot go on, and starts again.
+        # The events in between are purged: the log cannot go on, and starts again.
         delete_logs(log)
     if events:
         lines = [frame(event) for event in events]
@@ -69,17 +69,17 @@ def resend(session_id: UUID) -> None:
 
 
 def frames_after(session_id: UUID | str, n: int, limit: int) -> list[tuple[int, bytes]]:
-    """Events after n, oldest first, at most `limit`: the number and the JSON line that sockets send."""
+    """Return at most `limit` events after n, oldest first: the number and the JSON line that sockets send."""
     return [(event.n, frame(event)) for event in _after(session_id, n)[:limit]]
 
 
 def frame(event: SessionEvent) -> bytes:
-    """The JSON line that sockets send."""
+    """Encode an event as the JSON line that sockets send."""
     return encode({"type": event.kind, "session": str(event.session_id), "n": event.n, **event.payload})
 
 
 def started_runs(event: bytes) -> list[str]:
-    """The runs of which packets follow a session event."""
+    """Return the ids of the runs whose packets follow a session event."""
     if b'"type":"run_continued"' in event:
         return [json.decode(event)["run"]]
     if b'"type":"turn_started"' not in event:
@@ -88,8 +88,8 @@ def started_runs(event: bytes) -> list[str]:
 
 
 def _append(event: SessionEvent) -> Appended:
-    """To the session's log and, in the same round trip, to the channel of its owner's session list, unless it has left
-    that for the trash, or is temporary."""
+    """Append an event to the session's log. If it changes a row of the list, publish the row in the same round trip on
+    the channel of the owner's session list, unless the session is in the trash or temporary."""
     line = frame(event)
     if event.kind not in session_list.LISTED_KINDS:
         return append_now(event_log(event.session_id), EVENTS_ATTEMPT, event.n, [line], base=event.n)

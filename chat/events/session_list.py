@@ -27,7 +27,7 @@ def channel_name(user_id: int) -> str:
 
 
 def encode_changed(session: Session) -> bytes:
-    """The message `session_changed`: the session's row of the list. is_answering must be set."""
+    """Encode the message `session_changed`: the session's row of the list. is_answering must be set."""
     return encode(SessionChanged.from_row(session, session=session.pk, **listed_members(session)))
 
 
@@ -38,12 +38,12 @@ def publish_created(session: Session) -> None:
 
 
 def publish_row(session: Session) -> None:
-    """Publish a row that lists do not have, or have otherwise, after the commit. is_answering must be set."""
+    """Publish a new or changed row after the commit. is_answering must be set."""
     _publish_on_commit(session)
 
 
 def publish_deleted(session: Session) -> None:
-    """Publish a session that is deleted, into the trash or for good, and committed."""
+    """Publish the committed deletion of a session, into the trash or for good."""
     publish(session.owner_id, encode(SessionDeleted(session.pk)))
 
 
@@ -55,14 +55,15 @@ def mark_seen(session: Session, n: int | None) -> None:
 
 
 def _publish_on_commit(session: Session) -> None:
-    """Except of a temporary session, which no list has."""
+    """Publish the row after the commit, except for a temporary session, which is in no list."""
     if session.is_temporary:
         return
     transaction.on_commit(partial(publish, session.owner_id, encode_changed(session)))
 
 
 def publish(user_id: int, line: bytes) -> None:
-    """Send a line to all sockets of the user that watch the list. Without Redis the message is lost, and logged: the change itself is committed."""
+    """Send a line to all sockets of the user that watch the list.
+    If Redis fails, the message is lost and the loss is logged: the change itself is committed."""
     try:
         sync_redis().publish(channel_name(user_id), line)
     except RedisError as error:

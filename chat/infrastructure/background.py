@@ -1,7 +1,7 @@
 """Background work that must not end: a task or thread that fails is logged and started again.
 
-Without it, an exception that nobody expected ends the task in silence: the process lives on, counts as healthy, and what the task did is
-never done again.
+Without it, an unexpected exception ends the task silently: the process lives on and counts as healthy, but the work of
+the task is never done again.
 """
 
 import asyncio
@@ -13,18 +13,18 @@ from typing import Final
 
 logger = logging.getLogger(__name__)
 
-# Between a failure and the next start: a lasting fault is one log record a second.
+# From a failure to the next start: a lasting fault writes one log record per second.
 RESTART_S: Final = 1.0
 FAILED: Final = "background work failed and starts again: %s"
 
 
 def start_task(name: str, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
-    """Await work() in a task until it returns or the task is cancelled; after an exception, again. Keep the task."""
+    """Await work() in a task until it returns or is cancelled; repeat it after an exception. Keep the task."""
     return asyncio.create_task(_repeat(name, work), name=name)
 
 
 def start_thread(name: str, work: Callable[[], None]) -> threading.Thread:
-    """Call work() in a daemon thread until it returns; after an exception, again."""
+    """Call work() in a daemon thread until it returns; repeat it after an exception."""
     thread = threading.Thread(target=_repeat_in_thread, args=[name, work], name=name, daemon=True)
     thread.start()
     return thread

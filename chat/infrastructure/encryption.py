@@ -1,9 +1,8 @@
-"""Encrypts what must be stored and used again, but not be readable in a copy of the database: keys of model providers, tokens of
-MCP servers.
+"""Encrypts secrets that are stored and used again: keys of model providers, tokens of MCP servers.
 
-With SECRETS_KEYS (Fernet: AES-128-CBC and HMAC-SHA256): the first key encrypts, all of them decrypt, so that keys can be
-replaced (`manage.py rotate_secrets`). What this process has encrypted or decrypted is kept out of its logs and reports
-(config/secret_filter.py).
+A copy of the database does not reveal them. Of SECRETS_KEYS (Fernet: AES-128-CBC and HMAC-SHA256), the first key
+encrypts and all keys decrypt, so that keys can be replaced (`manage.py rotate_secrets`). Texts that this process has
+encrypted or decrypted are kept out of its logs and reports (config/secret_filter.py).
 """
 
 import base64
@@ -25,7 +24,7 @@ class EncryptionUnavailable(Exception):
 
 
 class UnreadableSecret(Exception):
-    """It was encrypted with a key that is not in SECRETS_KEYS any more, or it was changed."""
+    """The secret was encrypted with a key that is no longer in SECRETS_KEYS, or it was changed."""
 
 
 def is_available() -> bool:
@@ -33,14 +32,14 @@ def is_available() -> bool:
 
 
 def encrypt(text: str) -> str:
-    """Raises EncryptionUnavailable."""
+    """Encrypt a text with the first key, and remember it. Raises EncryptionUnavailable."""
     encrypted = _cipher().encrypt(text.encode()).decode()
     remember(text)
     return encrypted
 
 
 def decrypt(encrypted: str) -> str:
-    """Raises EncryptionUnavailable, UnreadableSecret."""
+    """Decrypt a text, and remember it. Raises EncryptionUnavailable, UnreadableSecret."""
     from cryptography.fernet import InvalidToken
 
     try:
@@ -52,17 +51,17 @@ def decrypt(encrypted: str) -> str:
 
 
 def rotate(encrypted: str) -> str:
-    """The same secret, encrypted with the first key. Raises EncryptionUnavailable, UnreadableSecret."""
+    """Encrypt a secret again, with the first key. Raises EncryptionUnavailable, UnreadableSecret."""
     return encrypt(decrypt(encrypted))
 
 
 def known_secrets() -> tuple[str, ...]:
-    """What this process has encrypted or decrypted lately."""
+    """Return the texts that this process has remembered last, newest first, at most MAX_REMEMBERED."""
     return _remembered
 
 
 def remember(text: str) -> None:
-    """Keep it out of logs and reports: a secret inside of what is encrypted."""
+    """Keep a text out of logs and reports. Called directly for a secret inside of an encrypted text."""
     global _remembered
     if text not in _remembered:
         # One assignment: other threads read it meanwhile.
@@ -77,13 +76,13 @@ def _cipher() -> "MultiFernet":
 
 @lru_cache(maxsize=4)
 def _cipher_of(keys: tuple[str, ...]) -> "MultiFernet":
-    from cryptography.fernet import Fernet, MultiFernet  # processes that store no secrets do without
+    from cryptography.fernet import Fernet, MultiFernet  # not imported by processes that store no secrets
 
     return MultiFernet([Fernet(base64.urlsafe_b64encode(decode_key(key))) for key in keys])
 
 
 def decode_key(text: str) -> bytes:
-    """The 32 bytes of a key in base64, of either alphabet, padded or not. Raises ValueError."""
+    """Decode the 32 bytes of a key in base64, of either alphabet, padded or not. Raises ValueError."""
     plain = text.rstrip("=").replace("-", "+").replace("_", "/")
     key = base64.b64decode(f"{plain}{'=' * (-len(plain) % 4)}", validate=True)
     if len(key) != 32:

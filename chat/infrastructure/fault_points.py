@@ -32,7 +32,7 @@ Point = Literal[
     "after_summary_stored",  # it is stored, the task is not acknowledged
     "after_file_claim",  # the file is claimed, nothing is read
     "before_file_end",  # it is read, nothing is stored
-    "before_thumbnail_stored",  # what replaces the upload is in the storage
+    "before_thumbnail_stored",  # the replacement of the upload is in the storage
     "after_picture_stored",  # both are, the row does not point to them
     "after_contents_imported",  # the files of an archive are in the storage, no row is
     "after_document_fetched",  # the content of a URL is here, the row does not point to it
@@ -50,7 +50,7 @@ _ARMED: Final[dict[str, signal.Signals]] = {
 
 
 def reach(point: Point) -> None:
-    """Send the configured signal for this point; does nothing in production."""
+    """Send the signal configured for this point. Without FAULT_POINTS, as in production, it does nothing."""
     if _ARMED and point in _ARMED:
         # To this very thread: a signal to the process may be taken by another thread, and this one would go on
         # beyond the point until that one is scheduled.

@@ -9,7 +9,7 @@ ALLOCATIONS: Final = 50_000
 
 
 def tune_gc() -> None:
-    """Call once at the end of startup: objects loaded until then are excluded from collections."""
+    """Exclude all objects loaded so far from collections, and collect less often. Call once, at the end of startup."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(ALLOCATIONS, 20, 50)

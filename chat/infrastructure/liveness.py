@@ -2,7 +2,8 @@
 
 Each worker process holds a session-level advisory lock under its owner number, on a separate connection. kill -9, OOM
 and crashes close the connection and free the lock within a second, without a clock. If locks cannot be used (a pooler
-that shares sessions) or a host fails without closing connections, the lease decides (chat/models/lease.py, leadership.py).
+that shares sessions) or a host fails without closing connections, the lease decides (chat/models/lease.py,
+leadership.py).
 """
 
 import secrets
@@ -20,19 +21,19 @@ LOCK_IS_HELD: Final = """EXISTS (
       AND ((classid::bigint << 32) | objid::bigint) = {owner})"""
 
 
-# By default Postgres keeps the session, and its lock, of a host that is gone for two hours. Without effect on Unix sockets.
+# By default Postgres keeps the session and the lock of a lost host for two hours. No effect on Unix sockets.
 _SERVER_NOTICES: Final = """
     SELECT set_config('tcp_keepalives_idle', '2', false), set_config('tcp_keepalives_interval', '1', false),
         set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '5000', false)"""
 
 
 def new_owner() -> int:
-    """A number for this process: 62 random bits, never 0, which fit a bigint and are unique in practice."""
+    """Return a random number for a worker: 62 bits, odd, never 0. It fits a bigint and is unique in practice."""
     return secrets.randbits(62) | 1
 
 
 def new_sweeper() -> int:
-    """The number of a sweeper: even, since those of workers are odd."""
+    """Return a random number for a sweeper: even, since the numbers of workers are odd."""
     return new_owner() + 1
 
 
@@ -41,7 +42,7 @@ def is_worker(owner: int) -> bool:
 
 
 def connect() -> psycopg.Connection[Any]:
-    """A connection outside the pool, in autocommit, whose loss is noticed within seconds, by both sides."""
+    """Open a connection outside the pool, in autocommit, whose loss both sides notice within seconds."""
     parameters = connection.get_connection_params()
     parameters.pop("pool", None)
     parameters |= {

@@ -25,7 +25,8 @@ _fields: contextvars.ContextVar[Mapping[str, str | int]] = contextvars.ContextVa
 
 @contextmanager
 def bound(**fields: object) -> Iterator[None]:
-    """Add these fields, as integers or text, to the records of the block and of the tasks it starts. None or "" removes one."""
+    """Add these fields, as integers or text, to the log records of the block and of the tasks it starts.
+    None or "" removes a field."""
     merged = dict(_fields.get())
     for name, value in fields.items():
         if value in (None, ""):
@@ -44,17 +45,17 @@ def current() -> Mapping[str, str | int]:
 
 
 def current_request_id() -> str:
-    """Empty outside of a request and of the work that one has caused."""
+    """Return the id of the request that caused the current work; empty if no request did."""
     return str(_fields.get().get("request_id", ""))
 
 
 def accept_request_id(sent: object) -> str:
-    """The id that a client sent if it is one, else a new one."""
+    """Return the id that a client sent if it is acceptable, else a new id."""
     return sent if isinstance(sent, str) and _ACCEPTED.fullmatch(sent) else uuid.uuid4().hex
 
 
 def in_context(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """The function with the caller's fields, for a thread."""
+    """Wrap a function so that it runs with the caller's fields in another thread."""
     context = contextvars.copy_context()
 
     def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:

@@ -26,12 +26,12 @@ class PrefixKey(NamedTuple):
 
 
 def redis_key(session_id: Any) -> str:
-    """A hash: model name -> digests of its latest request, in JSON."""
+    """Return the key of a hash: model name -> digests of its latest request, in JSON."""
     return f"turnwire:{{{session_id}}}:sent"
 
 
 def read_digests(keys: Iterable[PrefixKey]) -> dict[PrefixKey, list[str]]:
-    """The stored digests, oldest message first; keys without digests are left out. Empty if Redis fails."""
+    """Read the stored digests, oldest message first. Keys without digests are left out. Empty if Redis fails."""
     wanted = list(keys)
     try:
         with sync_redis().pipeline(transaction=False) as pipe:

@@ -1,6 +1,6 @@
 """Redis connections of this process: one asyncio client per event loop, one client for threads.
 
-Timeouts are short so that a caller fails soon if Redis is unreachable; the pub/sub connection alone waits without limit.
+Timeouts are short so that a caller fails soon if Redis is unreachable; only pub/sub connections wait without limit.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, aioredis.Redis] = WeakKey
 
 
 def async_redis() -> aioredis.Redis:
-    """The client of the running event loop."""
+    """Return the client of the running event loop."""
     loop = asyncio.get_running_loop()
     client = _clients.get(loop)
     if client is None:
@@ -46,13 +46,13 @@ async def close_async_redis() -> None:
 
 
 def new_subscriber_redis() -> aioredis.Redis:
-    """A client for a pub/sub connection of the caller's own: reads without a timeout, retries nothing itself."""
+    """Return a client for the caller's own pub/sub connection. It reads without a timeout and does not retry."""
     return _client(socket_timeout=None, retry=AsyncRetry(_BACKOFF, 0))
 
 
 def new_subscriber_connection() -> AbstractConnection:
-    """One bare connection for the hub, which parses publications without a PubSub object: that costs three times
-    as much per publication."""
+    """Return a bare connection for the hub, which parses publications itself.
+    A PubSub object would cost three times as much per publication."""
     pool = connection_pool(
         settings.REDIS_URL, socket_timeout=None, protocol=2, retry=AsyncRetry(_BACKOFF, 0), **_COMMON
     )
@@ -62,12 +62,12 @@ def new_subscriber_connection() -> AbstractConnection:
 
 @cache
 def sync_redis() -> redis.Redis:
-    """The client for threads."""
+    """Return the client for threads."""
     return redis.Redis.from_url(
         settings.REDIS_URL, socket_timeout=SOCKET_TIMEOUT_S, retry=Retry(_BACKOFF, 2), **_COMMON
     )
 
 
 def _client(**options: Any) -> aioredis.Redis:
-    """A client that owns its pool."""
+    """Return a client that owns its pool."""
     return aioredis.Redis.from_pool(connection_pool(settings.REDIS_URL, **options, **_COMMON))

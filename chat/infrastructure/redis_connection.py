@@ -1,11 +1,11 @@
-"""asyncio connections to Redis: each loss of one is a ConnectionError of redis-py, which its callers and its retries expect, and
-a task that is cancelled while it sends ends.
+"""asyncio connections to Redis: every loss raises redis-py's ConnectionError, and a task cancelled while it sends ends.
 
-uvloop raises RuntimeError when something is written to a connection that the peer has reset while it was idle, and redis-py
-does not notice the reset before it writes. On every other connection the same loss is an OSError.
+Callers and the retries of redis-py expect ConnectionError. uvloop raises RuntimeError when something is written to a
+connection that the peer has reset while it was idle, and redis-py does not notice the reset before it writes. On every
+other connection the same loss is an OSError.
 
-redis-py sends within asyncio.wait_for, which before Python 3.12 drops a cancellation that comes after the sending has ended or failed
-(https://github.com/python/cpython/issues/86296): a run that is stopped at that moment would go on.
+redis-py sends within asyncio.wait_for, which before Python 3.12 drops a cancellation that comes after the sending has
+ended or failed (https://github.com/python/cpython/issues/86296): a run that is stopped at that moment would go on.
 """
 
 import asyncio
@@ -15,13 +15,16 @@ from typing import Final
 from redis.asyncio import connection
 from redis.exceptions import ConnectionError as ConnectionLost
 
-# The end of uvloop's message. Other RuntimeErrors are faults of the program and stay what they are.
+# The end of uvloop's message. Other RuntimeErrors are faults of the program and are raised unchanged.
 CLOSED_TRANSPORT: Final = "the handler is closed"
 
 
 class LossNoticed(connection.AbstractConnection):
-    """Raises ConnectionError where the library would raise RuntimeError of a closed transport, and CancelledError where it would
-    go on."""
+    """A connection that notices its loss and the cancellation of its task.
+
+    It raises ConnectionError where the library would raise the RuntimeError of a closed transport, and CancelledError
+    where the library would go on.
+    """
 
     async def send_packed_command(
         self, command: bytes | str | Iterable[bytes], check_health: bool = True
@@ -53,7 +56,7 @@ class SocketConnection(LossNoticed, connection.UnixDomainSocketConnection):
     pass
 
 
-# The library's classes by scheme -> those in their place.
+# The library's class of each scheme -> the class that replaces it.
 NOTICING: Final[dict[type[connection.AbstractConnection], type[LossNoticed]]] = {
     connection.Connection: TcpConnection,
     connection.SSLConnection: TlsConnection,
@@ -62,7 +65,7 @@ NOTICING: Final[dict[type[connection.AbstractConnection], type[LossNoticed]]] = 
 
 
 def connection_pool(url: str, **options: object) -> connection.ConnectionPool:
-    """The pool that ConnectionPool.from_url makes, of connections that notice their loss."""
+    """Return the pool of ConnectionPool.from_url, with connections that notice their loss."""
     pool = connection.ConnectionPool.from_url(url, **options)
     pool.connection_class = NOTICING[pool.connection_class]
     return pool

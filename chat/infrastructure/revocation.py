@@ -55,7 +55,7 @@ class RevocationListener:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Returns when Redis has confirmed the subscription; waits while Redis is unreachable."""
+        """Subscribe; return when Redis has confirmed the subscription. Waits while Redis is unreachable."""
         self._task = start_task("revocations", self._keep_listening)
         await self._listening.wait()
 

@@ -1,7 +1,7 @@
 """Counts the open sockets of each user across all web processes, and admits no more than MAX_SOCKETS_PER_USER.
 
-They stand in one sorted set per user in Redis, by the time at which they expire. Each process renews its own, so those
-of a process that was killed fall out, and those that an emptied Redis forgot come back.
+Redis holds one sorted set per user: an entry per socket, with the time at which it expires. Each process renews its own
+entries, so the entries of a killed process expire, and entries that an emptied Redis has lost come back.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ logger = logging.getLogger(__name__)
 RENEW_S: Final = 10.0
 # Misses two renewals: a process that is only busy keeps its entries.
 TTL_S: Final = 30
-# Renewed in one round trip, during which the process does little else.
+# Users renewed in one round trip, during which the process does little else.
 USERS_AT_ONCE: Final = 100
-# A new socket does not wait longer for Redis: without it, it is admitted and counted at the next renewal.
+# A new socket does not wait longer for Redis: it is admitted then, and counted at the next renewal.
 ADMISSION_TIMEOUT_S: Final = 2.0
 
 # KEYS: set. ARGV: limit (0: none), time to live in seconds, entry... Returns 1 if the entries are in the set.
@@ -44,7 +44,7 @@ def registry_key(user_id: int) -> str:
 
 
 def count_now(user_id: int) -> int:
-    """The user's open sockets, of all processes. For threads. Raises RedisError."""
+    """Count the user's open sockets, of all processes. For threads. Raises RedisError."""
     return sync_redis().zcount(registry_key(user_id), int(time.time()), "+inf")
 
 
@@ -71,7 +71,7 @@ class SocketRegistry:
         return entry
 
     def release(self, entry: str) -> None:
-        """The socket has closed. Without Redis, its entry expires."""
+        """Remove the entry of a closed socket. Without Redis, the entry expires."""
         user_id = self._users.pop(entry, None)
         if user_id is None:
             return
@@ -80,7 +80,7 @@ class SocketRegistry:
         task.add_done_callback(self._tasks.discard)
 
     async def renew(self) -> None:
-        """Let the entries of all open sockets live on. Raises RedisError, OSError."""
+        """Renew the entries of all open sockets. Raises RedisError, OSError."""
         by_user = defaultdict[int, list[str]](list)
         for entry, user_id in self._users.items():
             by_user[user_id].append(entry)
@@ -89,7 +89,7 @@ class SocketRegistry:
             await self._renew_users({one: by_user[one] for one in users[start : start + USERS_AT_ONCE]})
 
     async def close(self) -> None:
-        """Renew no longer. What is still open expires."""
+        """Stop renewing entries. Those of sockets that are still open expire."""
         if self._renewing:
             self._renewing.cancel()
             self._renewing = None

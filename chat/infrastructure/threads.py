@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 async def in_thread(
     function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
 ) -> Result:
-    """function(*args) in a thread of the loop's executor; its database connection returns to the pool afterwards."""
+    """Call function(*args) in a thread of the loop's executor; then return its database connection to the pool."""
     return await in_thread_of(None, function, *args, **kwargs)
 
 
@@ -26,7 +26,7 @@ async def in_thread_of(
     *args: Parameters.args,
     **kwargs: Parameters.kwargs,
 ) -> Result:
-    """As in_thread(), in a thread of `executor`. None: the loop's."""
+    """Call a function as in_thread() does, in a thread of `executor`; None means the executor of the loop."""
     # Not asgiref's bridge, whose callbacks to the loop cost more than a query.
     loop = asyncio.get_running_loop()
     work = log_context.in_context(with_connection)

@@ -1,4 +1,4 @@
-"""Deletes knowledge bases: at once for everybody, since nobody is a member any more; then what they hold, in short transactions."""
+"""Deletes knowledge bases: first the members, so that nobody reaches a base, then contents, in short transactions."""
 
 from typing import Final
 
@@ -11,12 +11,13 @@ from chat.knowledge_bases.members import check_owner
 from chat.protocol.errors import ApiError
 from knowledge.models import Document, KnowledgeBase, MembershipChange
 
-# Documents of one transaction.
+# Documents per transaction.
 BATCH: Final = 20
 
 
 def delete_base(base: KnowledgeBase, actor: User) -> None:
-    """Raises ApiError if it was deleted, or `actor` does not own it any more. The sweeper deletes what it holds."""
+    """Delete a base for everybody by removing its members. The sweeper deletes its contents.
+    Raises ApiError if the base was deleted, or `actor` does not own it any more."""
     with transaction.atomic():
         if not base.change():
             raise ApiError("knowledge_base_not_found")
@@ -38,7 +39,7 @@ def delete_base(base: KnowledgeBase, actor: User) -> None:
 
 
 def purge_base(base: KnowledgeBase) -> int:
-    """Delete a batch of the documents of a base without members, or else the base itself; return how many rows that were."""
+    """Delete a batch of the documents of a base without members, or else the base; return the number of rows."""
     documents = Document.objects.filter(knowledge_base=base).order_by("pk")
     batch = list(documents.values_list("pk", flat=True)[:BATCH])
     if batch:

@@ -1,4 +1,7 @@
-"""Documents of a knowledge base: add, replace, rename, delete. Their contents are in the storage already, or are fetched later."""
+"""Documents of a knowledge base: add, replace, rename, delete.
+
+Their contents are in the storage already, or are fetched later.
+"""
 
 import uuid
 from collections.abc import Iterator
@@ -19,7 +22,7 @@ from knowledge.models.knowledge_base import EDITING
 
 
 def add_document(base: KnowledgeBase, actor: User, version: DocumentVersion) -> Document:
-    """Store it and have its text extracted. Raises ApiError; then nothing is stored."""
+    """Store a document and have its text extracted. Raises ApiError; then nothing is stored."""
     with _as_editor(base, actor):
         quotas.check_documents(base)
         check_room(base, version.size_bytes)
@@ -30,13 +33,13 @@ def add_document(base: KnowledgeBase, actor: User, version: DocumentVersion) -> 
 
 
 def replace_document(document: Document, actor: User, version: DocumentVersion) -> Document:
-    """Have a new version read; the one before is found until then. Raises ApiError; then nothing is changed.
+    """Replace a document: searches find the old version until the new one is read. Raises ApiError without a change.
 
     The same content costs nothing, but may get another title.
     """
     base = _base_of(document)
     with _as_editor(base, actor):
-        # Locked by the base, which all changes of its documents hold; its worker goes on meanwhile.
+        # Locked through the base, whose lock all changes of its documents hold; its worker goes on meanwhile.
         document = _again(document)
         if document.is_unchanged_by(version.content_hash):
             document.rename_given(version.name)
@@ -50,7 +53,7 @@ def replace_document(document: Document, actor: User, version: DocumentVersion) 
 
 
 def rename_version(document: Document, actor: User, name: str) -> Document:
-    """Give the version that is read, or found, another title. Raises ApiError."""
+    """Rename the version that was given last, and not an older one that is still served. Raises ApiError."""
     with _as_editor(_base_of(document), actor):
         if not document.rename_given(name):
             raise ApiError("document_not_found")
@@ -58,7 +61,7 @@ def rename_version(document: Document, actor: User, name: str) -> Document:
 
 
 def rename_document(document: Document, actor: User, name: str) -> Document:
-    """Raises ApiError."""
+    """Rename a document: both the version that is served and the one that was given last. Raises ApiError."""
     with _as_editor(_base_of(document), actor):
         if not document.rename(name):
             raise ApiError("document_not_found")
@@ -66,14 +69,15 @@ def rename_document(document: Document, actor: User, name: str) -> Document:
 
 
 def delete_document(document: Document, actor: User) -> None:
-    """Delete it with all that searches know of it. Raises ApiError."""
+    """Delete a document with its chunks and vectors. Raises ApiError."""
     with _as_editor(_base_of(document), actor):
         Document.objects.filter(pk=document.pk).delete_whole()
     blobs.purge_on_commit()
 
 
 def check_room(base: KnowledgeBase, size: int, waiting: int = 1) -> None:
-    """Raise ApiError if the base's owner may not store so many more bytes, or more chunks, or have so many more documents wait."""
+    """Raise ApiError if the base's owner may not store `size` more bytes or more chunks, or have more documents wait.
+    waiting: the number of documents that would wait."""
     quotas.WAITING_FILES.check(base.owner, waiting)
     quotas.check_chunks(base.owner_id)
     quotas.check_storage(base.owner_id, StoredBytes.objects.sum_of(base.owner_id), size)
@@ -81,13 +85,13 @@ def check_room(base: KnowledgeBase, size: int, waiting: int = 1) -> None:
 
 @contextmanager
 def _as_editor(base: KnowledgeBase, actor: User) -> Iterator[None]:
-    """A transaction in which nobody else changes the base, and `actor` may. Its readers are told afterwards."""
+    """Open a transaction in which only `actor`, an editor, changes the base. Tell its readers after the commit."""
     with transaction.atomic():
         if not base.change():
             raise ApiError("knowledge_base_not_found")
-        # As it is now: the base may have got another owner while the content was received.
+        # Read again: the base may have got another owner while the content was received.
         base.refresh_from_db(fields=["owner"])
-        # What is counted is the owner's: of two uploads that fit alone, one is refused.
+        # Documents count for the owner: of two simultaneous uploads that fit one by one only, one is refused.
         quotas.lock_user(base.owner)
         role = KnowledgeBaseMember.objects.roles_of(actor, [base.pk]).get(base.pk)
         if role not in EDITING:
@@ -98,7 +102,7 @@ def _as_editor(base: KnowledgeBase, actor: User) -> Iterator[None]:
 
 def _base_of(document: Document) -> KnowledgeBase:
     base = document.knowledge_base
-    if base is None:  # of no document
+    if base is None:  # a file of no base
         raise ApiError("document_not_found")
     return base
 

@@ -1,7 +1,8 @@
-"""Members of a knowledge base: who is one, in which role, who has accepted that, and who changed it.
+"""Members of a knowledge base: their roles, their acceptance of these, and the record of changes.
 
-Changes of one base wait for each other, so that two owners who leave side by side do not leave it without one. An owner carries no
-quota; the one that the base counts for does, so another one gets it only who agreed and has room for it (decision 0115).
+Changes of one base wait for each other, so that two owners who leave at the same time do not leave it without an owner.
+The base counts in the quotas of one of its owners. It is passed on only to an owner who has agreed and has room for it
+(decision 0115).
 """
 
 from collections.abc import Iterator
@@ -19,14 +20,14 @@ from chat.runs import quotas
 from knowledge.models import KnowledgeBase, KnowledgeBaseMember, MemberRole, MembershipChange
 from knowledge.models.knowledge_base import READING
 
-# Memberships of one user, in bases that another one owns, which the first has not accepted.
+# Memberships that one user has not accepted, in bases of one other owner.
 MAX_INVITATIONS: Final = 20
 
 
 def add_member(base: KnowledgeBase, actor: User, user_name: str, role: MemberRole) -> KnowledgeBaseMember:
-    """Invite a user, who may at once what the role allows.
+    """Invite a user, who has the rights of the role at once.
 
-    Raises ApiError: `user_not_found`, `already_member`, `too_many_invitations`, or that `actor` owns the base no more.
+    Raises ApiError: `user_not_found`, `already_member`, `too_many_invitations`, or as check_owner().
     """
     with _as_owner(base, actor):
         user = User.objects.filter(username=user_name, is_active=True).first()
@@ -34,7 +35,7 @@ def add_member(base: KnowledgeBase, actor: User, user_name: str, role: MemberRol
             raise ApiError("user_not_found", field="user")
         if base.members.filter(user=user).exists():
             raise ApiError("already_member", field="user")
-        quotas.lock_user(actor)  # other bases of this owner invite beside this one
+        quotas.lock_user(actor)  # this owner's other bases may invite at the same time
         if KnowledgeBaseMember.objects.invited_by(actor, user).count() >= MAX_INVITATIONS:
             raise ApiError("too_many_invitations", max=MAX_INVITATIONS)
         member = base.members.create(user=user, role=role, is_accepted=False, is_ownership_accepted=False)
@@ -59,7 +60,10 @@ def accept_base(base: KnowledgeBase, user: User, *, with_ownership: bool) -> Non
 
 
 def change_role(base: KnowledgeBase, actor: User, pk: UUID, role: MemberRole) -> KnowledgeBaseMember:
-    """Raises ApiError: `member_not_found`, `last_owner`, `owner_without_room`, or that `actor` owns the base no more."""
+    """Change the role of a member.
+
+    Raises ApiError: `member_not_found`, `last_owner`, `owner_without_room`, or as check_owner().
+    """
     with _as_owner(base, actor):
         member = _get(base, pk)
         before = member.role
@@ -73,9 +77,9 @@ def change_role(base: KnowledgeBase, actor: User, pk: UUID, role: MemberRole) ->
 
 
 def remove_member(base: KnowledgeBase, actor: User, pk: UUID) -> None:
-    """Owners remove anybody, everybody else themselves.
+    """Remove a member: owners remove anybody, other members only themselves.
 
-    Raises ApiError: `member_not_found`, `last_owner`, `owner_without_room`, `not_allowed`.
+    Raises ApiError: `member_not_found`, `last_owner`, `owner_without_room`, or as check_owner().
     """
     with _held(base):
         if not base.members.filter(pk=pk, user=actor).exists():
@@ -90,7 +94,7 @@ def remove_member(base: KnowledgeBase, actor: User, pk: UUID) -> None:
 
 
 def check_owner(base: KnowledgeBase, actor: User) -> None:
-    """Raises ApiError unless `actor` is an owner of the base now."""
+    """Raise ApiError unless `actor` is an owner now: `not_allowed`, or `knowledge_base_not_found` for no member."""
     role = KnowledgeBaseMember.objects.roles_of(actor, [base.pk]).get(base.pk)
     if role is None:
         raise ApiError("knowledge_base_not_found")
@@ -107,7 +111,7 @@ def _as_owner(base: KnowledgeBase, actor: User) -> Iterator[None]:
 
 @contextmanager
 def _held(base: KnowledgeBase) -> Iterator[None]:
-    """A transaction in which nobody else changes members. Its readers are told afterwards: others see no members."""
+    """Open a transaction in which nobody else changes members. Tell the readers afterwards: others see no members."""
     with transaction.atomic():
         if not base.change():
             raise ApiError("knowledge_base_not_found")
@@ -123,9 +127,10 @@ def _get(base: KnowledgeBase, pk: UUID) -> KnowledgeBaseMember:
 
 
 def _leave_an_owner(base: KnowledgeBase, member: KnowledgeBaseMember, actor: User) -> None:
-    """Raise ApiError if this is the last who agreed. If the base counts for this one, let it count for another who has room.
+    """Check that another owner has agreed; if the base counts for this member, let it count for one with room for it.
 
-    `actor` before all others, who asks for it; then who has been an owner for longest.
+    `actor`, who asks for it, comes first, then the owner who has been a member for longest.
+    Raises ApiError: `last_owner`, `owner_without_room`.
     """
     owners = base.members.owners().exclude(pk=member.pk).select_related("user")
     others = [one.user for one in owners if one.is_ownership_accepted or one.user_id == actor.pk]
@@ -145,7 +150,7 @@ def _leave_an_owner(base: KnowledgeBase, member: KnowledgeBaseMember, actor: Use
 
 
 def _tell_if_no_reader(member: KnowledgeBaseMember) -> None:
-    """Of the own role."""
+    """Announce the new role to an accepted member who is no reader: readers are told of all changes."""
     if member.is_accepted and member.role not in READING:
         call_after_commit(events.publish_changed_to, member.knowledge_base_id, [member.user_id])
 

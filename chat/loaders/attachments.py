@@ -40,7 +40,7 @@ class _FileRow(NamedTuple):
         return Image(str(self.id), self.name, "", self.width_px or 0, self.height_px or 0)
 
     def as_image(self) -> Image:
-        """Without an address if its content cannot be read."""
+        """Read the image; without an address if its content cannot be read."""
         try:
             encoded = b64encode(blobs.read_whole(self.content)).decode()
         except OSError as error:
@@ -51,7 +51,7 @@ class _FileRow(NamedTuple):
 
 
 class ProjectSize(NamedTuple):
-    """files, tokens: of the readable texts of a project.  others: its pictures, and the files that are still being read."""
+    """The size of a project. files, tokens: of its readable texts.  others: pictures, and files being read."""
 
     files: int
     tokens: int
@@ -59,7 +59,7 @@ class ProjectSize(NamedTuple):
 
 
 class OtherFile(NamedTuple):
-    """A picture of a project, or a file of it that is still being read: then without a size."""
+    """A picture of a project, or a file of it that is still being read and has no size yet."""
 
     file: _FileRow
     is_picture: bool
@@ -109,7 +109,7 @@ _OF_CALLS: Final = Statement(
 )
 _IS_TEXT: Final = "file.status = 'ready' AND file.kind <> 'image'"
 _IS_OTHER: Final = "(file.status = 'processing' OR (file.status = 'ready' AND file.kind = 'image'))"
-# In the default encoding where a text was not counted in this one.
+# Tokens in the default encoding where a text was not counted in this one.
 _TOKENS: Final = "COALESCE((file.tokens_by_encoding->>%(encoding)s)::int, file.token_count)"
 # Parameters: project, encoding. Plan: index of knowledge_file.project_id.
 _OF_PROJECT: Final = Statement(
@@ -151,7 +151,8 @@ class Attachments:
 
 
 def load_attachments(message_ids: Iterable[UUID]) -> dict[UUID, Attachments]:
-    """Message id -> attachments; messages without files are left out. An unreadable image has no address, and is logged."""
+    """Load attachments by message id. Messages without files are left out.
+    An unreadable image has no address, and is logged."""
     by_message: dict[UUID, Attachments] = defaultdict(Attachments)
     for message, number, file in _OF_MESSAGES.all(messages=list(message_ids)):
         if file.kind != FileKind.IMAGE:
@@ -162,9 +163,9 @@ def load_attachments(message_ids: Iterable[UUID]) -> dict[UUID, Attachments]:
 
 
 def load_tool_images(calls: Iterable[UUID], *, with_contents: bool) -> dict[UUID, tuple[Image, ...]]:
-    """Tool call id -> the images that it returned and that can be shown; calls without images are left out.
+    """Load the images that calls returned and that can be shown, by id of the call. Calls without images are left out.
 
-    with_contents: otherwise they have no address, and the storage is not read.
+    with_contents: if false, the images have no address, and the storage is not read.
     """
     by_call: dict[UUID, list[Image]] = defaultdict(list)
     for call, file in _OF_CALLS.all(calls=list(calls)):
@@ -173,7 +174,7 @@ def load_tool_images(calls: Iterable[UUID], *, with_contents: bool) -> dict[UUID
 
 
 def load_project_files(project_id: UUID, encoding: str = "") -> list[TextFile]:
-    """The readable texts of a project, oldest first. Their documents have the number 0: numbers depend on the branch.
+    """Load the readable texts of a project, oldest first. Documents have the number 0: numbers depend on the branch.
 
     encoding: in which their tokens are counted; empty: the default.
     """
@@ -182,11 +183,11 @@ def load_project_files(project_id: UUID, encoding: str = "") -> list[TextFile]:
 
 
 def measure_project_files(project_id: UUID, encoding: str = "") -> ProjectSize:
-    """encoding: in which its tokens are counted; empty: the default."""
+    """Measure the files of a project. encoding: in which its tokens are counted; empty: the default."""
     [size] = _SIZE_OF_PROJECT.all(project=project_id, encoding=encoding)
     return size
 
 
 def load_other_project_files(project_id: UUID) -> list[OtherFile]:
-    """What `ProjectSize.others` counts, oldest first. The pictures themselves are not read."""
+    """Load the files that `ProjectSize.others` counts, oldest first. The pictures themselves are not read."""
     return _OTHERS_OF_PROJECT.all(project=project_id)

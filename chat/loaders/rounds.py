@@ -21,7 +21,8 @@ _MEMBERS = ("number", "document_id", "title", "url")
 
 
 def load_rounds(run_id: UUID, *, to_resume: bool = False) -> tuple[ShownRound, ...]:
-    """All tool rounds of a run, oldest first, each call with the rounds inside it. to_resume: with the contents of images."""
+    """Load all tool rounds of a run, oldest first, each call with the rounds inside it.
+    to_resume: load the contents of images too."""
     inside: dict[UUID | None, list[ToolCall]] = defaultdict(list)
     unfinished, completed = [], []
     for call in ToolCall.objects.filter(run=run_id):
@@ -36,15 +37,18 @@ def load_rounds(run_id: UUID, *, to_resume: bool = False) -> tuple[ShownRound, .
 
 
 class _Stored(NamedTuple):
-    """inside: the calls of each call, and under None those of the message.  approvals: of those that have not ended, oldest first.
-    images: of those that have completed."""
+    """The stored calls of a run.
+
+    inside: the calls inside each call, and under None the calls of the message.
+    approvals: of calls that have not ended, oldest first.  images: of calls that have completed.
+    """
 
     inside: Mapping[UUID | None, list[ToolCall]]
     approvals: Mapping[UUID, list[Approval]]
     images: Mapping[UUID, tuple[Image, ...]]
 
     def decision(self, call: ToolCall) -> ShownDecision | None:
-        """About what the call waits for."""
+        """Return the decision about a waiting call, which may still be open; None for other calls."""
         approvals = self.approvals.get(call.pk)
         if call.status != ToolCallStatus.WAITING or not approvals:
             return None
@@ -73,26 +77,27 @@ def _approvals(calls: Iterable[UUID]) -> Mapping[UUID, list[Approval]]:
 
 
 def cited_in(text: str, rounds: Iterable[ShownRound], saved: Iterable[Document] = ()) -> list[Document]:
-    """The documents that the text links to: of those found by these rounds, inside agent tools too, and of `saved`."""
+    """Return the documents that the text links to, among `saved` and the documents that these rounds found, inside
+    agent tools too."""
     return linked_documents(text, chain(documents_of(rounds), saved))
 
 
 def load_cited(run: Run) -> list[Document]:
-    """The documents that the saved text of an unfinished run links to.
+    """Load the documents that the saved text of an unfinished run links to.
 
-    Those that the run was given, of its project and of files, are known from its checkpoints alone.
+    Documents of the run's project and files are known from its checkpoints alone.
     """
     return cited_in(run.message.text, load_rounds(run.pk), load_citations(run.message_id))
 
 
 def load_citations(message_id: UUID) -> tuple[Document, ...]:
-    """The documents that a message cites as far as it is saved, by number."""
+    """Load the documents that a message cites as far as it is saved, by number."""
     cited = CitedDocument.objects.filter(message=message_id).order_by("number")
     return tuple(Document(one.number, one.document_id, one.title, url=one.url) for one in cited)
 
 
 def document_record(document: Document) -> dict[str, Any]:
-    """The JSON object stored with the tool call that found a document; its text is part of the call's response."""
+    """Return the JSON that a tool call stores of a document it found; the text is part of the call's response."""
     record = {name: getattr(document, name) for name in _MEMBERS} | {"snippet": snippet(document)}
     return record | place_of(document)
 

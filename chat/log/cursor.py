@@ -30,7 +30,7 @@ class Action(Enum):
 
 
 class Header(NamedTuple):
-    """What a publication contains: its attempt, and its first and last seq, both included."""
+    """The attempt of a publication, and its first and last seq, both included."""
 
     attempt: int
     first: int
@@ -38,7 +38,7 @@ class Header(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """skip: how many of the first lines to leave out, with Action.TRIM."""
+    """The action to take. skip: how many of the first lines to leave out, with Action.TRIM."""
 
     action: Action
     skip: int = 0

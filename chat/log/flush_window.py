@@ -87,5 +87,5 @@ class FlushWindow:
 
 
 def window_share(chunks_per_s: float) -> float:
-    """The share of the longest window to use: 0 when idle, 1 when busy, linear in between."""
+    """Return the share of the longest window to use: 0 when idle, 1 when busy, linear in between."""
     return min(1.0, max(0.0, (chunks_per_s - IDLE_RATE) / (BUSY_RATE - IDLE_RATE)))

@@ -91,14 +91,14 @@ class PacketProducer:
         self._lines.append(p.encode(snapshot))
 
     def replace_shown(self, message: dict[str, Any]) -> None:
-        """Add a snapshot: what readers were shown is replaced by the message, and goes on after it."""
+        """Add a snapshot: the message replaces what readers were shown, and later packets continue it."""
         seq = self.settle() + 1
         self._lines.append(p.encode(p.Snapshot(self.address.run, self.address.attempt, seq, message)))
         self._next_delta_opens_a_block = True
         self._scheduler.schedule(self, urgent=True)
 
     def settle(self) -> int:
-        """Number and encode what waits; return the seq of the last packet, 0 if there is none."""
+        """Number and encode the waiting packets; return the seq of the last packet, 0 if there is none."""
         self._join_text()
         for placement, obj in self._waiting:
             self._lines.append(self._encode(placement, obj))
@@ -113,12 +113,12 @@ class PacketProducer:
         self._held_at = None
 
     def settle_for_checkpoint(self) -> int:
-        """Number what waits; return the seq up to which the database will hold everything after a checkpoint."""
+        """Number the waiting packets; return the seq up to which the database will be complete after a checkpoint."""
         seq = self.settle()
         return seq if self._held_at is None else self._held_at
 
     async def flush(self) -> None:
-        """Return when the log holds everything emitted so far; waits while Redis is unreachable. Raises StaleAttempt."""
+        """Wait until the log holds everything emitted so far, also while Redis is unreachable. Raises StaleAttempt."""
         self.settle()
         if not self.is_stale and self._sent < len(self._lines):
             done = asyncio.get_running_loop().create_future()
@@ -129,7 +129,7 @@ class PacketProducer:
             raise StaleAttempt(self.address.run)
 
     def discard(self) -> None:
-        """Drop the kept packets: those that the log does not hold are never sent."""
+        """Drop the kept packets: packets that the log does not hold are never sent."""
         self._scheduler.unschedule(self)
         self._on_stale = _ignore_stale
         self._wake_flushes(len(self._lines))
@@ -221,11 +221,11 @@ def _with_text(delta: Text, text: str) -> Text:
 
 
 def _ignore_stale() -> None:
-    """Replaces on_stale after `discard`: the attempt is over."""
+    """Do nothing: replaces on_stale after `discard`, when the attempt is over."""
 
 
 def _count_fitting(lines: list[bytes]) -> int:
-    """How many of the lines fit into one append; at least one."""
+    """Return how many of the lines fit into one append; at least one."""
     total = 0
     for index, line in enumerate(lines):
         total += len(line)

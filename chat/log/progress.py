@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Progress:
-    """shown: the result of all packets up to `cursor`; the packets after it complete it."""
+    """The progress of a run. shown: the result of all packets up to `cursor`; the packets after it complete it."""
 
     shown: packets.Shown
     cursor: Cursor
@@ -36,7 +36,7 @@ def present_live_messages(messages: Iterable[ChatMessage]) -> list[JSONObject]:
 
 
 def present_live_branch(messages: Iterable[ChatMessage]) -> list[JSONObject]:
-    """present_live_messages, and with each answer those in the other columns of its turn."""
+    """Present messages as present_live_messages does, each answer with those in the other columns of its turn."""
     return present_branch(messages, _live_members)
 
 
@@ -121,7 +121,7 @@ def _read_checkpoint(run: Run) -> packets.Shown:
 
 
 def _read_logged(run: Run, calls: int) -> Progress | None:
-    """The progress that the log holds; None if the log is incomplete, empty or unreachable."""
+    """Return the progress that the log holds; None if the log is incomplete, empty or unreachable."""
     try:
         held = read_now(run_log(run.message.session_id, run.pk))
     except RedisError as error:

@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 
 class Publisher:
-    """One per worker process, on its event loop."""
+    """The publisher of a worker process, on its event loop."""
 
     def __init__(self, redis: Redis, flush_window: FlushWindow | None = None) -> None:
         self._redis = redis
@@ -55,7 +55,7 @@ class Publisher:
         self._task = start_task("publisher", self._keep_draining)
 
     async def close(self) -> None:
-        """Append what waits. Packets that Redis does not accept at the first try are lost with the process."""
+        """Append the waiting packets. Packets that Redis does not accept at the first try are lost with the process."""
         self._closing = True
         self._is_ready.set()
         if self._task:
@@ -110,7 +110,7 @@ class Publisher:
                 raise
 
     def _make_ready(self) -> None:
-        """The flush window has opened: what waited for it is appended next."""
+        """Schedule the producers that waited for the flush window, which has opened, for the next append."""
         self._awaits_window = False
         self._ready |= self._dirty
         self._dirty.clear()

@@ -11,7 +11,7 @@ FROM_THE_BEGINNING: Final = 0
 
 
 class RunPackets(NamedTuple):
-    """lines: encoded packets, oldest first. complete: no packets will follow them."""
+    """Packets of one attempt. lines: encoded packets, oldest first. complete: no packets will follow them."""
 
     attempt: int
     complete: bool

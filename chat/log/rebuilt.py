@@ -38,7 +38,7 @@ def rebuild_packets(run: Run) -> list[bytes]:
 
 
 def present_stored(run: Run) -> JSONObject:
-    """The message of a run as it is stored, as clients are shown it."""
+    """Present the stored message of a run as clients see it."""
     message = ChatMessage.objects.select_related("run", "feedback").get(pk=run.message_id)
     return present_live_message(message)
 

@@ -40,7 +40,7 @@ QUIET_TTL_S: Final = 60
 EVENTS_ATTEMPT: Final = 1
 
 AnyPipeline = AsyncPipeline | Pipeline
-# Of a Redis command.
+# An argument of a Redis command.
 Argument = str | int | bytes
 Outcome = Literal["ok", "stale", "gap"]
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("ok", "stale", "gap")
@@ -87,7 +87,7 @@ return {0, to}
 
 
 class Log(NamedTuple):
-    """The keys and channel of one log. name: the run's id, or "-" for session events; the first word of publications."""
+    """Keys and channel of one log. name: the run's id, or "-" for session events; the first word of publications."""
 
     meta: str
     entries: str
@@ -96,14 +96,14 @@ class Log(NamedTuple):
 
 
 class Appended(NamedTuple):
-    """last: the last seq of the log; if stale, of the attempt that owns it."""
+    """The result of an append. last: the last seq of the log; if stale, that of the attempt that owns the log."""
 
     outcome: Outcome
     last: int
 
 
 class TimedLine(NamedTuple):
-    """at: microseconds since 1970 on Redis's clock; None: appended in one batch with the line before."""
+    """A line of a log. at: microseconds since 1970 on Redis's clock; None: in one batch with the line before."""
 
     seq: int
     line: bytes
@@ -144,7 +144,7 @@ async def append(log: Log, attempt: int, first: int, lines: Sequence[bytes], bas
 
 
 def append_now(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int = 1) -> Appended:
-    """append() for threads."""
+    """Append lines as append() does, for threads."""
     _, _, *arguments = append_arguments(log, attempt, first, lines, base)
     return appended(_append_script()(keys=[log.meta, log.entries], args=arguments))
 
@@ -166,7 +166,7 @@ def append_event_now(session: UUID, n: int, line: bytes, channel: str, message: 
 
 @cache
 def _append_script() -> Script:
-    """Called by digest; loads itself if Redis does not have it."""
+    """Return the script, which is called by digest and loads itself if Redis does not have it."""
     return sync_redis().register_script(APPEND)
 
 
@@ -191,7 +191,7 @@ async def read(log: Log, after: Cursor | None = None, count: int | None = None) 
 
 
 def read_now(log: Log, after: Cursor | None = None, count: int | None = None) -> LogSlice:
-    """read() for threads."""
+    """Read lines as read() does, for threads."""
     with sync_redis().pipeline(transaction=True) as pipe:
         _queue_read(pipe, log, after, count)
         return _slice(*pipe.execute())
@@ -215,7 +215,7 @@ async def positions(logs: Sequence[Log]) -> list[Cursor | None]:
 
 
 def positions_now(logs: Iterable[Log]) -> list[Cursor | None]:
-    """positions() for threads."""
+    """Read cursors as positions() does, for threads."""
     with sync_redis().pipeline(transaction=False) as pipe:
         _queue_positions(pipe, logs)
         return [_position(reply) for reply in pipe.execute()]
@@ -226,7 +226,7 @@ def position_now(log: Log) -> Cursor | None:
 
 
 async def expire_soon(log: Log) -> None:
-    """Free the memory of a log that gets no more packets for long; until the next append, readers get a snapshot instead."""
+    """Free the memory of a log that gets no packets for long; until the next append, readers get a snapshot instead."""
     async with async_redis().pipeline(transaction=False) as pipeline:
         pipeline.expire(log.meta, QUIET_TTL_S, lt=True)
         pipeline.expire(log.entries, QUIET_TTL_S, lt=True)
@@ -260,7 +260,7 @@ def _slice(meta: list[bytes | None], entries: list[tuple[bytes, dict[bytes, byte
 
 
 def _microseconds(time: bytes | None) -> int | None:
-    """time: seconds, a dot, microseconds. The latter are not padded, so this is not a decimal fraction."""
+    """Parse a time: seconds, a dot, microseconds. The latter are not padded, so this is not a decimal fraction."""
     if time is None:
         return None
     seconds, _, microseconds = time.partition(b".")

@@ -1,4 +1,4 @@
 """Metrics for operators: counted in every process, summed in Redis, served by any web process at /metrics.
 
-No code decides anything by them.
+No code bases a decision on them.
 """

@@ -1,4 +1,4 @@
-"""What a Celery worker says of itself in its presence."""
+"""The current work of a Celery worker, for its presence."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,8 +9,9 @@ from chat.metrics.presence import Work
 
 
 def celery_work(consumer: Any, owner: int | None = None) -> Callable[[], Work]:
-    """Returns what is asked at each push: queues may be added and cancelled while the worker runs.
+    """Return a function that describes the current work of a Celery worker.
 
+    It is called at each push: queues may be added and cancelled while the worker runs.
     consumer: the sender of the signal `worker_ready`.  owner: as in the column of runs.
     """
 

@@ -85,7 +85,7 @@ OPEN_SOCKETS: Final[WeakSet[Any]] = WeakSet()
 
 
 def run_ended(model: str, end: RunOutcome, counted: TokenUsage = NO_USAGE) -> None:
-    """Count a run that ended. Called once per end, by the process that committed it. counted: of its usage, before."""
+    """Count an ended run. Called once per end, by the process that committed it. counted: usage counted before."""
     RUNS_ENDED.labels(end.status, model).inc()
     if end.error:
         ERRORS.labels(end.error.code, model).inc()
@@ -96,18 +96,18 @@ def run_ended(model: str, end: RunOutcome, counted: TokenUsage = NO_USAGE) -> No
 
 
 def side_request_answered(purpose: str, model: str, usage: TokenUsage) -> None:
-    """Count what a request for a title or a summary used."""
+    """Count the tokens that a request for a title or a summary used."""
     for kind, tokens in _by_kind(usage):
         SIDE_TOKENS.labels(purpose, model, kind).inc(tokens)
 
 
 def tool_call_ended(tool: str, status: str, seconds: float) -> None:
-    """Count a call that ran. tool: one that exists, and not what a model made up."""
+    """Count a call that ran. tool: the name of an existing tool, not one that a model made up."""
     TOOL_CALL_S.labels(tool, status).observe(seconds)
 
 
 def stop_appended(reason: str | None, seconds: float) -> None:
-    """Count the end of an attempt whose `stop` is in the log. reason: why it was cancelled, or None."""
+    """Measure an attempt that was stopped, once `stop` is in the log. reason: why it was cancelled, or None."""
     if reason == "stopped":
         STOP_S.observe(seconds)
 
@@ -121,6 +121,6 @@ def swept(*, takeovers: int, repairs: dict[str, int]) -> None:
 
 
 def _by_kind(usage: TokenUsage, counted: TokenUsage = NO_USAGE) -> list[tuple[str, int]]:
-    """The counts that are not 0, each with the label `kind`, without those that were counted before."""
+    """Return the increase of each count over `counted` with its label `kind`; without increase it is left out."""
     named = zip(("prompt", "completion", "cached", "reasoning", "estimated"), usage, counted, strict=True)
     return [(kind, more) for kind, tokens, before in named if (more := (tokens or 0) - (before or 0)) > 0]

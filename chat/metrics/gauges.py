@@ -30,7 +30,7 @@ _latest: tuple[float, "Future[list[Metric]]"] | None = None
 
 
 def gauges() -> list[Metric]:
-    """At most MAX_AGE_S old; empty when Postgres does not answer."""
+    """Return the gauges, at most MAX_AGE_S old; empty if Postgres does not answer."""
     try:
         return _latest_read().result(timeout=TIMEOUT_S)
     except (TimeoutError, DatabaseError, PoolTimeout):
@@ -38,7 +38,7 @@ def gauges() -> list[Metric]:
 
 
 def read() -> list[Metric]:
-    """Query Postgres now."""
+    """Read the gauges from Postgres now."""
     runs = GaugeMetricFamily("turnwire_runs", "Runs that have not ended.", labels=["status", "model"])
     live = Run.objects.live().order_by().values_list("status", "model")
     for status, model, number in live.annotate(number=Count("pk")):
@@ -64,7 +64,7 @@ def read() -> list[Metric]:
 
 
 def _latest_read() -> "Future[list[Metric]]":
-    """The query in progress or its result; a new query once the result is older than MAX_AGE_S."""
+    """Return the query in progress or its result; start a new query once the result is older than MAX_AGE_S."""
     global _latest
     with _lock:
         now = time.monotonic()

@@ -1,7 +1,7 @@
-"""Presence: what every live process says of itself in Redis, for the workers page and /metrics.
+"""Presence: the description that every live process keeps of itself in Redis, for the workers page and /metrics.
 
-A process writes its own key with each push of its counters (tally.py). The key expires when the process dies or freezes, and
-how long a process has been silent follows from the time that its key still has: no clocks of hosts are compared.
+A process writes its own key with each push of its counters (tally.py). The key expires when the process dies or
+freezes. How long a process has been silent follows from the time to live of its key: no clocks of hosts are compared.
 """
 
 import os
@@ -19,14 +19,14 @@ Role = Literal["web", "llm", "sweeper", "compression", "ingest"]
 
 # A process that has been silent for this long counts as ended.
 PRESENT_S: Final = 15
-# One that has been silent for longer than this may take no more work: it is not counted in the slots of its queues.
+# A process that is silent for longer may take no more work: it is not counted in the slots of its queues.
 FRESH_S: Final = 5.0
 # One hash tag, so that all keys are in one slot.
 KEY: Final = "turnwire:{metrics}"
 
 
 class Work(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a worker takes. queues: that it reads.  slots: tasks side by side, `busy` of them now.
+    """The work that a worker takes. queues: the queues it reads.  slots: tasks at a time at most.  busy: tasks now.
 
     owner: as in the column of runs; None: it holds no runs.
     """
@@ -39,9 +39,9 @@ class Work(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Process(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A live process. work: what it takes.  sockets: that are open.
+    """A live process. work: the work it takes.  sockets: the number of open ones.
 
-    silent_s: since it last said this, to the second; not stored.
+    silent_s: since the process last wrote its key, to the second; not stored.
     """
 
     role: Role
@@ -61,7 +61,7 @@ _decode: Final = msgspec.json.Decoder(Process).decode
 
 
 class Announcement:
-    """Of this process: written with a pipeline, and withdrawn at its end."""
+    """The presence of this process: written with a pipeline, and withdrawn at its end."""
 
     def __init__(self, role: Role, work: Callable[[], Work], key: str = KEY) -> None:
         self._role = role
@@ -70,7 +70,7 @@ class Announcement:
         self._name = f"{key}:present:{uuid4().hex}"
 
     def write(self, pipe: Any) -> None:
-        from chat.metrics.counters import OPEN_SOCKETS  # which need models; who reads needs none
+        from chat.metrics.counters import OPEN_SOCKETS  # imports models, which readers of presence do not need
 
         process = Process(
             self._role,
@@ -84,12 +84,13 @@ class Announcement:
         pipe.set(self._name, msgspec.json.encode(process), ex=PRESENT_S)
 
     def withdraw(self) -> None:
-        """Raises RedisError."""
+        """Delete the presence of this process. Raises RedisError."""
         sync_redis().delete(self._name)
 
 
 def live_processes(key: str = KEY) -> list[Process]:
-    """By role, host and pid. Those of another version that says something else are left out. Raises RedisError."""
+    """Return the live processes by role, host and pid. Raises RedisError.
+    Processes of other versions whose description cannot be decoded are left out."""
     redis: Any = sync_redis()
     names = sorted(redis.smembers(f"{key}:present"))
     with redis.pipeline(transaction=False) as pipe:
@@ -113,7 +114,7 @@ def _read(stored: bytes, left_s: int) -> Process | None:
 
 
 class Pool(NamedTuple):
-    """What serves one queue. workers, slots, busy: of processes that take work.  draining: those that only finish."""
+    """The workers of one queue. workers, slots, busy: of processes that take work.  draining: that only finish."""
 
     queue: str
     workers: int
@@ -123,7 +124,8 @@ class Pool(NamedTuple):
 
 
 def pools(processes: Sequence[Process], known: Iterable[str] = ()) -> list[Pool]:
-    """By the name of the queue: of those that somebody reads, and of `known` ones. A worker of several has its slots in each."""
+    """Return the pools of all queues that a worker reads and of `known` queues, by name of the queue.
+    A worker of several queues has its slots in each."""
     queues = sorted({*known, *(queue for process in processes for queue in process.work.queues)})
     return [_pool(queue, [one for one in processes if queue in one.work.queues]) for queue in queues]
 

@@ -1,7 +1,8 @@
-"""Sums of all processes' counters in Redis: each process adds its increments every two seconds, web processes read them.
+"""Sums of all processes' counters in Redis.
 
-Workers need no port for metrics, and any web process can serve /metrics. What a process
-counted in its last two seconds is lost with kill -9, and an emptied Redis starts again from 0, as after a restart.
+Each process adds its increments every two seconds; web processes read the sums. Workers need no port for metrics, and
+any web process can serve /metrics. Counts of the last two seconds of a process are lost with kill -9, and an emptied
+Redis starts again from 0, as after a restart.
 """
 
 import atexit
@@ -41,7 +42,8 @@ class Tally:
         self._lock = threading.Lock()
 
     def push(self) -> None:
-        """Add the increments to the sums and say that this process lives. Raises RedisError; the next push then adds both."""
+        """Add the increments to the sums and write the presence of this process.
+        Raises RedisError; the next push then does both."""
         with self._lock, sync_redis().pipeline(transaction=True) as pipe:
             counted = {_field(s.name, s.labels): s.value for s in _samples(self._registry.collect())}
             for field, value in counted.items():
@@ -53,20 +55,20 @@ class Tally:
             self._pushed = counted
 
     def end(self) -> None:
-        """Push for the last time, and say that this process is gone. Raises RedisError."""
+        """Push for the last time, and delete the presence of this process. Raises RedisError."""
         self.push()
         self._announcement.withdraw()
 
 
 def keep_pushing(role: Role, work: Callable[[], Work] = Work) -> None:
-    """Push in a background thread until the process ends. work: what it takes, asked at each push."""
+    """Push in a background thread until the process ends. work: returns the work it takes, called at each push."""
     tally = Tally(role, work)
     start_thread("metrics", partial(_push_periodically, tally))
     atexit.register(_if_possible, tally.end)
 
 
 def sums(registry: CollectorRegistry = REGISTRY, key: str = KEY) -> list[Metric]:
-    """The sums over all processes, zeros included. Raises RedisError."""
+    """Return the sums over all processes, zeros included. Raises RedisError."""
     stored = cast("dict[bytes, bytes]", sync_redis().hgetall(f"{key}:sums"))
     known = {field.decode(): float(value) for field, value in stored.items()}
     return [_summed(family, known) for family in registry.collect()]
@@ -84,7 +86,7 @@ def _summed(family: Metric, known: dict[str, float]) -> Metric:
 
 
 def _sort_key(field: str) -> tuple[list[Any], str, float]:
-    """Sort key: buckets in ascending order, grouped by their other labels."""
+    """Return a sort key: buckets in ascending order, grouped by their other labels."""
     name, labels = json.loads(field)
     bound = float(labels.pop("le", 0))
     return sorted(labels.items()), name, bound

@@ -1,4 +1,4 @@
-"""AccountDeletion: an account that is deactivated and whose rows the sweeper deletes, and at last the account itself."""
+"""AccountDeletion: a deactivated account, whose rows the sweeper deletes, and at last the account itself."""
 
 from __future__ import annotations
 

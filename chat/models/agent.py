@@ -1,4 +1,4 @@
-"""Agent: a prompt, tools and models under one name, for the sessions of its owner, and of those it is shared with."""
+"""Agent: a prompt, tools and models under one name, for the sessions of its owner and of those it is shared with."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from knowledge.models.referenced_row import ReferencedRow
 
 
 class ContextLayout(models.TextChoices):
-    """Where the agent's prompt, project documents and dynamic context stand."""
+    """The place of the agent's prompt, project documents and dynamic context."""
 
     MOVING = "moving"  # above the newest user message
     APPEND_ONLY = "append_only"  # stored in the branch as PromptBlocks, again only when they change
@@ -25,7 +25,7 @@ class ContextLayout(models.TextChoices):
 
 class AgentQuerySet(OwnedQuerySet["Agent"]):
     def usable_by(self, user: Any) -> Self:
-        """The user's own, and those that are shared with the user or a group of the user by an owner whose account is open."""
+        """Select the user's own agents, and agents that active owners share with the user or a group of the user."""
         own = Agent.objects.visible_to(user).order_by().values("pk")
         groups = Group.objects.filter(user=user).values("pk")
         shared = Agent.objects.filter(owner__is_active=True).order_by().values("pk")
@@ -37,7 +37,7 @@ class Agent(OwnedRow, ReferencedRow):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="agents")
     name = models.CharField(max_length=200)
-    # What people see of it where they choose it.
+    # Shown to people where they choose an agent.
     emoji = models.CharField(max_length=16, blank=True, default="", db_default="")
     description = models.CharField(max_length=300, blank=True, default="", db_default="")
     questions = ArrayField(
@@ -60,12 +60,12 @@ class Agent(OwnedRow, ReferencedRow):
         blank=True,
         help_text="Ids of those that its chats search, in their order.",
     )
-    # What its chats ask of their models, unless they or their turns say otherwise (chat/transcript/run_options.py).
+    # Run options of its chats, unless the chats or their turns set others (chat/transcript/run_options.py).
     options = models.JSONField(default=dict, db_default=NO_OPTIONS, blank=True)
     context_layout = models.CharField(
         max_length=11, choices=ContextLayout.choices, default=ContextLayout.MOVING
     )
-    # Their members use it and read it; what it searches of knowledge bases follows from their own roles (decision 0031).
+    # Their members use and read it; their own roles decide what it searches of knowledge bases (decision 0031).
     shared_with = models.ManyToManyField(
         Group, blank=True, related_name="agents", help_text="Groups whose members may use it."
     )

@@ -1,4 +1,4 @@
-"""Approval: what a tool call waits for, its user's approval or answer, and the decision. Kept as long as the call."""
+"""Approval: the user's approval or answer that a tool call waits for, and the decision. Kept as long as the call."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Decision(models.TextChoices):
     DECLINED = "declined"  # the user does not answer, or does not sign in
     SIGNED_IN = "signed_in", "Signed in"
     EXPIRED = "expired"  # nobody decided in time
-    STOPPED = "stopped"  # the answer was, before anybody decided
+    STOPPED = "stopped"  # the answer was stopped before anybody decided
 
 
 class ApprovalQuerySet(models.QuerySet["Approval"]):
@@ -50,11 +50,11 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
         return self.filter(decision="")
 
     def questions(self) -> Self:
-        """What calls wait for that ask something else than whether they may run."""
+        """Select approvals of calls that ask something other than whether they may run."""
         return self.exclude(kind=Kind.APPROVAL)
 
     def signed_in(self) -> Self:
-        """Undecided ones for which somebody has signed in meanwhile: there is a credential that the server has not refused."""
+        """Select undecided sign-ins for which there is a credential by now that the server has not refused."""
         held = McpCredential.objects.usable().filter(
             Q(user=OuterRef("owner")) | Q(user=None), server=OuterRef("server")
         )
@@ -62,7 +62,7 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
         return self.undecided().filter(another, kind=Kind.SIGN_IN, session__deleted_at=None)
 
     def open_for(self, user: User) -> Self:
-        """What waits for this user, oldest first: calls of runs that have not ended."""
+        """Select what waits for this user, oldest first: calls of runs that have not ended or been told to stop."""
         ended = (Status.STOPPING, Status.COMPLETED, Status.FAILED, Status.STOPPED)
         mine = self.undecided().filter(owner=user, session__deleted_at=None)
         return mine.exclude(tool_call__run__status__in=ended).order_by("requested_at", "pk")
@@ -71,25 +71,26 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
         return self.undecided().filter(expires_at__lt=Now())
 
     def remembered(self, session: UUID) -> set[str]:
-        """The tools whose calls the user has approved for the whole session."""
+        """Return the names of the tools whose calls the user has approved for the whole session."""
         found = self.filter(session=session, is_remembered=True, decision=Decision.APPROVED)
         return set(found.values_list("name", flat=True))
 
 
 class Approval(models.Model):
-    """arguments: those that the model asked for; edited_arguments: those that the user made of them, null: none.
+    """The approval, answer or sign-in that a tool call waits for.
 
+    arguments: as the model asked for them.  edited_arguments: as the user edited them; null: not edited.
     parameters: the tool's JSON Schema when the model made the call, which edited arguments have to match.
-    message, form: of a question (chat/transcript/forms.py). The form is text, since JSON columns forget the order of
-    properties.  answer: the values of the form by name; null: none.
-    url: that the user has to go to.
-    server: that the user has to sign in to; null: none, or it was deleted. Its name is the message.  credential: the id of what
-    it has refused; null: the user had none.
-    owner: of the session; only they decide.
+    message, form: those of a question (chat/transcript/forms.py). The form is text, since JSON columns forget the order
+    of properties.  answer: the values of the form by name; null: no answer.
+    url: the address that the user has to go to.
+    server: the server that the user has to sign in to; null: none, or it was deleted. Its name is the message.
+    credential: the id of the credential that the server has refused; null: the user had none.
+    owner: the owner of the session, who alone decides.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    # The latest is the one that the call waits for.
+    # The call waits for the latest of its approvals.
     tool_call = models.ForeignKey(
         ToolCall,
         on_delete=models.CASCADE,
@@ -161,7 +162,7 @@ class Approval(models.Model):
         parameters: dict[str, Any],
         question: AnyQuestion | None = None,
     ) -> Self:
-        """Of a call that waits; not saved. question: what it asks; None: whether it may run."""
+        """Build the unsaved approval of a call that waits. question: what the call asks; None: whether it may run."""
         expires_at: Any = Now() + timedelta(hours=settings.APPROVAL_HOURS)
         return cls(
             tool_call=call,
@@ -175,7 +176,7 @@ class Approval(models.Model):
         )
 
     def store_decision(self) -> None:
-        """Save what the caller has set, with the moment of the database's clock. The caller holds the run's lock."""
+        """Save the decision that the caller has set, at the time of the database. The caller holds the run's lock."""
         moment: Any = Now()
         self.decided_at = moment
         self.save(
@@ -208,7 +209,7 @@ class Approval(models.Model):
 
 
 def _asked(question: AnyQuestion | None) -> dict[str, Any]:
-    """The columns of what a call asks."""
+    """Return the columns that store the question of a call."""
     match question:
         case Question(message, form):
             return {"kind": Kind.QUESTION, "message": message, "form": json.dumps(form, ensure_ascii=False)}

@@ -15,10 +15,10 @@ MAX_ID_CHARACTERS = 500
 
 class CitedDocumentQuerySet(models.QuerySet["CitedDocument"]):
     def keep(self, message_id: Any, documents: Iterable[Document]) -> None:
-        """What the message links to, and nothing else. May be repeated.
+        """Keep the documents that the message links to, and delete the other rows. May be repeated.
 
-        Called with every checkpoint of an answer that cites more than the one before, and at its end. An attempt that starts
-        over may cite other documents under the same numbers.
+        Called with every checkpoint of an answer that cites more than the one before, and at its end. An attempt that
+        starts over may cite other documents under the same numbers.
         """
         rows = [
             self.model(

@@ -27,8 +27,8 @@ MAX_BACKOFF = timedelta(days=1)
 
 
 class CompressionStatus(models.TextChoices):
-    """nothing: there was nothing to summarise; refused: what the model wrote was not acceptable; prepared: the text
-    is kept ahead of time, outside the tree."""
+    """The status of a compression. nothing: there was nothing to summarise; refused: the text of the model was not
+    acceptable; prepared: the text is kept ahead of time, outside the tree."""
 
     QUEUED = Status.QUEUED.value
     RUNNING = Status.RUNNING.value
@@ -53,7 +53,7 @@ class CompressionQuerySet(LeasedQuerySet["Compression"]):
     # Mutators: each one UPDATE; the count of changed rows is the answer
 
     def claim(self, compression_id: UUID | str, owner: int) -> Compression | None:
-        """Claim one that is queued, or whose lease has expired; None if another worker has it or it has ended.
+        """Claim a compression that is queued or whose lease has expired; None if another worker has it or it has ended.
 
         One UPDATE on the database's clock, so exactly one of any number of deliveries gets it.
         """
@@ -91,7 +91,7 @@ class Compression(UpstreamFailureFields, Leased):
     status = models.CharField(
         max_length=8, choices=CompressionStatus.choices, default=CompressionStatus.QUEUED
     )
-    # Of the request that caused it: its own, or that of the turn after which it was due.
+    # The id of the request that caused it: its own request, or that of the turn after which it was due.
     request_id = models.CharField(max_length=MAX_REQUEST_ID_CHARACTERS, blank=True, default="", db_default="")
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)

@@ -1,4 +1,4 @@
-"""DailyUse: what a user has used on one day, and DailyAccount: that of today beside its limits (decision 0088)."""
+"""DailyUse: the use of one user on one day. DailyAccount: the use of today beside its limits (decision 0088)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _Amount = TypeVar("_Amount", int, Decimal)
 
 
 class DailyAccount(NamedTuple):
-    """Of one user, today (UTC). runs: started.  tokens, cost: so far, those of runs in progress included as far as they
-    are known."""
+    """The use of one user today (UTC), beside its limits. runs: those started.  tokens, cost: used so far, those of
+    runs in progress included as far as they are known."""
 
     runs: LimitUse
     tokens: LimitUse
@@ -33,7 +33,7 @@ class DailyAccount(NamedTuple):
     @classmethod
     def of(cls, row: DailyAccountRow) -> DailyAccount:
         def most(granted: _Amount | None, default: _Amount) -> _Amount | None:
-            """None: no limit."""
+            """Return the limit in force; None means no limit."""
             return None if row.is_superuser else (default if granted is None else granted) or None
 
         runs = most(row.most_runs, settings.MAX_RUNS_PER_DAY)
@@ -47,7 +47,7 @@ class DailyAccount(NamedTuple):
 
     @classmethod
     def read(cls, user_id: int) -> DailyAccount | None:
-        """None: the user is gone."""
+        """Read the account of a user; None if the user is gone."""
         row = READ_ACCOUNT.first(owner=user_id)
         return cls.of(row) if row else None
 
@@ -56,7 +56,7 @@ class DailyAccount(NamedTuple):
         return None if self.runs.max is None else int(self.runs.max)
 
     def reached(self, new_runs: int) -> LimitUse | None:
-        """The first limit that forbids so many more runs."""
+        """Return the first limit that forbids so many more runs; None if no limit does."""
         if self.runs.max is not None and self.runs.used + new_runs > self.runs.max:
             return self.runs
         spent = (self.tokens, self.cost)
@@ -72,7 +72,7 @@ class DailyUseQuerySet(models.QuerySet["DailyUse"]):
         return counted is not None
 
     def add(self, session_id: UUID | str, usage: TokenUsage, cost: Decimal | None) -> None:
-        """Add what a request beside the runs has used."""
+        """Add the use of a request beside the runs."""
         tokens = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
         if tokens or cost:
             is_estimated = bool(usage.estimated_tokens)

@@ -1,4 +1,4 @@
-"""EditedAnswer: marks an answer whose text the session's owner wrote, from that of a model."""
+"""EditedAnswer: marks an answer whose text the session's owner wrote, starting from the text of a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from chat.models.run import run_of
 
 class EditedAnswerQuerySet(models.QuerySet["EditedAnswer"]):
     def by_message(self, messages: Iterable[ChatMessage]) -> dict[UUID, EditedAnswer]:
-        """Of these messages, whose `run` should be joined: an edited answer has none. Mostly without a query."""
+        """Return the edited answers among these messages, by message id.
+        `run` should be joined: an edited answer has no run, so mostly no query is needed.
+        """
         without_run = [one.pk for one in messages if one.role == Role.ASSISTANT and run_of(one) is None]
         return {one.message_id: one for one in self.filter(message__in=without_run)} if without_run else {}
 
@@ -25,7 +27,7 @@ class EditedAnswer(models.Model):
     original = models.ForeignKey(
         ChatMessage, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
-    # That wrote what was edited; empty: unknown.
+    # The model that wrote the original text; empty: unknown.
     model = models.CharField(max_length=200, blank=True, default="")
 
     objects = EditedAnswerQuerySet.as_manager()

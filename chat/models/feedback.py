@@ -1,4 +1,4 @@
-"""Feedback: what the owner thought of an answer."""
+"""Feedback: the owner's opinion of an answer."""
 
 from django.db import models
 from django.db.models import Q

@@ -30,7 +30,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         return self.filter(uses__lt=F("max_uses"), expires_at__gt=timezone.now())
 
     def behind(self, token: str) -> Invitation | None:
-        """The usable invitation with this token; None if there is none."""
+        """Return the usable invitation with this token; None if there is none."""
         return self.usable().filter(digest=digest_of(token)).first()
 
 
@@ -60,7 +60,7 @@ class Invitation(models.Model):
         ordering = ("-created_at", "-id")
         constraints = [
             models.CheckConstraint(condition=Q(uses__lte=F("max_uses")), name="invitation_uses_within_max"),
-            # Who opens the link is taken for the owner of the address.
+            # Whoever opens the link is taken for the owner of the address.
             models.CheckConstraint(
                 condition=Q(email="") | Q(max_uses=1), name="invitation_by_e_mail_is_for_one"
             ),

@@ -1,4 +1,4 @@
-"""Leadership: which process does what one process does at a time, by a lease on the database's clock."""
+"""Leadership: which process does the work that one process does at a time, by a lease on the database's clock."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ UNCLAIMED_FOR: Final = timedelta(seconds=5)
 
 @dataclass(frozen=True)
 class LeaseTimes:
-    """beat_s: seconds between heartbeats. lease_s: seconds without one after which others may take the row."""
+    """beat_s: seconds between heartbeats. lease_s: seconds without a heartbeat after which others may take the row."""
 
     beat_s: float
     lease_s: float
@@ -76,20 +76,20 @@ class LeasedQuerySet(models.QuerySet[L]):
     # Queries
 
     def unlocked(self) -> list[L]:
-        """The rows that nobody is writing at this moment. Waits for none of the others, and keeps no lock."""
+        """Return the rows that nobody is writing at this moment. Waits for no other row, and keeps no lock."""
         with transaction.atomic():
             return list(self.select_for_update(skip_locked=True, no_key=True, of=("self",)))
 
     def held(self) -> Self:
-        """Rows that a worker holds, or held when it died."""
+        """Select rows that a worker holds, or held when it died."""
         return self.filter(status__in=self.model.held_statuses)
 
     def held_as(self, read: L) -> Self:
-        """The row `read`, if it is still running under the attempt and owner it was read with."""
+        """Select the row `read`, if it is still running under the attempt and owner it was read with."""
         return self.filter(pk=read.pk, attempt=read.attempt, owner=read.owner, status=Status.RUNNING)
 
     def dead(self, *, trust_locks: bool = False) -> Self:
-        """Rows whose owner has died: their lease has expired or, with trust_locks, their owner's lock is free.
+        """Select rows whose owner has died: their lease has expired or, with trust_locks, their owner's lock is free.
 
         A held row that is not running any more needs nothing but its end: there the free lock alone is enough.
         """
@@ -104,7 +104,7 @@ class LeasedQuerySet(models.QuerySet[L]):
         return held.filter(is_dead)
 
     def unclaimed(self) -> Self:
-        """Queued rows that no worker has claimed for a while."""
+        """Select queued rows that no worker has claimed for a while."""
         return self.filter(status=Status.QUEUED, queued_at__lt=Now() - UNCLAIMED_FOR)
 
 

@@ -1,4 +1,4 @@
-"""The queryset of sessions as lists, searches and the sweeper select them, and as they are named."""
+"""The queryset by which lists, searches and the sweeper select sessions, and by which sessions are named."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 M = TypeVar("M", bound=models.Model)
-# Sessions without a title of the owner or a model, that is to get one; in SQL: sql.sessions.IS_UNNAMED.
+# Sessions that have no title of the owner or a model yet and are to get one; in SQL: sql.sessions.IS_UNNAMED.
 UNNAMED = models.Q(temporary_until=None) & (models.Q(title="") | models.Q(has_provisional_title=True))
 
 
@@ -28,33 +28,35 @@ class ListedSessionQuerySet(TrashQuerySet[M]):
         return bool(self.filter(UNNAMED, pk=pk).update(title=title, has_provisional_title=False))
 
     def set_provisional_title(self, pk: UUID | str, title: str) -> bool:
-        """Give it a title that set_title() may replace. False: it has some title, or was deleted."""
+        """Give the session a title that set_title() may replace. False: it has some title, or was deleted."""
         return bool(self.filter(UNNAMED, pk=pk, title="").update(title=title, has_provisional_title=True))
 
     # Queries
 
     def visible_to(self, user: User) -> Self:
-        """The user's own sessions; those of other users are not visible."""
+        """Select the user's own sessions; sessions of other users are not visible."""
         return self.filter(owner=user)
 
     def listed(self) -> Self:
-        """Without the temporary ones, which lists, searches and exports leave out."""
+        """Exclude temporary sessions, which lists, searches and exports leave out."""
         return self.filter(temporary_until=None)
 
     def search(self, owner: User, text: str) -> Self:
-        """The owner's listed sessions whose title or messages contain words that start with these; all of them if text is blank."""
+        """Select the owner's listed sessions whose title or messages contain words that start with those of `text`.
+        A blank text selects all of them.
+        """
         own = self.visible_to(owner).listed()
         return own.filter(pk__in=session_search.matching_sessions(owner.pk, text)) if text.strip() else own
 
     def tagged(self, owner: User, tag: str) -> Self:
-        """Those of the owner that have this tag, however it is capitalised."""
+        """Select the owner's sessions that have this tag, however it is capitalised."""
         return self.filter(pk__in=tags.sessions_with(owner.pk, tag))
 
     def kept(self, *, is_pinned: bool | None, is_archived: bool | None) -> Self:
-        """Those that the owner keeps so; None: whether or not."""
+        """Filter by pinned and archived state; None means no filter."""
         wanted = {"is_pinned": is_pinned, "is_archived": is_archived}
         return self.filter(**{name: value for name, value in wanted.items() if value is not None})
 
     def unused_within(self, time: timedelta) -> Self:
-        """Temporary sessions that are to be deleted within this time unless they are in use."""
+        """Select temporary sessions that are to be deleted within this time unless they are in use."""
         return self.filter(temporary_until__lt=Now() + time)

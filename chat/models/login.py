@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from chat.models.sql.logins import USE
 
-# A login that is used all the time is written to no more often.
+# The row of a login that is used all the time is written no more often than this.
 PAUSE: Final = timedelta(minutes=5)
 MAX_USER_AGENT: Final = 300
 
@@ -21,7 +21,7 @@ class LoginQuerySet(models.QuerySet["Login"]):
     # Mutators
 
     def use(self, session_key: str, user_id: int, user_agent: str, language: str = "") -> None:
-        """Note that the login is used now. Nothing is written for one that has ended, or was noted a moment ago."""
+        """Note that the login is used now. Writes nothing for a login that has ended or was noted a moment ago."""
         # Postgres stores no NUL.
         words = user_agent.replace("\0", "")[:MAX_USER_AGENT]
         USE.first(session=session_key, user=user_id, user_agent=words, language=language, pause=PAUSE)
@@ -39,7 +39,7 @@ class LoginQuerySet(models.QuerySet["Login"]):
         return used.values_list("language", flat=True).first() or ""
 
     def lasting(self) -> Self:
-        """Those whose session has not expired, the last used first."""
+        """Select logins whose session has not expired, the last used first."""
         return self.filter(session__expire_date__gt=timezone.now()).order_by("-used_at", "-pk")
 
 
@@ -50,9 +50,9 @@ class Login(models.Model):
         BrowserSession, on_delete=models.DO_NOTHING, db_constraint=False, related_name="login"
     )
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="logins")
-    # As the browser says what it is.
+    # As the browser identifies itself.
     user_agent = models.CharField(max_length=MAX_USER_AGENT, blank=True)
-    # Of its pages; empty: not known. E-mails to the account are in that of the login that was used last.
+    # The language of its pages; empty: unknown. E-mails to the account are in that of the login that was used last.
     language = models.CharField(max_length=16, blank=True, default="", db_default="")
     created_at = models.DateTimeField()
     used_at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""McpCatalog: the resources and prompts that an MCP server has listed, to one who has signed in or to anybody (decision 0182)."""
+"""McpCatalog: the resources and prompts that an MCP server has listed, with or without a credential (decision 0182)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ if TYPE_CHECKING:
 
 class McpCatalogQuerySet(models.QuerySet["McpCatalog"]):
     def current(self) -> Self:
-        """Not what a configuration has listed that was changed since."""
+        """Select the catalogs of enabled servers whose configuration has not changed since the listing."""
         return self.filter(revision=F("server__revision"), server__is_enabled=True)
 
     def visible_to(self, user: User) -> Self:
-        """One of each server: what was listed with what this user calls with, or without anything if that is what they call with."""
+        """Select one catalog of each server: that listed with the credential with which this user calls the server.
+        If the user calls it without a credential, that listed without one.
+        """
         held = McpCredential.objects.held_by(user)
         is_held = Q(credential__in=held.values("pk"))
         calls_with_nothing = Q(credential=None) & ~Exists(held.filter(server=OuterRef("server")))
         return self.current().filter(is_held | calls_with_nothing)
 
     def record(self, server: McpServer, credential: McpCredential | None, **listed: Any) -> None:
-        """Store what a listing found. Not if the user has signed out meanwhile."""
+        """Store the result of a listing, unless the user has signed out meanwhile."""
         if credential is None or McpCredential.objects.filter(pk=credential.pk).exists():
             self.update_or_create(
                 server=server, credential=credential, defaults={"revision": server.revision, **listed}
@@ -40,7 +42,7 @@ class McpCatalogQuerySet(models.QuerySet["McpCatalog"]):
 class McpCatalog(models.Model):
     """resources: [{uri, name, description, content_type, size}], size: bytes or null.
     prompts: [{name, title, description, arguments: [{name, title, description, required}]}].
-    credential: that it was listed with; null: none.  revision: of the server's configuration.
+    credential: the credential of the listing; null: none.  revision: that of the server's configuration.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

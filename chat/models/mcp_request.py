@@ -1,4 +1,4 @@
-"""McpRequest: a resource that a user attaches, or a prompt that they fill in, until a worker has asked the server for it (decision 0182)."""
+"""McpRequest: a user's request for a resource or a prompt, which a worker makes to the MCP server (decision 0182)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # A server may take a minute to start, and half a minute to answer.
 LIFETIME: Final = timedelta(minutes=2)
-# Of one user; the oldest give way.
+# Requests of one user; the oldest give way.
 MAX_REQUESTS: Final = 50
 
 
@@ -39,7 +39,7 @@ class McpRequestQuerySet(models.QuerySet["McpRequest"]):
         return self.filter(status=McpRequestStatus.WAITING, expires_at__gt=Now())
 
     def begin(self, user: User, server: McpServer, **asked: Any) -> McpRequest:
-        """Delete those that have expired, and the user's oldest beyond MAX_REQUESTS."""
+        """Create a request. Deletes expired requests, and the user's oldest ones beyond MAX_REQUESTS."""
         self.filter(expires_at__lte=Now()).delete()
         own = self.filter(user=user)
         latest = own.order_by("-expires_at").values_list("pk", flat=True)[: MAX_REQUESTS - 1]
@@ -50,13 +50,13 @@ class McpRequestQuerySet(models.QuerySet["McpRequest"]):
         return request
 
     def end(self, request: McpRequest, status: McpRequestStatus, **fields: Any) -> bool:
-        """False: another process was first, or it has expired."""
+        """End a request. False: another process was first, or the request has expired."""
         return bool(self.waiting().filter(pk=request.pk).update(status=status, **fields))
 
 
 class McpRequest(models.Model):
-    """target: the URI of a resource, or the name of a prompt.  text: of a prompt that was filled in.  file: of a resource.
-    error_code, problem: why it failed, the latter a sentence with the server's name.
+    """target: the URI of a resource, or the name of a prompt.  text: the prompt that was filled in.
+    file: the resource.  error_code, problem: why it failed, the latter a sentence with the server's name.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

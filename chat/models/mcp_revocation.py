@@ -1,4 +1,4 @@
-"""McpRevocation: tokens of an MCP server that nobody uses any more, until a worker has told their issuer (decision 0191)."""
+"""McpRevocation: tokens of an MCP server that nobody uses now, until a worker has told their issuer (decision 0191)."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from django.db.models.functions import Now
 
 from chat.models.mcp_sign_in import McpCredential, decrypted
 
-# Until the issuer can be asked. Afterwards the tokens expire by themselves.
+# The time within which the issuer is asked. Afterwards the tokens expire by themselves.
 REVOCATION_TIME: Final = timedelta(hours=1)
 
 
 class McpRevocationQuerySet(models.QuerySet["McpRevocation"]):
     def begin(self, credential: McpCredential) -> McpRevocation:
-        """Keep what a credential that is being deleted was made with."""
+        """Store the encrypted secret of a credential that is being deleted."""
         expires_at: Any = Now() + REVOCATION_TIME
         return self.create(encrypted_secret=credential.encrypted_secret, expires_at=expires_at)
 
     def take(self, pk: str) -> McpRevocation | None:
-        """The row, deleted: whoever gets it asks the issuer, once."""
+        """Delete the row and return it: whoever gets it asks the issuer, once. None: it is gone."""
         row = self.filter(pk=pk).first()
         return row if row and self.filter(pk=pk).delete()[0] else None
 
 
 class McpRevocation(models.Model):
-    """encrypted_secret: as of McpCredential."""
+    """encrypted_secret: as in McpCredential."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     encrypted_secret = models.TextField(editable=False)
@@ -48,5 +48,5 @@ class McpRevocation(models.Model):
 
     @property
     def secret(self) -> dict[str, Any]:
-        """Raises EncryptionUnavailable, UnreadableSecret."""
+        """The decrypted secret. Raises EncryptionUnavailable, UnreadableSecret."""
         return decrypted(self.encrypted_secret)

@@ -1,4 +1,4 @@
-"""McpServer: a server of tools that staff have entered, of the Model Context Protocol or described by OpenAPI, and the tools that it listed."""
+"""McpServer: a tool server that staff have entered, speaking MCP or described by OpenAPI, and the tools it listed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Transport(models.TextChoices):
 
 
 class McpStatus(models.TextChoices):
-    """Of the latest listing of its tools."""
+    """The result of the latest listing of a server's tools."""
 
     READY = "ready"
     DOWN = "down"
@@ -30,7 +30,7 @@ class McpStatus(models.TextChoices):
 
 
 class SignInOf(models.TextChoices):
-    """Whose credentials calls are made with, of a server that wants some."""
+    """The owner of the credentials with which calls are made to a server that demands some."""
 
     USER = "user", "each user"
     SHARED = "shared", "all users"
@@ -58,19 +58,19 @@ MAX_DOCUMENT_CHARACTERS = 2_000_000
 
 class McpServerQuerySet(models.QuerySet["McpServer"]):
     def named_in(self, choices: Iterable[str]) -> Self:
-        """Enabled servers of which these names choose tools."""
+        """Select enabled servers of which these names choose tools."""
         return self.filter(is_enabled=True, name__in={server_of(choice) for choice in choices})
 
     def without_documents(self) -> Self:
-        """For who reads many rows: a document may be long, and workers alone need it."""
+        """Defer the documents, for readers of many rows: a document may be long, and only workers need it."""
         return self.defer("document")
 
     def all_exist(self, names: Collection[str]) -> bool:
-        """Whether there is a server of each of these names, enabled or not."""
+        """Return whether there is a server of each of these names, enabled or not."""
         return not names or self.filter(name__in=names).count() == len(names)
 
     def offer_demo(self, command: list[str]) -> McpServer:
-        """The server of a trial, which is started by this command. A row of that name that staff have entered stays."""
+        """Store the server of a trial, started by this command. A row of that name that staff have entered stays."""
         server, _ = self.get_or_create(
             name=DEMO_NAME, defaults={"is_demo": True, "transport": Transport.STDIO, "command": command}
         )
@@ -79,20 +79,20 @@ class McpServerQuerySet(models.QuerySet["McpServer"]):
         return server
 
     def record_listing(self, server: McpServer, **fields: Any) -> bool:
-        """Store what a listing found. False: the server was changed meanwhile, and another listing follows."""
+        """Store the result of a listing. False: the server was changed meanwhile, and another listing follows."""
         current = self.filter(pk=server.pk, revision=server.revision)
         return bool(current.update(listed_at=Now(), **fields))
 
 
 class McpServer(models.Model):
-    """command: of stdio, the program and its arguments.  url: of http; of openapi that of the document.
-    document: of openapi, its text where it was pasted.  base_url: where its operations are, if it does not say that.
+    """command: with stdio, the program and its arguments.  url: with http, the server's; with openapi, the document's.
+    document: with openapi, its text if it was pasted.  base_url: the address of its operations, if it names none.
 
     env, headers: for a name, the name of the environment variable of the workers that has its value, never the value.
-    enabled_tools: the server's own names of those that are offered; empty: all.
-    tools: [{name, tool, description, parameters, read_only, destructive, idempotent, open_world}], the first of which is the name
-    for models, the second the server's own; of openapi with `operation`, by which it is called.  expires_at: of that list, as the server said it.
-    revision: another one after each change of the configuration.
+    enabled_tools: the server's own names of the tools that are offered; empty: all.
+    tools: [{name, tool, description, parameters, read_only, destructive, idempotent, open_world}]: `name` is the name
+    for models, `tool` the server's own; with openapi also `operation`, by which the tool is called.
+    expires_at: when that list expires, as the server said.  revision: changes with each change of the configuration.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -190,7 +190,7 @@ class McpServer(models.Model):
         return self.name
 
     def change(self, **fields: Any) -> None:
-        """Set what staff may edit. Tools that another configuration has listed are forgotten."""
+        """Set fields that staff may edit. Tools that another configuration has listed are forgotten."""
         is_another = any(name in fields and fields[name] != getattr(self, name) for name in CONFIGURATION)
         if is_another:
             fields |= {
@@ -222,20 +222,21 @@ class McpServer(models.Model):
 
     @property
     def takes_sign_ins(self) -> bool:
-        """Whether a refusal means that somebody has to sign in: not where staff have entered what proves who we are."""
+        """Whether a refusal means that somebody has to sign in: not if staff have entered an Authorization header."""
         return self.transport == Transport.HTTP and not any(
             name.lower() == "authorization" for name in self.headers
         )
 
     @property
     def offered_tools(self) -> list[dict[str, Any]]:
-        """Those that may be chosen now: none of a server that is down or disabled. A call of one to which nobody has signed in
-        waits until somebody has."""
+        """The tools that may be chosen now: none of a server that is down or disabled.
+        If nobody has signed in to the server, a call waits until somebody has.
+        """
         waits = self.status == McpStatus.NEEDS_SIGN_IN and self.takes_sign_ins
         if not self.is_enabled or not (self.status == McpStatus.READY or waits):
             return []
         return [tool for tool in self.tools if not self.enabled_tools or tool["tool"] in self.enabled_tools]
 
     def chosen_tools(self, choices: frozenset[str]) -> list[dict[str, Any]]:
-        """choices: names of tools, `server__*` among them."""
+        """Return the offered tools that are chosen. choices: names of tools, `server__*` among them."""
         return [tool for tool in self.offered_tools if is_chosen(tool["name"], choices)]

@@ -1,4 +1,4 @@
-"""McpCredential: what a user, or all of them, may use an MCP server with. McpSignIn: one that is being obtained (decision 0191)."""
+"""McpCredential: the tokens of one or all users for an MCP server. McpSignIn: a sign-in in progress (decision 0191)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SIGN_IN_TIME: Final = timedelta(minutes=10)
 # A worker that died while it asked for new tokens is not waited for longer.
 REFRESH_TIME: Final = timedelta(seconds=30)
-# Of one user, in as many tabs; the oldest give way.
+# Sign-ins of one user, in as many tabs; the oldest give way.
 MAX_SIGN_INS: Final = 10
 MAX_ADDRESS: Final = 4_000
 MAX_SCOPE: Final = 1_000
@@ -31,7 +31,7 @@ SECRET_NAMES: Final = frozenset({"access_token", "refresh_token", "client_secret
 
 
 def is_scope(text: str) -> bool:
-    """Whether it is one that an issuer can be asked for (RFC 6749, section 3.3)."""
+    """Return whether an issuer can be asked for this scope (RFC 6749, section 3.3)."""
     return len(text) <= MAX_SCOPE and text.isascii() and text.isprintable() and not set(text) & {'"', "\\"}
 
 
@@ -41,7 +41,7 @@ def _encrypted(values: dict[str, Any]) -> str:
 
 
 def decrypted(text: str) -> dict[str, Any]:
-    """Raises EncryptionUnavailable, UnreadableSecret."""
+    """Decrypt a secret. Raises EncryptionUnavailable, UnreadableSecret."""
     values: dict[str, Any] = json.loads(encryption.decrypt(text))
     _remember(values)
     return values
@@ -54,20 +54,21 @@ def _remember(values: dict[str, Any]) -> None:
 
 class McpCredentialQuerySet(models.QuerySet["McpCredential"]):
     def usable(self) -> Self:
-        """Not those of an address that staff have changed since: another server would get the tokens; and of each server
-        those of users alone, or the shared one alone."""
+        """Select credentials for the present address of their server: another server must not get the tokens.
+        Of each server, only the credentials of users, or only the shared one.
+        """
         owned = Q(server__sign_in=SignInOf.USER, user__isnull=False)
         shared = Q(server__sign_in=SignInOf.SHARED, user=None)
         return self.filter(owned | shared, url=F("server__url"), server__transport=Transport.HTTP)
 
     def held_by(self, user: User | int) -> Self:
-        """What calls of this user are made with."""
+        """Select the credentials with which calls of this user are made."""
         return self.usable().filter(Q(user=user) | Q(user=None))
 
     def store(
         self, sign_in: McpSignIn, issuer: str, secret: dict[str, Any], *, expires_at: datetime | None = None
     ) -> McpCredential:
-        """What a sign-in has obtained, in place of what was there. Raises EncryptionUnavailable."""
+        """Store the credential that a sign-in has obtained, in place of the former. Raises EncryptionUnavailable."""
         kept = {
             "url": sign_in.url,
             "issuer": issuer,
@@ -76,13 +77,13 @@ class McpCredentialQuerySet(models.QuerySet["McpCredential"]):
         }
         user = None if sign_in.is_shared else sign_in.user
         with transaction.atomic():
-            # Of several at once one stays. A row of its own, since connections are kept by it.
+            # Of several sign-ins at once one stays. It gets a new row, since connections are kept by row.
             McpServer.objects.select_for_update(no_key=True).get(pk=sign_in.server_id)
             self.filter(server=sign_in.server_id, user=user).delete()
             return self.create(server_id=sign_in.server_id, user=user, **kept)
 
     def claim_refresh(self, credential: McpCredential) -> bool:
-        """Whether it is this process that asks for new tokens: a refresh token can be used once."""
+        """Claim the refresh for this process, since a refresh token can be used once. False: another was first."""
         free = Q(refreshing_until=None) | Q(refreshing_until__lt=Now())
         current = self.filter(free, pk=credential.pk, revision=credential.revision)
         return bool(current.update(refreshing_until=Now() + REFRESH_TIME))
@@ -90,7 +91,7 @@ class McpCredentialQuerySet(models.QuerySet["McpCredential"]):
     def refreshed(
         self, credential: McpCredential, secret: dict[str, Any], expires_at: datetime | None
     ) -> bool:
-        """False: the user signed in or out meanwhile."""
+        """Store the new tokens. False: the user signed in or out meanwhile."""
         return bool(
             self.filter(pk=credential.pk, revision=credential.revision).update(
                 encrypted_secret=_encrypted(secret),
@@ -101,23 +102,24 @@ class McpCredentialQuerySet(models.QuerySet["McpCredential"]):
         )
 
     def demand(self, credential: McpCredential, scope: str) -> None:
-        """The server wants this scope for some calls: the next sign-in asks for it."""
+        """Note a scope that the server demands for some calls: the next sign-in asks for it."""
         self.filter(pk=credential.pk).update(wanted_scope=scope)
 
     def abandon_refresh(self, credential: McpCredential) -> None:
-        """The issuer could not be asked: the next call tries again."""
+        """Release the claim of claim_refresh(), since the issuer could not be asked: the next call tries again."""
         self.filter(pk=credential.pk, revision=credential.revision).update(refreshing_until=None)
 
     def forget(self, credential: McpCredential) -> None:
-        """The issuer or the server does not accept it any more."""
+        """Delete a credential that the issuer or the server does not accept any more."""
         self.filter(pk=credential.pk, revision=credential.revision).delete()
 
 
 class McpCredential(models.Model):
-    """user: whose; null: that of all users.  url: the server's address, the only one that the tokens are sent to.
-    issuer: who has given them.  encrypted_secret: of chat/infrastructure/encryption.py, the JSON of llm_worker/mcp/oauth.py.
-    expires_at: null if the issuer does not say.  revision: another one with each new token.
-    wanted_scope: what the server demands for some calls, and the user has not been asked for; empty: nothing.
+    """user: the owner; null: all users.  url: the server's address, the only one that the tokens are sent to.
+    issuer: who has issued them.  encrypted_secret: the JSON of llm_worker/mcp/oauth.py, encrypted by
+    chat/infrastructure/encryption.py.  expires_at: null if the issuer does not say.
+    revision: changes with each new token.
+    wanted_scope: the scope that the server demands for some calls, and that no sign-in has asked for; empty: none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -148,13 +150,13 @@ class McpCredential(models.Model):
 
     @property
     def secret(self) -> dict[str, Any]:
-        """Raises EncryptionUnavailable, UnreadableSecret."""
+        """The decrypted secret. Raises EncryptionUnavailable, UnreadableSecret."""
         return decrypted(self.encrypted_secret)
 
 
 class SignInStatus(models.TextChoices):
     PREPARING = "preparing"  # a worker finds out where the user has to go
-    READY = "ready"  # the user is there
+    READY = "ready"  # the address that the user has to go to is known
     EXCHANGING = "exchanging"  # a worker exchanges what the user came back with
     DONE = "done"
     FAILED = "failed"
@@ -165,7 +167,7 @@ class McpSignInQuerySet(models.QuerySet["McpSignIn"]):
         return self.filter(expires_at__gt=Now())
 
     def begin(self, user: User, server: McpServer, redirect_uri: str) -> McpSignIn:
-        """Delete those that have expired, and the user's oldest beyond MAX_SIGN_INS."""
+        """Create a sign-in. Deletes expired sign-ins, and the user's oldest ones beyond MAX_SIGN_INS."""
         self.filter(expires_at__lte=Now()).delete()
         own = self.filter(user=user)
         latest = own.order_by("-expires_at").values_list("pk", flat=True)[: MAX_SIGN_INS - 1]
@@ -181,7 +183,7 @@ class McpSignInQuerySet(models.QuerySet["McpSignIn"]):
         )
 
     def move(self, sign_in: McpSignIn, before: SignInStatus, after: SignInStatus, **fields: Any) -> bool:
-        """False: another process was first, or it has expired."""
+        """Move a sign-in from one status to another. False: another process was first, or it has expired."""
         current = self.live().filter(pk=sign_in.pk, status=before)
         return bool(current.update(status=after, **fields))
 
@@ -191,8 +193,9 @@ def new_state() -> str:
 
 
 class McpSignIn(models.Model):
-    """state: of the request to the issuer (RFC 6749, section 10.12).  browser: the digest of the session of the browser that was
-    sent there.  address: where that is.  encrypted_flow: what the exchange needs.  encrypted_answer: what the browser came back with.
+    """state: that of the request to the issuer (RFC 6749, section 10.12).  browser: the digest of the session of the
+    browser that was sent to the issuer.  address: the issuer's page.  encrypted_flow: the data that the exchange needs.
+    encrypted_answer: the data that the browser came back with.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -27,13 +27,13 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
     # Factories
 
     def append(self, parent: ChatMessage, **fields: Any) -> ChatMessage:
-        """A new child of `parent`. Does not make it current: see ChatMessage.choose."""
+        """Store a new child of `parent`. Does not make it current: see ChatMessage.choose."""
         return self.create(session_id=parent.session_id, parent=parent, parent_role=parent.role, **fields)
 
     def draft(
         self, parent: ChatMessage, *, role: Role, later: timedelta = timedelta(0), **fields: Any
     ) -> ChatMessage:
-        """A child of `parent` that is not stored; later: than now, the time it is sent at."""
+        """Build a child of `parent` without storing it. later: how much later than now it is sent."""
         return self.model(
             session_id=parent.session_id,
             parent=parent,
@@ -49,23 +49,24 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
         return self.filter(session__owner=user, session__deleted_at=None)
 
     def place(self, pk: UUID | str) -> ChatMessage:
-        """The message with its place in the tree alone; its text is loaded when it is used."""
+        """Read only the place of a message in the tree; its text is loaded when it is used. Raises DoesNotExist."""
         row = READ_PLACE.first(message=pk)
         if row is None:
             raise self.model.DoesNotExist
         return instance(self.model, row)
 
     def tip_of(self, session: Session) -> ChatMessage:
-        """The message that the session's current branch ends at, as place() returns it."""
+        """Return the message that the session's current branch ends at, as place() returns it."""
         return self.place(session.leaf_id) if session.leaf_id else self.root_of(session)
 
     def root_of(self, session: Session) -> ChatMessage:
         return self.get(session=session, role=Role.ROOT)
 
     def branch_to(self, leaf: ChatMessage | UUID | str, *, at_most: int | None = None) -> Self:
-        """Root to leaf, oldest first, by one recursive CTE: O(branch), never the whole tree.
+        """Select the branch from root to leaf, oldest first, by one recursive CTE: O(branch), never the whole tree.
 
-        leaf: a ChatMessage or its id. at_most: only so many, those nearest to the leaf; the others are not visited. Each row carries `depth`, 0 at the leaf and rising towards the root.
+        leaf: a ChatMessage or its id. at_most: only the messages nearest to the leaf; the others are not visited.
+        Each row carries `depth`, 0 at the leaf and rising towards the root.
         """
         start = leaf.pk if isinstance(leaf, ChatMessage) else leaf
 
@@ -85,7 +86,7 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
         return branch
 
     def current_path_from(self, start: ChatMessage | UUID | str) -> Self:
-        """`start` and what follows it along latest_child, oldest first. Each row carries `depth`, 0 at start."""
+        """Select `start` and its successors along latest_child, oldest first. Each row carries `depth`, 0 at start."""
         first = start.pk if isinstance(start, ChatMessage) else start
 
         def downwards(cte: Any) -> Any:
@@ -105,7 +106,7 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
         return path
 
     def replies(self) -> Self:
-        """User and assistant messages; no root, no summaries."""
+        """Select user and assistant messages; no root, no summaries."""
         return self.filter(role__in=REPLIES)
 
 
@@ -208,5 +209,5 @@ class ChatMessage(models.Model):
     # Queries
 
     def siblings(self) -> MessageQuerySet:
-        """Messages of the same role under the same parent, itself included, oldest first."""
+        """Select the messages of the same role under the same parent, itself included, oldest first."""
         return type(self).objects.filter(parent_id=self.parent_id, role=self.role).order_by("sent_at", "id")

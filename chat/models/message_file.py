@@ -15,11 +15,11 @@ from knowledge.models import File
 
 class MessageFileQuerySet(models.QuerySet["MessageFile"]):
     def chosen(self) -> Self:
-        """Those that the user has chosen, without the pictures of their pages; with their files, but without the texts."""
+        """Select what the user has chosen, without pictures of pages; joins the files, but without their texts."""
         return self.filter(file__page_of__isnull=True).select_related("file").defer("file__text")
 
     def highest_number(self, message: ChatMessage | UUID | str) -> int:
-        """The highest number of a document on the branch to `message` (or its id); 0: there is none."""
+        """Return the highest number of a document on the branch to `message` (or its id); 0 if there is none."""
         pk = message.pk if isinstance(message, ChatMessage) else message
         [highest] = HIGHEST_DOCUMENT_NUMBER.all(leaf=pk)
         return highest.number

@@ -29,15 +29,15 @@ PRICE_UNIT_TOKENS = 1_000_000
 
 class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
     def usable(self) -> Self:
-        """Those that are enabled, and whose provider is, if they have one. IS_OFFERED is the same in SQL."""
+        """Select models that are enabled, and whose provider is, if they have one. IS_OFFERED is the same in SQL."""
         return self.filter(Q(provider=None) | Q(provider__is_enabled=True), enabled=True)
 
     def offered(self) -> Self:
-        """The models that users may choose, the default first."""
+        """Select the models that users may choose, the default first."""
         return self.usable().order_by("-is_default", "name")
 
     def offered_named(self, names: Iterable[str]) -> list[ModelConfig]:
-        """Those of offered() with these names, in any order."""
+        """Return the offered models with these names, in any order."""
         return [instance(self.model, row) for row in OFFERED_NAMED.all(names=list(names))]
 
     def configure(self, windows: dict[str, int], *, demo: bool) -> None:
@@ -46,7 +46,7 @@ class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
         demo: they are the built-in demo, which is offered only while no enabled model has an address.
         """
         with transaction.atomic():
-            # Of providers that are deleted; the address and the key are those of the environment again.
+            # Models of deleted providers: the address and the key are those of the environment again.
             left = self.filter(name__in=windows, provider__deleted_at__isnull=False)
             left.update(provider=None, upstream_name="", enabled=True)
             for name, window in windows.items():
@@ -253,7 +253,7 @@ class ModelConfig(DialectFields):
         return max(0, request_tokens(self.context_window, self.answer_reserve, self.estimate_factor))
 
     def problems(self) -> dict[str, str]:
-        """Field -> why requests are not sent with its value, and what to do; empty if they are."""
+        """Return, by field, why requests are not sent with its value, and what to do; empty if they are sent."""
         if self.provider:
             found = {"provider": provider_address_problem(self.provider.base_url)}
         else:
@@ -261,7 +261,7 @@ class ModelConfig(DialectFields):
         return {field: problem for field, problem in found.items() if problem}
 
     def clean(self) -> None:
-        """Refuse what problems() finds, for forms."""
+        """Raise ValidationError for what problems() returns, for forms."""
         if problems := self.problems():
             raise ValidationError(problems)
 
@@ -272,7 +272,7 @@ class ModelConfig(DialectFields):
         self.save()
 
     def calibrate(self, measured: Measured) -> bool:
-        """Move the token factor towards what the server reported. False: another process has moved it since it was read."""
+        """Move the token factor towards the server's report. False: another process has moved it since it was read."""
         factor, samples = moved(self.measured_factor, measured)
         unchanged = type(self).objects.filter(pk=self.pk, token_samples=self.token_samples)
         return bool(unchanged.update(token_factor=factor, token_samples=samples))
@@ -283,7 +283,7 @@ class ModelConfig(DialectFields):
         self.is_default = True
 
     def cost_of(self, usage: TokenUsage) -> Decimal | None:
-        """What so many tokens cost; None if a price or a count is unknown. The statement that ends a run does the same."""
+        """Return the cost of so many tokens; None if a price or a count is unknown. sql.runs.END computes the same."""
         prompt, completion = usage.prompt_tokens, usage.completion_tokens
         if prompt is None or completion is None or self.prompt_price is None or self.completion_price is None:
             return None
@@ -294,5 +294,5 @@ class ModelConfig(DialectFields):
 
     @staticmethod
     def fields_for(name: str, context_window: int) -> dict[str, Any]:
-        """The initial fields of a model named by LLM_MODELS."""
+        """Return the initial fields of a model named by LLM_MODELS."""
         return {"name": name, "context_window": context_window}

@@ -1,4 +1,4 @@
-"""What is known of a model's server: what it refuses or omits, learned from its answers or set by staff; how much it takes at once."""
+"""Properties of a model's server: what it refuses or omits, learned or set by staff, and how much it takes at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class DialectFields(models.Model):
     # The model and server it was learned of (source_of); empty: set by staff.
     dialect_source = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
 
-    # Where the server sent the latest request on to, and the model and server that it was sent to.
+    # The address that the server redirected the latest request to, and the model and server of that request.
     redirects_to = models.CharField(
         max_length=MAX_ADDRESS_CHARACTERS, blank=True, default="", db_default="", editable=False
     )
@@ -42,12 +42,12 @@ class DialectFields(models.Model):
         abstract = True
 
     def dialect_at(self, source: str) -> frozenset[str]:
-        """What is known of this model at this server."""
+        """Return the known traits of this model at this server."""
         return frozenset(self.dialect if self.dialect_source in ("", source) else ())
 
     @classmethod
     def learn(cls, pk: int, source: str, traits: Collection[str]) -> None:
-        """Add what was learned of the server. What was learned of another one is forgotten."""
+        """Add traits that were learned of the server. Traits that were learned of another server are forgotten."""
         row = cls.all_rows().filter(pk=pk).first()
         if row is not None:
             known = sorted({*row.dialect_at(source), *traits})
@@ -55,12 +55,12 @@ class DialectFields(models.Model):
             cls.all_rows().filter(pk=pk).update(dialect=known, dialect_source=kept_source)
 
     def redirect_at(self, source: str) -> str:
-        """Where this server sends requests on to; empty if it answers them itself."""
+        """Return the address that this server redirects requests to; empty if it answers them itself."""
         return self.redirects_to if self.redirect_source == source else ""
 
     @classmethod
     def note_redirect(cls, pk: int, source: str, target: str) -> None:
-        """Keep where the server sends requests on to, or with an empty target that it answers them."""
+        """Store the address that the server redirects requests to, or with an empty target that it answers them."""
         cls.all_rows().filter(pk=pk).update(redirects_to=target, redirect_source=source)
 
     @classmethod

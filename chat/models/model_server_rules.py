@@ -1,7 +1,7 @@
-"""Which addresses and which environment variables a model's or a provider's row may name. Staff may edit rows; they must not
-read secrets.
+"""Which addresses and which environment variables a model's or a provider's row may name.
 
-A key is sent to the address beside it: whoever chooses both reads the variable.
+Staff may edit rows; they must not read secrets. A key is sent to the address beside it: whoever chooses both reads
+the variable.
 """
 
 from typing import Final
@@ -17,7 +17,7 @@ DEFAULT_KEY_VARIABLE: Final = "LLM_API_KEY"
 
 
 def key_problem(variable: str) -> str:
-    """Why no row may name this environment variable, and what to do; empty if it may."""
+    """Return why no row may name this environment variable, and what to do; empty if it may."""
     prefix = settings.LLM_KEY_PREFIX
     if variable in ("", DEFAULT_KEY_VARIABLE):
         return ""
@@ -29,7 +29,9 @@ def key_problem(variable: str) -> str:
 
 
 def address_problem(base_url: str) -> str:
-    """Why no row may have this address, and what to do; empty if it may. Without ALLOWED_MODEL_SERVERS any may."""
+    """Return why no row may have this address, and what to do; empty if it may.
+    Without ALLOWED_MODEL_SERVERS every address is allowed.
+    """
     allowed = settings.ALLOWED_MODEL_SERVERS
     if not allowed or base_url in ("", settings.LLM_BASE_URL):
         return ""
@@ -41,7 +43,7 @@ def address_problem(base_url: str) -> str:
 
 
 def provider_address_problem(base_url: str) -> str:
-    """Why no provider may have this address, and what to do; empty if it may. Names are resolved by the worker alone."""
+    """Return why no provider may have this address, and what to do; empty if it may. Only workers resolve names."""
     try:
         parts = urlsplit(base_url)
         is_address = bool(parts.scheme in ("http", "https") and parts.hostname and parts.port != 0)
@@ -57,7 +59,7 @@ def provider_address_problem(base_url: str) -> str:
 
 
 def is_same_server(one: str, other: str) -> bool:
-    """Whether two addresses have the same scheme, host and port."""
+    """Return whether two addresses have the same scheme, host and port."""
     return _origin(one) == _origin(other)
 
 
@@ -67,7 +69,7 @@ def _origin(address: str) -> tuple[str, str | None, int | None]:
 
 
 def _is_below(address: str, allowed: str) -> bool:
-    """Whether `address` has the scheme, host and port of `allowed`, and its path or one below."""
+    """Return whether `address` has the scheme, host and port of `allowed`, and its path or a path below."""
     try:
         one, other = urlsplit(address), urlsplit(allowed)
         is_same = (one.scheme, one.hostname, one.port) == (other.scheme, other.hostname, other.port)

@@ -46,7 +46,7 @@ class RunOutcome:
 
 
 def overall_stop_reason(statuses: Iterable[str]) -> StopReason:
-    """user_cancelled if any run was stopped, else error if all failed, else finished."""
+    """Return user_cancelled if any run was stopped, else error if all failed, else finished."""
     ended = set(statuses)
     if Status.STOPPED in ended:
         return "user_cancelled"

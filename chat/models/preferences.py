@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 class PreferencesManager(models.Manager["Preferences"]):
     def of(self, user: User) -> Preferences:
-        """The user's preferences; defaults, which are not stored, if there are none."""
+        """Return the user's preferences; defaults, which are not stored, if there are none."""
         return self.filter(user=user).first() or self.model(user=user)
 
     def change(self, user: User, **fields: Any) -> Preferences:
@@ -30,8 +30,8 @@ class Preferences(models.Model):
     # A section of the system prompt of the user's chats, unless it is switched off, which keeps the text.
     instructions = models.TextField(blank=True, default="", db_default="")
     uses_instructions = models.BooleanField(default=True, db_default=True)
-    # The names of the models that answer chats for which neither the user nor an agent names any; of these, those that are
-    # still offered; without one, the default model. The last field: below it the name `models` refers to this field.
+    # Names of the models that answer chats for which neither the user nor an agent names any, as far as they are still
+    # offered; without one, the default model. The last field: below it the name `models` refers to this field.
     models = ArrayField(models.CharField(max_length=200), default=list, db_default=[], blank=True)
 
     objects = PreferencesManager()

@@ -31,7 +31,7 @@ class PromptBlockQuerySet(models.QuerySet["PromptBlock"]):
     # Queries
 
     def latest_on_branch(self, message: ChatMessage) -> dict[str, str]:
-        """Kind -> the text that is in force at `message`."""
+        """Return the texts that are in force at `message`, by kind."""
         return {block.kind: block.text for block in LATEST_BLOCKS.all(leaf=message.pk)}
 
 
@@ -46,7 +46,7 @@ class PromptBlock(models.Model):
     text = models.TextField(blank=True)
     # In the default encoding.
     token_count = models.IntegerField(default=0)
-    # Of project documents: number, document_id and title of each, in the order of the text.
+    # For project documents: number, document_id and title of each, in the order of the text.
     documents = models.JSONField(default=list, blank=True)
 
     objects = PromptBlockQuerySet.as_manager()

@@ -30,9 +30,9 @@ class PromptVersionQuerySet(models.QuerySet["PromptVersion"]):
 
 
 class PromptVersion(models.Model):
-    """content (JSON object): base_prompt, prompt, replaces_system_prompt, reminder, context_layout and tools as they can be
-    edited (chat/prompts/definition.py); system and citations, the composed system prompt and the section that requests
-    with documents append to it; tool_schemas, the tools as the model was offered them.
+    """content (JSON object): base_prompt, prompt, replaces_system_prompt, reminder, context_layout and tools as they
+    can be edited (chat/prompts/definition.py); system and citations, the composed system prompt and the section that
+    requests with documents append to it; tool_schemas, the tools as the model was offered them.
     """
 
     digest = models.CharField(primary_key=True, max_length=64, editable=False)

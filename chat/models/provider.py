@@ -24,7 +24,7 @@ class KeyRequired(Exception):
 
 class ProviderQuerySet(models.QuerySet["Provider"]):
     def existing(self) -> Self:
-        """Those that are not deleted, the oldest first."""
+        """Select providers that are not deleted, the oldest first."""
         return self.filter(deleted_at=None).order_by("created_at", "id")
 
     def record_check(self, provider_id: uuid.UUID | str, check: dict[str, Any]) -> bool:
@@ -39,7 +39,7 @@ class Provider(models.Model):
     base_url = models.CharField(
         max_length=500, help_text="OpenAI-compatible address, which usually ends in /v1."
     )
-    # Of chat/infrastructure/encryption.py; empty: the server is sent no key.
+    # Encrypted by chat/infrastructure/encryption.py; empty: the server is sent no key.
     encrypted_api_key = models.TextField(blank=True, default="", editable=False)
     is_enabled = models.BooleanField(default=True)
     # {id, status, requested_at, …} (chat/runs/providers/checks.py); None: it was never checked.
@@ -72,7 +72,8 @@ class Provider(models.Model):
     # Mutators
 
     def change(self, *, api_key: str | None = None, **fields: Any) -> bool:
-        """Set what staff may edit. api_key: a new one; empty: none; None: it stays. False: the provider was deleted.
+        """Set fields that staff may edit. api_key: a new key; empty: no key; None: it stays.
+        False: the provider was deleted, or its address or key was changed, meanwhile.
 
         Raises KeyRequired if the key that is stored would be sent to another server, EncryptionUnavailable.
         """
@@ -110,10 +111,10 @@ class Provider(models.Model):
 
     @property
     def api_key(self) -> str:
-        """Empty: the server is sent none. Raises EncryptionUnavailable, UnreadableSecret."""
+        """The decrypted key; empty: the server is sent none. Raises EncryptionUnavailable, UnreadableSecret."""
         return encryption.decrypt(self.encrypted_api_key) if self.encrypted_api_key else ""
 
 
 def server_address(base_url: str, provider: Provider | None) -> str:
-    """Where the server of a model with this address or this provider is; empty if nothing says it."""
+    """Return the address of the server of a model with this address or this provider; empty if none is set."""
     return provider.base_url if provider else base_url or settings.LLM_BASE_URL

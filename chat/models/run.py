@@ -33,7 +33,7 @@ from chat.transcript.token_usage import TokenUsage
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-# A run that is delivered sooner than this did not wait for a slot, so nobody else does: choosing one is not worth its cost.
+# A run delivered sooner than this did not wait for a slot, so no other does: choosing a run is not worth its cost.
 HARDLY_WAITED = timedelta(milliseconds=250)
 
 
@@ -49,7 +49,7 @@ class RunQuerySet(RunUsage["Run"]):
         return movable.update(status=to, history=_history_with(to, why), **fields)
 
     def claim(self, run_id: UUID | str, owner: int) -> Run | None:
-        """Claim a queued run, or one whose lease has expired; None if another worker has it, is taking it, or it has ended.
+        """Claim a queued run, or one whose lease has expired; None if another worker has or takes it, or it has ended.
 
         One UPDATE on the database's clock, so exactly one of any number of deliveries gets the run. Does not wait for
         a row that is locked.
@@ -58,10 +58,10 @@ class RunQuerySet(RunUsage["Run"]):
         return self._claimed(claimed) if claimed else None
 
     def claim_fairly(self, run_id: UUID | str, queue: str, owner: int) -> Run | None:
-        """Claim what a delivery of `run_id` by this queue stands for: that a slot is free for one of its waiting runs.
+        """Claim a waiting run of this queue: a delivery of `run_id` means that a slot is free for one of them.
 
-        The named run if it has hardly waited; else a run of the user with the fewest held ones, which may be another
-        one. None: nothing waits.
+        Claims the named run if it has hardly waited; else a run of the user with the fewest held runs, which may be
+        another run. None: nothing waits.
         """
         given = {"run": run_id, "owner": owner, "lease": RUN_LEASE.lease}
         claimed = claims.CLAIM_FRESH.first(**given, fresh=HARDLY_WAITED)
@@ -78,14 +78,14 @@ class RunQuerySet(RunUsage["Run"]):
         return run
 
     def stop(self, run_id: UUID | str) -> UUID | None:
-        """Move a run that a worker holds to `stopping`; returns its session. None: nobody holds it, or it is stopping already."""
+        """Move a run that a worker holds to `stopping`; return its session. None: not held, or stopping already."""
         stopped = runs.STOP.first(run=run_id)
         return stopped.session_id if stopped else None
 
     def end(self, run_id: UUID | str, attempt: int, status: Status, **parameters: Any) -> bool:
-        """Save the end and the answer of that attempt. False: the state machine forbids it, or another attempt owns the run.
+        """Save the end and the answer of that attempt. False: the state machine forbids it, or another owns the run.
 
-        parameters: all of sql.runs.END but the ones above.
+        parameters: those of sql.runs.END except the ones above.
         """
         return runs.END.first(run=run_id, attempt=attempt, status=status.value, **parameters) is not None
 
@@ -96,7 +96,8 @@ class RunQuerySet(RunUsage["Run"]):
     def go_on(self, run_id: UUID | str, **columns: Any) -> bool:
         """Queue an ended run again, and reopen its turn, if its answer was cut at the output limit and has no replies.
 
-        columns: dynamic_context and those of RunKnowledgeFields, as they are now. The caller holds the session's lock. False: it cannot be continued.
+        columns: dynamic_context and those of RunKnowledgeFields, as they are now. The caller holds the session's lock.
+        False: the run cannot be continued.
         """
         limit = timedelta(seconds=settings.RUN_DEADLINE_S)
         return runs.GO_ON.first(run=run_id, limit=limit, **columns) is not None
@@ -117,23 +118,23 @@ class RunQuerySet(RunUsage["Run"]):
         return self.owned_by(user).filter(turn__session__deleted_at=None)
 
     def owned_by(self, user: User) -> Self:
-        """Those in the trash included: what they have used, or hold, counts."""
+        """Select the user's runs, also those in the trash: what they have used, or hold, counts."""
         return self.filter(turn__session__owner=user)
 
     def live(self) -> Self:
         return self.filter(status__in=LIVE)
 
     def for_nobody(self) -> Self:
-        """Live runs of deactivated users and in the trash that nobody stops yet, newest first: the end of one starts no other."""
+        """Select live, not stopping runs of deactivated users or in the trash, newest first: no end starts another."""
         unread = Q(turn__session__owner__is_active=False) | Q(turn__session__deleted_at__isnull=False)
         return self.live().exclude(status=Status.STOPPING).filter(unread).order_by("-turn__created_at")
 
     def unblocked(self) -> Self:
-        """Runs whose turn does not wait for another one to end."""
+        """Select runs whose turn does not wait for another turn to end."""
         return self.filter(Q(turn__after__isnull=True) | Q(turn__after__ended_at__isnull=False))
 
     def for_work(self) -> Self:
-        """With the rows that executing or ending a run needs."""
+        """Join the rows that executing or ending a run needs."""
         return self.select_related("turn__session", "turn__user_message", "message", "model_config")
 
 
@@ -156,7 +157,7 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
 
     status = models.CharField(max_length=9, choices=[(s, s) for s in Status], default=Status.QUEUED)
     deadline = models.DateTimeField()
-    # How often the user let it go on after it was cut; each one also took an attempt.
+    # How often the user continued it after it was cut; each continuation also took an attempt.
     continuations = models.SmallIntegerField(default=0, db_default=0)
 
     created_at = models.DateTimeField(auto_now_add=True)
@@ -175,7 +176,7 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
     completion_tokens = models.IntegerField(null=True, blank=True)
     cached_tokens = models.IntegerField(null=True, blank=True)
     reasoning_tokens = models.IntegerField(null=True, blank=True)
-    # Of the prompt and completion tokens, those that the server did not report.
+    # The part of the prompt and completion tokens that the server did not report.
     estimated_tokens = models.IntegerField(null=True, blank=True)
     # At the model's prices when it ended; null: a price is unknown.
     cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
@@ -184,16 +185,16 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
     time_to_first_token_ms = models.IntegerField(null=True, blank=True)
     # Between the first and the last token of the message's reasoning.
     reasoning_ms = models.IntegerField(null=True, blank=True)
-    # Its moves, oldest first: {at, to (a status), attempt, owner, why}, the last two only where there is one. Written by
+    # Its moves, oldest first: {at, to (a status), attempt, owner, why}, the last two where there are any. Written by
     # the statement that moves the run; its creation is not in it.
     history = models.JSONField(
         default=list, db_default=Value([], output_field=models.JSONField()), editable=False
     )
     cycles = models.SmallIntegerField(default=0)
-    # Of the last inference; see chat/transcript/finish.py.
+    # The finish of the last inference; see chat/transcript/finish.py.
     finish_reason = models.CharField(max_length=40, blank=True, default="", db_default="")
     finish_tokens = models.IntegerField(null=True, blank=True)
-    # How its latest request filled the window: llm_worker/records/context_usage.py. Null: it sent none, or elsewhere.
+    # How its latest request filled the window: llm_worker/records/context_usage.py. Null: none was sent here.
     context_usage = models.JSONField(null=True, blank=True, editable=False)
 
     time_left: timedelta  # until the deadline, on the database's clock; set by claim() alone
@@ -276,7 +277,7 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
 
     @property
     def told_finish(self) -> Finish:
-        """What readers are told: nothing of an answer that failed, but for a continuation, which can be tried again."""
+        """The finish that readers see: none of a failed answer, except of a continuation, which can be tried again."""
         return WHOLE if self.status == Status.FAILED and not self.continuations else self.finish
 
     @property
@@ -285,7 +286,7 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
 
 
 def run_of(message: ChatMessage) -> Run | None:
-    """The run that writes or wrote this message; None for user messages, summaries and the root."""
+    """Return the run that writes or wrote this message; None for user messages, edited answers, summaries, the root."""
     run: Run | None = getattr(message, "run", None)
     return run
 

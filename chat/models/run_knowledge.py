@@ -10,10 +10,11 @@ class KnowledgeAccess(models.TextChoices):
 
 
 class RunKnowledgeFields(models.Model):
-    """Decided when the turn starts, by the server alone.
+    """The server alone decides these fields, when the turn starts.
 
-    knowledge_bases: ids, in the order of the prompt.  are_bases_picked: with the question; then they alone are searched.
-    knowledge_access: to all of them together, as the roles of the session's owner allow it.
+    knowledge_bases: ids, in the order of the prompt.  are_bases_picked: whether they were picked with the question;
+    then they alone are searched.  knowledge_access: the access to all of them together that the roles of the session's
+    owner allow.
     """
 
     knowledge_bases = ArrayField(models.UUIDField(), default=list, db_default=[], blank=True)
@@ -27,5 +28,5 @@ class RunKnowledgeFields(models.Model):
 
     @property
     def is_restricted(self) -> bool:
-        """Whether its model may see nothing of its knowledge bases but what a secondary model makes of it; also if unclear."""
+        """Whether its model may see its knowledge bases only as a secondary model renders them; also if unclear."""
         return bool(self.knowledge_bases) and self.knowledge_access != KnowledgeAccess.FULL

@@ -25,12 +25,12 @@ class AreOptions(Func):
 
 
 def options_are_known(table: str) -> models.CheckConstraint:
-    """The constraint on the column `options` of this table."""
+    """Return the constraint on the column `options` of this table."""
     return models.CheckConstraint(condition=AreOptions(F("options")), name=f"{table}_options_known")
 
 
 class RunOptionsFields(models.Model):
-    """options: those of the turn over those of its session and its agent, decided when the turn starts."""
+    """options: the turn's options over those of its session and its agent, decided when the turn starts."""
 
     options = models.JSONField(default=dict, db_default=NO_OPTIONS, blank=True)
 

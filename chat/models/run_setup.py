@@ -1,4 +1,4 @@
-"""RunSetup: what one attempt at a run answered with."""
+"""RunSetup: the agent, prompts, tools and options that one attempt at a run answered with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chat.models.run import Run, run_of
 
 class RunSetupQuerySet(models.QuerySet["RunSetup"]):
     def agents_of(self, messages: Iterable[ChatMessage]) -> dict[UUID, str]:
-        """Message id -> what the agent that answered was called then, for those answered with one."""
+        """Return the names that the answering agents had at the time, by message id; only for answers of an agent."""
         runs = {run.pk: message.pk for message in messages if (run := run_of(message))}
         if not runs:
             return {}
@@ -28,7 +28,7 @@ class RunSetup(models.Model):
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="setups", db_index=False)
     attempt = models.IntegerField()
-    # The agent as it was, not a reference: it may be renamed and deleted. Null: there was none.
+    # The agent at the time, not a reference: it may be renamed and deleted. Null: there was none.
     agent = models.UUIDField(null=True, blank=True)
     agent_name = models.CharField(max_length=200, blank=True, default="")
     version = models.ForeignKey(

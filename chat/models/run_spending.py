@@ -1,4 +1,4 @@
-"""What runs have used: the columns of Run for its limits, the limits of this deployment, and the sums of many runs."""
+"""The use of runs: the columns of Run for its limits, the limits of this deployment, and the sums of many runs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ USAGE = TokenUsage._fields
 
 class RunUsage(LeasedQuerySet[L]):
     def used(self, since: datetime, until: datetime) -> Any:
-        """Runs that ended in this period, by UTC day and model, oldest day first: their number, their requests to
-        the model, `used_` tokens and cost. One that goes on after its end counts when that was asked for."""
+        """Sum the runs that ended in this period, by UTC day and model, oldest day first; imported runs do not count.
+
+        The sums are the number of runs, their requests to the model, `used_` tokens and cost. A run that is continued
+        after its end counts when the continuation was asked for.
+        """
         ended = Q(ended_at__gte=since, ended_at__lte=until)
         goes_on = Q(status__in=LIVE, continuations__gt=0, queued_at__gte=since, queued_at__lte=until)
         counted = self.filter(ended | goes_on, is_imported=False)
@@ -34,7 +37,7 @@ class RunUsage(LeasedQuerySet[L]):
 
 
 class RunSpendingFields(models.Model):
-    """Of all attempts; written with every round of tools and at the end. See chat/transcript/run_spending.py."""
+    """Sums of all attempts; written with every round of tools and at the end. See chat/transcript/run_spending.py."""
 
     spent_inferences = models.IntegerField(default=0, db_default=0)
     spent_tool_calls = models.IntegerField(default=0, db_default=0)
@@ -60,5 +63,5 @@ def run_limits() -> RunLimits:
 
 
 def spending_columns(spent: RunSpending | None) -> dict[str, int | None]:
-    """The parameters for the columns; None: they stay as they are."""
+    """Return the parameters for the columns. None: the columns stay as they are."""
     return {f"spent_{name}": None if spent is None else getattr(spent, name) for name in RunSpending._fields}

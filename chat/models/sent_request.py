@@ -17,8 +17,8 @@ from chat.models.tool_call import ToolCall
 
 
 class UnsavedRequest(NamedTuple):
-    """The columns of one row but its run and attempt. messages, parts: JSON, for the messages after the first `common`;
-    account: JSON. sent_at: UTC."""
+    """The columns of one row except its run and attempt. messages, parts: JSON, for the messages after the first
+    `common`; account: JSON. sent_at: UTC."""
 
     cycle: int
     tool_call: UUID | None
@@ -56,7 +56,7 @@ class SentRequestQuerySet(models.QuerySet["SentRequest"]):
 
 
 class SentRequest(models.Model):
-    """tool_call is set for requests of an agent tool, null for those of the attempt; cycles of each are numbered from 1."""
+    """tool_call is set for requests of an agent tool, null for those of the attempt; each numbers its cycles from 1."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="sent_requests")
     attempt = models.IntegerField()
@@ -109,11 +109,11 @@ class SentRequest(models.Model):
     # Queries
 
     def whole(self) -> list[dict[str, Any]]:
-        """All its messages, oldest first, joined from this cycle and those before it."""
+        """Return all its messages, oldest first, joined from this cycle and those before it."""
         return [message for message, _part in self.weighed()]
 
     def weighed(self) -> list[tuple[dict[str, Any], tuple[str, int] | None]]:
-        """The messages of whole(), each with its letter and tokens; None where these are not known."""
+        """Return the messages of whole(), each with its letter and tokens; None where these are not known."""
         chain = SentRequest.objects.filter(
             run=self.run_id, attempt=self.attempt, tool_call=self.tool_call_id, cycle__lte=self.cycle
         )

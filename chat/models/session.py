@@ -35,12 +35,12 @@ class WhileAnswering(models.TextChoices):
 
 class SessionQuerySet(ListedSessionQuerySet["Session"]):
     def own(self, user: User, pk: UUID | str) -> Session | None:
-        """One of visible_to(user), in the way that is cheap enough for every send; None if it is not theirs."""
+        """Read a session of the user, in a way that is cheap enough for every send; None if it is not theirs."""
         row = sessions.READ_OWN.first(session=pk, user=user.pk)
         return instance(self.model, row) if row else None
 
     def start(self, owner: User, **fields: Any) -> Session:
-        """A new session with its root."""
+        """Store a new session with its root."""
         with transaction.atomic():
             session = self.create(owner=owner, has_own_models=bool(fields.get("models")), **fields)
             root = session.messages.create(role=Role.ROOT)
@@ -49,18 +49,18 @@ class SessionQuerySet(ListedSessionQuerySet["Session"]):
         return session
 
     def lock(self, pk: UUID | str) -> Session:
-        """The session, locked (FOR NO KEY UPDATE) so that changes to one tree happen one after the other.
+        """Lock the session (FOR NO KEY UPDATE), so that changes to one tree happen one after the other; return it.
 
-        Raises DoesNotExist, for one in the trash as well: nothing is started there.
+        Raises DoesNotExist, also for a session in the trash: nothing is started there.
         """
         return self.locked(sessions.LOCK.all(session=pk))
 
     def lock_any(self, pk: UUID | str) -> Session:
-        """lock(), also for a session in the trash: what was begun before may end there."""
+        """Lock a session as lock() does, also in the trash: what was begun before may end there."""
         return self.locked(sessions.LOCK_ANY.all(session=pk))
 
     def locked(self, rows: list[SessionRow]) -> Session:
-        """The session of the rows of sql.sessions.LOCK. Raises DoesNotExist."""
+        """Return the session of the rows of sql.sessions.LOCK. Raises DoesNotExist."""
         if not rows:
             raise self.model.DoesNotExist
         return instance(self.model, rows[0])
@@ -70,7 +70,7 @@ _Manager = models.Manager.from_queryset(SessionQuerySet)
 
 
 class SessionManager(_Manager["Session"]):
-    """Without the sessions in the trash: what this manager does not find is deleted for everybody but its owner's trash."""
+    """Omits the sessions in the trash, which are deleted for everybody, except that their owner's trash lists them."""
 
     def get_queryset(self) -> SessionQuerySet:
         return SessionQuerySet(self.model, using=self._db).filter(deleted_at=None)
@@ -105,18 +105,18 @@ class Session(models.Model):
     answered_event = models.BigIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
-    # What it takes up (sql/stored_bytes.py), as the sweeper measured it last, and whether it has since had no event.
+    # Its size (sql/stored_bytes.py), as the sweeper measured it last, and whether it has had no event since.
     stored_bytes = models.BigIntegerField(default=0, db_default=0, editable=False)
     is_measured = models.BooleanField(default=False, db_default=False, editable=False)
-    # Beside those of the agent.
+    # In addition to the agent's.
     tools = ArrayField(models.CharField(max_length=64), default=list, db_default=[], blank=True)
     reminder = models.TextField(blank=True, default="", db_default="")
     # Beside the agent's prompt or the project's instructions.
     prompt = models.TextField(blank=True, default="", db_default="")
-    # What its turns ask of their models, unless they say otherwise, over the agent's (chat/transcript/run_options.py); null
-    # as a value: the model's own.
+    # Run options of its turns, unless the turns set others; over the agent's (chat/transcript/run_options.py). Null as
+    # a value: the model's own.
     options = models.JSONField(default=dict, db_default=NO_OPTIONS, blank=True)
-    # Ids of those that it searches beside its agent's, in their order; a base may have been deleted since.
+    # Ids of the bases that it searches beside its agent's, in their order; a base may have been deleted since.
     knowledge_bases = ArrayField(models.UUIDField(), default=list, db_default=[], blank=True)
     # Whether bases were picked with one of its questions: only then a turn looks for those of its branch.
     has_picked_bases = models.BooleanField(default=False, db_default=False)
@@ -126,14 +126,14 @@ class Session(models.Model):
     # How its owner keeps it: above the others in the list, and in the archive instead of the list.
     is_pinned = models.BooleanField(default=False, db_default=False)
     is_archived = models.BooleanField(default=False, db_default=False)
-    # Of a session in the trash: when its owner deleted it, and when the sweeper deletes it for good.
+    # For a session in the trash: when its owner deleted it, and when the sweeper deletes it for good.
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
     purge_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # Of a temporary session: when the sweeper deletes it for good, unless it is in use then.
+    # For a temporary session: when the sweeper deletes it for good, unless it is in use then.
     temporary_until = models.DateTimeField(null=True, blank=True, editable=False)
     # The owner's words for it, in the order in which they were added (chat/sessions/tags.py).
     tags = ArrayField(models.CharField(max_length=40), default=list, db_default=[], blank=True)
-    # The names of the models that the owner chose or a turn named last; empty: neither has happened. The last field: below
+    # Names of the models that the owner chose or a turn named last; empty: neither has happened. The last field: below
     # it the name `models` refers to this field, not to the module.
     models = ArrayField(models.CharField(max_length=200), default=list, db_default=[], blank=True)
 
@@ -211,14 +211,14 @@ class Session(models.Model):
         return SessionEvent.recorded(recorded, kind, payload)
 
     def mark_seen(self, n: int | None) -> Session | None:
-        """Note that the owner has seen everything up to event n (None: all). Returns the new row; None: nothing changed."""
+        """Note that the owner has seen all up to event n (None: all). Returns the new row; None: nothing changed."""
         row = sessions.MARK_SEEN.first(session=self.pk, n=n)
         return _listed(row.session, row.is_answering) if row else None
 
     # Queries
 
     def own_prompt(self) -> str:
-        """The text beside the base prompt: the agent's prompt, or else the project's instructions; then the session's own.
+        """Return the text beside the base prompt: the agent's, or else the project's instructions; then the session's.
 
         An agent that replaces the system prompt has no base prompt: without any text there is no system message at all.
         """
@@ -287,7 +287,7 @@ class SessionEvent(models.Model):
 
     @classmethod
     def recorded(cls, row: sessions.RecordedEvent, kind: str, payload: dict[str, Any]) -> SessionEvent:
-        """The event that a statement has just stored."""
+        """Build the event that a statement has just stored."""
         session = _listed(row.session, row.is_answering)
         return cls(pk=row.id, session=session, n=row.n, kind=kind, payload=payload, created_at=row.created_at)
 

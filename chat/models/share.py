@@ -15,9 +15,9 @@ from chat.models.message import ChatMessage
 from chat.models.session import Session
 from chat.models.sql.shares import SIZES
 
-# Of a link's token: 40 digits of hexadecimal, 160 bits.
+# The length of a link's token: 40 digits of hexadecimal, 160 bits.
 TOKEN_CHARACTERS = 40
-# What one page of a shared branch holds, unless a single message is larger.
+# The limits of one page of a shared branch, unless a single message is larger.
 PAGE_MESSAGES: Final = 100
 PAGE_BYTES: Final = 512 * 1024
 
@@ -30,7 +30,7 @@ class SharedPage(NamedTuple):
 
 
 def token_of(share_id: uuid.UUID) -> str:
-    """The secret of the link, derived from the id of the row and the SECRET_KEY."""
+    """Return the secret of the link, derived from the id of the row and the SECRET_KEY."""
     key = settings.SECRET_KEY
     return salted_hmac("chat.share", str(share_id), secret=key, algorithm="sha256").hexdigest()[
         :TOKEN_CHARACTERS
@@ -42,7 +42,7 @@ def digest_of(token: str) -> str:
 
 
 def divide(leaf_id: uuid.UUID) -> list[SharedPage]:
-    """The pages of the branch that ends in this message, oldest first. Reads the sizes of its messages, not their texts."""
+    """Divide the branch that ends in this message into pages, oldest first. Reads sizes of messages, not texts."""
     pages: list[SharedPage] = []
     page_bytes = 0
     for row in SIZES.all(leaf=leaf_id):
@@ -59,7 +59,7 @@ class ShareQuerySet(models.QuerySet["Share"]):
     # Factories
 
     def start(self, leaf: ChatMessage, *, shows_details: bool) -> Share:
-        """A new link to the branch that ends in `leaf`."""
+        """Store a new link to the branch that ends in `leaf`."""
         pk = uuid.uuid4()
         return self.create(
             pk=pk,
@@ -77,12 +77,12 @@ class ShareQuerySet(models.QuerySet["Share"]):
         return self.filter(session__owner=user, session__deleted_at=None)
 
     def open(self) -> Self:
-        """Without the revoked ones."""
+        """Exclude revoked shares."""
         return self.filter(revoked_at=None)
 
     def behind(self, token: str) -> Share | None:
-        """The share with this token; None if there is none, it is revoked, its session is in the trash, or its owner is
-        deactivated."""
+        """Return the share with this token; None if there is none, it is revoked, its session is in the trash, or its
+        owner is deactivated."""
         shown = self.open().filter(session__owner__is_active=True, session__deleted_at=None)
         return shown.select_related("session").filter(digest=digest_of(token)).first()
 
@@ -90,11 +90,11 @@ class ShareQuerySet(models.QuerySet["Share"]):
 class Share(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="shares")
-    # What is below it, or beside it, is not shown.
+    # Messages below it, or beside it, are not shown.
     leaf = models.ForeignKey(ChatMessage, on_delete=models.CASCADE, related_name="+")
-    # The session's when it was shared; null for rows of an older release, which wrote none.
+    # The title of the session when it was shared; null for rows of an older release, which wrote none.
     title = models.CharField(max_length=200, null=True, blank=True, editable=False)  # noqa: DJ001
-    # As divide() returns them, so that reading one page does not walk the whole branch; null for rows of an older release.
+    # As divide() returns them, so that reading a page need not walk the branch; null for rows of an older release.
     pages = models.JSONField(null=True, blank=True, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     shows_details = models.BooleanField(
@@ -128,7 +128,7 @@ class Share(models.Model):
     # Queries
 
     def read_pages(self) -> list[SharedPage]:
-        """Its pages, oldest first; determined now, and kept, if an older release created or moved it."""
+        """Return its pages, oldest first; computes and stores them if an older release created or moved the share."""
         pages = [SharedPage(*page) for page in self.pages or ()]
         if not pages or pages[-1].last != str(self.leaf_id):
             pages = self.pages = divide(self.leaf_id)

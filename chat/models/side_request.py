@@ -1,5 +1,7 @@
-"""SideRequest: one request to a model beside the answers, for a title, a summary or a safe summary of documents: what it used
-and, for some hours, its text."""
+"""SideRequest: one request to a model beside the answers, with its usage and, for some hours, its text.
+
+It is made for a title, a summary, a safe summary of documents or the expansion of a search.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,13 @@ if TYPE_CHECKING:
 class Purpose(models.TextChoices):
     TITLE = "title"
     SUMMARY = "summary"
-    # Of documents that a run may not show to its model; its text is kept as lengths and hashes (decision 0117).
+    # A summary of documents that a run may not show its model; its text is kept as lengths and hashes (decision 0117).
     SAFE_SUMMARY = "safe_summary"
-    EXPANSION = "expansion"  # of the queries of a search
+    EXPANSION = "expansion"  # expands the queries of a search
 
 
-# What a safe summary that was answered counts for its user, whatever it used: exact counts would tell a restricted member how long
-# the documents are, and when they change. About what one uses with as many excerpts as it may have.
+# The usage that an answered safe summary counts for its user, whatever it used: exact counts would tell a restricted
+# member how long the documents are, and when they change. About the usage of a summary with the most excerpts allowed.
 COUNTED_FOR_A_SAFE_SUMMARY: Final = TokenUsage(
     prompt_tokens=5_000, completion_tokens=500, cached_tokens=0, reasoning_tokens=0, estimated_tokens=0
 )
@@ -47,11 +49,11 @@ class SideRequestQuerySet(models.QuerySet["SideRequest"]):
     # Queries
 
     def owned_by(self, user: User) -> Self:
-        """Those of sessions in the trash included."""
+        """Select the user's requests, also those of sessions in the trash."""
         return self.filter(session__owner=user)
 
     def used(self, since: datetime, until: datetime) -> Any:
-        """Requests of this period, by UTC day, model and purpose: their number, that of the answered, `used_` tokens and cost."""
+        """Sum the requests of this period by UTC day, model and purpose: all, answered ones, `used_` tokens, cost."""
         sent = self.filter(sent_at__gte=since, sent_at__lte=until).order_by()
         by_day = sent.annotate(day=TruncDate("sent_at", tzinfo=UTC)).values("day", "model", "purpose")
         tokens = {f"used_{name}": Coalesce(Sum(name), 0) for name in USAGE}
@@ -64,8 +66,8 @@ def _count() -> Any:
 
 
 class SideRequest(models.Model):
-    """Stored when it has been answered or has failed, retries included. run: whose question and answer a title is made
-    from, or that searched documents. number: of the pass, within one attempt at a compression, from 1.
+    """Stored when it has been answered or has failed, retries included. run: the run whose question and answer a title
+    is made from, or that searched documents. number: that of the pass, within one attempt at a compression, from 1.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -89,7 +91,7 @@ class SideRequest(models.Model):
     completion_tokens = _count()
     cached_tokens = _count()
     reasoning_tokens = _count()
-    # Of the prompt and completion tokens, those that the server did not report.
+    # The part of the prompt and completion tokens that the server did not report.
     estimated_tokens = _count()
     # At the model's prices when it was answered; null: a price or a count is unknown.
     cost = models.DecimalField(max_digits=18, decimal_places=9, null=True, blank=True)
@@ -109,7 +111,7 @@ class SideRequest(models.Model):
             ),
         ]
         constraints = [
-            # Of these purposes alone, each with its subject.
+            # Only these purposes, each with its subject.
             models.CheckConstraint(
                 condition=Q(
                     purpose__in=["title", "safe_summary", "expansion"],

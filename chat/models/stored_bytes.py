@@ -1,4 +1,4 @@
-"""StoredBytes: what a user takes up, as a send reads it: the sum that the sweeper has made last."""
+"""StoredBytes: the bytes that a user has stored, as a send reads them: the sum that the sweeper has made last."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ class StoredBytesQuerySet(models.QuerySet["StoredBytes"]):
         return row and row.owner_id
 
     def refresh(self, user_id: int) -> None:
-        """Store the sum of what is measured. Sums side by side: the later one may be lost until the next."""
+        """Store the sum of the measured bytes. Of two sums made side by side, the later may be lost until the next."""
         self.update_or_create(user_id=user_id, defaults={"total": self.sum_of(user_id)})
 
     # Queries
 
     def unmeasured(self, most: int) -> list[UUID]:
-        """Sessions that have had an event since they were measured."""
+        """Return at most `most` sessions that have had an event since they were measured."""
         return list(Session.with_trash.filter(is_measured=False).values_list("pk", flat=True)[:most])
 
     def sum_of(self, user_id: int) -> int:
-        """Bytes of all sessions and files of the user now, as far as they are measured."""
+        """Sum the bytes of all sessions and files of the user now, as far as they are measured."""
         row = stored_bytes.SUM.first(user=user_id)
         return row.total if row else 0
 
     def sum_of_base(self, base_id: UUID) -> int:
-        """Bytes of all documents of a knowledge base now."""
+        """Sum the bytes of all documents of a knowledge base now."""
         row = stored_bytes.SUM_OF_BASE.first(base=base_id)
         return row.total if row else 0
 

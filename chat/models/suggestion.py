@@ -14,7 +14,7 @@ MOST_SHOWN: Final = 6
 
 class SuggestionManager(models.Manager["Suggestion"]):
     def shown(self) -> Sequence[str]:
-        """What the page of a new chat offers, in its order."""
+        """Return the messages that the page of a new chat offers, in their order."""
         return list(self.values_list("text", flat=True)[:MOST_SHOWN]) or settings.SUGGESTIONS
 
 

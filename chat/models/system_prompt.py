@@ -21,7 +21,7 @@ class SystemPrompt(models.Model):
 
     @classmethod
     def edited(cls) -> str | None:
-        """The edited text; None if staff never edited it (an empty edit is an edit)."""
+        """Return the edited text; None if staff never edited it (an empty edit is an edit)."""
         row = EDITED_PROMPT.first()
         return row.text if row else None
 

@@ -1,5 +1,7 @@
-"""What a send must know before it stores anything, read in one statement: the tip of the current branch, the turn
-that a reply to it waits for, how many runs are in progress, the models that may answer, and what the owner has used today.
+"""TipSnapshot: what a send must know before it stores anything, read in one statement.
+
+It holds the tip of the current branch, the turn that a reply to it waits for, how many runs are in progress, the models
+that may answer, and what the owner has used today.
 
 The statement takes no lock. Every change that could make the snapshot wrong records an event of the session, so
 storing checks `latest_event` again (chat/turns/insert.py); under the session's lock the snapshot cannot become stale.
@@ -40,7 +42,9 @@ class TipSnapshot(NamedTuple):
     def read(
         cls, session: Session, model_names: Sequence[str] | None, client_message_id: str | None
     ) -> TipSnapshot | None:
-        """model_names: the models to look for; None: the default one. Returns None if the session is gone."""
+        """Read the snapshot; None if the session is gone.
+        model_names: the models to look for beside the owner's preferred ones; None: the default model.
+        """
         rows = READ_TIP_SNAPSHOT.all(
             session=session.pk,
             owner=session.owner_id,

@@ -56,9 +56,9 @@ class ToolCall(models.Model):
     name = models.CharField(max_length=64)
     arguments = models.JSONField(default=dict)
     response = models.TextField(blank=True, default="")
-    # What it found, best first: number, document_id, title, url and whatever else is known of each.
+    # The documents that it found, best first: number, document_id, title, url and whatever else is known of each.
     documents = models.JSONField(default=list, blank=True)
-    # What the tool returned as JSON beside the text, as its schema says; null: nothing.
+    # The JSON that the tool returned beside the text, as its schema says; null: none.
     structured = models.JSONField(null=True, blank=True)
     # The report of an agent tool and the reasoning before it; calls inside it are `children`.
     report = models.TextField(blank=True, default="")
@@ -69,7 +69,7 @@ class ToolCall(models.Model):
     reasoning_ms = models.IntegerField(null=True, blank=True)
     duration_ms = models.IntegerField(null=True, blank=True)
     token_count = models.IntegerField(default=0)
-    # Of the first call of a round: SentBack as JSON. Never shown or exported.
+    # For the first call of a round: SentBack as JSON. Never shown or exported.
     sent_back = models.JSONField(null=True, blank=True, editable=False)
     status = models.CharField(max_length=9, choices=ToolCallStatus.choices, default=ToolCallStatus.PENDING)
     created_at = models.DateTimeField(auto_now_add=True)

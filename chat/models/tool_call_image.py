@@ -12,13 +12,13 @@ from knowledge.models import File, FileStatus
 
 class ToolCallImageQuerySet(models.QuerySet["ToolCallImage"]):
     def shown(self) -> Self:
-        """Those that have been read, of calls that have completed; with their files, but without the texts."""
+        """Select images that have been read, of calls that have completed; joins the files, but without their texts."""
         shown = self.filter(file__status=FileStatus.READY, tool_call__status=ToolCallStatus.COMPLETED)
         return shown.select_related("file").defer("file__text")
 
 
 class ToolCallImage(models.Model):
-    """A trigger deletes the file with the last of these rows that refers to it: a fork's calls share the files of the original."""
+    """A trigger deletes a file with the last row that refers to it: the calls of a fork share the original's files."""
 
     # The constraint has the index.
     tool_call = models.ForeignKey(ToolCall, on_delete=models.CASCADE, related_name="images", db_index=False)

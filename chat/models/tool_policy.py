@@ -10,7 +10,7 @@ from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
 
 class ToolPolicyQuerySet(models.QuerySet["ToolPolicy"]):
     def rules(self, names: Iterable[str]) -> dict[str, ApprovalRule]:
-        """The rules of those of these tools that have one."""
+        """Return the rules by tool name; tools without a rule are left out."""
         rows = self.filter(name__in=list(names)).values_list("name", "approval")
         return {name: ApprovalRule(rule) for name, rule in rows}
 

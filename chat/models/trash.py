@@ -13,11 +13,11 @@ class TrashQuerySet(models.QuerySet[M]):
     # Mutators
 
     def move_to_trash(self, pk: Any, keep: timedelta) -> bool:
-        """Delete it for its owner, who can restore it for this long. False: it is gone, or there already."""
+        """Delete a row for its owner, who can restore it for this long. False: it is gone, or in the trash already."""
         return bool(self.filter(pk=pk, deleted_at=None).update(deleted_at=Now(), purge_at=Now() + keep))
 
     def move_all_to_trash(self, keep: timedelta) -> int:
-        """move_to_trash() of these; return how many were not there already."""
+        """Move these rows to the trash, as move_to_trash() does; return how many were not there already."""
         return self.filter(deleted_at=None).update(deleted_at=Now(), purge_at=Now() + keep)
 
     def restore(self) -> int:
@@ -31,9 +31,9 @@ class TrashQuerySet(models.QuerySet[M]):
     # Queries
 
     def in_trash(self) -> Self:
-        """Those that their owners have deleted and can restore."""
+        """Select rows that their owners have deleted and can restore."""
         return self.filter(deleted_at__isnull=False, purge_at__gt=Now())
 
     def to_purge(self) -> Self:
-        """Those whose time in the trash is over, the longest first."""
+        """Select rows whose time in the trash is over, the first to end first."""
         return self.filter(purge_at__lte=Now()).order_by("purge_at")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class SentBeside(NamedTuple):
     """What a client sent beside a question and its files; it belongs to the question, however often that is answered.
 
-    knowledge_bases: picked with it, which alone are searched; empty: none was.  earlier_bases: picked with questions above it,
-    which are searched again.
+    knowledge_bases: bases picked with it, which alone are searched; empty: none was picked.
+    earlier_bases: bases picked with questions above it, which are searched again.
     """
 
     additional_context: str = ""
@@ -52,8 +52,9 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         return SentBeside(context, bases or ())
 
     def sent_beside_each(self, questions: Iterable[UUID]) -> dict[UUID, SentBeside]:
-        """By question, of those with anything. All turns of a question have the same, but that the latest says which earlier
-        bases it searches."""
+        """Return what was sent beside each question; questions without anything are left out.
+        All turns of a question have the same, except that the latest says which earlier bases it searches.
+        """
         has_bases = models.Q(knowledge_bases__isnull=False) | models.Q(earlier_knowledge_bases__isnull=False)
         rows = self.filter(~models.Q(additional_context="") | has_bases, user_message__in=questions)
         columns = ("additional_context", "knowledge_bases", "earlier_knowledge_bases")
@@ -64,7 +65,9 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         }
 
     def blocking(self, answer_id: UUID | str) -> Turn | None:
-        """The turn that must end before a reply to this message can start: its own, or the one that waits for."""
+        """Return the turn that must end before a reply to this message can start; None if there is none.
+        It is the message's own turn, or the one that this turn waits for.
+        """
         row = turns.READ_BLOCKER.first(answer=answer_id)
         return self.select_related("after").get(pk=row.turn) if row and row.turn else None
 
@@ -80,18 +83,18 @@ class Turn(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     # When overall_stop was recorded; None while any run of the turn has not announced its end.
     ended_at = models.DateTimeField(null=True, blank=True)
-    # The text that the client sent beside the question. It belongs to the question: every later turn of it has the same.
+    # The text that a client sent beside the question. It belongs to the question: every later turn of it has the same.
     additional_context = models.TextField(blank=True, default="", db_default="")
-    # Ids of the knowledge bases that were picked with the question, which alone are searched; None: none was picked. They
-    # belong to the question, as additional_context does.
+    # Ids of the knowledge bases that were picked with the question, which alone are searched; None: none was picked.
+    # They belong to the question, as additional_context does.
     knowledge_bases = ArrayField(models.UUIDField(), null=True, blank=True)
-    # Ids of those that were picked with questions above this one, and are searched again; None: there are none.
+    # Ids of the bases that were picked with questions above this one, and are searched again; None: there are none.
     earlier_knowledge_bases = ArrayField(models.UUIDField(), null=True, blank=True)
     # The turn in whose columns the answers of this one stand, in the place of earlier ones; None: in its own.
     origin = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="retries"
     )
-    # Of the HTTP request or websocket command that started it.
+    # The id of the HTTP request or websocket command that started it.
     request_id = models.CharField(max_length=MAX_REQUEST_ID_CHARACTERS, blank=True, default="", db_default="")
 
     objects = TurnQuerySet.as_manager()

@@ -35,7 +35,7 @@ class UpstreamFailureFields(models.Model):
 
 
 def upstream_columns(error: UpstreamError) -> dict[str, Any]:
-    """The values of the columns."""
+    """Return the values of the columns."""
     return {
         "upstream_status": error.status,
         "upstream_code": error.code,

@@ -41,7 +41,7 @@ class AgentAnswer(Answer):
 
 
 def present_agents(agents: Iterable[Agent], reader: Any) -> list[JSONObject]:
-    """Loads what stands beside the rows for all of them."""
+    """Present agents as `reader` sees them; loads related rows for all of them at once."""
     rows = list(agents)
     foreign = [base for agent in rows if agent.owner_id != reader.pk for base in agent.knowledge_bases]
     known: set[Any] = set()
@@ -54,12 +54,12 @@ def present_agents(agents: Iterable[Agent], reader: Any) -> list[JSONObject]:
 
 
 def present_agent(agent: Agent, reader: Any) -> JSONObject:
-    """As reader sees it: of an agent that somebody else shares, the knowledge bases that reader is a member of."""
+    """Present an agent as `reader` sees it; if another user shares it, only with bases that `reader` is a member of."""
     return present_agents([agent], reader)[0]
 
 
 def _present(agent: Agent, reader: Any, known: set[Any]) -> JSONObject:
-    """known: the knowledge bases of others' agents that reader is a member of."""
+    """Present one agent. known: the knowledge bases of others' agents that `reader` is a member of."""
     is_own = agent.owner_id == reader.pk
     users = agent.shared_with_users.all()
     return AgentAnswer.from_row(

@@ -1,7 +1,7 @@
-"""The base of what clients are answered: one msgspec Struct for each answer.
+"""The base of the answers to clients: one msgspec Struct for each answer.
 
-The OpenAPI document (web/rest/answer_schemas.py), the AsyncAPI document and the page's types are generated from these classes, so
-that a new member is written once. The names of classes are those of components.
+The OpenAPI document (web/rest/answer_schemas.py), the AsyncAPI document and the page's types are generated from these
+classes, so that a new member is written once. The names of classes are those of components.
 """
 
 from collections.abc import Iterator
@@ -15,20 +15,20 @@ from chat.presenters.json_values import JSONObject
 
 
 class Answer(Struct):
-    """An answer of the API. Members that are UNSET are left out; ids, times and enumerated values are sent as strings."""
+    """An answer of the API. UNSET members are left out; ids, times and enumerated values are sent as strings."""
 
     @classmethod
     def from_row(cls, row: object, **members: Any) -> Self:
-        """An answer about a row: members that are not passed, and have no default, are its attributes of the same name."""
+        """Build an answer from a row: required members that are not passed are its attributes of the same name."""
         return cls(**{name: getattr(row, name) for name in _required(cls) if name not in members}, **members)
 
     def json(self) -> JSONObject:
-        """As it is sent."""
+        """Return the answer as it is sent."""
         return cast("JSONObject", to_builtins(self))
 
 
 def all_answers(base: type[Answer] = Answer) -> Iterator[type[Answer]]:
-    """Those that are imported."""
+    """Yield the answer classes that are imported."""
     for answer in base.__subclasses__():
         yield answer
         yield from all_answers(answer)

@@ -12,7 +12,7 @@ from chat.presenters.json_values import JSONObject
 from chat.protocol.members import ADDRESS, Moment, choice, doc
 from chat.transcript.questions import present_question
 
-# Those of a user; the rest is what time or a stop decides.
+# The decisions of a user; time or a stop makes the others.
 DECISIONS: Final = (
     Decision.APPROVED,
     Decision.REFUSED,
@@ -69,7 +69,7 @@ class DecisionAnswer(Answer):
 
 
 def present_open_approval(approval: Approval, sign_in_url: str) -> JSONObject:
-    """approval: with `tool_call` joined. sign_in_url: the page of the user's sign-ins."""
+    """Present an open approval, which has `tool_call` joined. sign_in_url: the page of the user's sign-ins."""
     question = present_question(approval.question)
     if "sign_in" in question:
         question["sign_in"] |= {"url": sign_in_url}

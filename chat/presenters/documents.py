@@ -35,7 +35,9 @@ class DocumentAnswer(Answer):
 
 
 def present_documents(documents: Sequence[Document]) -> list[JSONObject]:
-    """documents: with what is `served` of each. One is ready when its text and its vectors are: one query for those of all."""
+    """Present documents, which have `served` joined. A document is ready when its text and its vectors are.
+    One query reads the missing vectors of all documents.
+    """
     ready = [one.pk for one in documents if one.status == FileStatus.READY]
     without = chunks_without_vector(Document.objects.filter(pk__in=ready)) if ready else None
     waiting = (
@@ -50,7 +52,7 @@ def present_document(document: Document) -> JSONObject:
 
 
 def _present(document: Document, *, is_waiting: bool) -> JSONObject:
-    """is_waiting: for vectors."""
+    """Present one document. is_waiting: whether it waits for vectors."""
     shown = document.shown
     return DocumentAnswer.from_row(
         document,

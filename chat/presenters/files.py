@@ -63,8 +63,9 @@ def present_file(file: File, models: Iterable[ModelConfig] | None = None) -> JSO
 def describe_file(
     file: File, models: Iterable[ModelConfig] | None = None, kind: type[FileAnswer] = FileAnswer
 ) -> FileAnswer:
-    """models: those that may be asked, or None to load them; a file that is ready says which of them it fits. kind: FileAnswer, or
-    the frame that extends it."""
+    """Describe a file; a file that is ready says which models it fits.
+    models: the models that may be asked, or None to load them. kind: FileAnswer, or the frame that extends it.
+    """
     has_pixels = file.kind == FileKind.IMAGE and bool(file.width_px)
     is_ready = file.status == FileStatus.READY
     has_unread_pages = is_ready and bool(file.unread_pages)
@@ -84,14 +85,14 @@ def describe_file(
 
 
 def has_thumbnail(file: File) -> bool | UnsetType:
-    """Of a picture; UNSET of other files."""
+    """Return whether a picture has a thumbnail; UNSET for other files."""
     if file.kind != FileKind.IMAGE:
         return UNSET
     return file.status == FileStatus.READY and bool(file.thumbnail)
 
 
 def describe_file_error(file: File) -> FileErrorAnswer:
-    """file: one that failed."""
+    """Describe the error of a file that failed."""
     return FileErrorAnswer(code=file.error_code, message=file_error_message(file.error_code))
 
 

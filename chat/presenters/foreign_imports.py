@@ -1,4 +1,4 @@
-"""What became of the conversations of another product's export, as clients see it."""
+"""The results of importing the conversations of another product's export, as clients see them."""
 
 from typing import Annotated
 from uuid import UUID

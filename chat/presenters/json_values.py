@@ -7,7 +7,7 @@ JSONObject = dict[str, Any]
 
 
 def isoformat_utc(moment: datetime) -> str:
-    """ISO 8601, UTC."""
+    """Format a time as ISO 8601, in UTC."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 

@@ -18,7 +18,7 @@ from knowledge.models.knowledge_base import READING
 from knowledge.models.sql.chunk_search import FoundChunk
 
 _WITHHELD_HELP: Final = "Empty or null for a restricted member."
-# Of a base, for a restricted member.
+# Members of a base as a restricted member sees them.
 _WITHHELD: Final[JSONObject] = {"summary": "", "topics": [], "documents": None, "indexing": None}
 
 
@@ -73,7 +73,7 @@ class FoundAnswer(Answer, kw_only=True):
 
 
 def present_bases(bases: Sequence[KnowledgeBase]) -> list[JSONObject]:
-    """bases: with the `role` of the member who reads this, `member`, and their owners."""
+    """Present bases, which have their owners, and `role` and `member` of the membership of the user who reads this."""
     read = [base.pk for base in bases if base.role in READING]
     progress = _progress(read)
     return [
@@ -99,7 +99,7 @@ def present_member(member: KnowledgeBaseMember) -> JSONObject:
 
 
 def _progress(bases: Iterable[UUID]) -> dict[UUID, JSONObject]:
-    """By base, `documents` by status and `indexing`. A document is ready when its text and its vectors are."""
+    """Return `documents` by status and `indexing`, by base. A document is ready when its text and its vectors are."""
     ids = list(bases)
     documents = Document.objects.filter(knowledge_base__in=ids)
     counts: dict[UUID, dict[str, int]] = {pk: dict.fromkeys(FileStatus.values, 0) for pk in ids}
@@ -125,7 +125,7 @@ def _progress(bases: Iterable[UUID]) -> dict[UUID, JSONObject]:
 
 
 def present_found(found: FoundChunk) -> JSONObject:
-    """A passage that a search has found."""
+    """Present a passage that a search has found."""
     return FoundAnswer.from_row(
         found,
         document_id=found.file,

@@ -1,4 +1,4 @@
-"""What a user may attach of MCP servers, and what became of what they have asked for."""
+"""Resources and prompts of MCP servers that a user may attach, and the user's requests for them."""
 
 from typing import Annotated
 from uuid import UUID
@@ -62,7 +62,7 @@ class McpRequestAnswer(Answer):
 
 
 def present_mcp_catalog(server: McpServer, sign_in_state: str, catalog: McpCatalog | None) -> JSONObject:
-    """Of who asks. catalog: None: nothing can be attached at the moment."""
+    """Present the catalog of the user who asks. catalog: None: nothing can be attached at the moment."""
     return McpCatalogAnswer.from_row(
         server,
         server=server.pk,
@@ -73,7 +73,7 @@ def present_mcp_catalog(server: McpServer, sign_in_state: str, catalog: McpCatal
 
 
 def present_mcp_request(request: McpRequest) -> JSONObject:
-    """One that no worker has answered in its time has failed."""
+    """Present a request. A request that no worker has answered in its time has failed."""
     status, code, problem = request.status, request.error_code, request.problem
     if status == McpRequestStatus.WAITING and request.expires_at < timezone.now():
         status = McpRequestStatus.FAILED

@@ -11,7 +11,7 @@ from chat.presenters.json_values import JSONObject
 from chat.protocol.members import Moment, choice, doc
 from chat.transcript.tool_annotations import ApprovalRule
 
-# Of a user, whether they have signed in to a server.
+# Whether a user has signed in to a server.
 NOT_NEEDED: Final = "not_needed"
 NEEDS_SIGN_IN: Final = "needs_sign_in"
 SIGNED_IN: Final = "signed_in"
@@ -52,7 +52,9 @@ class McpServerAnswer(Answer, kw_only=True):
 
 
 def present_mcp_server(server: McpServer, sign_in_state: str, *, for_staff: bool) -> JSONObject:
-    """sign_in_state: of who asks (chat/runs/mcp/sign_ins.py). Values of environment variables are in no row and in no answer."""
+    """Present a server. sign_in_state: that of the user who asks (chat/runs/mcp/sign_ins.py).
+    Values of environment variables are in no row and in no answer.
+    """
     tools = [
         McpToolAnswer(name=tool["name"], description=tool["description"], read_only=tool["read_only"])
         for tool in server.offered_tools

@@ -101,7 +101,7 @@ class NodeAnswer(Answer, kw_only=True):
 
 
 def present_branch(messages: Iterable[ChatMessage], present_live_run: PresentLiveRun) -> list[JSONObject]:
-    """present_messages, and with each answer of a turn of several models the answers in its other columns."""
+    """Present messages as present_messages does, each answer with the answers in the other columns of its turn."""
     rows = list(messages)
     siblings = Siblings.read(rows)
     alongside = {row.pk: siblings.alongside(row.pk) for row in rows}
@@ -118,7 +118,7 @@ def present_branch(messages: Iterable[ChatMessage], present_live_run: PresentLiv
 
 
 def present_messages(messages: Iterable[ChatMessage], present_live_run: PresentLiveRun) -> list[JSONObject]:
-    """messages: user messages and answers; `run` and `feedback` should be joined."""
+    """Present user messages and answers, whose `run` and `feedback` should be joined."""
     rows = list(messages)
     members = _members(rows, Siblings.read(rows), present_live_run)
     return [MessageAnswer(**of_one).json() for of_one in members]
@@ -127,7 +127,7 @@ def present_messages(messages: Iterable[ChatMessage], present_live_run: PresentL
 def _members(
     rows: Sequence[ChatMessage], siblings: Siblings, present_live_run: PresentLiveRun
 ) -> list[JSONObject]:
-    """The members of each answer, without those alongside."""
+    """Return the members of each answer, without `alongside`."""
     related = present_related(rows)
     beside = _sent_beside([row.pk for row in rows if row.role == Role.USER])
     edited = EditedAnswer.objects.by_message(rows)
@@ -143,14 +143,14 @@ def _members(
 
 
 def present_nodes(messages: Iterable[ChatMessage]) -> list[JSONObject]:
-    """The nodes of a tree. messages: with `run` joined."""
+    """Present the nodes of a tree. messages: with `run` joined."""
     rows = list(messages)
     edited = EditedAnswer.objects.by_message(rows)
     return [_present_node(row, edited.get(row.pk)) for row in rows]
 
 
 def _present_edited(edited: EditedAnswer | None) -> JSONObject:
-    """The members of an answer whose text the user wrote."""
+    """Return the members of an answer whose text the user wrote; empty for other messages."""
     if edited is None:
         return {}
     model = {"model": edited.model} if edited.model else {}
@@ -173,7 +173,7 @@ def _present_node(message: ChatMessage, edited: EditedAnswer | None) -> JSONObje
 def _message_members(
     message: ChatMessage, related: JSONObject, present_live_run: PresentLiveRun
 ) -> JSONObject:
-    """related: from present_related; a live text is presented up to the last of these tool calls."""
+    """Return the members of a message. related: from present_related; a live text ends after the last of its calls."""
     members: JSONObject = {
         "id": message.pk,
         "parent": message.parent_id,
@@ -214,7 +214,7 @@ def _answer_members(
 
 
 def _is_continuable(message: ChatMessage, run: Run) -> bool:
-    """As GO_ON in chat/models/sql/runs.py decides about an answer that was cut at its output limit."""
+    """Return whether an answer cut at its output limit can be continued; in the end GO_ON in sql/runs.py decides."""
     is_last = message.latest_child_id is None
     allows_more = run_limits().allow_more(run.spending, len(message.text))
     return (
@@ -227,7 +227,9 @@ def _is_continuable(message: ChatMessage, run: Run) -> bool:
 
 
 def _sent_beside(questions: Sequence[UUID]) -> dict[UUID, JSONObject]:
-    """The members `additional_context`, `knowledge_bases` and `earlier_knowledge_bases` of the questions that were sent with them."""
+    """Return the members `additional_context`, `knowledge_bases` and `earlier_knowledge_bases` by question.
+    Questions that were sent without any are left out.
+    """
     given = Turn.objects.sent_beside_each(questions) if questions else {}
     shown: dict[UUID, JSONObject] = {}
     for question, (context, bases, earlier) in given.items():

@@ -24,7 +24,7 @@ class ModelAnswer(Answer):
 
 
 def present_model(model: ModelConfig, preferred: Collection[str]) -> JSONObject:
-    """preferred: the names of the user's own default models."""
+    """Present a model. preferred: the names of the user's own default models."""
     return ModelAnswer.from_row(
         model,
         max_output_tokens=model.most_output_tokens,

@@ -17,7 +17,7 @@ from chat.transcript.tokens import PROJECT_SHARE
 from knowledge.indexing import chunks_without_vector
 from knowledge.models import File, FileKind, FileStatus, Project
 
-# Of the instructions; a rough estimate, because counting long ones takes a list of projects too long.
+# For the instructions; a rough estimate, because counting long ones takes a list of projects too long.
 _CHARACTERS_PER_TOKEN: Final = 4
 
 
@@ -39,7 +39,9 @@ class ProjectAnswer(Answer):
 
 
 def present_projects(projects: Sequence[Project]) -> list[JSONObject]:
-    """files: in the order in which they were uploaded. Queries for all projects together: of files, of models, of passages without a vector."""
+    """Present projects, with their files in the order in which they were uploaded.
+    One query for all projects reads files, one models, one passages without a vector.
+    """
     models = list(ModelConfig.objects.offered())
     files: defaultdict[UUID | None, list[File]] = defaultdict(list)
     for file in File.objects.filter(project__in=projects).defer("text").order_by("created_at", "pk"):
@@ -65,13 +67,15 @@ def present_project(project: Project) -> JSONObject:
 
 
 def _vectors_waiting(projects: Sequence[Project]) -> dict[UUID, int]:
-    """By project: passages that are found by words alone until they have a vector."""
+    """Count by project the passages that are found by words alone until they have a vector."""
     without = chunks_without_vector(File.objects.filter(project__in=projects)).order_by()
     return dict(without.values_list("file__project").annotate(Count("pk")))
 
 
 def _measured(project: Project, files: Iterable[File], models: Iterable[ModelConfig]) -> JSONObject:
-    """fits: as a run decides it (llm_worker/loading/project.py), without what only the run knows: prompts and tools."""
+    """Return `token_count` and `fits`, as a run decides it (llm_worker/loading/project.py).
+    Prompts and tools are left out: only the run knows them.
+    """
     readable = [file for file in files if file.status == FileStatus.READY and file.kind != FileKind.IMAGE]
     beside = len(project.instructions) // _CHARACTERS_PER_TOKEN
     fits = {

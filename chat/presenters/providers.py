@@ -75,7 +75,7 @@ def present_provider(provider: Provider) -> JSONObject:
 
 
 def describe_provider(provider: Provider) -> ProviderAnswer:
-    """models must be prefetched where several are described."""
+    """Describe a provider, whose models must be prefetched where several providers are described."""
     return ProviderAnswer.from_row(
         provider,
         is_environment=False,
@@ -86,7 +86,7 @@ def describe_provider(provider: Provider) -> ProviderAnswer:
 
 
 def describe_environment(base_url: str, models: Iterable[ModelConfig]) -> ProviderAnswer:
-    """The server of LLM_BASE_URL, which is changed where Turnwire is started, and models of the admin's own."""
+    """Describe the server of LLM_BASE_URL, which is set where Turnwire is started, and models without a provider."""
     return ProviderAnswer(
         id=None,
         name="LLM_BASE_URL",

@@ -82,7 +82,7 @@ class CitationAnswer(Answer, kw_only=True):
 
 
 def present_related(messages: Iterable[ChatMessage]) -> dict[UUID, JSONObject]:
-    """Message id -> the members `files`, `tool_calls` and `citations` of the message."""
+    """Return the members `files`, `tool_calls` and `citations` of the messages, by message id."""
     rows = list(messages)
     answers = [message.pk for message in rows if message.role == Role.ASSISTANT]
     files = present_files([message.pk for message in rows if message.role == Role.USER])
@@ -99,7 +99,7 @@ def present_related(messages: Iterable[ChatMessage]) -> dict[UUID, JSONObject]:
 
 
 def present_files(message_ids: Sequence[UUID]) -> ByMessage:
-    """The member `files` of these user messages."""
+    """Return the member `files` of these user messages."""
     by_message: ByMessage = defaultdict(list)
     if not message_ids:
         return by_message
@@ -115,7 +115,7 @@ def present_files(message_ids: Sequence[UUID]) -> ByMessage:
 
 
 def _tool_calls(message_ids: Sequence[UUID]) -> ByMessage:
-    """Top-level calls, each with the calls made inside it as `children`."""
+    """Return the top-level calls, each with the calls made inside it as `children`."""
     by_message: ByMessage = defaultdict(list)
     children: ByMessage = defaultdict(list)
     if not message_ids:
@@ -136,7 +136,7 @@ def _tool_calls(message_ids: Sequence[UUID]) -> ByMessage:
 
 
 def _tool_images(calls: Sequence[UUID]) -> ByMessage:
-    """The member `images` of those of these calls that have some, as packets have it."""
+    """Return the member `images` of the calls that have some, as packets have it."""
     by_call: ByMessage = defaultdict(list)
     for image in ToolCallImage.objects.shown().filter(tool_call__in=calls):
         file = image.file
@@ -146,7 +146,7 @@ def _tool_images(calls: Sequence[UUID]) -> ByMessage:
 
 
 def _questions(waiting: Sequence[UUID]) -> dict[UUID, JSONObject]:
-    """The member `question` or `sign_in` of those of these calls that wait for an answer or a sign-in."""
+    """Return the member `question`, `sign_in` or `address` of the calls that wait for more than an approval."""
     rows = Approval.objects.questions().undecided().filter(tool_call__in=waiting) if waiting else ()
     return {row.tool_call_id: present_question(row.question) for row in rows}
 
@@ -158,7 +158,7 @@ def _present_tool_call(call: ToolCall, **members: Any) -> ToolCallAnswer:
 
 
 def present_citations(message_ids: Sequence[UUID]) -> ByMessage:
-    """The member `citations` of these answers."""
+    """Return the member `citations` of these answers."""
     by_message: ByMessage = defaultdict(list)
     if not message_ids:
         return by_message

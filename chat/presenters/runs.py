@@ -14,7 +14,7 @@ from chat.protocol.states import Status
 from chat.transcript.run_options import present_options
 from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP
 
-# Of a request, each with its tokens in Run.context_usage.
+# The parts of a request, each with its tokens in Run.context_usage.
 CONTEXT_PARTS: Final = ("system", "tools", "summary", "history", "files", "question")
 # In answers; the admin shows all that is kept.
 MAX_UPSTREAM_CHARACTERS: Final = 500
@@ -116,7 +116,7 @@ class StatusAnswer(Answer):
 
 
 def present_run(run: Run, *, is_for_staff: bool = False) -> JSONObject:
-    """is_for_staff: the reader may see what the model server said."""
+    """Present a run. is_for_staff: the reader may see what the model server said."""
     # The agent and the version of its prompts and tools, of the latest attempt.
     setup = run.setups.order_by("attempt").last()
     return RunAnswer.from_row(
@@ -139,7 +139,7 @@ def present_run(run: Run, *, is_for_staff: bool = False) -> JSONObject:
 
 
 def _present_upstream_error(run: Run, *, is_for_staff: bool) -> UpstreamErrorAnswer | UnsetType:
-    """Users are told the status alone."""
+    """Present the error of the model server; users are told only its status."""
     error = run.upstream_error
     if not run.error_code or not (error.status or (is_for_staff and error.message)):
         return UNSET
@@ -150,7 +150,7 @@ def _present_upstream_error(run: Run, *, is_for_staff: bool) -> UpstreamErrorAns
 
 
 def present_cut(run: Run) -> JSONObject:
-    """The members finish_reason and finish_tokens of a message that is incomplete; empty for a whole one."""
+    """Return the members finish_reason and finish_tokens of a message that is incomplete; empty for a whole one."""
     if not run.told_finish.is_cut:
         return {}
     tokens = {} if run.finish_tokens is None else {"finish_tokens": run.finish_tokens}
@@ -158,7 +158,7 @@ def present_cut(run: Run) -> JSONObject:
 
 
 def _present_context(run: Run) -> ContextAnswer | None:
-    """How the latest request filled the window, in tokens; `free` is what is left beside what is reserved."""
+    """Present how the latest request filled the window, in tokens; `free` does not contain what is reserved."""
     stored = run.context_usage
     if stored is None:
         return None
@@ -167,7 +167,7 @@ def _present_context(run: Run) -> ContextAnswer | None:
 
 
 def present_error(run: Run) -> RunErrorAnswer | UnsetType:
-    """The error of a run and of its message."""
+    """Present the error of a run and of its message; UNSET if there is none."""
     if not run.error_code:
         return UNSET
     return RunErrorAnswer(code=run.error_code, message=run.error_message, retryable=run.error_retryable)

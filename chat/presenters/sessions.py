@@ -15,7 +15,7 @@ from chat.transcript.run_options import present_options
 
 
 class SessionMembers(Answer):
-    """What the session, its row of the list and both events about it have."""
+    """The members that the session, its row of the list and both events about it have."""
 
     title: str
     agent: UUID | None
@@ -83,12 +83,12 @@ def annotate_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
 
 
 def present_session(session: Session) -> JSONObject:
-    """session: from annotate_sessions."""
+    """Present a session from annotate_sessions."""
     return SessionAnswer.from_row(session, **_members(session)).json()
 
 
 def present_trashed_session(session: Session) -> JSONObject:
-    """session: from annotate_sessions, in the trash."""
+    """Present a session in the trash, from annotate_sessions."""
     return TrashedSessionAnswer.from_row(session, **_members(session)).json()
 
 
@@ -103,12 +103,12 @@ def present_changed_session(session: Session) -> JSONObject:
 
 
 def has_options(session: Session) -> bool:
-    """Whether it says how its models answer: by run options, or by a prompt of its own."""
+    """Return whether the session says how its models answer: by run options, or by a prompt of its own."""
     return bool(session.options or session.prompt)
 
 
 def _members(session: Session) -> JSONObject:
-    """Those that are not called as the row's attributes."""
+    """Return the members that are not the row's attributes of the same name."""
     root = session.root_id  # type: ignore[attr-defined]
     return {
         **listed_members(session),
@@ -121,5 +121,5 @@ def _members(session: Session) -> JSONObject:
 
 
 def listed_members(session: Session) -> JSONObject:
-    """Those of a ListedSession that are not called as the row's attributes."""
+    """Return the members of a ListedSession that are not the row's attributes of the same name."""
     return {"agent": session.agent_id, "project": session.project_id, "n": session.latest_event}

@@ -74,7 +74,7 @@ class ShareAnswer(Answer):
 
 
 def present_share(share: Share) -> JSONObject:
-    """share: with its session. url: relative to the site; null if the token cannot be derived any more."""
+    """Present a share with its session. url: relative to the site; null if the token cannot be derived any more."""
     return ShareAnswer.from_row(
         share,
         session=share.session_id,
@@ -85,9 +85,9 @@ def present_share(share: Share) -> JSONObject:
 
 
 def present_shared_page(share: Share, page: SharedPage) -> list[SharedMessageAnswer]:
-    """The messages of one page of the branch behind the link, oldest first.
+    """Present the messages of one page of the branch behind the link, oldest first.
 
-    What is read depends neither on the length of the branch nor on the number of tool calls of its answers.
+    The amount that is read depends neither on the length of the branch nor on the number of tool calls of its answers.
     """
     branch = ChatMessage.objects.branch_to(page.last, at_most=page.messages).replies().select_related("run")
     messages = list(branch if share.shows_details else branch.defer("reasoning"))
@@ -111,7 +111,7 @@ def present_shared_page(share: Share, page: SharedPage) -> list[SharedMessageAns
 
 
 def _author(message: ChatMessage, edited: EditedAnswer | None) -> JSONObject:
-    """The members that say who wrote a message, and whether it is whole."""
+    """Return the members that say who wrote a message, and whether it is whole."""
     run = run_of(message)
     if edited:
         # Readers must not take it for what the model wrote.
@@ -126,7 +126,7 @@ def _without_ids(citation: JSONObject) -> SharedCitationAnswer:
 
 
 def _round_texts(answers: Sequence[UUID]) -> dict[UUID, list[tuple[int, str]]]:
-    """Of each answer, what readable_text() is given."""
+    """Return the rounds that readable_text() takes, by answer."""
     texts: dict[UUID, list[tuple[int, str]]] = defaultdict(list)
     for row in ROUND_TEXTS.all(messages=answers) if answers else ():
         texts[row.message].append((row.turn_number, row.text_before))
@@ -140,14 +140,14 @@ class _ShownCalls:
         self._below: dict[UUID, list[ShownCall]] = defaultdict(list)
         statement, parents = CALLS_OF_MESSAGES, list(answers)
         while parents:
-            # One more, which tells that there are more.
+            # One call more than is shown tells that there are more.
             rows = statement.all(parents=parents, limit=MAX_SHOWN_CALLS + 1)
             for row in rows:
                 self._below[row.parent].append(row)
             statement, parents = CALLS_OF_CALLS, [row.id for row in rows]
 
     def present(self, answer: UUID) -> JSONObject:
-        """The members `tool_calls` and, if some are left out, `has_more_tool_calls`."""
+        """Return the members `tool_calls` and, if some are left out, `has_more_tool_calls`."""
         shown: list[SharedCallAnswer] = []
         left = list(reversed(self._below[answer]))
         while left and len(shown) < MAX_SHOWN_CALLS:

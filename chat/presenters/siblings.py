@@ -1,4 +1,4 @@
-"""The siblings of messages as clients see them, and of answers the columns they stand in: one query for any number."""
+"""The siblings of messages and the columns of answers, as clients see them: one query for any number of messages."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from chat.presenters.json_values import JSONObject
 
 
 class Column(NamedTuple):
-    """turn: in whose columns the answer stands. number: the model_index of its run."""
+    """turn: the turn in whose columns the answer stands. number: the model_index of its run."""
 
     turn: UUID
     number: int
 
 
 class Siblings:
-    """attempts: the answers in a column, by turn and column, each oldest first."""
+    """The siblings of messages. attempts: the answers in a column, by turn and column, each oldest first."""
 
     def __init__(self) -> None:
         self._siblings: dict[tuple[UUID | None, str], list[UUID]] = defaultdict(list)
@@ -39,7 +39,7 @@ class Siblings:
         return read
 
     def present(self, message: ChatMessage) -> JSONObject:
-        """The member `siblings`, and of an answer `column` and `attempts`, the answers in its column."""
+        """Return the member `siblings`, and for an answer `column` and `attempts`, the answers in its column."""
         presented: JSONObject = {"siblings": self._siblings[message.parent_id, message.role]}
         place = self._columns.get(message.pk)
         if place is None:
@@ -48,7 +48,7 @@ class Siblings:
         return presented | {"column": place.number, "attempts": attempts}
 
     def alongside(self, answer: UUID) -> list[UUID]:
-        """The newest answer of each other column, in the order of the columns."""
+        """Return the newest answer of each other column, in the order of the columns."""
         place = self._columns.get(answer)
         if place is None:
             return []

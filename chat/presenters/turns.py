@@ -31,11 +31,11 @@ class RunContinued(Answer):
 
 
 def present_continuation(run: Run) -> JSONObject:
-    """The payload of `run_continued`."""
+    """Present the payload of `run_continued`."""
     return RunContinued(turn=run.turn_id, run=run.pk, message=run.message_id, attempt=run.attempt).json()
 
 
 def present_turn(turn: Turn, runs: Sequence[Run]) -> JSONObject:
-    """runs: of the turn, by model_index."""
+    """Present a turn. runs: those of the turn, by model_index."""
     started = [StartedRunAnswer.from_row(run, message=run.message_id) for run in runs]
     return StartedAnswer(turn=turn.pk, user_message=turn.user_message_id, runs=started).json()

@@ -1,4 +1,4 @@
-"""What a user has used, and how much of each limit, as clients see it."""
+"""The use of a user, and of each limit, as clients see it."""
 
 from datetime import date
 from decimal import Decimal
@@ -11,7 +11,7 @@ from chat.protocol.limit_use import LimitUse
 from chat.protocol.members import Moment, choice, doc
 from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP
 
-# As clients are told; None: of runs.
+# The purposes as clients are told them; None: runs.
 PURPOSES: Final = {
     None: "answers",
     Purpose.TITLE: "titles",
@@ -52,5 +52,5 @@ def present_limit_use(use: LimitUse) -> JSONObject:
 
 
 def plain_number(value: int | Decimal) -> int | float:
-    """A number as JSON has it."""
+    """Return the number as JSON has it."""
     return value if isinstance(value, int) else float(value)

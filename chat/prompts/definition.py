@@ -1,4 +1,4 @@
-"""What an agent's prompts and tools consist of, as its owner and staff can edit it: one part of a PromptVersion.
+"""The definition of an agent's prompts and tools, as its owner and staff can edit it: one part of a PromptVersion.
 
 The worker records it with each run; the admin compares the record with what is in force now.
 """
@@ -11,7 +11,7 @@ from chat.prompts import default_system_prompt
 
 
 def define_prompts(agent: Agent | None, own_prompt: str, base: str) -> dict[str, Any]:
-    """A JSON object. own_prompt: the agent's, or else the project's instructions.
+    """Return the definition as a JSON object. own_prompt: as of Session.own_prompt().
 
     base: the installation's prompt; left out where the agent's replaces it.
     """
@@ -27,10 +27,10 @@ def define_prompts(agent: Agent | None, own_prompt: str, base: str) -> dict[str,
 
 
 def base_prompt() -> str:
-    """The installation's prompt that is in force. Reads the database."""
+    """Return the installation's prompt that is in force. Reads the database."""
     return base_prompt_of(SystemPrompt.edited())
 
 
 def base_prompt_of(edited: str | None) -> str:
-    """The prompt as staff edited it; the default if they did not (None)."""
+    """Return the prompt as staff edited it; the default if they did not (None)."""
     return default_system_prompt() if edited is None else edited

@@ -1,7 +1,7 @@
 """Builds the dynamic context of a turn: text that models see before the current user message, in this turn only.
 
-It is built when the turn starts, and stored in Run.dynamic_context. What the model is told of knowledge bases comes first;
-a deployment registers providers of more (who the user is) in the `ready()` of one of its apps.
+It is built when the turn starts, and stored in Run.dynamic_context. The description of knowledge bases comes first. A
+deployment registers providers of more (who the user is) in the `ready()` of one of its apps.
 """
 
 import logging
@@ -54,14 +54,14 @@ def register(name: str, provider: Provider) -> None:
 
 
 def build(session: Session, bases: BoundBases) -> ProvidedContext:
-    """bases: those of the turn. What fails is logged and left out."""
+    """Build the context of a turn. bases: of the turn. A part that fails is logged and left out."""
     metadata = _provided("knowledge bases", partial(render_bases, bases), session)
     texts = (_provided(name, partial(provider, session), session) for name, provider in _PROVIDERS.items())
     return ProvidedContext(metadata, join_blocks(*texts))
 
 
 def additional_block(text: str) -> str:
-    """The block for a request's `additional_context`; empty without a text."""
+    """Return the block for a request's `additional_context`; empty without a text."""
     text = text.strip()
     if not text:
         return ""

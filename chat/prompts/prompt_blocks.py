@@ -1,9 +1,9 @@
 """Prompt blocks of agents with context_layout append_only: their prompt and dynamic context are stored in the branch.
 
 A block is stored above a user message when its text differs from the latest of its kind on the branch, so that each
-request to the model has the previous one as its prefix. The additional_context of a request is not stored, nor is what the
-model is told of knowledge bases. Blocks of
-project documents are stored by the worker (llm_worker/loading/project.py), because they depend on its model.
+request to the model has the previous one as its prefix. The additional_context of a request and the description of
+knowledge bases are not stored. Blocks of project documents are stored by the worker (llm_worker/loading/project.py),
+because they depend on its model.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from chat.transcript.tokens import count_tokens
 
 
 def stores_prompt_blocks(agent: Agent | None) -> bool:
-    """Whether the agent's prompt and dynamic context are stored in the branch."""
+    """Return whether the agent's prompt and dynamic context are stored in the branch."""
     return agent is not None and agent.context_layout == ContextLayout.APPEND_ONLY
 
 
 def run_context(agent: Agent | None, provided: dynamic_context.ProvidedContext, additional: str) -> str:
-    """The dynamic context of a run. The providers' text is left out where it is stored in the branch."""
+    """Return the dynamic context of a run. The providers' text is left out where it is stored in the branch."""
     own = "" if stores_prompt_blocks(agent) else provided.text
     return dynamic_context.join_blocks(provided.metadata, own, dynamic_context.additional_block(additional))
 
@@ -45,8 +45,8 @@ def store(question: ChatMessage, session: Session, provided: dynamic_context.Pro
 
 
 def copy(question: ChatMessage, others: Sequence[ChatMessage]) -> None:
-    """Store the blocks of a question that leaves the branch above the others, which followed it, where they have none of
-    their own. In the caller's transaction."""
+    """Copy the blocks of a question that leaves the branch to the questions that followed it, unless these have a block
+    of the same kind. In the caller's transaction."""
     own = set(PromptBlock.objects.filter(message__in=others).values_list("message", "kind"))
     PromptBlock.objects.put(
         [
@@ -65,7 +65,8 @@ def copy(question: ChatMessage, others: Sequence[ChatMessage]) -> None:
 
 
 def _agent_prompt(session: Session) -> str:
-    """The agent's own prompt; empty if it is the system prompt, as a replacement or because the base prompt is empty."""
+    """Return the session's own prompt; empty if it is the system prompt itself.
+    It is that if the agent replaces the base prompt, or if the base prompt is empty."""
     edited = SystemPrompt.edited()
     has_base = edited is None or bool(edited.strip())
     stands_beside_base = has_base and not (session.agent and session.agent.replaces_system_prompt)

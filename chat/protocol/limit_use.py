@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class LimitUse(NamedTuple):
-    """code: of the limit.  max: None: there is none.  unit: what is counted, in the plural.
+    """code: that of the limit.  max: None: there is no limit.  unit: what is counted, in the plural.
 
     resets_at: when `used` starts again at 0, UTC; None: it falls when something ends or is deleted.
     is_estimated: tokens that no server reported are counted too.

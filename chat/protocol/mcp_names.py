@@ -25,7 +25,7 @@ def is_server_name(name: str) -> bool:
 
 
 def is_server_tool(name: str) -> bool:
-    """Whether it names a tool of a server, or all tools of one (`server__*`)."""
+    """Return whether the name is that of a tool of a server, or stands for all tools of one (`server__*`)."""
     return len(name) <= MAX_TOOL_NAME and _CHOICE.match(name) is not None
 
 
@@ -34,7 +34,7 @@ def all_of(server: str) -> str:
 
 
 def server_of(name: str) -> str:
-    """The name of the server that a tool or a choice of tools belongs to."""
+    """Return the name of the server that a tool or a choice of tools belongs to."""
     return name.partition(SEPARATOR)[0]
 
 
@@ -43,10 +43,11 @@ def is_chosen(name: str, choices: Collection[str]) -> bool:
 
 
 def offered_names(server: str, tools: Iterable[str]) -> dict[str, str]:
-    """By the server's own name of a tool, the one that models call it by.
+    """Return the names that models call tools by, by the server's own names.
 
-    A tool's name depends on no order and stays the same while the tools whose names are spelled alike do: where a spelling had to
-    be changed, and is not the only one of its kind, or is too long, a digest of the server's own name ends it.
+    A tool's name depends on no order and stays the same while the tools whose names are spelled alike do: where a
+    spelling had to be changed, and is not the only one of its kind, or is too long, a digest of the server's own name
+    ends it.
     """
     own = list(dict.fromkeys(tools))
     spelled = {tool: f"{server}{SEPARATOR}{_REFUSED.sub('_', tool)}" for tool in own}

@@ -8,16 +8,16 @@ from msgspec import Meta
 
 # With a time zone: RFC 3339, in UTC.
 Moment = Annotated[datetime, Meta(tz=True)]
-# Of a row, where it is at hand as a string.
+# The id of a row, where it is at hand as a string.
 Id = Annotated[str, Meta(extra_json_schema={"format": "uuid"})]
 ADDRESS: Final = Meta(extra_json_schema={"format": "uri"})
 
 
 def doc(text: str) -> Meta:
-    """The description of a member."""
+    """Return the description of a member."""
     return Meta(description=text)
 
 
 def choice(values: Iterable[Any], text: str | None = None) -> Meta:
-    """Of a string: that it is one of `values`."""
+    """Return the annotation of a string that is one of `values`."""
     return Meta(description=text, extra_json_schema={"enum": [str(value) for value in values]})

@@ -36,7 +36,7 @@ RUN_ERRORS: Final[dict[str, tuple[str, bool]]] = {
 
 
 def run_error(code: str, subject: str = "") -> Error:
-    """subject: the name of what is wrong, if there is one."""
+    """Build the error of this code. subject: the name of what is wrong, if there is one."""
     message, retryable = RUN_ERRORS[code]
     if subject:
         message = f"{message.removesuffix('.')}: {subject}."

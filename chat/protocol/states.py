@@ -39,14 +39,14 @@ MOVES: dict[Status, frozenset[Status]] = {
 }
 TERMINAL = frozenset(status for status, targets in MOVES.items() if not targets)
 LIVE = frozenset(MOVES) - TERMINAL
-# What a user may continue if it was cut: the one way out of an end, back to `queued` (chat/models/sql/runs.py).
+# Ends from which a user may continue a cut run: the one way out of an end, to `queued` (chat/models/sql/runs.py).
 CONTINUABLE = frozenset({Status.COMPLETED, Status.FAILED})
 # A worker holds the run, and alone may write its end.
 HELD = frozenset({Status.RUNNING, Status.STOPPING})
 
 
 def sources(to: Status) -> frozenset[Status]:
-    """The states from which `to` may be reached."""
+    """Return the states from which `to` may be reached."""
     return frozenset(status for status, targets in MOVES.items() if to in targets)
 
 

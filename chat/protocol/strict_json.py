@@ -24,7 +24,7 @@ UNSTORABLE_PATTERN: Final = r"\u0000"
 
 
 def decode(data: bytes | str, *, max_values: int = MAX_VALUES) -> dict[str, Any]:
-    """One JSON object of at most this many values, names of members not counted. Raises ApiError."""
+    """Decode one JSON object of at most this many values, names of members not counted. Raises ApiError."""
     try:
         text = data if isinstance(data, str) else data.decode("utf-8")
     except UnicodeDecodeError:
@@ -46,7 +46,7 @@ def decode(data: bytes | str, *, max_values: int = MAX_VALUES) -> dict[str, Any]
 
 
 def count_values(text: str) -> int:
-    """At least the number of values in valid JSON, without decoding it; each empty object or array counts twice."""
+    """Return at least the number of values in valid JSON, without decoding it; empty objects and arrays count twice."""
     structure = _TEXT.sub("", text)
     return 1 + sum(structure.count(one) for one in ",[{")
 
@@ -56,9 +56,9 @@ def is_storable(text: str) -> bool:
 
 
 def storable(value: T, max_depth: int = MAX_DEPTH) -> T:
-    """The text, or decoded JSON, with a replacement character for what cannot be stored: for input that nobody can mend.
+    """Replace what cannot be stored in a text, or in decoded JSON, by a character: for input that nobody can mend.
 
-    Raises ApiError if it is nested deeper.
+    Raises ApiError if it is nested deeper than `max_depth`.
     """
     if max_depth < 0:
         raise ApiError("json_too_deep")
@@ -73,7 +73,7 @@ def storable(value: T, max_depth: int = MAX_DEPTH) -> T:
 
 
 def measured_storable(value: T) -> tuple[T, int] | None:
-    """The value as storable() makes it, and its length as JSON, in characters. None: it is no JSON, or nested too deep."""
+    """Return the storable() value, and its length as JSON, in characters. None: it is no JSON, or nested too deep."""
     try:
         stored = storable(value)
         return stored, len(json.dumps(stored, ensure_ascii=False, allow_nan=False))
@@ -86,7 +86,7 @@ def _no_constant(name: str) -> None:
 
 
 def _finite(text: str) -> float:
-    """1e400 would be read as infinity, which can be neither stored nor sent back."""
+    """Refuse numbers such as 1e400: infinity, as which they are read, can be neither stored nor sent back."""
     number = float(text)
     if not isfinite(number):
         raise ValueError(f"{text[:20]} is too large")
@@ -101,7 +101,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check(value: Any) -> None:
-    """Every text at every level, without recursion."""
+    """Check every text at every level, without recursion."""
     level: list[Any] = [value]
     depth = 0
     while level:

@@ -81,8 +81,8 @@ class CitationInfo(PacketBody, frozen=True, tag="citation_info", omit_defaults=T
 
 
 class TopLevelBranching(PacketBody, frozen=True, tag="top_level_branching"):
-    """The number of calls in the round at this turn_index, if more than one. Comes before the second tool_start; the first call may
-    have started before, if it was shown while the model wrote it."""
+    """The number of calls in the round at this turn_index, if more than one. Comes before the second tool_start; the
+    first call may have started before, if it was shown while the model wrote it."""
 
     count: int
 
@@ -159,7 +159,7 @@ class ReportDelta(PacketBody, frozen=True, tag="report_delta"):
 
 
 class ApprovalRequired(PacketBody, frozen=True, tag="approval_required", omit_defaults=True):
-    """The call waits for its user: with none of the last three, for whether it may run."""
+    """The call waits for its user: for an approval, if it has none of the last three members."""
 
     tool_call_id: str
     tool_call: str

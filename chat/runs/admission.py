@@ -1,6 +1,6 @@
-"""Limits on runs in progress: per user, and waiting in one queue for a worker.
+"""Limits on runs: in progress per user, and waiting in one queue for a worker.
 
-A limit against floods, not a quota: sends of different sessions at the same time may pass it together.
+They prevent floods and are no quotas: concurrent sends in different sessions may exceed them together.
 """
 
 from collections import Counter
@@ -15,11 +15,11 @@ from chat.protocol.limit_use import LimitUse
 
 
 def check(own_runs: int, queued_runs: Mapping[str, int], queues: Collection[str]) -> None:
-    """Raise ApiError if one more run for each of `queues` exceeds MAX_RUNS_PER_USER or, in one of them, MAX_QUEUED_RUNS.
+    """Raise ApiError if one more run for each of `queues` exceeds MAX_RUNS_PER_USER or, in a queue, MAX_QUEUED_RUNS.
 
-    A queue without workers fills up, and the models of the others answer as before.
+    If a queue without workers fills up, models of the other queues answer as before.
 
-    own_runs: the user's runs in progress; queued_runs: those of all users that wait for a worker, by queue.
+    own_runs: the user's runs in progress.  queued_runs: by queue, the runs of all users that wait for a worker.
     """
     if own_runs + len(queues) > settings.MAX_RUNS_PER_USER:
         raise ApiError("too_many_runs")
@@ -29,6 +29,6 @@ def check(own_runs: int, queued_runs: Mapping[str, int], queues: Collection[str]
 
 
 def limit_uses(user: User) -> Iterator[LimitUse]:
-    """The limit on the user's own runs in progress."""
+    """Yield the limit on the user's own runs in progress, with its use."""
     live = Run.objects.owned_by(user).live().count()
     yield LimitUse("runs_in_progress", live, settings.MAX_RUNS_PER_USER, "runs")

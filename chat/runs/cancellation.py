@@ -1,6 +1,6 @@
-"""Stops runs and turns for a user: asks the worker that executes a run, and ends runs that no worker holds.
+"""Stops runs and turns for a user: asks the worker that executes a run, and ends runs that no worker executes.
 
-A run is stopped by a user; stopping it makes its worker cancel the run's coroutine. Every function is idempotent.
+Stopping a run makes its worker cancel the run's coroutine. Every function is idempotent.
 """
 
 import logging
@@ -19,13 +19,13 @@ from chat.runs.orphans import end_orphan
 
 logger = logging.getLogger(__name__)
 
-# No worker holds runs in these statuses, so they are ended here; a later claim finds them ended.
+# No worker executes runs in these statuses, so they are ended here; a later claim finds them ended.
 UNCLAIMED = (Status.QUEUED, Status.WAITING)
 
 
 @dataclass(frozen=True)
 class StopOutcome:
-    """status: of the run or turn now. had_ended: whether it had ended before the request."""
+    """The result of a stop.  status: of the run or turn now.  had_ended: whether it had ended before the request."""
 
     status: str
     had_ended: bool = False
@@ -59,8 +59,8 @@ def stop_turn(turn: Turn) -> StopOutcome:
 
 
 def stop_runs_for_nobody() -> int:
-    """Stop what is still being answered for deactivated users and in the trash; return how many runs. The sweeper calls it
-    every second."""
+    """Stop the live runs of deactivated users and in the trash, and return their number.
+    The sweeper calls it every second."""
     runs = list(Run.objects.for_nobody().values_list("pk", flat=True))
     for run_id in runs:
         stop_run(run_id)

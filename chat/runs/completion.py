@@ -1,7 +1,7 @@
 """Ends a run exactly once: commits the end, then, when its `stop` is in the packet log, announces it.
 
 Called by the run's worker, or by chat/runs/orphans.py for a run without one. A crash between the steps loses
-nothing: the sweeper completes a committed end from the database alone. Does not write the log (chat/log).
+nothing: the sweeper completes a committed end with the data in the database alone. Does not write the log (chat/log).
 """
 
 from uuid import UUID

@@ -1,7 +1,7 @@
-"""Limits on what a user uses in a day (UTC): runs, tokens and cost, checked whenever runs are started (decision 0088).
+"""Daily limits (UTC) on the runs, tokens and cost of a user, checked whenever runs are started (decision 0088).
 
-Runs are counted by the statement that starts them, so no limit on them is passed. What tokens and cost runs in progress
-still take is not known: these limits forbid further runs once they are reached, and end none.
+The statement that starts runs also counts them, so their limit is never exceeded. How many tokens and how much cost the
+runs in progress will add is not known: once these limits are reached, they forbid further runs, but end none.
 """
 
 from collections.abc import Iterable
@@ -17,13 +17,13 @@ from chat.protocol.limit_use import LimitUse
 
 
 def check(account: DailyAccount, new_runs: int) -> None:
-    """Raise ApiError if the user may not start so many runs today."""
+    """Raise ApiError if the user may not start this many more runs today."""
     if reached := account.reached(new_runs):
         raise refusal(reached)
 
 
 def check_again(user_id: int, new_runs: int) -> None:
-    """check(), after another send may have taken what was left."""
+    """Check the limits again, after another send may have used them up. Raises ApiError."""
     account = DailyAccount.read(user_id)
     if account:
         check(account, new_runs)
@@ -42,5 +42,5 @@ def refusal(reached: LimitUse) -> ApiError:
 
 
 def limit_uses(user: User) -> Iterable[LimitUse]:
-    """The limits of today."""
+    """Return today's limits of the user, with their use."""
     return DailyAccount.read(user.pk) or ()

@@ -1,4 +1,4 @@
-"""Has the text of a file extracted, for the first time or again: after the commit sockets and the ingest process are told."""
+"""Requests the extraction of a file's text, for the first time or again, from the ingest process."""
 
 from uuid import UUID
 
@@ -11,13 +11,14 @@ from knowledge.models import File
 
 
 def extract_on_commit(file: File) -> None:
-    """Tell of a file that is to be read, in the transaction that stores that."""
+    """Notify sockets, and enqueue the extraction, after the commit of the transaction that stores the file's status."""
     call_after_commit(publish_processing, file)
     call_after_commit(enqueue_file, str(file.pk))
 
 
 def extract_again(file_id: UUID | str) -> bool:
-    """Return a file that is ready or failed to the queue, once. False: it is being read, has no content, or was deleted."""
+    """Return a ready or failed file to the queue, once.
+    False: it is being read, has no content, is the picture of a page, or was deleted."""
     file = File.objects.filter(pk=file_id).defer("text").first()
     if file is None:
         return False

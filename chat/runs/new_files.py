@@ -1,4 +1,4 @@
-"""Stores new files of users: what they are, whether there is room, the content, and then the row, whose text is extracted."""
+"""Stores new files of users: detects the type, checks the room, stores content and row, requests extraction."""
 
 import logging
 import uuid
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 def describe_file(user: User, name: str, head: bytes, size: int) -> File:
-    """The row of an accepted content, not stored yet. head: its first HEAD_BYTES. Raises ApiError."""
+    """Return the row of a new file, not stored yet. head: the first HEAD_BYTES of the content. Raises ApiError."""
     if not size:
         raise ApiError("file_empty", field="file")
     name = clean_name(name)
@@ -37,14 +37,14 @@ def describe_file(user: User, name: str, head: bytes, size: int) -> File:
 
 
 def check_room(user: User, size: int) -> None:
-    """Raise ApiError if the user may not store a file of so many bytes."""
+    """Raise ApiError if the user may not store a file of this many bytes."""
     quotas.FILES.check(user)
     quotas.WAITING_FILES.check(user)
     quotas.check_storage(user.pk, StoredBytes.objects.sum_of(user.pk), size)
 
 
 def store_content(content: IO[bytes], file: File) -> None:
-    """Put the content into the storage, where only the row, stored later, keeps it. Raises ApiError."""
+    """Put the content into the storage. It is kept only if the row is stored later. Raises ApiError."""
     try:
         file.content.name = blobs.store(content, blobs.upload_path(file.pk))
     except OSError:
@@ -55,7 +55,7 @@ def store_content(content: IO[bytes], file: File) -> None:
 def store_row(user: User, file: File) -> None:
     """Store the row of a stored content, and enqueue its extraction. Raises ApiError."""
     with transaction.atomic():
-        # One file of a user at a time: of two that fit alone, one is refused.
+        # One file of a user at a time: of two files that fit only alone, one is refused.
         quotas.lock_user(user)
         check_room(user, file.size_bytes)
         if file.project and not file.project.hold():

@@ -1,7 +1,7 @@
 """Ends runs that no worker executes: stopped while queued, left by a dead worker, or past their deadline.
 
 The end takes the run's next attempt, which fences a worker that is still alive, and writes that attempt's
-log: a snapshot of what is kept, and `stop`.
+log: a snapshot of the stored message, and `stop`.
 """
 
 import logging
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 def end_orphan(run: Run, status: Status, error: wire.Error | None = None) -> bool:
     """End the run if it is still in the status and attempt it was read with; commit and announce the end.
 
-    False: another process moved it first. While Redis is unreachable the commit stands and `stop` follows later.
+    Returns False if another process moved it first. If Redis is unreachable, `stop` follows later.
     """
     end = RunOutcome(
         status,
@@ -57,7 +57,7 @@ def end_orphan(run: Run, status: Status, error: wire.Error | None = None) -> boo
 def publish_end(run_id: UUID) -> None:
     """Complete a committed end: append `stop` to the log, then announce it.
 
-    Idempotent, also beside a worker that does the same: the append script skips what the log holds.
+    Idempotent, also if a worker does the same: the append script skips packets that the log contains.
     """
     run = Run.objects.for_work().get(pk=run_id)
     if run.is_live:

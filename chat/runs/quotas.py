@@ -1,7 +1,7 @@
-"""Quotas: how much of something a user may keep, from settings of which 0 means without limit.
+"""Quotas: how many rows, bytes and chunks a user may keep. The limits are settings, where 0 means no limit.
 
-Rows are counted under a lock on the user's row, so creations side by side do not pass a limit together. What staff
-creates in the admin or on the command line is counted and not refused.
+Rows are counted under a lock on the user's row, so concurrent creations cannot exceed a limit together. Rows that staff
+create in the admin or on the command line are counted, but not refused.
 """
 
 import logging
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 class RowQuota(NamedTuple):
-    """A quota of rows. code: of the refusal. rows: those of a user that count."""
+    """A quota of rows. code: the error code of a refusal. rows: returns the rows of a user that count."""
 
     code: str
     setting: str
@@ -34,7 +34,7 @@ class RowQuota(NamedTuple):
 
     @property
     def max(self) -> int:
-        """0: no limit."""
+        """The limit; 0 means none."""
         limit: int = getattr(settings, self.setting)
         return limit
 
@@ -42,15 +42,15 @@ class RowQuota(NamedTuple):
         return self.rows(user).count()
 
     def check(self, user: User, new: int = 1) -> None:
-        """Raise ApiError if the user has no room for so many more now."""
+        """Raise ApiError if the user has no room for `new` more rows now."""
         if self.max and self.use(user) + new > self.max:
             raise ApiError(self.code, max=self.max)
 
     @contextmanager
     def room_for_one(self, user: User) -> Iterator[None]:
-        """A transaction in which the user may create one more. Raises ApiError if there is no room.
+        """Open a transaction in which the user may create one more row. Raises ApiError if there is no room.
 
-        Inside another transaction the lock lasts until the end of that one; take the locks of sessions before it.
+        Inside another transaction the user's lock lasts until that one ends; lock sessions before it.
         """
         with transaction.atomic():
             lock_user(user)
@@ -59,7 +59,7 @@ class RowQuota(NamedTuple):
 
 
 def limit_uses(user: User) -> Iterator[LimitUse]:
-    """All quotas of a user; without open sockets while Redis is unreachable."""
+    """Yield all quotas of a user with their use; the open sockets only while Redis is reachable."""
     rows = (
         (SESSIONS, "sessions"),
         (AGENTS, "agents"),
@@ -73,7 +73,7 @@ def limit_uses(user: User) -> Iterator[LimitUse]:
         yield LimitUse(unit, quota.use(user), quota.max or None, unit)
     yield LimitUse("waiting_files", WAITING_FILES.use(user), WAITING_FILES.max or None, "files")
     yield LimitUse("chunks", count_chunks(user.pk), settings.MAX_CHUNKS_PER_USER or None, "chunks")
-    # The sum made last: clients ask often.
+    # The latest stored sum, since clients ask often.
     stored = StoredBytes.objects.filter(user=user).values_list("total", flat=True).first()
     yield LimitUse("stored_bytes", stored or 0, settings.MAX_STORED_BYTES_PER_USER or None, "bytes")
     try:
@@ -93,13 +93,13 @@ TOKENS: Final = RowQuota(
     "too_many_tokens", "MAX_API_TOKENS_PER_USER", lambda user: AuthToken.objects.filter(user=user)
 )
 FILES: Final = RowQuota("too_many_files", "MAX_FILES_PER_USER", File.objects.visible_to)
-# Those that wait to be read or are being read, documents included.
+# Files that wait to be read or are being read, documents included.
 WAITING_FILES: Final = RowQuota(
     "too_many_waiting_files",
     "MAX_WAITING_FILES_PER_USER",
     lambda user: File.objects.not_ended().filter(owner=user),
 )
-# What a base holds counts for its owner, whoever of its members adds it.
+# The contents of a base count for its owner, whichever member adds them.
 KNOWLEDGE_BASES: Final = RowQuota(
     "too_many_knowledge_bases",
     "MAX_KNOWLEDGE_BASES_PER_USER",
@@ -108,33 +108,35 @@ KNOWLEDGE_BASES: Final = RowQuota(
 
 
 def lock_user(user: User) -> None:
-    """Until the end of the transaction, others who lock this user wait. Inserts of rows that refer to the user do not."""
+    """Lock the user until the transaction ends. Inserts of rows that refer to the user do not wait for the lock."""
     list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
 
 
 def count_chunks(user_id: int) -> int:
-    """Those that searches find, of the user's files and of documents in the user's knowledge bases."""
+    """Return the number of searchable chunks of the user's files and of documents in the user's knowledge bases."""
     return _sum_chunks(File.objects.filter(owner=user_id))
 
 
 def check_chunks(user_id: int) -> None:
-    """Raise ApiError if searches find as many chunks of this user as they may: how many a new text has is not known yet."""
+    """Raise ApiError if the user's searchable chunks have reached the limit.
+    The chunks of a new text are not known yet."""
     most = settings.MAX_CHUNKS_PER_USER
     if most and count_chunks(user_id) >= most:
         raise ApiError("too_many_chunks", max=most)
 
 
 def has_room_for_chunks(file: File) -> bool:
-    """Whether the text of a file may be found: one text may exceed what there is room for, so that none has to be counted twice."""
+    """Return whether a file's text may be searchable: there is room for at least one chunk beside those of other files.
+    The text may exceed that room, so that no text has to be counted twice."""
     most = settings.MAX_CHUNKS_PER_USER
     return not most or _sum_chunks(File.objects.filter(owner=file.owner_id).exclude(pk=file.pk)) < most
 
 
 @contextmanager
 def room_for_text(file: File, text: str) -> Iterator[bool]:
-    """A transaction in which a text that was extracted may be stored, or may not: then the user's storage is full.
+    """Open a transaction for storing an extracted text, and yield whether the user's storage has room for it.
 
-    A small file may hold a long text. Texts of one user wait for each other.
+    A small file may contain a long text. Transactions for texts of one user wait for each other.
     """
     with transaction.atomic():
         lock_user(User(pk=file.owner_id))
@@ -155,7 +157,8 @@ def _sum_chunks(files: Any) -> int:
 
 
 def has_room_for_base(user: User, base: KnowledgeBase) -> bool:
-    """Whether a base of another owner, with all that it holds, may count for this user. The caller has locked the user."""
+    """Return whether the user has room for the base of another owner with its contents.
+    The caller has locked the user."""
     most_chunks, most_bytes = settings.MAX_CHUNKS_PER_USER, settings.MAX_STORED_BYTES_PER_USER
     stored = StoredBytes.objects
     return (
@@ -173,10 +176,10 @@ def check_documents(base: KnowledgeBase) -> None:
 
 
 def check_storage(user_id: int, summed: int, new_bytes: int = 1) -> None:
-    """Raise ApiError if the user has no room for so many more bytes.
+    """Raise ApiError if the user has no room for this many more bytes.
 
-    summed: what StoredBytes says, or the user has at least. Only a sum over the limit is checked against what is there
-    now: chats may have been deleted since.
+    summed: the sum in StoredBytes, or a lower bound of the bytes in use. Only if it exceeds the limit are the bytes
+    summed again, since chats may have been deleted meanwhile.
     """
     most = settings.MAX_STORED_BYTES_PER_USER
     if most and summed + new_bytes > most and StoredBytes.objects.sum_of(user_id) + new_bytes > most:
@@ -184,9 +187,9 @@ def check_storage(user_id: int, summed: int, new_bytes: int = 1) -> None:
 
 
 def check_answers(stored: int, new: int) -> None:
-    """Raise ApiError if a question with so many answers may not have `new` more, of whichever models and columns.
+    """Raise ApiError if a question with `stored` answers may not have `new` more, in any columns.
 
-    The caller holds the lock of the question's session, unless nothing is stored of the question yet.
+    The caller holds the lock of the question's session, unless the question is not stored yet.
     """
     most = settings.MAX_ANSWERS_PER_QUESTION
     if most and stored + new > most:

@@ -1,6 +1,6 @@
 """Sends Celery messages that wake workers: one per run, after the commit.
 
-A lost message only delays a run: Postgres holds that it must happen, and the sweeper sends the message again.
+A lost message only delays a run: its row in Postgres remains, and the sweeper sends the message again.
 """
 
 import logging
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 # A send is refused within a second while Redis is unreachable: connecting and the reply get 0.4 s each.
 REACHABLE_TIMEOUT_S: Final = 0.4
 BROKER_TIMEOUT_S: Final = 1
-# What ping() writes.
+# The key that ping() writes.
 _WRITTEN: Final = "turnwire:writable"
 # The exceptions of a broker that is unreachable, or refuses a queue (ChannelError, of RabbitMQ).
 UNREACHABLE: Final = (OperationalError, ChannelError, RedisError, OSError)
@@ -51,14 +51,15 @@ _HEADERS: Final = {
 
 
 def describe_outage(error: Exception) -> str:
-    """What has happened, for one of UNREACHABLE. Redis may be the broker, too."""
+    """Return a sentence that describes the outage for one of UNREACHABLE. The broker may be Redis, too."""
     if isinstance(error, ChannelError):
         return "The broker refuses task messages (docs/operations.md: rights and kinds of queues)"
     return f"{'Redis' if isinstance(error, RedisError) else 'The broker of task messages'} is unreachable"
 
 
 def check_reachable() -> None:
-    """Raise ApiError if Redis accepts no packets, before a turn is stored whose packets could not be delivered."""
+    """Raise ApiError if Redis accepts no packets.
+    Called before a turn is stored whose packets could not be delivered."""
     try:
         ping()
     except RedisError:
@@ -66,7 +67,7 @@ def check_reachable() -> None:
 
 
 def ping() -> None:
-    """Raise RedisError within a second if Redis does not accept a write: a replica and a full server reply to PING."""
+    """Raise RedisError within a second if Redis refuses a write. A replica or a full server would reply to PING."""
     _fast_failing_client(settings.REDIS_URL).set(_WRITTEN, 1, ex=60)
 
 
@@ -85,7 +86,7 @@ def _is_redis_broker() -> bool:
 
 @cache
 def _fast_failing_client(url: str) -> Redis:
-    """The process's client of this server with shorter timeouts than the shared one: a user waits for the reply."""
+    """Return the process's client of this server, with shorter timeouts than the shared one, since a user waits."""
     return Redis.from_url(
         url,
         socket_connect_timeout=REACHABLE_TIMEOUT_S,
@@ -96,7 +97,7 @@ def _fast_failing_client(url: str) -> Redis:
 
 
 def enqueue_on_commit(runs: Sequence[Run]) -> None:
-    """Wake workers once the runs are stored. What the broker does not accept then, the sweeper enqueues later."""
+    """Wake workers once the runs are stored. The sweeper later enqueues runs that the broker does not accept."""
     for run in runs:
         call_after_commit(_enqueue_stored, str(run.pk), run.queue)
 
@@ -151,7 +152,7 @@ def enqueue_vectors() -> None:
 def queue_length(queue: str) -> int:
     """Return the number of messages in the queue. Raises one of UNREACHABLE."""
     if _is_redis_broker():
-        # The list that kombu's transport fills with messages of no priority, which ours are.
+        # The list of kombu's transport for messages without a priority, which ours are.
         return _fast_failing_client(settings.CELERY_BROKER_URL).llen(queue)
     with current_app.connection_for_write() as connection:
         connection.ensure_connection(max_retries=1, timeout=1)

@@ -1,4 +1,4 @@
-"""Titles of sessions that their owners have not named: requests them from a worker and stores them.
+"""Requests from a worker, and stores, the titles of sessions that their owners have not named.
 
 Does not write titles: that is llm_worker/side_requests/titles.py.
 """
@@ -42,7 +42,7 @@ def request_title(turn_id: UUID) -> None:
 
 
 def provisional_title(question: str) -> str:
-    """Shorten the question to a title, for sessions that no model has named: at a space if there is one in its second half."""
+    """Shorten the question to the title of a session that no model has named, at a space if its second half has one."""
     words = " ".join(question.split())
     if len(words) <= FALLBACK_CHARACTERS:
         return words

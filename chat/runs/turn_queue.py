@@ -16,14 +16,14 @@ from chat.runs.task_queue import enqueue_on_commit
 def blocking_turn(answer: ChatMessage) -> Turn | None:
     """Return the turn that must end before a reply to `answer` can start; None if it can start now.
 
-    This may be an earlier turn than the answer's own: one stopped while it waited has ended before its blocker.
+    This may be an earlier turn than the answer's own: a turn that was stopped while it waited ends before its blocker.
     """
     # The root has no run.
     return None if answer.role == Role.ROOT else Turn.objects.blocking(answer.pk)
 
 
 def release_followers(turn: Turn) -> None:
-    """After the end of `turn`, enqueue the turns that wait for it, or let them wait for its own blocker."""
+    """Enqueue the turns that wait for `turn`, which has ended, or let them wait for the blocker of `turn`."""
     blocker = turn.after
     if blocker is not None and blocker.ended_at is None:
         turn.followers.update(after=blocker)

@@ -19,14 +19,14 @@ from chat.presenters.sessions import annotate_sessions
 from chat.protocol.errors import ApiError
 from chat.sessions import deletion
 
-# Each has an event of its own, in one transaction.
+# Each session is changed with an event of its own, all in one transaction.
 MAX_SESSIONS: Final = 100
 
 
 def change_sessions(owner: User, ids: Sequence[UUID], action: str) -> None:
-    """action: a name of ACTIONS.  ids: distinct.
+    """Apply `action`, a name of ACTIONS, to the sessions with these distinct ids.
 
-    Raises ApiError if one of them is not there for the owner, or for `restore` not in the trash; then nothing was changed.
+    Raises ApiError if the owner has no such session, or for `restore` none in the trash; then nothing was changed.
     """
     ACTIONS[action](owner, ids)
 
@@ -40,7 +40,7 @@ def _set_archived(owner: User, ids: Sequence[UUID], *, is_archived: bool) -> Non
 
 
 def _delete(owner: User, ids: Sequence[UUID]) -> None:
-    """Into the trash; without one each is deleted for good by itself, after all were found."""
+    """Move the sessions to the trash. Without a trash, delete each for good by itself, once all are known to exist."""
     keep = timedelta(days=settings.KEEP_DELETED_DAYS)
     with transaction.atomic():
         sessions = _lock(Session.objects.visible_to(owner).listed(), ids)
@@ -54,7 +54,7 @@ def _delete(owner: User, ids: Sequence[UUID]) -> None:
 
 
 def _delete_for_good(session: Session) -> None:
-    """One that was deleted meanwhile is what it was to become."""
+    """Delete a session for good. Ignore one that was deleted meanwhile."""
     with suppress(ApiError):
         deletion.delete_for_good(session)
 
@@ -68,7 +68,7 @@ def _restore(owner: User, ids: Sequence[UUID]) -> None:
 
 
 def _lock(sessions: SessionQuerySet, ids: Sequence[UUID]) -> list[Session]:
-    """In the order of their ids, so that two requests do not wait for each other."""
+    """Lock the sessions in the order of their ids, which prevents deadlocks. Raises ApiError if one is missing."""
     locked = list(sessions.filter(pk__in=ids).order_by("pk").select_for_update(no_key=True))
     if len(locked) != len(ids):
         raise ApiError("session_not_found", field="ids")

@@ -1,5 +1,5 @@
-"""Creates sessions. Stored by SessionQuerySet.start(); those with messages by chat/sessions/portable/importer.py and
-chat/sessions/forking.py."""
+"""Creates sessions. Empty ones are stored by SessionQuerySet.start(), sessions with messages by
+chat/sessions/portable/importer.py and chat/sessions/forking.py."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ from chat.sessions.temporary import temporary_until
 
 
 def create_session(owner: User, **fields: Any) -> Session:
-    """A new session with its root, published after the commit.
+    """Create a session with its root, and publish it after the commit.
 
-    Raises ApiError if the owner has as many as allowed, its agent or project is gone, or it cannot be temporary.
+    Raises ApiError if the owner has too many sessions or tags, the agent or project is gone, or it cannot be temporary.
     """
     if fields.pop("is_temporary", False):
         fields["temporary_until"] = temporary_until(fields)
@@ -30,9 +30,9 @@ def create_session(owner: User, **fields: Any) -> Session:
 
 
 def add_stored_session(session: Session) -> None:
-    """Store the row of a session whose messages are stored in this transaction. Raises ApiError if its owner has no room.
+    """Store the row of a session whose messages this transaction stores. Raises ApiError if its owner has no room.
 
-    Last, so that the owner's row is locked for a moment only.
+    Call it last in the transaction, so that the owner's row is locked only for a moment.
     """
     with quotas.SESSIONS.room_for_one(session.owner):
         Session.objects.bulk_create([session])

@@ -23,19 +23,19 @@ from knowledge.models import File
 
 logger = logging.getLogger(__name__)
 
-# Live workers end their runs within milliseconds. Later writes are fenced by the missing rows, and what a worker still
-# appends to Redis expires.
+# Live workers end their runs within milliseconds. Later writes are fenced by the missing rows, and packets that a
+# worker still appends to Redis expire.
 STOP_TIMEOUT_S: Final = 1.0
 POLL_S: Final = 0.02
-# At the deletion of rows, each beside a worker that stores one more.
+# Attempts to delete rows; each fails only if a worker stores another row at the same moment.
 _ATTEMPTS: Final = 5
 
 
 def delete_session(session: Session) -> None:
-    """Move it to the trash, or delete it for good if it is temporary or none is kept. Raises ApiError if it is deleted already.
+    """Move the session to the trash, or delete it for good if it is temporary or there is no trash.
 
-    From the commit on nothing is started in it; what is being answered is stopped, by the sweeper if this process is not
-    able to.
+    Raises ApiError if it is deleted already. From the commit on no run starts in it; runs in progress are stopped,
+    by the sweeper if this process fails to do so.
     """
     keep = timedelta(days=settings.KEEP_DELETED_DAYS)
     if not keep or session.is_temporary:
@@ -47,24 +47,24 @@ def delete_session(session: Session) -> None:
 
 
 def after_trashing(session: Session) -> None:
-    """What follows when the trash is committed."""
+    """Publish the deletion and stop the runs of a session, once its move to the trash is committed."""
     session_list.publish_deleted(session)
     _stop_runs(session.pk)
 
 
 def delete_for_good(session: Session) -> None:
-    """Delete it, in the trash or not. Raises ApiError if it is gone."""
+    """Delete a session for good, in the trash or not. Raises ApiError if it is gone."""
     _delete_for_good(Session.with_trash.filter(pk=session.pk), session.pk)
 
 
 def delete_from_trash(session: Session) -> None:
-    """Delete it for good. Raises ApiError if it is gone, or was restored meanwhile."""
+    """Delete a session in the trash for good. Raises ApiError if it is gone, or was restored meanwhile."""
     _delete_for_good(Session.with_trash.in_trash().filter(pk=session.pk), session.pk)
 
 
 def _delete_for_good(wanted: QuerySet[Session], session_id: UUID) -> None:
-    """Delete all rows of a session, then its keys in Redis. Raises ApiError if it is not among `wanted`, which is asked again
-    once it is locked."""
+    """Delete all rows of a session, then its keys in Redis.
+    Raises ApiError if it is not in `wanted`, a query that is evaluated only when the row is locked."""
     _stop_runs(session_id)
     _wait_for_runs(session_id)
     if not _delete_rows(wanted):
@@ -72,9 +72,9 @@ def _delete_for_good(wanted: QuerySet[Session], session_id: UUID) -> None:
 
 
 def delete_empty(session: Session) -> None:
-    """Delete it for good if it holds no message. Raises ApiError if it holds one, or is gone."""
+    """Delete a session for good if it has no messages. Raises ApiError if it has one, or is gone."""
     with transaction.atomic():
-        # A send that is stored side by side has locked the row before, or finds no session.
+        # A concurrent send has locked the row before, or finds no session.
         locked = Session.objects.select_for_update().filter(pk=session.pk).first()
         if locked is None:
             raise ApiError("session_not_found")
@@ -102,10 +102,10 @@ def expire(session_id: UUID) -> bool:
 
 
 def _delete_rows(wanted: QuerySet[Session]) -> bool:
-    """wanted: one session, or none any more.
+    """Delete the rows of the session that `wanted` selects. Returns False if it selects none.
 
-    A worker that has not ended its run yet may store a row, such as a call or a request, which refers to what is deleted
-    after Django has looked for such rows: then all is tried again.
+    A worker that has not ended its run yet may store a row, such as a call or a request, that refers to a deleted row
+    after Django has looked for such rows: then the deletion is tried again.
     """
     for _ in range(_ATTEMPTS - 1):
         try:
@@ -136,7 +136,7 @@ def _try_to_delete_rows(wanted: QuerySet[Session]) -> bool:
 
 
 def _stop_runs(session_id: UUID) -> None:
-    """Newest first, so that the end of one does not start the next."""
+    """Stop the live runs of a session, newest first, so that the end of one does not start the next."""
     live = Run.objects.live().filter(turn__session=session_id).order_by("-turn__created_at")
     for run_id in live.values_list("pk", flat=True):
         stop_run(run_id)

@@ -1,7 +1,7 @@
 """Forks a session: copies the branch up to an answer, as it is stored, into a new session of its owner.
 
-Rows are copied, not the file of an export: what later turns build on (files, numbers of documents, prompt blocks, summaries)
-stays what it was. Runs are copied as imported ones: they are shown, not counted as usage and never executed.
+Rows are copied instead of exported and imported: later turns build on the same files, document numbers, prompt blocks
+and summaries. Runs are copied as imported ones: they are shown, but not counted as usage and never executed.
 """
 
 import re
@@ -36,24 +36,25 @@ from chat.sessions.creation import add_stored_session
 from chat.sessions.settings import hold_references
 from chat.sessions.temporary import check_listed
 
-# Messages whose rows are in memory at the same time.
+# Number of messages whose rows are in memory at the same time.
 CHUNK: Final = 50
 MAX_TITLE: Final = 200
-# What the new session has of the old one. Not how it is kept: pinned or archived.
+# Fields that the new session takes from the old one. It is neither pinned nor archived.
 _KEPT: Final = (
     "agent_id", "project_id", "while_answering", "tools", "reminder", "prompt", "options", "knowledge_bases",
     "has_picked_bases", "has_own_models", "tags", "models",
 )  # fmt: skip
 _NUMBERED: Final = re.compile(r"^(.*) \((\d{1,3})\)$", re.DOTALL)
-# What has a message and nothing else that is copied.
+# Models that refer to a message and to no other copied row.
 _OF_MESSAGES: Final[tuple[Any, ...]] = (CitedDocument, Feedback, MessageFile, PromptBlock)
 R = TypeVar("R", bound=Model)
 
 
 def fork_session(session: Session, answer: ChatMessage, title: str = "") -> Session:
-    """answer: where the branch ends.  title: empty: that of the session, numbered.
+    """Copy the branch that ends in `answer` into a new session. title: empty for the numbered title of the session.
 
-    Raises ApiError if the session is temporary, `answer` is none, an answer on the branch is not complete, or the owner has no room.
+    Raises ApiError if the session is temporary, `answer` is not an answer in it, an answer on the branch is in
+    progress, the agent or project is gone, or the owner has no room.
     """
     if answer.role != Role.ASSISTANT:
         raise ApiError("role_order", "A chat is forked from an answer.", field="message")
@@ -75,7 +76,7 @@ def fork_session(session: Session, answer: ChatMessage, title: str = "") -> Sess
 
 
 def _lock(pk: UUID) -> Session:
-    """Until the end of the transaction nothing on its branches changes."""
+    """Lock the session: its branches do not change until the transaction ends. Raises ApiError if it is gone."""
     try:
         return Session.objects.lock(pk)
     except Session.DoesNotExist:
@@ -83,7 +84,7 @@ def _lock(pk: UUID) -> Session:
 
 
 def _draft(source: Session, title: str) -> Session:
-    """A provisional title stays one, so that the next answer names the fork."""
+    """Build the row of the fork. A provisional title stays provisional, so that the next answer names the fork."""
     kept = {name: getattr(source, name) for name in _KEPT}
     is_provisional = not title and source.has_provisional_title
     if not title:
@@ -92,7 +93,7 @@ def _draft(source: Session, title: str) -> Session:
 
 
 def next_title(title: str) -> str:
-    """`Tides` is followed by `Tides (2)`, and that by `Tides (3)`."""
+    """Return the title with the next number: `Tides` is followed by `Tides (2)`, and that by `Tides (3)`."""
     numbered = _NUMBERED.match(title)
     base, number = (numbered[1], int(numbered[2]) + 1) if numbered else (title, 2)
     end = f" ({number})"
@@ -100,7 +101,7 @@ def next_title(title: str) -> str:
 
 
 class _Copies:
-    """ids: of messages, turns, runs and calls: the new one by the old one."""
+    """Copies of the rows of a branch. ids: the new id of each message, turn, run, call and summary by the old id."""
 
     def __init__(self, fork: Session, branch: Sequence[UUID]) -> None:
         self.fork = fork
@@ -109,7 +110,7 @@ class _Copies:
         self.below = dict(pairwise(branch))
 
     def store(self) -> None:
-        """All but the session itself, in the caller's transaction. Foreign keys are checked when it is committed."""
+        """Store all rows but the session in the caller's transaction. Foreign keys are checked at the commit."""
         self.fork.leaf_id = self.ids[self.branch[-1]]
         for start in range(0, len(self.branch), CHUNK):
             self._store_chunk(self.branch[start : start + CHUNK])
@@ -125,13 +126,13 @@ class _Copies:
         statements.insert([self._turn(row) for row in turns])
         statements.insert([self._run(row) for row in runs])
         statements.insert([self._call(row) for row in calls])
-        # The files are shared: the last call that has one takes it along.
+        # The copies share the files; a file is deleted with the last call that refers to it.
         ToolCallImage.objects.bulk_create(
             [_renewed(row, pk=None, tool_call_id=self.ids[row.tool_call_id]) for row in images]
         )
         for model in _OF_MESSAGES:
             self._copy_related(model.objects.filter(message__in=messages))
-        # What was edited is on another branch, which stays behind.
+        # The original of an edited answer is on another branch, which is not copied.
         self._copy_related(EditedAnswer.objects.filter(message__in=messages), original_id=None)
 
     def _message(self, row: ChatMessage, **changes: Any) -> ChatMessage:
@@ -160,7 +161,8 @@ class _Copies:
         )
 
     def _run(self, row: Run) -> Run:
-        """The only one of its turn. Without a configured model it cannot be continued, which would cost nothing."""
+        """Copy a run as the only one of its turn.
+        Without a model configuration it cannot be continued, which would not be counted as usage."""
         return _renewed(
             row,
             id=self.ids[row.pk],
@@ -189,7 +191,7 @@ class _Copies:
         )
 
     def _store_summaries(self) -> None:
-        """Those that a turn on the branch may use, with the compressions that tell for which windows they were made."""
+        """Store the summaries that a turn on the branch may use, with their compressions, which name the windows."""
         summaries = list(
             ChatMessage.objects.filter(
                 role=Role.SUMMARY, parent__in=self.branch, last_summarized_message__in=self.branch
@@ -220,7 +222,7 @@ class _Copies:
 
 
 def _renewed(row: R, **changes: Any) -> R:
-    """The row with other values, as one that is not stored yet."""
+    """Change the row in memory into a new row with these values, not stored yet, and return it."""
     for name, value in changes.items():
         setattr(row, name, value)
     row._state.adding = True  # noqa: SLF001  Django's documented way to copy a row

@@ -12,11 +12,12 @@ from chat.sessions.temporary import check_changes
 
 
 def edit_session(session: Session, fields: dict[str, Any]) -> None:
-    """Set title, while_answering, agent, project, tools, reminder, prompt, options, models, tags, is_pinned or is_archived, or keep a temporary
-    session (is_temporary: False). Raises ApiError if it is gone, or its new agent or project, or it is temporary and
-    would be in a list, or the owner has too many tags.
+    """Set fields of a session: title, while_answering, agent, project, tools, reminder, prompt, options, models, tags,
+    is_pinned, is_archived, or is_temporary (only to False: the session is kept).
 
-    Another agent brings its own models, unless others are named with it. Without fields nothing is recorded.
+    Raises ApiError if the session or its new agent or project is gone, if it is temporary and would be in a list, or
+    if the owner has too many tags. A new agent brings its own models, unless `models` is set too. Without fields
+    nothing is recorded.
     """
     if not fields:
         return
@@ -36,7 +37,7 @@ def edit_session(session: Session, fields: dict[str, Any]) -> None:
 
 
 def hold_references(fields: dict[str, Any]) -> None:
-    """Keep the agent and the project that a session is to have from being deleted until the transaction ends. Raises ApiError."""
+    """Lock agent and project in `fields` against deletion in this transaction. Raises ApiError if one is gone."""
     for noun in ("agent", "project"):
         row = fields.get(noun)
         if row is not None and not row.hold():

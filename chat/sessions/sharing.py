@@ -12,12 +12,12 @@ from chat.protocol.errors import ApiError
 from chat.protocol.states import LIVE
 from chat.sessions.temporary import check_listed
 
-# With the number of entries in settings.CACHES, the limit of what one process keeps.
+# Largest page that is cached. With the number of entries in settings.CACHES it limits the memory of one process.
 MAX_CACHED_BYTES: Final = 1024 * 1024
 
 
 def create_share(session: Session, leaf: ChatMessage | None, *, shows_details: bool) -> Share:
-    """Share the branch to `leaf`; None: the current branch. Raises ApiError."""
+    """Share the branch that ends in `leaf`; None means the current branch. Raises ApiError."""
     check_listed(session)
     return Share.objects.start(
         _checked_leaf(leaf or ChatMessage.objects.tip_of(session)),
@@ -26,13 +26,13 @@ def create_share(session: Session, leaf: ChatMessage | None, *, shows_details: b
 
 
 def change_share(share: Share, leaf: ChatMessage | None, **fields: bool) -> None:
-    """Set another leaf (None: the same), with the title of now, or shows_details; the link stays. Raises ApiError."""
+    """Set shows_details, or another leaf with the current title; None keeps both. The link stays. Raises ApiError."""
     shared_again = {"leaf": _checked_leaf(leaf), "title": share.session.title} if leaf else {}
     share.change(**fields, **shared_again)
 
 
 def read_page(share: Share, number: int) -> JSONObject:
-    """The page of this number, from 1, of the branch behind a link. share: with its session. Raises ApiError."""
+    """Return page `number`, counted from 1, of a shared branch. share: with its session loaded. Raises ApiError."""
     pages = share.read_pages()
     if not 1 <= number <= len(pages):
         raise ApiError("invalid_pagination")
@@ -51,7 +51,7 @@ def read_page(share: Share, number: int) -> JSONObject:
 
 
 def _cache_key(share: Share, number: int) -> str | None:
-    """None while the last answer is being continued: all that is above it does not change any more."""
+    """Return the cache key; None while the last answer is being continued. Messages above it no longer change."""
     run = Run.objects.filter(message=share.leaf_id).values_list("status", "attempt").first()
     if run and run[0] in LIVE:
         return None
@@ -60,8 +60,8 @@ def _cache_key(share: Share, number: int) -> str | None:
 
 
 def _checked_leaf(leaf: ChatMessage) -> ChatMessage:
-    """Raises ApiError unless `leaf` is a message that does not change any more, nor what is above it: below an answer that
-    is being written, questions may be changed and taken out."""
+    """Return `leaf` if neither it nor the messages above it change any more; raise ApiError otherwise.
+    Questions below an answer in progress may still be changed or withdrawn."""
     if leaf.role not in (Role.USER, Role.ASSISTANT):
         raise ApiError("role_order", "There is nothing to share yet.", field="leaf")
     branch = list(ChatMessage.objects.branch_to(leaf).values_list("pk", flat=True))

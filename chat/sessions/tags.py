@@ -1,6 +1,6 @@
-"""The tags of sessions: a user's own words for them. A tag exists while a session has it.
+"""The tags of sessions: words that a user gives them. A tag exists while a session has it.
 
-A user's tags are told apart without regard to capitals, and each is spelt as the user's other sessions spell it.
+Tags are compared without regard to case, and each is spelt as the user's other sessions spell it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,13 +19,13 @@ from chat.protocol.wire import encode
 from chat.runs import quotas
 
 MAX_CHARACTERS: Final = 40
-# Of a session, and different ones of a user.
+# Limits per session, and of different tags per user.
 MAX_TAGS: Final = 20
 MAX_NAMES: Final = 200
 
 
 def clean(names: Iterable[str]) -> list[str]:
-    """Without space around the words and between them, each once; blank ones are left out."""
+    """Return the names with single spaces between words, each once regardless of case. Blank names are left out."""
     kept: dict[str, str] = {}
     for name in names:
         if spelt := " ".join(name.split()):
@@ -34,14 +34,14 @@ def clean(names: Iterable[str]) -> list[str]:
 
 
 def list_tags(user: User) -> list[UsedTag]:
-    """In the order of the alphabet."""
+    """Return the tags of the user in alphabetical order."""
     return tags.LIST.all(user=user.pk, but=None)
 
 
 def choose_tags(owner: User, wanted: Sequence[str], session: UUID | None = None) -> list[str]:
-    """The tags that a session is to have, as the others spell them. session: None: a new one.
+    """Return the tags for a session, spelt as in the owner's other sessions. session: None for a new session.
 
-    Locks the owner until the end of the transaction. Raises ApiError if the owner would have too many different ones.
+    Locks the owner until the transaction ends if there are tags. Raises ApiError if the owner would have too many.
     """
     names = clean(wanted)
     if not names:
@@ -54,7 +54,7 @@ def choose_tags(owner: User, wanted: Sequence[str], session: UUID | None = None)
 
 
 def adopt_tags(session: Session, wanted: Sequence[str]) -> None:
-    """Give a session that has just been stored the tags of its file, as far as its owner has room for them."""
+    """Give a session that has just been imported the tags of its file, as far as its owner has room for them."""
     names = clean(wanted)[:MAX_TAGS]
     if not names:
         return
@@ -67,7 +67,7 @@ def adopt_tags(session: Session, wanted: Sequence[str]) -> None:
 
 
 def rename_tag(user: User, tag: str, name: str) -> UsedTag:
-    """Rename a tag in all sessions of the user; one that has both keeps one. Raises ApiError if no session has it."""
+    """Rename a tag in all sessions of the user; a session with both keeps one. Raises ApiError if none has `tag`."""
     [spelt] = clean([name])
     others = {key: one for key, one in _known(user, None).items() if key != _key(tag)}
     spelt = others.get(spelt.lower(), spelt)
@@ -81,7 +81,7 @@ def delete_tag(user: User, tag: str) -> None:
 
 
 def _replace(user: User, tag: str, name: str | None) -> None:
-    """One event tells of all sessions."""
+    """Rename or remove (name: None) a tag in all sessions, with one event. Raises ApiError if no session has it."""
     spelt = " ".join(tag.split())
     if not tags.REPLACE.all(user=user.pk, tag=spelt, name=name):
         raise ApiError("tag_not_found", field="tag")

@@ -9,7 +9,7 @@ from chat.protocol.errors import ApiError
 
 
 def restore_session(session: Session) -> Session:
-    """Take a session out of the trash, as it was. Raises ApiError if it is not there any more."""
+    """Restore a session from the trash, unchanged. Raises ApiError if it is no longer there."""
     if not Session.with_trash.filter(pk=session.pk).restore():
         raise ApiError("session_not_found")
     restored = annotate_sessions(Session.objects.filter(pk=session.pk)).first()
@@ -20,5 +20,5 @@ def restore_session(session: Session) -> Session:
 
 
 def empty_trash(owner: User) -> None:
-    """Nothing in it can be restored any more; the sweeper deletes it for good."""
+    """Empty the trash: its sessions cannot be restored any more, and the sweeper deletes them for good."""
     Session.with_trash.visible_to(owner).empty_trash()

@@ -18,14 +18,14 @@ from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember
 
 logger = logging.getLogger(__name__)
 
-# Of one sweep.
+# Time per sweep.
 DELETE_S: Final = 5.0
-# Files of one transaction.
+# Files per transaction.
 BATCH: Final = 20
 
 
 def delete_accounts() -> int:
-    """Return how many steps were made. An account that cannot be deleted now keeps no other one waiting."""
+    """Delete for at most DELETE_S; return the number of steps. An account that cannot be deleted delays no other."""
     limit = time.monotonic() + DELETE_S
     steps = 0
     for deletion in AccountDeletion.objects.select_related("user").order_by("requested_at", "pk"):
@@ -39,13 +39,13 @@ def _attempt(user: User) -> bool:
     try:
         return bool(attempt_repair(f"deleted account {user.pk}", _delete_some, user))
     except (IntegrityError, ApiError) as error:
-        # An heir of a base has left meanwhile, or something was deleted beside this.
+        # An heir of a base has left meanwhile, or something was deleted at the same time.
         logger.warning("account %s is deleted with a later sweep: %s", user.pk, error)
         return False
 
 
 def _delete_some(user: User) -> int:
-    """Delete a session, a base, a batch of files, or at last the account itself; return 0 after that."""
+    """Delete a session, a base or some of its documents, some files, or at last the account; return 0 after that."""
     if session := Session.with_trash.filter(owner=user).order_by("pk").first():
         delete_for_good(session)
     elif base := KnowledgeBase.objects.exclude(_has_members()).filter(owner=user).first():

@@ -25,13 +25,14 @@ from knowledge.models import Chunk, File
 
 logger = logging.getLogger(__name__)
 
-# The storage is compared with the rows so often; a blob without a row is an upload that was broken off, once it is as old.
+# Interval of comparing the storage with the rows. A blob without a row that is older than UNREFERENCED_FOR belongs to
+# an upload that was broken off.
 COMPARE_EVERY_S: Final = 3600.0
 UNREFERENCED_FOR: Final = timedelta(hours=1)
-# Of one sweep, for contents of deleted rows: a knowledge base may have held thousands.
+# Time per sweep for contents of deleted rows: a knowledge base may have held thousands.
 PURGE_S: Final = 5.0
 _BATCH: Final = 200
-# Of one sweep, each with one transaction.
+# Files per sweep, each in a transaction.
 _STALE_FILES: Final = 5
 
 
@@ -41,7 +42,7 @@ def take_over() -> int:
 
 
 def announce_ended() -> int:
-    """Publish ends that a crash kept from being published, until Redis does not answer; return how many."""
+    """Publish ends that a crash kept from being published, until one fails, as without Redis; return how many."""
     announced = takewhile(file_events.announce_end, File.objects.unannounced()[:_BATCH])
     return sum(1 for _ in announced)
 
@@ -60,13 +61,13 @@ def enqueue_lost() -> int:
 
 
 def delete_stale_chunks() -> int:
-    """Delete some of the chunks that are not found any more, or never were, which dead processes have left; return how many."""
+    """Delete some chunks, left by dead processes, that searches no longer find or never did; return how many."""
     files = list(File.objects.with_stale_chunks().values_list("pk", flat=True)[:_STALE_FILES])
     return sum(attempt_repair(f"old chunks of file {pk}", Chunk.objects.delete_stale, pk) for pk in files)
 
 
 def enqueue_vectors() -> int:
-    """Have the vectors of chunks computed that nobody works on; return how many messages that took.
+    """Enqueue the computation of vectors that no worker computes; return the number of messages sent.
 
     Raises one of task_queue.UNREACHABLE.
     """
@@ -77,14 +78,14 @@ def enqueue_vectors() -> int:
 
 
 class BlobKeeper:
-    """Deletes what deleted knowledge bases held, the blobs of deleted files, and once an hour those that never got a row."""
+    """Deletes contents of deleted knowledge bases, blobs of deleted files, and once an hour blobs without a row."""
 
     def __init__(self) -> None:
         self._next_at = 0.0
         self._thread: Thread | None = None
 
     def tend(self, now_s: float) -> None:
-        """Purge in a thread, unless that still runs: the runs of dead workers do not wait for a storage that is slow."""
+        """Purge in a thread, unless it still runs: the repair of runs does not wait for a slow storage."""
         if self._thread and self._thread.is_alive():
             return
         self._thread = Thread(target=self._purge_in_thread, args=(now_s,), name="blobs", daemon=True)
@@ -100,7 +101,7 @@ class BlobKeeper:
                 logger.info("deleted: %s documents and contents of files", purged)
 
     def purge(self, now_s: float) -> int:
-        """Return how many were deleted. now_s: monotonic clock."""
+        """Delete contents and blobs, and compare the storage when due; return how many. now_s: monotonic clock."""
         purged = knowledge_bases.purge_deleted() + attempt_repair("a deleted blob", purge_contents)
         if now_s >= self._next_at:
             self._next_at = now_s + COMPARE_EVERY_S

@@ -1,4 +1,4 @@
-"""Deletes what knowledge bases held that were deleted: some documents at a time, in short transactions. Idempotent."""
+"""Deletes the contents of deleted knowledge bases: some documents at a time, in short transactions. Idempotent."""
 
 import time
 from typing import Final
@@ -7,12 +7,12 @@ from chat.knowledge_bases.deletion import purge_base
 from chat.sweeper.repairs import attempt_repair
 from knowledge.models import KnowledgeBase
 
-# Of one sweep; 10,000 short documents take some of them.
+# Time per sweep; 10,000 short documents take several sweeps.
 PURGE_S: Final = 5.0
 
 
 def purge_deleted() -> int:
-    """Return how many rows were deleted."""
+    """Purge deleted bases for at most PURGE_S; return how many rows were deleted."""
     limit = time.monotonic() + PURGE_S
     purged = 0
     while time.monotonic() < limit and (base := KnowledgeBase.objects.deleted().first()):

@@ -1,7 +1,7 @@
 """The sweeper process: sweeps every second, and at once when a run is stopped.
 
-Any number may run. A lease on the database's clock elects the leader (chat/models/leadership.py); the others stand by. They
-take over at once if the leader's advisory lock is free, and when its lease has expired if its host is gone or frozen.
+Any number may run. A lease on the database's clock elects the leader (chat/models/leadership.py); the others stand by.
+They take over at once if the leader's advisory lock is free, or after its lease if its host is gone or frozen.
 """
 
 import logging
@@ -31,13 +31,13 @@ logger = logging.getLogger(__name__)
 
 ROLE: Final = "sweeper"
 EVERY_S: Final = 1.0
-# Free locks do not count for so long after the leader has connected: after a restart of Postgres every worker must
-# first connect and take its lock again, so live workers are not declared dead.
+# For so long after the leader has connected, free locks are not trusted: after a restart of Postgres every worker must
+# first connect and take its lock again, and live workers must not be declared dead.
 DISTRUST_S: Final = 5.0
 
 
 class Sweeper:
-    """One process that stands by or leads."""
+    """A process that stands by or leads."""
 
     def __init__(self) -> None:
         self._lock = Lock(new_sweeper())
@@ -50,7 +50,7 @@ class Sweeper:
         self._pubsub: Any = None
 
     def run(self) -> None:
-        """Stand by or lead until SIGTERM or SIGINT."""
+        """Run until SIGTERM or SIGINT: lead, or stand by."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop)
         while not self._stopping:
@@ -66,7 +66,8 @@ class Sweeper:
         self._stopping = True
 
     def _lead(self) -> None:
-        """One pass. The lease is renewed between its parts; one that outlasts it runs beside another sweeper, which is safe."""
+        """Make one pass, and renew the lease between its parts.
+        A part that outlasts the lease runs beside another sweeper, which is safe."""
         close_old_connections()
         now = time.monotonic()
         for part in (self._sweep, self._run_jobs, self._keep_files):
@@ -113,7 +114,7 @@ class Sweeper:
             time.sleep(max(0.0, limit - time.monotonic()))
 
     def _stop_requests(self) -> Any:
-        """The subscription to the control channel; reconnects after an error."""
+        """Return the subscription to the control channel; subscribe again after an error."""
         if self._pubsub is None:
             redis: Any = sync_redis()
             self._pubsub = redis.pubsub()

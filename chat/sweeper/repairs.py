@@ -1,4 +1,4 @@
-"""One repair of a sweep: rows that others hold do not keep it from repairing the rest."""
+"""One repair of a sweep: rows that others have locked do not keep the sweep from repairing the rest."""
 
 import logging
 from collections.abc import Callable
@@ -13,7 +13,7 @@ P = ParamSpec("P")
 
 
 def attempt_repair(what: str, repair: Callable[P, int | None], *args: P.args, **kwargs: P.kwargs) -> int:
-    """What `repair` counts; 0 if it waited too long for a lock: the next sweep tries again."""
+    """Call `repair` and return its count; 0 if it waited too long for a lock: the next sweep tries again."""
     try:
         return repair(*args, **kwargs) or 0
     except OperationalError as error:

@@ -1,5 +1,8 @@
-"""Deletes kept requests to models older than KEEP_REQUESTS_HOURS, the texts of those for titles and summaries, prompts that
-no run refers to, sessions of browsers that have expired, and what users waited for of MCP servers."""
+"""Deletes rows that are no longer needed.
+
+These are requests to models older than KEEP_REQUESTS_HOURS, and the texts of such requests for titles and summaries;
+prompts that no run refers to; expired sessions of browsers; expired sign-ins, revocations and requests of MCP servers.
+"""
 
 from datetime import timedelta
 from typing import Final
@@ -12,9 +15,9 @@ from chat.models.login import purge_expired
 from chat.sweeper.periodic import Batch, PeriodicJob
 
 EVERY_S: Final = 60.0
-# Rows that change seldom.
+# For rows that change seldom.
 SELDOM_S: Final = 600.0
-# Of one batch.
+# Per batch.
 RUNS_AT_ONCE: Final = 500
 LOGINS_AT_ONCE: Final = 500
 
@@ -31,7 +34,7 @@ class RequestPurger(PeriodicJob):
 
 
 class VersionPurger(PeriodicJob):
-    """Of prompts, whose runs are deleted."""
+    """Deletes versions of prompts whose runs are deleted."""
 
     every_s = SELDOM_S
     what = "versions of prompts"
@@ -50,7 +53,7 @@ class LoginPurger(PeriodicJob):
 
 
 class McpPurger(PeriodicJob):
-    """Of sign-ins to MCP servers, their revocations, and requests for resources and prompts."""
+    """Deletes expired sign-ins to MCP servers, revocations, and requests for resources and prompts."""
 
     every_s = SELDOM_S
     what = "expired sign-ins and requests of MCP servers"

@@ -73,7 +73,7 @@ def sweep(*, trust_locks: bool) -> SweepReport:
         report.expired += attempt_repair(str(run), end_orphan, run, Status.FAILED, error)
     for approval in Approval.objects.overdue().select_related("session")[:APPROVALS_AT_ONCE]:
         report.undecided += attempt_repair(str(approval), expire, approval)
-    # A worker that died after it had stored the sign-in.
+    # Their worker died after it had stored the sign-in.
     for approval in Approval.objects.signed_in().select_related("session")[:APPROVALS_AT_ONCE]:
         report.undecided += attempt_repair(str(approval), end_sign_in, approval)
     for run in Run.objects.filter(ended_at__lt=Now() - UNANNOUNCED_FOR, announced_at__isnull=True):
@@ -110,13 +110,13 @@ def _announce(run: Run) -> bool:
 
 
 def _overdue() -> RunQuerySet:
-    """Runs past their deadline that no worker has ended."""
+    """Return the runs past their deadline that no worker has ended."""
     late = Q(deadline__lt=Now() - PAST_DEADLINE)
     return Run.objects.filter(late, status__in=[Status.QUEUED, Status.RUNNING])
 
 
 def _unclaimed() -> QuerySet[Run]:
-    """Runs queued for a while, except those of turns that wait for another."""
+    """Return the runs queued for a while, except runs of turns that wait for another turn."""
     return Run.objects.unblocked().unclaimed().select_related("model_config")
 
 
@@ -134,7 +134,7 @@ def _enqueue_lost(unclaimed: Iterable[Run]) -> int:
 
 
 def _enqueue(runs: Iterable[Run]) -> None:
-    """A queue that the broker refuses holds up no other."""
+    """Enqueue runs. A queue that the broker refuses does not hold up other queues."""
     refused: set[str] = set()
     for run in runs:
         try:

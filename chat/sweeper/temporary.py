@@ -1,6 +1,6 @@
-"""Deletes temporary sessions that are not in use any more: no socket is subscribed to them, and nothing is being answered.
+"""Deletes temporary sessions that are no longer in use: no socket is subscribed to them, and nothing is being answered.
 
-Whether a socket is subscribed is known by Redis alone: without it nothing is deleted.
+Only Redis knows whether a socket is subscribed: without Redis nothing is deleted.
 """
 
 import logging
@@ -21,9 +21,10 @@ from chat.sweeper.repairs import attempt_repair
 logger = logging.getLogger(__name__)
 
 EVERY_S: Final = 10.0
-# After a sweeper has started: everything may have, and pages connect again first.
+# Nothing is deleted for so long after a sweeper has started: all processes may have restarted, and pages must connect
+# again first.
 WAIT_S: Final = 60.0
-# Of one sweep; later sweeps do the rest.
+# Per sweep; later sweeps do the rest.
 SESSIONS_AT_ONCE: Final = 10
 
 
@@ -53,7 +54,7 @@ class TemporaryPurger(PeriodicJob):
 
 
 def _find_unused() -> list[UUID]:
-    """Prolong those in use that have less than half of their time left, and return those whose time is over."""
+    """Prolong sessions in use that have less than half of their time left; return sessions whose time is over."""
     soon = list(Session.objects.unused_within(lifetime() / 2).values_list("pk", flat=True))
     if not soon:
         return []
@@ -66,7 +67,7 @@ def _find_unused() -> list[UUID]:
 
 
 def _with_sockets(sessions: list[UUID]) -> list[UUID]:
-    """Raises RedisError."""
+    """Return the sessions that a socket is subscribed to. Raises RedisError."""
     counts = sync_redis().pubsub_numsub(*(session_channel(session) for session in sessions))
     return [session for session, (_, count) in zip(sessions, counts, strict=True) if count]
 

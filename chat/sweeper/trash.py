@@ -12,7 +12,7 @@ from chat.sweeper.repairs import attempt_repair
 logger = logging.getLogger(__name__)
 
 EVERY_S: Final = 5.0
-# Of one sweep; later sweeps do the rest.
+# Per sweep; later sweeps do the rest.
 SESSIONS_AT_ONCE: Final = 10
 
 

@@ -1,4 +1,4 @@
-"""After events of a session: measures what it takes up, and deletes its events beyond KEEP_EVENTS_PER_SESSION."""
+"""Upkeep of sessions after events: measures their size, and deletes their events beyond KEEP_EVENTS_PER_SESSION."""
 
 import logging
 from typing import Final
@@ -13,7 +13,7 @@ from chat.sweeper.repairs import attempt_repair
 logger = logging.getLogger(__name__)
 
 EVERY_S: Final = 5.0
-# Of one sweep; later sweeps do the rest.
+# Per sweep; later sweeps do the rest.
 SESSIONS_AT_ONCE: Final = 100
 
 
@@ -21,7 +21,7 @@ class SessionUpkeep(PeriodicJob):
     every_s = EVERY_S
 
     def work(self) -> Batch:
-        """Its batch: the sessions that are up to date now."""
+        """Purge and measure sessions with new events. The batch counts those that are up to date now."""
         waiting = StoredBytes.objects.unmeasured(SESSIONS_AT_ONCE)
         owners: list[int] = []
         for session in waiting:
@@ -32,7 +32,7 @@ class SessionUpkeep(PeriodicJob):
 
 
 def _update_one(session: UUID, owners: list[int]) -> None:
-    """owners: is extended by the session's, if that is measured."""
+    """Purge the events of a session and measure it. owners: gets its owner appended if it was measured."""
     purge_events(session)
     owner = StoredBytes.objects.measure(session)
     if owner is not None:
@@ -40,7 +40,7 @@ def _update_one(session: UUID, owners: list[int]) -> None:
 
 
 def purge_events(session: UUID) -> int:
-    """Delete all but the newest events; return how many. A client that lacks more than those receives `resync`."""
+    """Delete all but the newest events; return how many. A client that lacks deleted ones receives `resync`."""
     kept = settings.KEEP_EVENTS_PER_SESSION
     latest = Session.with_trash.filter(pk=session).values_list("latest_event", flat=True).first()
     if not kept or latest is None or latest <= kept:

@@ -1,4 +1,4 @@
-"""AnswerSetup: what an attempt answers with, as values: agent, prompts and tools, and options. Pure."""
+"""AnswerSetup: the agent, prompts, tools and options that an attempt answers with, as values. Pure."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,10 +12,11 @@ from msgspec import json
 
 @dataclass(frozen=True)
 class AnswerSetup:
-    """prompts: everything that is the same in all requests of this agent on this model (the texts of its prompts, the
-    schemas of its tools).  options: what held for this attempt alone.  Both are JSON objects.
+    """The setup of an attempt.
 
-    agent, agent_name: as they were then; none without an agent.
+    prompts: everything that is the same in all requests of this agent on this model (the texts of its prompts, the
+    schemas of its tools).  options: settings of this attempt alone.  Both are JSON objects.
+    agent, agent_name: as they were then; None and empty without an agent.
     """
 
     prompts: Mapping[str, Any] = field(default_factory=dict)
@@ -35,10 +36,10 @@ class AnswerSetup:
 
 
 def canonical_json(value: Any) -> str:
-    """The same text for equal values: keys sorted, no white space."""
+    """Encode a value as JSON: equal values give the same text, with sorted keys and no white space."""
     return json.encode(value, order="sorted").decode()
 
 
 def digest(text: str) -> str:
-    """SHA-256, hexadecimal."""
+    """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()

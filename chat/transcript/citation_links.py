@@ -1,5 +1,4 @@
-"""Links to cited documents: writes the Markdown link to a document in an answer, and converts an answer
-to the documents it links to. Pure.
+"""Links to cited documents: writes the Markdown link to a document, and finds the documents that a text links to. Pure.
 
 The live stream, a resumed attempt and a rebuild use the same function to write a link, so that a link that was
 streamed is always found again.
@@ -13,9 +12,9 @@ from chat.transcript.entries import Document
 
 _LINKABLE: Final = re.compile(r"https?://|/(?!/)")
 _IPV6_HOST: Final = re.compile(r"https?://\[[0-9a-fA-F.]*:[0-9a-fA-F:.]*\]")
-# What RFC 3986 does not allow in a URI (a host in brackets aside), all white space and control characters, and
-# parentheses: each of these may end a Markdown link, begin a code span or a table cell, or leave an HTML attribute.
-# The semicolon of a character reference (&lt;), which Markdown would decode.
+# Characters that RFC 3986 does not allow in a URI (a host in brackets aside), all white space and control characters,
+# and parentheses: each may end a Markdown link, begin a code span or a table cell, or leave an HTML attribute.
+# Also the semicolon of a character reference (&lt;), which Markdown would decode.
 _UNSAFE: Final = re.compile(r"""[\s\x00-\x20\x7f-\x9f"<>\\^`{|}()\[\]]|(?<=&)(#?\w{1,32});""")
 
 
@@ -33,19 +32,19 @@ class Cited(Protocol):
 
 
 def citation_link(document: Document) -> str:
-    """`[[1]](address)`, or `[1]` for a document without an address that a browser may follow."""
+    """Return `[[1]](address)`, or `[1]` for a document without an address that a browser may follow."""
     if _LINKABLE.match(document.url):
         return f"[[{document.number}]]({_escape(document.url)})"
     return f"[{document.number}]"
 
 
 def linked_documents(text: str, documents: Iterable[Document]) -> list[Document]:
-    """Which of the documents `text` links to, each number once."""
+    """Return the documents that `text` links to, each number once."""
     return list({one.number: one for one in documents if citation_link(one) in text}.values())
 
 
 def citation_record(cited: Cited) -> dict[str, Any]:
-    """A citation as clients see it: one of a message's `citations`."""
+    """Return a citation as clients see it: an item of a message's `citations`."""
     members = {"number": cited.number, "document_id": cited.document_id, "title": cited.title}
     return members | ({"url": cited.url} if cited.url else {})
 

@@ -1,4 +1,4 @@
-"""The traits by which model servers differ, and the name of a model at its server. Pure."""
+"""The traits by which model servers differ, and the identifier of a model at its server. Pure."""
 
 from hashlib import sha256
 from typing import Final
@@ -26,5 +26,5 @@ TRAITS: Final = (
 
 
 def source_of(name: str, base_url: str) -> str:
-    """Identifies a model of a server. Never shows the address, which may hold a key."""
+    """Return an identifier of a model at its server: a hash, which hides the address, since that may hold a key."""
     return sha256(f"{name}\n{base_url}".encode()).hexdigest()[:32]

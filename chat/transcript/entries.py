@@ -15,7 +15,7 @@ BlockKind = Literal["CA", "P", "D"]
 
 
 class Passage(NamedTuple):
-    """Where a part of a document's text is, in characters."""
+    """The place of a part in a document's text, in characters."""
 
     start: int
     length: int
@@ -25,8 +25,8 @@ class Passage(NamedTuple):
 class Document:
     """A source that a model may cite. number: identifies it in the prompt, unique on its branch.
 
-    passage: what a search found of it; None: the document itself, or a part that is no unit to cite.
-    knowledge_base: the id of the base whose document it is; empty for files.
+    passage: the part that a search found; None: the document itself, or a part that is not cited by itself.
+    knowledge_base: the id of the base that the document belongs to; empty for files.
     """
 
     number: int
@@ -52,9 +52,10 @@ class TextFile:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """url: a data URL, as model servers take it; empty if the content cannot be read. Pixels: of the picture behind it.
+    """A picture for models. url: a data URL, as model servers take it; empty if the content was not read.
 
-    page: of the document in the same message that it is a page of, which has no text; 0: it is none.
+    width_px, height_px: of the stored picture.  page: the number of the page that the picture shows, of a document in
+    the same message; the page has no text; 0: not a page.
     """
 
     id: str
@@ -69,8 +70,8 @@ class Image:
 class Call:
     """One tool call of a model and its response.
 
-    response: what the model reads.  token_count: of name and arguments, in the default encoding; 0: unknown.
-    images: that it returned, for models that see.
+    response: the text that the model reads.  token_count: of name and arguments, in the default encoding; 0: unknown.
+    images: that the call returned, for models that read images.
     """
 
     id: str
@@ -83,10 +84,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class SentBack:
-    """What the server that gave a round wants back with it, opaque: signatures, and the name of the reasoning.
+    """Opaque members that the server of a round wants back with it: signatures, and the name of the reasoning.
 
-    source: the model and its server; nobody else is sent it.  reasoning_name: the member under which the reasoning came; empty
-    if there was none.  members: of the message.  calls: further members of calls, by their ids.
+    source: the model and its server, to which alone the members are sent.  reasoning_name: the member that held the
+    reasoning; empty if there was none.  members: of the message.  calls: further members of calls, by their ids.
     """
 
     source: str
@@ -97,7 +98,7 @@ class SentBack:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """The calls of one cycle in tab order, and what the model wrote and thought before them."""
+    """The calls of one cycle in tab order, and the text and reasoning before them."""
 
     calls: tuple[Call, ...]
     text_before: str = ""
@@ -117,11 +118,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One message of a branch, root and summaries left out."""
+    """One message of a branch, other than its root and summaries."""
 
     id: str
     role: EntryRole
-    # Of an answer: all a reader saw; it begins with every round's text_before, in order.
+    # Of an answer: all text that a reader saw; it begins with the text_before of all rounds, in order.
     text: str
     # UTC; rendered after each user message.
     sent_at: datetime

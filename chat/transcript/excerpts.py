@@ -1,4 +1,4 @@
-"""The text around what a search has found in another spelling than the text has. Pure."""
+"""Excerpts around the words that a search has found, whose spelling in the text may differ. Pure."""
 
 import re
 import unicodedata
@@ -9,13 +9,13 @@ from typing import Final
 
 from knowledge.normal_form import WORD_START, normal_form
 
-# Characters before the first word that is found, and of all.
+# Characters before the first word that is found, and of the whole excerpt.
 _BEFORE: Final = 40
 _MAX_CHARACTERS: Final = 160
 
 
 def excerpt_of(text: str, words: Sequence[str]) -> str:
-    """words: in normal form. The beginning of the text if none of them begins a word of it."""
+    """Cut the text around the first word that begins with one of `words`, else its beginning. words: in normal form."""
     text = unicodedata.normalize("NFC", text)
     forms = [character.lower() if character.isascii() else normal_form(character) for character in text]
     starts = list(accumulate(map(len, forms), initial=0))

@@ -5,13 +5,14 @@ from typing import Final, NamedTuple
 
 LENGTH: Final = "length"
 FILTERED: Final = "content_filter"
-# Ours: the run has reached a limit on what one may use (decision 0088).
+# Set by Turnwire: the run has reached a limit for a single run (decision 0088).
 TOKENS_USED_UP: Final = "token_limit"
 CHARACTERS_USED_UP: Final = "character_limit"
 RUN_LIMITS: Final = (TOKENS_USED_UP, CHARACTERS_USED_UP)
-# Reasons for which an answer looks whole and is not.
+# Reasons of answers that look complete and are not.
 CUT: Final = (LENGTH, FILTERED, *RUN_LIMITS)
-# The reasons of the specification, and what some servers say instead, in lower case. None may say what is ours to say.
+# The reasons of the specification, and the names that some servers use instead, in lower case. RUN_LIMITS are reserved
+# for Turnwire: from a server they count as LENGTH.
 _NAMES: Final = {
     **{name: name for name in ("stop", "tool_calls", "function_call", "refusal", FILTERED, LENGTH)},
     **dict.fromkeys(("max_tokens", "model_length", "max_output_tokens", "context_window_exceeded"), LENGTH),
@@ -24,14 +25,14 @@ _NAMES: Final = {
     **dict.fromkeys(("image_safety", "image_prohibited_content", "sensitive", "content_filtered"), FILTERED),
     **dict.fromkeys(("guardrail_intervened", "error_toxic", "content_policy", "model_armor"), FILTERED),
 }
-# Reasons of an answer that its server has broken off, in lower case.
+# Reasons of answers that their server has broken off, in lower case.
 BROKEN: Final = frozenset(
     {
         "error", "network_error", "abort", "aborted", "cancelled", "canceled", "insufficient_system_resource",
         "internal_error", "server_error", "timeout", "failed",
     }
 )  # fmt: skip
-# If a server gives several: the first of these counts.
+# If a server gives several reasons, the first of these counts.
 _WEIGHTIEST_FIRST: Final = ("refusal", FILTERED, LENGTH)
 _MAX_CHARACTERS: Final = 40
 _SENTENCES: Final = {
@@ -42,9 +43,10 @@ _SENTENCES: Final = {
 
 
 class Finish(NamedTuple):
-    """reason: as OpenAI names it; another one as the server gave it; empty if it gave none.
+    """The end of an inference.
 
-    tokens: what the model had generated when it was cut at its output limit; None otherwise.
+    reason: as OpenAI names it, or as the server gave it if OpenAI has no name for it; empty if the server gave none.
+    tokens: the number that the model had generated when it was cut at its output limit; None otherwise.
     """
 
     reason: str = ""
@@ -66,12 +68,12 @@ class Finish(NamedTuple):
 
     @property
     def cut_reason(self) -> str | None:
-        """For clients, who are told of it only if the answer is incomplete."""
+        """The reason for clients, who receive it only if the answer is incomplete; None otherwise."""
         return self.reason if self.is_cut else None
 
     @property
     def sentence(self) -> str:
-        """What a reader of an incomplete answer should know, in English; empty for a whole one."""
+        """An English sentence that tells readers why the answer is incomplete; empty for a complete one."""
         if self.reason in _SENTENCES:
             return _SENTENCES[self.reason]
         if self.reason != LENGTH:
@@ -85,7 +87,7 @@ WHOLE: Final = Finish()
 
 
 def finish_reason(given: Collection[str]) -> str:
-    """The reason of an inference, from all that its server gave."""
+    """Choose the reason of an inference from all that its server gave; empty if it gave none."""
     known = {_known(reason) for reason in given if reason}
     weighty = next((reason for reason in _WEIGHTIEST_FIRST if reason in known), None)
     return weighty or min(known, default="")[:_MAX_CHARACTERS]

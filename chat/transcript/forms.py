@@ -1,4 +1,4 @@
-"""Forms: what a user is asked in one go, as a JSON Schema, and what their answer says. Pure.
+"""Forms: the questions that a user answers at once, as a JSON Schema, and their answer as a text. Pure.
 
 A form is a schema of an object with primitive properties: the `requestedSchema` of elicitation in the Model Context
 Protocol (revision 2025-11-25, modelcontextprotocol.io). It may come from a model or from a server.
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from chat.transcript.tool_arguments import first_violation
 
 MAX_PROPERTIES: Final = 50
-# With the arguments of its call it stays under wire.MAX_PACKET_BYTES.
+# A form and the arguments of its call together stay under wire.MAX_PACKET_BYTES.
 MAX_CHARACTERS: Final = 10_000
 LONGEST_PROBLEM: Final = 300
 
@@ -35,7 +35,7 @@ _OPTIONS: Final = {
     "properties": {"type": _TEXT, "enum": _TEXTS, "anyOf": _TITLED},
     "anyOf": [{"required": ["enum"]}, {"required": ["anyOf"]}],
 }
-# By type: the keywords of a property, and of what kind their values are. All others are left out.
+# Type of a property -> its keywords, and the schemas of their values. Other keywords are left out.
 _KEYWORDS: Final[Mapping[str, Mapping[str, Any]]] = {
     "string": {
         **_SHOWN,
@@ -62,11 +62,11 @@ _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+")
 
 
 class FormInvalid(ValueError):
-    """The message says what is wrong with the form, as a sentence."""
+    """The form is invalid; the message is a sentence that says why."""
 
 
 class Problem(NamedTuple):
-    """Why an answer does not fit. name: of the property; empty: the answer as a whole."""
+    """The reason why an answer does not fit. name: of the property; empty: the answer as a whole."""
 
     name: str
     sentence: str
@@ -74,7 +74,7 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a call asks its user. form: from `read_form`."""
+    """A form that a call asks its user to fill in. form: from `read_form`."""
 
     message: str
     form: Mapping[str, Any]
@@ -84,7 +84,7 @@ class Question:
 
 
 def read_form(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The form with what forms may have, and nothing else. Raises FormInvalid."""
+    """Check a form and return it without the keywords that forms may not have. Raises FormInvalid."""
     properties, required = asked.get("properties"), asked.get("required", [])
     if asked.get("type") != "object" or not isinstance(properties, Mapping) or not properties:
         raise FormInvalid("A form is an object with properties.")
@@ -100,7 +100,8 @@ def read_form(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_problem(values: Mapping[str, Any], form: Mapping[str, Any]) -> Problem | None:
-    """What is wrong with an answer. values: by the names of the properties; those that are not answered are left out."""
+    """Find the first problem of an answer; None if it fits.
+    values: by the names of the properties; properties that are not answered are left out."""
     properties: Mapping[str, Any] = form["properties"]
     for name in values:
         if name not in properties:
@@ -115,7 +116,7 @@ def find_problem(values: Mapping[str, Any], form: Mapping[str, Any]) -> Problem 
 
 
 def describe_answer(values: Mapping[str, Any], form: Mapping[str, Any]) -> str:
-    """The questions and what was answered, one a line, for a model."""
+    """Describe the questions and their answers for a model, one per line."""
     return "\n".join(
         f"{_label(name, asked)} {_describe(values[name], asked) if name in values else '(not answered)'}"
         for name, asked in form["properties"].items()

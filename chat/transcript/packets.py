@@ -1,7 +1,7 @@
 """The packets of a run, built in one place for the live stream and for the replay from the database. Pure.
 
-`Blocks` converts the events of a run to (placement, obj) pairs and counts blocks, so that a reload shows exactly what was
-streamed. `fold` is its inverse: it converts packets to the text that a reader saw.
+`Blocks` converts the events of a run to (placement, obj) pairs and counts blocks, so that a reload shows exactly what
+was streamed. `fold` is its inverse: it converts packets to the text that a reader saw.
 """
 
 import json
@@ -19,19 +19,19 @@ from chat.transcript.questions import AnyQuestion, present_question
 
 Placed = tuple[p.Placement, p.AnyPacketBody]
 
-# Six bytes is the most JSON makes of a character, so that a packet stays under wire.MAX_PACKET_BYTES.
+# JSON encodes a character in at most six bytes, so that a packet stays under wire.MAX_PACKET_BYTES.
 MAX_SHOWN_CHARACTERS: Final = 10_000
 MAX_SHOWN_DOCUMENTS: Final = 50
 MAX_TITLE_CHARACTERS: Final = 200
 MAX_SNIPPET_CHARACTERS: Final = 200
 
-# As chat.models.ToolCallStatus.
+# Values of chat.models.ToolCallStatus.
 COMPLETED: Final = "completed"
 UNKNOWN: Final = "unknown"
 
 
 class WaitingCall(Protocol):
-    """id: of its row."""
+    """A call that waits for approval or for an answer. id: of its row."""
 
     @property
     def id(self) -> str: ...
@@ -46,8 +46,8 @@ class Blocks:
     """Opens and closes blocks: each reasoning block, tool round and answer block has its own turn_index.
 
     inside: the placement of the enclosing agent call; its blocks are counted by sub_turn_index, one per parallel call,
-    and its text is a report. documents: those that can be cited so far, by number; shared with the blocks inside. Every
-    method yields the packets to emit, in order. Empty text yields nothing.
+    and its text is a report. documents: the documents that can be cited so far, by number; shared with the blocks
+    inside. Methods yield the packets to emit, in order. Empty text yields nothing.
     """
 
     model_index: int = 0
@@ -55,16 +55,16 @@ class Blocks:
     inside: p.Placement | None = None
     open: Literal["reasoning", "message", "tools"] | None = None
     documents: dict[int, Document] = field(default_factory=dict)
-    thought_ms: int | None = None  # how long the open reasoning block has been written
+    thought_ms: int | None = None  # the duration of the open reasoning block so far
     _running: dict[int, str] = field(default_factory=dict)  # tab -> tool_call_id of the open round
-    _in_writing: set[int] = field(default_factory=set)  # tabs of which arguments have been shown as text
+    _in_writing: set[int] = field(default_factory=set)  # tabs whose arguments have been shown as text
     _width: int = 1  # how many calls the open round has
 
     def run_start(self, model: str) -> Iterator[Placed]:
         yield self._place(p.RunStart(model=model))
 
     def reasoning(self, text: str, thought_ms: int | None = None) -> Iterator[Placed]:
-        """thought_ms: the duration of this block so far; sent when it ends."""
+        """Yield a piece of reasoning. thought_ms: the duration of this block so far; sent when it ends."""
         if not text:
             return
         if self.open != "reasoning":
@@ -82,7 +82,7 @@ class Blocks:
         yield self._place(p.ReportDelta(text=text) if self.inside else p.MessageDelta(text=text))
 
     def citation(self, document: Document) -> Iterator[Placed]:
-        """Yielded before the text that contains the link to the document."""
+        """Yield a citation. It comes before the text that contains the link to the document."""
         if self.open != "message":
             yield from self._open_message()
         yield self._place(
@@ -90,30 +90,30 @@ class Blocks:
         )
 
     def round(self, count: int) -> Iterator[Placed]:
-        """Open a round of `count` calls, each in its tab; the first may be shown already, while its arguments were written."""
+        """Open a round of `count` calls, one per tab. The first call may be shown already, from its arguments."""
         yield from self._open_round()
         self._width = max(self._width, count)
         if count > 1 and self.inside is None:
             yield self._place(p.TopLevelBranching(count=count))
 
     def tool_start(self, tab: int, tool_call_id: str, name: str) -> Iterator[Placed]:
-        """Yields nothing if the call is shown already."""
+        """Start a call. Yields nothing if it is shown already."""
         yield from self._open_round()
         if self._running.get(tab) != tool_call_id:
             self._running[tab] = tool_call_id
             yield self._place(p.ToolStart(tool_call_id=tool_call_id, name=name), tab)
 
     def tool_writing(self, tab: int, text: str) -> Iterator[Placed]:
-        """A piece of the arguments, as the model writes them."""
+        """Yield a piece of the arguments, as the model writes them."""
         self._in_writing.add(tab)
         for start in range(0, len(text), MAX_SHOWN_CHARACTERS):
             piece = text[start : start + MAX_SHOWN_CHARACTERS]
             yield self._place(p.ToolArgumentsDelta(self._running[tab], piece), tab)
 
     def tool_arguments(self, tab: int, arguments: Mapping[str, Any], ref: str) -> Iterator[Placed]:
-        """As text, if they were not shown as they were written, and then as they are; again if a call ran with others.
+        """Yield the arguments as text, unless they were shown while they were written, and then as an object.
 
-        ref: where they are found if they are too long for a packet.
+        Called again if the call ran with others.  ref: where arguments that are too long for a packet are found.
         """
         tool_call_id = self._running[tab]
         text = p.encode(dict(arguments)).decode()
@@ -127,21 +127,21 @@ class Blocks:
     def approval_required(
         self, tab: int, call: WaitingCall, question: AnyQuestion | None = None
     ) -> Iterator[Placed]:
-        """Without the arguments if they are too long for a packet: the list of open approvals has them."""
+        """Ask the user about a call. Arguments too long for a packet are only in the list of open approvals."""
         arguments = dict(call.arguments)
         shown = arguments if len(p.encode(arguments)) <= MAX_SHOWN_CHARACTERS else {}
         asked = present_question(question)
         yield self._place(p.ApprovalRequired(self._running[tab], call.id, call.name, shown, **asked), tab)
 
     def tool_progress(self, tab: int, done: float, total: float | None, text: str) -> Iterator[Placed]:
-        """Yields nothing once the call has ended."""
+        """Yield the progress of a call; nothing once it has ended."""
         if tab in self._running:
             yield self._place(p.ToolProgress(self._running[tab], done, total, text), tab)
 
     def tool_output(
         self, tab: int, response: str, documents: Iterable[Document], ref: str, images: Iterable[Image] = ()
     ) -> Iterator[Placed]:
-        """The result of a call; its documents are shown instead of the response text, and its images beside it."""
+        """Yield the result of a call. Its documents are shown instead of the response text, its images beside it."""
         found = list(documents)
         self.documents |= {document.number: document for document in found}
         shown = [image_record(image) for image in images] or None
@@ -155,7 +155,7 @@ class Blocks:
             yield self._place(p.SectionEnd(self._running.pop(tab), sent_status, duration_ms), tab)
 
     def within(self, tab: int) -> "Blocks":
-        """The blocks inside the call of this tab of the open round."""
+        """Return the blocks inside the call of this tab of the open round."""
         place = self._place(p.SectionEnd(), tab)[0]
         return Blocks(model_index=self.model_index, inside=place, documents=self.documents)
 
@@ -224,12 +224,12 @@ def _output(tool_call_id: str, response: str, documents: list[Document], ref: st
 
 
 def image_record(image: Image) -> dict[str, Any]:
-    """An image of a call as clients see it; its content is that of the file with this id."""
+    """Return an image of a call as clients see it; its content is that of the file with this id."""
     return {"id": image.id, "name": image.name, "width": image.width_px, "height": image.height_px}
 
 
 def _note_of(response: str) -> str | None:
-    """What a tool says beside the documents that it found (llm_worker/request/documents.py)."""
+    """Extract the note that a response has beside its documents (llm_worker/request/documents.py), if any."""
     try:
         found = json.loads(response)
     except ValueError:
@@ -239,24 +239,24 @@ def _note_of(response: str) -> str | None:
 
 
 def _excerpt(document: Document) -> dict[str, Any]:
-    """What a tool found of a document."""
+    """Return the beginning of a document's text and the place where it was found."""
     beginning = snippet(document)
     return ({"snippet": beginning} if beginning else {}) | place_of(document)
 
 
 def place_of(document: Document) -> dict[str, Any]:
-    """Where a document was found, as far as it is known."""
+    """Return the passage and the knowledge base of a document, as far as they are known."""
     place = {"passage": document.passage._asdict()} if document.passage else {}
     return place | ({"knowledge_base": document.knowledge_base} if document.knowledge_base else {})
 
 
 def snippet(document: Document) -> str:
-    """The beginning of a document's text, on one line."""
+    """Return the beginning of a document's text, on one line."""
     return " ".join(document.contents[: 2 * MAX_SNIPPET_CHARACTERS].split())[:MAX_SNIPPET_CHARACTERS]
 
 
 def _source(document: Document) -> dict[str, Any]:
-    """A document as clients see it, without its text. tool_output adds an excerpt."""
+    """Return a document as clients see it, without its text. tool_output adds an excerpt."""
     source: dict[str, Any] = {
         "number": document.number,
         "document_id": document.document_id,
@@ -267,7 +267,7 @@ def _source(document: Document) -> dict[str, Any]:
 
 @dataclass
 class Shown:
-    """What a reader saw of a run after some of its packets; reasoning: since the last round of tools."""
+    """The content that a reader saw of a run after some of its packets. reasoning: since the last round of tools."""
 
     text: str = ""
     reasoning: str = ""
@@ -278,7 +278,7 @@ class Shown:
 
 
 def fold(placed: Iterable[Placed]) -> Shown:
-    """The content of these packets outside agent tools, with text and reasoning joined."""
+    """Collect the content of these packets outside agent tools, with text and reasoning joined."""
     objs = [obj for place, obj in placed if place.sub_turn_index is None]
     tools = [at for at, obj in enumerate(objs) if isinstance(obj, p.ToolStart)]
     since_tools = objs[tools[-1] + 1 :] if tools else objs

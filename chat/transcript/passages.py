@@ -1,29 +1,29 @@
 """The text of an answer as one text to read, with a paragraph break at each round of tools. Pure.
 
-A message's `text` is what was streamed, and what a model writes before a round and after it follows directly on each
-other. Whatever shows or passes on the text without the rounds in between uses `readable_text`;
-`web/static/chat/state/passages.js` is the same for the page, and both pass tests/chat/transcript/passages.json.
+A message's `text` is the streamed text, in which the texts before and after a round follow each other directly. Code
+that shows or passes on the text without the rounds in between uses `readable_text`;
+`web/static/chat/state/passages.js` does the same for the page, and both pass tests/chat/transcript/passages.json.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-# What contains a fence, its mark, and the rest of its line.
+# The markers of lists and quotations before a fence, its own mark, and the rest of its line.
 _FENCE: Final = re.compile(r"([ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+|>)*)(`{3,}|~{3,})(.*)")
 _BLANK_LINES: Final = re.compile(r"(?:[ \t\r]*\n)+")
 
 
 def readable_text(text: str, rounds: Iterable[tuple[int, str]]) -> str:
-    """The text of an answer with its paragraph breaks.
+    """Return the text of an answer with its paragraph breaks.
 
-    rounds: turn_number and text_before of its top-level calls, oldest first; parallel calls have the same.
+    rounds: turn_number and text_before of its top-level calls, oldest first; parallel calls have equal pairs.
     """
     return join_passages(_passages(text, dict(rounds).values()))
 
 
 def join_passages(passages: Iterable[str]) -> str:
-    """The passages as paragraphs; blank ones are left out, and a code block that one leaves open is closed."""
+    """Join passages as paragraphs. Blank ones are left out, and a code block that a passage leaves open is closed."""
     joined = ""
     for passage in passages:
         if not joined:
@@ -35,7 +35,7 @@ def join_passages(passages: Iterable[str]) -> str:
 
 
 def close_code_block(text: str) -> str:
-    """The text with an open code block closed, which would contain all that follows."""
+    """Close the code block that a text leaves open, which would contain all that follows."""
     opened: tuple[str, str] | None = None
     for line in text.split("\n"):
         if opened and _is_contained(opened[0]) and line.strip() and line[0] not in " \t>":
@@ -49,7 +49,7 @@ def close_code_block(text: str) -> str:
 
 
 def _passages(text: str, before: Iterable[str]) -> Iterator[str]:
-    """The texts before each round, and the one after the last. text: may end in any of them."""
+    """Yield the texts before each round, and the text after the last. text: may end in any of them."""
     at = 0
     for each in before:
         if not text.startswith(each[: len(text) - at], at):
@@ -69,5 +69,5 @@ def _after_fence(
 
 
 def _is_contained(container: str) -> bool:
-    """Whether a fence stands in a list or a quotation, and ends with it."""
+    """Return whether a fence stands in a list or a quotation, and ends with it."""
     return bool(container.strip()) or len(container) > 3

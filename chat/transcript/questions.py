@@ -1,4 +1,4 @@
-"""What a call may ask its user while it waits: a form to fill in (forms.py), to go to an address, or to sign in to its server. Pure."""
+"""Questions of a waiting call to its user: to fill in a form (forms.py), visit an address, or sign in. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,11 @@ MAX_ADDRESS_CHARACTERS: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class SignInQuestion:
-    """server: the id of its row; empty: it was deleted.  name: the server's.  credential: the id of what the server has refused; empty: the user had none."""
+    """A request to sign in to the server of the call.
+
+    server: the id of its row; empty: it was deleted.  name: of the server.
+    credential: the id of the credential that the server has refused; empty: the user had none.
+    """
 
     server: str
     name: str
@@ -24,7 +28,7 @@ class SignInQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AddressQuestion:
-    """To go to an address, and to say when that is done (elicitation in URL mode). url: from `read_address`."""
+    """A request to visit an address and say when that is done (elicitation in URL mode). url: from `read_address`."""
 
     message: str
     url: str
@@ -33,7 +37,7 @@ class AddressQuestion:
         return {"message": self.message, "url": self.url}
 
 
-# What a call may ask its user, and how clients call it.
+# The questions of a call, and the member that holds each for clients.
 AnyQuestion = Question | SignInQuestion | AddressQuestion
 _MEMBERS: Final[Mapping[type[AnyQuestion], str]] = {
     Question: "question",
@@ -43,7 +47,10 @@ _MEMBERS: Final[Mapping[type[AnyQuestion], str]] = {
 
 
 class Answered(NamedTuple):
-    """A question that its user has answered. values: by the names of its form; None: they declined, or signed in. Of an address none.  note: for the model."""
+    """A question that its user has answered.
+
+    values: by the names of its form; empty for an address; None: the user declined, or signed in.  note: for the model.
+    """
 
     question: AnyQuestion
     values: Mapping[str, Any] | None
@@ -51,14 +58,15 @@ class Answered(NamedTuple):
 
 
 def present_question(question: AnyQuestion | None) -> dict[str, Any]:
-    """As a member of what clients are told of the call; empty: it asks nothing."""
+    """Return the question as a member of the call for clients; empty if the call asks nothing."""
     if question is None:
         return {}
     return {_MEMBERS[type(question)]: question.present()}
 
 
 def read_address(text: str) -> str:
-    """Where a browser may be sent; empty: nowhere. Not with a name and password, which would hide the host."""
+    """Return the address if a browser may be sent there, else an empty text.
+    Refused are also addresses with a name or password, which would hide the host."""
     if len(text) > MAX_ADDRESS_CHARACTERS or not text.isprintable() or " " in text:
         return ""
     try:

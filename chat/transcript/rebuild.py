@@ -17,9 +17,9 @@ from chat.transcript.questions import Answered, AnyQuestion
 
 @dataclass(frozen=True)
 class ShownDecision:
-    """Of the user, about a call that waited for it. decision: of chat.models.approval; empty: none yet.
+    """The user's decision about a call that waited for it. decision: of chat.models.approval; empty: none yet.
 
-    question: what the call asked.  answer: the values of its form by name.
+    question: of the call.  answer: the values of its form by name.
     """
 
     decision: str
@@ -34,8 +34,8 @@ class ShownCall:
     """A stored tool call. id: of its row. response: empty if there was none.
 
     duration_ms: None if unknown. rounds, report_reasoning, report: the calls and texts inside an agent tool.
-    decision: set while the call waits, for approval or an answer.  answers: to what it asked, while it has not ended.
-    images: that can be shown; with their contents only where the call is resumed.
+    decision: set while the call waits, for approval or an answer.  answers: to its questions, until it ends.
+    images: the images that can be shown; with their contents only where the call is resumed.
     """
 
     id: str
@@ -86,7 +86,7 @@ class Ended:
 
 
 def rebuild(ended: Ended) -> list[Placed]:
-    """The packets of an ended run, as its live stream would have merged them into whole blocks."""
+    """Rebuild the packets of an ended run, as its live stream would have merged them into whole blocks."""
     blocks = Blocks(model_index=ended.model_index)
     cited = {document.number: document for document in ended.citations}
     placed = [*blocks.run_start(ended.model), *show_rounds(blocks, ended.rounds, cited)]
@@ -102,7 +102,7 @@ def rebuild(ended: Ended) -> list[Placed]:
 
 
 def show_rounds(blocks: Blocks, rounds: Iterable[ShownRound], cited: dict[int, Document]) -> Iterator[Placed]:
-    """The packets of finished rounds. cited: the documents without a citation packet so far; those sent are removed."""
+    """Yield the packets of finished rounds. cited: documents without a citation packet; those sent are removed."""
     for each in rounds:
         yield from show_before(blocks, each, cited)
         yield from blocks.round(len(each.calls))
@@ -113,13 +113,13 @@ def show_rounds(blocks: Blocks, rounds: Iterable[ShownRound], cited: dict[int, D
 
 
 def show_before(blocks: Blocks, each: ShownRound, cited: dict[int, Document]) -> Iterator[Placed]:
-    """The packets of the reasoning and text before a round."""
+    """Yield the packets of the reasoning and text before a round."""
     yield from blocks.reasoning(each.reasoning, each.reasoning_ms)
     yield from _show_text(blocks, each.text_before, cited)
 
 
 def _show_text(blocks: Blocks, text: str, cited: dict[int, Document]) -> Iterator[Placed]:
-    """The packets of a text, with a citation packet before the first link to each document."""
+    """Yield the packets of a text, with a citation packet before the first link to each document."""
     places = {number: text.find(citation_link(document)) for number, document in cited.items()}
     shown = 0
     for number, place in sorted(places.items(), key=lambda item: item[1]):
@@ -131,13 +131,13 @@ def _show_text(blocks: Blocks, text: str, cited: dict[int, Document]) -> Iterato
 
 
 def show_call(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
-    """The packets that a call has started, with its arguments."""
+    """Yield the packets of the start of a call, with its arguments."""
     yield from blocks.tool_start(tab, call.tool_call_id, call.name)
     yield from blocks.tool_arguments(tab, call.arguments, call.id)
 
 
 def show_outcome(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
-    """The packets of a call's result, and of the calls and texts inside an agent tool."""
+    """Yield the packets of a call's result, and of the calls and texts inside an agent tool."""
     if call.rounds or call.report_reasoning or call.report:
         inside = blocks.within(tab)
         yield from show_rounds(inside, call.rounds, {})
@@ -150,7 +150,7 @@ def show_outcome(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
 
 
 def documents_of(rounds: Iterable[ShownRound]) -> Iterator[Document]:
-    """All documents that these rounds found, inside agent tools too."""
+    """Yield all documents that these rounds found, inside agent tools too."""
     for each in rounds:
         for call in each.calls:
             yield from call.documents

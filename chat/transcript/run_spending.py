@@ -1,10 +1,10 @@
-"""RunSpending and RunLimits: what a run has used, and what one may use, agent tools and all attempts included. Pure."""
+"""RunSpending and RunLimits: the use of a run and its limits, agent tools and all attempts included. Pure."""
 
 from typing import Final, NamedTuple
 
 
 class RunSpending(NamedTuple):
-    """searches: queries, of which one call may hold several.  tokens: prompt and completion, of all inferences."""
+    """The use of a run. searches: queries; a call may have several.  tokens: prompt and completion, all inferences."""
 
     inferences: int = 0
     tool_calls: int = 0
@@ -25,7 +25,7 @@ class RunLimits(NamedTuple):
     characters: int
 
     def allow_more(self, spent: RunSpending, characters: int) -> bool:
-        """Whether a run that has used and written so much may have another inference."""
+        """Return whether a run that has used and written so much may have another inference."""
         return (
             spent.inferences < self.inferences and spent.tokens < self.tokens and characters < self.characters
         )

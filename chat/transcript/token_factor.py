@@ -1,30 +1,31 @@
 """The factor between the tokens that a model's server reports and our estimate of them. Pure.
 
-Estimates are in the default encoding. For a model of another family they are wrong by a share that hardly depends on the
-text, so it is measured: a mean over the first requests, a moving average from then on.
+Estimates are in the default encoding. For a model of another family they are wrong by a factor that hardly depends on
+the text, so it is measured: a mean over the first requests, a moving average from then on.
 """
 
 from typing import Final, NamedTuple
 
 
 class Measured(NamedTuple):
-    """mean: of the ratios, reported / estimated, of so many requests."""
+    """The mean of the ratios reported / estimated of `samples` requests."""
 
     mean: float
     samples: int
 
 
 class TokenFactor(NamedTuple):
-    """samples: the requests it was measured on."""
+    """A measured factor. samples: the number of requests that it was measured on."""
 
     factor: float
     samples: int
 
 
 START: Final = TokenFactor(1.0, 0)
-# Of the stored factor. A window is never used by more than 1 / 0.7 of our estimate, whatever a server reports.
+# Bounds of the stored factor. Whatever a server reports, a window never takes more than 1 / 0.7 of our estimate.
 BOUNDS: Final = (0.7, 3.0)
-# Of one request: what is farther off is no count of this request (some servers leave out what was cached).
+# Bounds of the ratio of one request: a count beyond them is not of the whole request (some servers leave out cached
+# tokens).
 PLAUSIBLE: Final = (0.5, 4.0)
 # From so many samples on, a request that is off by more than this factor is ignored too.
 SETTLED_SAMPLES: Final = 8
@@ -38,7 +39,7 @@ SMALLEST_MOVE: Final = 0.02
 
 
 def ratio_of(estimated: int, reported: int | None, current: TokenFactor) -> float | None:
-    """Reported / estimated; None if the request says nothing about the factor."""
+    """Return reported / estimated; None if the request says nothing about the factor."""
     if estimated < FEWEST_TOKENS or not reported:
         return None
     ratio = reported / estimated
@@ -51,8 +52,8 @@ def ratio_of(estimated: int, reported: int | None, current: TokenFactor) -> floa
 
 
 def moved(current: TokenFactor, measured: Measured) -> TokenFactor:
-    """The factor after these samples: a mean at first, then a moving average, within BOUNDS."""
-    # Of the new mean against what is known; 1 if nothing is.
+    """Return the factor after these samples: a mean at first, then a moving average, within BOUNDS."""
+    # Of the new mean against the known factor; 1 if none is known.
     weight = max(
         measured.samples / (current.samples + measured.samples), 1 - (1 - WEIGHT) ** measured.samples
     )
@@ -61,7 +62,7 @@ def moved(current: TokenFactor, measured: Measured) -> TokenFactor:
 
 
 def is_worth_a_write(measured: Measured, current: TokenFactor) -> bool:
-    """Whether the factor would move, or rests on few samples: 1, 2, 4, 8 … are written, however little changes."""
+    """Return whether the factor would move, or its samples double: 1, 2, 4, 8 … are written, however little changes."""
     if measured.samples >= max(1, current.samples):
         return True
     return abs(moved(current, measured).factor / current.factor - 1) > SMALLEST_MOVE

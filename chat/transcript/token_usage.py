@@ -1,16 +1,16 @@
-"""TokenUsage: the token counts of one request or summed over a run, as its model server reports them, else estimated. Pure."""
+"""TokenUsage: token counts of a request or summed over a run, as its server reports them, else estimated. Pure."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
 # The limit of the columns that hold counts.
 MAX_TOKENS: Final = 2**31 - 1
-# Of the field `estimated_tokens`, wherever people read about it.
+# The help text of the field `estimated_tokens`, wherever it is described.
 ESTIMATED_TOKENS_HELP: Final = "Of the prompt and completion tokens, those that the server did not report."
 
 
 class TokenUsage(NamedTuple):
-    """None: unknown.  estimated_tokens: those of the prompt and the completion that no server reported."""
+    """Counts; None: unknown.  estimated_tokens: tokens of the prompt and the completion that no server reported."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -19,11 +19,11 @@ class TokenUsage(NamedTuple):
     estimated_tokens: int | None = None
 
     def plus(self, other: "TokenUsage") -> "TokenUsage":
-        """The sum, at most MAX_TOKENS; unknown only if neither is known."""
+        """Add two counts of each kind: at most MAX_TOKENS, unknown only if neither is known."""
         return TokenUsage(*(_sum(one, more) for one, more in zip(self, other, strict=True)))
 
     def completed(self, prompt_tokens: int, count_output: Callable[[], int]) -> "TokenUsage":
-        """With an estimate in place of each of the two counts that the server did not report, and marked as such."""
+        """Estimate whichever of the prompt and completion tokens the server did not report, and mark them as such."""
         prompt, completion = self.prompt_tokens, self.completion_tokens
         if prompt is not None and completion is not None:
             return self

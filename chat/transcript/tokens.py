@@ -10,7 +10,7 @@ ANSWER_TOKENS = 8_192
 
 
 def answer_reserve(context_window: int, max_output_tokens: int | None) -> int:
-    """The tokens of a context window that are kept for the answer. max_output_tokens: None if the server decides."""
+    """Return the tokens of the window kept for the answer. max_output_tokens: None if the server decides."""
     return max_output_tokens or min(ANSWER_TOKENS, context_window // 4)
 
 
@@ -21,21 +21,21 @@ USED_SHARE = 0.95
 
 
 def request_tokens(context_window: int, reserve: int, factor: float = 1.0) -> int:
-    """The tokens of our estimate that a request without tools may have.
+    """Return how many tokens, by our estimate, a request without tools may have.
 
-    reserve: kept for the answer.  factor: the server's tokens (window, reserve) for one of our estimate.
+    reserve: kept for the answer.  factor: tokens of the server (window, reserve) per token of our estimate.
     """
     return int((int(USED_SHARE * context_window) - reserve) / factor)
 
 
 # A single "word" of millions of letters takes the encoder seconds, in which a process does nothing else, not even
-# beat. In pieces it takes a fifth of that, and the count changes by less than one in a thousand.
+# send a heartbeat. In pieces it takes a fifth of that, and the count changes by less than one in a thousand.
 LONG_CHARACTERS = 100_000
 PIECE_CHARACTERS = 10_000
 
 
 def count_tokens(text: str, encoding: str = DEFAULT) -> int:
-    """Exactly, up to LONG_CHARACTERS; beyond, the sum of its pieces. encoding: an installed one."""
+    """Count tokens: exactly up to LONG_CHARACTERS, beyond as the sum of pieces. encoding: an installed one."""
     encode = load_encoding(encoding).encode_ordinary
     if len(text) <= LONG_CHARACTERS:
         return len(encode(text))

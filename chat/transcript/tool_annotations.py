@@ -1,4 +1,4 @@
-"""What a tool says of the effects of its calls, and what follows from it. Pure.
+"""Annotations of a tool about the effects of its calls, and the rules that follow from them. Pure.
 
 The terms and their defaults are those of the Model Context Protocol's tool annotations (revision 2025-11-25,
 modelcontextprotocol.io).
@@ -12,8 +12,10 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """is_read_only: it changes nothing.  is_destructive: it may undo or overwrite what was there.  is_idempotent: a second call
-    with the same arguments changes nothing more.  is_open_world: it reaches what the deployment does not know.
+    """The effects of a tool's calls.
+
+    is_read_only: it changes nothing.  is_destructive: it may undo or overwrite existing data.  is_idempotent: a second
+    call with the same arguments changes nothing more.  is_open_world: it reaches what the deployment does not know.
     """
 
     is_read_only: bool = False
@@ -28,7 +30,7 @@ class Annotations:
 
     @classmethod
     def of_all(cls, each: Collection["Annotations"]) -> "Annotations":
-        """Of a tool that may use all of these."""
+        """Combine the annotations of the tools that one tool may use."""
         return cls(
             is_read_only=all(one.is_read_only for one in each),
             is_destructive=any(one.is_destructive for one in each),
@@ -43,7 +45,7 @@ READ_ONLY: Final = Annotations(
 
 
 class ApprovalRule(StrEnum):
-    """When a call of a tool needs its user's approval."""
+    """The condition on which a call of a tool needs its user's approval."""
 
     NEVER = "never"
     ASK = "ask"

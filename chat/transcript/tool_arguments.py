@@ -13,13 +13,13 @@ def _skip(*_: object) -> Iterator[ValidationError]:
     return iter(())
 
 
-# Schemas may be those of servers, whose own check counts: what can take exponential time is left to it.
+# Schemas may come from servers, whose own check counts: keywords that can take exponential time are left to it.
 _SKIPPED: Final = ("pattern", "patternProperties", "$ref", "$dynamicRef")
 _Validator: Final[Any] = extend(Draft202012Validator, dict.fromkeys(_SKIPPED, _skip))  # type: ignore[no-untyped-call]
 
 
 def first_violation(arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> ValidationError | None:
-    """The violation that tells most; None: the arguments match, or the schema is none. parameters: the schema."""
+    """Return the most telling violation; None: the arguments match, or the schema is bad. parameters: the schema."""
     # An empty registry, so that a schema cannot make the validator fetch another one.
     validator = _Validator(dict(parameters), registry=Registry())
     try:

@@ -1,4 +1,4 @@
-"""Whether the agent of a session may still answer in it: agents of others are shared, and may not be any more."""
+"""Drops an agent from a session once it is no longer shared with the session's owner."""
 
 import logging
 
@@ -12,9 +12,10 @@ logger = logging.getLogger(__name__)
 
 
 def drop_unusable(session: Session) -> None:
-    """Go on without an agent that is not shared with the session's owner any more, as without one that was deleted.
+    """Remove the session's agent if it is no longer shared with the session's owner, as if it had been deleted.
 
-    Not inside a transaction that has locked the session. One query, for agents of others alone. Raises ApiError.
+    Makes one query, and only for an agent of another user. Raises ApiError if the session is gone. Do not call it in a
+    transaction that has locked the session.
     """
     agent = session.agent if session.agent_id else None
     if agent is None or agent.owner_id == session.owner_id:
@@ -24,7 +25,7 @@ def drop_unusable(session: Session) -> None:
     with transaction.atomic():
         locked = lock_session(session)
         if locked.agent_id != agent.pk:
-            return  # another one was chosen meanwhile
+            return  # another agent was chosen meanwhile
         locked.change(agent=None, models=[])
         record_session_changed(locked)
     session.agent, session.models, session.has_own_models = None, [], False

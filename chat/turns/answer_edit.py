@@ -1,7 +1,7 @@
 """Edits an answer: the owner's text becomes a sibling of it, without a run, and the end of the current branch.
 
-What the model did for its answer, its reasoning and tool calls, belongs to the original, which stays. Of its citations,
-those are kept that the new text still links to.
+The model's reasoning and tool calls stay with the original, which is kept. The edited answer takes over the citations
+that its text still links to.
 """
 
 from django.conf import settings
@@ -21,7 +21,7 @@ from chat.turns.request import check_text
 
 
 def edit_answer(answer: ChatMessage, text: str) -> ChatMessage:
-    """Returns the edited answer. Raises ApiError; then nothing was stored."""
+    """Store `text` as an edited version of the answer, and return it. Raises ApiError; then nothing was stored."""
     check_text(text, settings.MAX_MESSAGE_CHARACTERS)
     tokens = count_tokens(text)
     with transaction.atomic():
@@ -39,13 +39,15 @@ def edit_answer(answer: ChatMessage, text: str) -> ChatMessage:
 
 
 def _question_of(original: ChatMessage) -> ChatMessage:
-    """The question of an answer that may be edited. Raises ApiError for any other message."""
+    """Return the question of an answer that may be edited. Raises ApiError for any other message."""
     if original.role != Role.ASSISTANT or original.parent is None:
         raise ApiError("role_order", "Only an answer can be edited.")
-    # Its own turn, or the one that it waited for when it was stopped: a reply to the edited answer would not wait for it.
+    # The blocker is the answer's own turn, or the turn that it waited for when it was stopped. A reply to the edited
+    # answer would not wait for it.
     if blocking_turn(original):
         raise ApiError("answer_in_progress")
-    # So the answer above, which no model may have read yet, cannot be continued with an edited answer below it.
+    # Without text, it may have been stopped before a model read the answer above, which can then still be continued:
+    # not with an edited answer below it.
     if not original.text.strip():
         raise ApiError("role_order", "There is no text to edit.")
     quotas.check_answers(original.siblings().count(), 1)

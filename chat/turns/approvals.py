@@ -1,7 +1,7 @@
 """Decides about tool calls that wait for their user's approval or answer, and lets their runs go on.
 
-The run's row is locked by a decision as by the worker that lets the run wait (llm_worker/attempt), so of a decision
-and a worker that does that at the same moment exactly one queues the run.
+A decision locks the run's row, as does the worker that lets the run wait (llm_worker/attempt). If both happen at the
+same moment, exactly one of them queues the run.
 """
 
 from collections.abc import Mapping
@@ -42,9 +42,11 @@ _DECISIONS: Final = {
 
 @dataclass(frozen=True)
 class Reply:
-    """What a user says of a call. is_approved: it may run, or what it asks is answered.  arguments: edited ones; None: as the
-    model wants them.  is_remembered: later calls of the tool in this session are not asked about.  values: the answer to a
-    question, by the names of its form.  Of an address, is_approved: that the user is done there; of a sign-in: that there is one.
+    """A user's reply to a call.
+
+    is_approved: the call may run, or its question is answered; the user has finished at an address, or has signed in.
+    arguments: edited arguments; None means those of the model.  is_remembered: later calls of the tool in this session
+    need no approval.  values: the answer to a question, by the names of the form's fields.
     """
 
     is_approved: bool
@@ -55,7 +57,7 @@ class Reply:
 
 
 def get_approval(user: User, call: UUID) -> Approval:
-    """Return what the call waits for, or waited for last, if it is this user's to decide. Raises ApiError."""
+    """Return the latest approval that the call waits or waited for, if this user decides about it. Raises ApiError."""
     found = Approval.objects.filter(tool_call=call, owner=user, session__deleted_at=None)
     approval = found.select_related("session").order_by("-requested_at").first()
     if approval is None:
@@ -64,8 +66,8 @@ def get_approval(user: User, call: UUID) -> Approval:
 
 
 def decide(approval: Approval, reply: Reply) -> Approval:
-    """Store the owner's decision; the run goes on once all of its calls are decided. Raises ApiError; then nothing was
-    changed."""
+    """Store the owner's decision; the run continues once all of its calls are decided.
+    Raises ApiError; then nothing was changed."""
     _check_reply(reply, approval)
     with transaction.atomic():
         run = _lock_run(approval)
@@ -83,24 +85,24 @@ def decide(approval: Approval, reply: Reply) -> Approval:
 
 
 def expire(approval: Approval) -> bool:
-    """Refuse a call that nobody decided about in time. False: it was decided meanwhile."""
+    """Refuse a call that nobody decided about in time. Returns False if it was decided meanwhile."""
     return _decide_alone(approval, Decision.EXPIRED)
 
 
 def end_sign_in(approval: Approval) -> bool:
-    """Let a call be made again whose user has signed in to its server. False: it was decided meanwhile."""
+    """Let a call be repeated whose user has signed in to its server. Returns False if it was decided meanwhile."""
     return _decide_alone(approval, Decision.SIGNED_IN)
 
 
 def end_sign_ins(server: UUID) -> None:
-    """Let all calls be made again that wait for what somebody has just signed in to."""
+    """Let all calls be repeated that wait for a sign-in to this server and whose user is signed in now."""
     for approval in Approval.objects.signed_in().filter(server=server).select_related("session"):
         with suppress(ApiError):  # the session was deleted meanwhile
             end_sign_in(approval)
 
 
 def _decide_alone(approval: Approval, decision: Decision) -> bool:
-    """Without a word of the user."""
+    """Store a decision without a reply of the user, and continue the run. Returns False if it was decided meanwhile."""
     with transaction.atomic():
         run = _lock_run(approval)
         approval.refresh_from_db()
@@ -115,7 +117,7 @@ def _decide_alone(approval: Approval, decision: Decision) -> bool:
 
 
 def _lock_run(approval: Approval) -> Run:
-    """With its session, which is locked before runs everywhere."""
+    """Lock the run and, before it, its session: everywhere sessions are locked before runs."""
     lock_session(approval.session)
     return (
         Run.objects.for_work()
@@ -170,7 +172,7 @@ def _check_answer(reply: Reply, question: Question) -> None:
 
 
 def _check_word(reply: Reply) -> None:
-    """Of what is done elsewhere."""
+    """Check a reply about an address or a sign-in: it has neither arguments nor values. Raises ApiError."""
     _refuse_arguments(reply)
     if reply.values is not None:
         raise ApiError("invalid_value", "The call asks for no values.", field="values")

@@ -1,4 +1,4 @@
-"""The columns in which a question's answers stand: one per model of a turn, each with the attempts that were made in it."""
+"""The columns of a question's answers: one column per model of a turn, with the answers that were made in it."""
 
 from typing import NamedTuple, Self
 from uuid import UUID
@@ -9,10 +9,11 @@ from chat.transcript.run_options import RunOptions
 
 
 class AnswerColumns(NamedTuple):
-    """The columns that are shown below a question, and the one in which an answer is replaced.
+    """The columns that are shown below a question, and the column in which an answer is replaced.
 
-    runs: the newest of each column, by model_index. answers: all that the question has. replaced: None: a new turn has columns of its own. stays_aside: the
-    conversation goes on from another column than that of `replaced`.
+    runs: the newest run of each column, by model_index.  answers: the number of all answers of the question.
+    replaced: the run whose answer is replaced; None means that a new turn has columns of its own.
+    stays_aside: whether the conversation continues from another column than that of `replaced`.
     """
 
     runs: list[Run]
@@ -22,7 +23,7 @@ class AnswerColumns(NamedTuple):
 
     @classmethod
     def read(cls, question: ChatMessage, replace: UUID | None) -> Self:
-        """replace: the run whose answer is replaced. Raises ApiError if it does not answer the question."""
+        """Read the columns. replace: the run to replace. Raises ApiError if it does not answer the question."""
         answering = Run.objects.filter(turn__user_message=question).select_related("turn")
         runs = list(answering.order_by("model_index", "created_at"))
         shown = next((run for run in runs if run.message_id == question.latest_child_id), None)
@@ -41,11 +42,11 @@ class AnswerColumns(NamedTuple):
 
     @property
     def options(self) -> RunOptions:
-        """Those of the replaced run, or of the columns."""
+        """The options of the replaced run, or of the columns' first run."""
         runs = [self.replaced] if self.replaced else self.runs
         return runs[0].options if runs else {}
 
     @property
     def models(self) -> list[str]:
-        """The models that answered: of the replaced run, or of all columns."""
+        """The names of the models: that of the replaced run, or those of all columns."""
         return [run.model for run in ([self.replaced] if self.replaced else self.runs)]

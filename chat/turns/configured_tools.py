@@ -1,4 +1,4 @@
-"""Which tools this instance is set up for. The page offers no others, and no question can force another one."""
+"""The tools that this instance is set up for. The page offers only these, and a question can force only these."""
 
 from django.conf import settings
 
@@ -8,13 +8,13 @@ from chat.protocol.tasks import TOOL_NAMES
 
 
 def configured_tools() -> frozenset[str]:
-    """Those of our own, as they say themselves in the worker; a test compares the two."""
+    """Return the names of the built-in tools that are set up. A test compares them with what the worker offers."""
     needed = {"web_search": bool(settings.WEB_SEARCH_URL), "open_url": settings.OPEN_URL}
     return frozenset(name for name in TOOL_NAMES if needed.get(name, True))
 
 
 def choices_of_servers() -> list[str]:
-    """What agents and chats may choose of MCP servers: of each all of its tools, and single ones. Reads the database."""
+    """Return the MCP choices for agents and chats: per server, all tools and each tool. Reads the database."""
     servers = McpServer.objects.without_documents().filter(is_enabled=True)
     return [
         name
@@ -24,7 +24,7 @@ def choices_of_servers() -> list[str]:
 
 
 def is_configured(name: str) -> bool:
-    """Whether this tool, of our own or of an MCP server, can be offered now. Reads the database for one of a server."""
+    """Return whether a built-in or MCP tool can be offered now. Reads the database only for a tool of an MCP server."""
     if not is_server_tool(name):
         return name in configured_tools()
     servers = McpServer.objects.without_documents().filter(name=server_of(name))

@@ -1,6 +1,6 @@
 """Continues an answer that was cut at the model's output limit: its run is queued again and adds to the same message.
 
-The next attempt opens the log with the text so far; from then on everything is as after the loss of a worker.
+The next attempt opens the log with the text so far; from then on the run continues as after the loss of a worker.
 """
 
 import logging
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 class Continuation(NamedTuple):
-    """run: as it is now.  is_repeat: it is being continued already."""
+    """A continued run, as it is now.  is_repeat: it was being continued already."""
 
     run: Run
     is_repeat: bool = False
@@ -39,7 +39,7 @@ class Continuation(NamedTuple):
 def continue_answer(run: Run) -> Continuation:
     """Queue the run again. Raises ApiError; then nothing was changed.
 
-    run: from for_work(). One that is being continued already stays as it is: two tabs start one continuation.
+    run: from for_work(). A run that is being continued already stays as it is: two tabs start one continuation.
     """
     task_queue.check_reachable()
     drop_unusable(run.turn.session)
@@ -73,7 +73,7 @@ def _read(run_id: UUID) -> Run:
 
 
 def _admit(session: Session, queue: str) -> None:
-    """Count it as one more run of today. Raises ApiError."""
+    """Check the limits, and count the continuation as one more run of today. Raises ApiError."""
     snapshot = TipSnapshot.read(session, None, None)
     if snapshot is None:
         raise ApiError("session_not_found")
@@ -85,7 +85,7 @@ def _admit(session: Session, queue: str) -> None:
 
 
 def _open_log(run: Run) -> None:
-    """Replace the log, which ends with `stop`, by the text so far: who reads from its beginning waits for more."""
+    """Replace the log, which ends with `stop`, by the text so far: readers from its beginning then wait for more."""
     snapshot = Snapshot(str(run.pk), run.attempt, 0, present_stored(run))
     try:
         append_now(run_log(run.turn.session_id, run.pk), run.attempt, 0, [encode(snapshot)], base=0)

@@ -10,7 +10,7 @@ from chat.protocol.errors import ApiError
 
 
 def select_branch(message: ChatMessage) -> Session:
-    """Make `message`, the path to it and the path last shown below it the current branch. Raises ApiError."""
+    """Make the path to `message`, and the path last shown below it, the current branch. Raises ApiError."""
     if message.role not in (Role.USER, Role.ASSISTANT):
         raise ApiError("role_order", "Only a user message or an answer can be selected.")
     with transaction.atomic():
@@ -22,7 +22,7 @@ def select_branch(message: ChatMessage) -> Session:
 
 
 def lock_session(session: Session) -> Session:
-    """Read the session again, locked until the transaction ends. Raises ApiError if it is gone."""
+    """Read the session again, and lock it until the transaction ends. Raises ApiError if it is gone."""
     try:
         locked = Session.objects.lock(session.pk)
     except Session.DoesNotExist:

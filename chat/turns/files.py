@@ -9,12 +9,12 @@ from chat.models.file_tokens import tokens_for_model, tokens_of_file
 from chat.protocol.errors import ApiError
 from knowledge.models import File, FileKind, FileStatus
 
-# Of what a request may hold, for pictures of the pages of a message's files.
+# The share of a request's tokens for pictures of the pages of a message's files.
 PAGE_PICTURES_SHARE: Final = Fraction(1, 4)
 
 
 def load_readable(session: Session, file_ids: Sequence[str]) -> list[File]:
-    """Files of the session's owner, in the given order. Raises ApiError if one is missing or not ready."""
+    """Return the owner's files with these ids, in this order. Raises ApiError if one is missing or not ready."""
     if not file_ids:
         return []
     own = File.objects.visible_to(session.owner_id).defer("text")
@@ -31,9 +31,9 @@ def load_readable(session: Session, file_ids: Sequence[str]) -> list[File]:
 
 
 def check_fit(files: Sequence[File], models: Sequence[ModelConfig]) -> None:
-    """Raise ApiError if a file alone is larger than a request to one of the models may be: the smallest such model.
+    """Raise ApiError if a single file exceeds a request to one of the models; the error names the smallest such model.
 
-    Several files that are too large together, or beside prompts and tools, end the run with `context_too_long`.
+    Files that are too large only together, or with prompts and tools, end the run with `context_too_long`.
     """
     if not files:
         return
@@ -60,9 +60,9 @@ def _too_large(file: File, tokens: int, model: ModelConfig) -> ApiError:
 
 
 def attach(question: ChatMessage, files: Sequence[File], models: Sequence[ModelConfig]) -> None:
-    """Attach `files` to a stored message; documents are numbered after those of its branch. In a transaction.
+    """Attach `files` to a stored message. Documents are numbered after those of its branch. Call it in a transaction.
 
-    models: that answer it.
+    models: the models that answer the message.
     """
     if not files:
         return
@@ -80,9 +80,9 @@ def attach(question: ChatMessage, files: Sequence[File], models: Sequence[ModelC
 
 
 def _page_pictures(files: Sequence[File], models: Sequence[ModelConfig]) -> list[File]:
-    """Pictures of the pages that have no text, the first of each file first, as far as they leave room for the conversation.
+    """Return pictures of the pages without text, in the order of page numbers, up to PAGE_PICTURES_SHARE of a request.
 
-    In the window of the smallest model that sees. With none that does, of those that may be asked later.
+    The request is that of the smallest of `models` with vision or, if none has it, of all offered models with vision.
     """
     pictures = [picture for file in files if file.shown_pages for picture in file.current_page_pictures()]
     if not pictures:

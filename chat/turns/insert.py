@@ -1,7 +1,7 @@
 """The rows that a new turn adds, and the one statement that stores them.
 
 The statement also moves the session's tip and records the event `turn_started`. Eleven queries of the ORM took 9 ms of
-processor time for the same. The tables' constraints apply as to any INSERT.
+processor time to do the same. The tables' constraints apply as to any INSERT.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ class TurnInsert:
     messages: Sequence[ChatMessage]  # the answers, and the question unless it is stored already
     latest_child: (
         ChatMessage | None
-    )  # the new message that its stored parent shows from now on; None: as before
-    most_runs: int | None = None  # that the owner may start today; None: no limit
-    named_models: tuple[str, ...] | None = None  # shown as the session's from now on; None: those shown stay
+    )  # the new message that its stored parent shows from now on; None: unchanged
+    most_runs: int | None = None  # runs that the owner may start today; None: no limit
+    named_models: tuple[str, ...] | None = None  # shown as the session's models from now on; None: unchanged
 
     @classmethod
     def answering(
@@ -45,7 +45,7 @@ class TurnInsert:
         beside: SentBeside,
         **run_fields: Any,
     ) -> "TurnInsert":
-        """A turn with one queued run per model. after: the turn that must end before it is answered."""
+        """Build a turn with one queued run per model. after: the turn that must end before the question is answered."""
         turn = Turn(
             session_id=question.session_id,
             user_message=question,
@@ -57,7 +57,7 @@ class TurnInsert:
             request_id=log_context.current_request_id(),
         )
         answers = [
-            # Siblings are shown in the order of their times.
+            # Siblings are ordered by time.
             ChatMessage.objects.draft(question, role=Role.ASSISTANT, later=timedelta(microseconds=index + 1))
             for index in range(len(models))
         ]
@@ -86,7 +86,7 @@ class TurnInsert:
                 setattr(run, name, value)
 
     def with_new_question(self, named_models: tuple[str, ...] | None = None) -> "TurnInsert":
-        """The same with its question, which is not stored yet either. named_models: those that its sender named."""
+        """Return a copy that also inserts the question. named_models: the models that the sender named."""
         question = self.question
         question.latest_child = self.latest_child
         return replace(
@@ -94,9 +94,9 @@ class TurnInsert:
         )
 
     def replacing(self, replaced: Run, *, stays_aside: bool) -> "TurnInsert":
-        """The same with its one answer in the column of an earlier one of its question.
+        """Return a copy whose only answer stands in the column of `replaced`, an earlier run of the same question.
 
-        stays_aside: another column is the one that the conversation goes on from, and stays so.
+        stays_aside: the conversation continues from another column, and that does not change.
         """
         self.turn.origin_id = replaced.turn.columns_id
         [run] = self.runs
@@ -104,10 +104,12 @@ class TurnInsert:
         return replace(self, latest_child=None if stays_aside else self.latest_child)
 
     def store(self, latest_event: int, payload: JSONObject) -> SessionEvent | None:
-        """Store all rows; the first answer becomes the tip if `latest_child` is set. Returns `turn_started`, to be published.
+        """Store all rows; the first answer becomes the tip if `latest_child` is set. Returns the event, to be
+        published.
 
-        latest_event: the session's, as it was planned with. Returns None, and stores nothing, if there is a newer one,
-        or if the owner's runs of today would exceed `most_runs`. The path to the parent of `latest_child` must be current.
+        latest_event: the session's latest event when the turn was planned. Returns None, and stores nothing, if there
+        is a newer one, or if the owner's runs of today would exceed `most_runs`. The path to the parent of
+        `latest_child` must be current.
         """
         shown = self.latest_child
         stored = _STORE.first(
@@ -128,7 +130,7 @@ class TurnInsert:
         return SessionEvent.recorded(stored, "turn_started", payload) if stored else None
 
 
-# Every change of where a branch ends, or of what a reply waits for, records an event of the session.
+# Every change of a branch's end, or of the turn that a reply waits for, records an event of the session.
 _IF_UNCHANGED = "WHERE EXISTS (SELECT FROM session)"
 # Plan: primary keys, one_daily_use_per_user_and_day.
 _STORE = Statement(

@@ -1,4 +1,4 @@
-"""Decides which knowledge bases a turn searches, and whether its models may read what they hold (decision 0116)."""
+"""Decides which knowledge bases a turn searches, and whether its models may read their contents (decision 0116)."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
@@ -15,16 +15,16 @@ from chat.protocol.errors import ApiError
 from knowledge.bound_bases import BoundBases
 from knowledge.models import KnowledgeBase, KnowledgeBaseMember
 
-# Of those that earlier questions picked, the latest.
+# The number of bases picked with earlier questions that are searched, the latest first.
 MAX_EARLIER: Final = 20
 
 
 def load_bound_bases(session: Session, picked: Sequence[UUID], parent: UUID | None) -> BoundBases:
-    """Those picked with the question; if none was, those of the session, then of its agent, then those picked with questions above it.
-    One query, or none; one more in a session where some were picked.
+    """Return the bases picked with the question or, if there are none, those of the session, those of its agent, and
+    those picked with questions above, in this order.
 
-    parent: the message that the question replies to; None: the root.
-    Of an agent that somebody else shares, those that the session's owner is no member of are not mentioned.
+    parent: the message that the question replies to; None means the root. Bases of another user's agent are left out if
+    the session's owner is not a member of them. Makes at most one query, and one more in a session with picked bases.
     """
     agent = session.agent if session.agent_id else None
     of_agent = agent.knowledge_bases if agent else []
@@ -36,7 +36,7 @@ def load_bound_bases(session: Session, picked: Sequence[UUID], parent: UUID | No
 
 
 def _picked_earlier(session: Session, parent: UUID | None) -> list[UUID]:
-    """The latest first."""
+    """Return the bases picked with the questions above, the latest first, at most MAX_EARLIER."""
     if not session.has_picked_bases or parent is None:
         return []
     rows = PICKED_BASES.all(leaf=parent, session=session.pk)
@@ -44,7 +44,7 @@ def _picked_earlier(session: Session, parent: UUID | None) -> list[UUID]:
 
 
 def choose_picked(session: Session, bases: BoundBases) -> None:
-    """Accept the memberships of bases that were picked. Raises ApiError if the user is no member of one."""
+    """Accept the user's memberships of the picked bases. Raises ApiError if the user is not a member of one."""
     if not bases.are_picked:
         return
     if bases.unknown:
@@ -54,9 +54,9 @@ def choose_picked(session: Session, bases: BoundBases) -> None:
 
 
 def choose_bases(user: User, bases: Collection[UUID], stored: Collection[UUID] = ()) -> None:
-    """Accept the user's memberships of these bases, which are to be bound. Raises ApiError unless the user has them all.
+    """Accept the user's memberships of the bases that will be bound. Raises ApiError unless the user may see them all.
 
-    stored: may stay, although they were deleted since.
+    stored: bases that are bound already, which may stay even if they were deleted since.
     """
     new = set(bases) - set(stored)
     if new and KnowledgeBase.objects.visible_to(user).filter(pk__in=new).count() != len(new):
@@ -66,13 +66,13 @@ def choose_bases(user: User, bases: Collection[UUID], stored: Collection[UUID] =
 
 
 def accept_chosen(user_id: int, bases: Iterable[UUID]) -> None:
-    """Accept the user's memberships of these bases, since the user has chosen or changed them; not their ownership."""
+    """Accept the user's memberships, but not the ownership, of bases that the user has chosen or changed."""
     for base in KnowledgeBaseMember.objects.accept(user_id, bases):
         call_after_commit(events.publish_accepted, base, user_id)
 
 
 def run_columns(bases: BoundBases) -> dict[str, Any]:
-    """The columns of RunKnowledgeFields. Bases that may not be searched are left out."""
+    """Return the columns of RunKnowledgeFields. Bases that may not be searched are left out."""
     known = bases.known
     access = KnowledgeAccess.RESTRICTED if bases.is_restricted else KnowledgeAccess.FULL
     return {

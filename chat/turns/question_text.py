@@ -1,4 +1,5 @@
-"""Changes the text of a question that waits for the answer above it. Nobody has answered it, so it stays the same message."""
+"""Changes the text of a question that waits for the answer above it.
+It has no answer yet, so it stays the same message."""
 
 from django.conf import settings
 from django.db import transaction
@@ -13,10 +14,10 @@ from chat.turns.waiting import get_waiting_turn
 
 
 def change_question(question: ChatMessage, text: str) -> ChatMessage:
-    """Returns the question as it is stored. Raises ApiError; then nothing was changed.
+    """Store a new text of the question, and return the question. Raises ApiError; then nothing was changed.
 
-    A worker that claims one of its runs reads either text whole: it reads after the claim, which waits for the turn
-    above, whose end waits for the lock that is held here.
+    A worker that claims one of its runs reads the old or the new text, never a mixture: it reads after the claim, which
+    waits for the turn above, whose end waits for the lock taken here.
     """
     check_text(text, settings.MAX_MESSAGE_CHARACTERS)
     tokens = count_tokens(text)
@@ -31,6 +32,6 @@ def change_question(question: ChatMessage, text: str) -> ChatMessage:
 
 
 def check_room(user_id: int, new_bytes: int) -> None:
-    """Raise ApiError unless the user may store so many more bytes."""
+    """Raise ApiError unless the user may store this many more bytes."""
     stored = StoredBytes.objects.filter(user=user_id).values_list("total", flat=True).first()
     quotas.check_storage(user_id, stored or 0, max(0, new_bytes))

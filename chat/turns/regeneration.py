@@ -27,8 +27,12 @@ from chat.turns.while_answering import apply_while_answering
 
 
 class RegenerationRequest(NamedTuple):
-    """models: None: those that answered. replace: the run in whose column the one new answer stands; None: a new turn
-    with columns of its own. options: over those of the earlier answer; None as a value: the model's own."""
+    """A request to answer a user message again.
+
+    models: None means the models that answered before.  replace: the run in whose column the only new answer stands;
+    None means a new turn with columns of its own.  options: override those of the earlier answer; the value None means
+    the model's default.
+    """
 
     models: tuple[str, ...] | None = None
     replace: UUID | None = None
@@ -45,7 +49,7 @@ class RegenerationRequest(NamedTuple):
 def regenerate_turn(question: ChatMessage, request: RegenerationRequest) -> StartedTurn:
     """Start another turn for a stored user message. Raises ApiError; then nothing was stored.
 
-    The session's own choice of models stays.
+    The session's own choice of models does not change.
     """
     if question.role != Role.USER:
         raise ApiError("role_order", "Only a user message can be answered again.")
@@ -76,7 +80,7 @@ def _plan(
     columns: AnswerColumns,
     beside: SentBeside,
 ) -> tuple[TurnInsert, int]:
-    """Returns the rows to store, and the session's latest event when they were decided. Raises ApiError."""
+    """Return the rows to store, and the session's latest event when they were planned. Raises ApiError."""
     names = selection.model_names(request.models, [columns.models, *selection.standing_choices(session)])
     snapshot = TipSnapshot.read(session, names, None)
     if snapshot is None:

@@ -22,7 +22,7 @@ MAX_MODELS: Final = 4
 MAX_FILES: Final = 50
 MAX_KNOWLEDGE_BASES: Final = 20
 
-# Control, format (zero-width) and separator characters; and letters that are drawn as nothing.
+# Control, format (zero-width) and separator characters, and letters without a visible glyph.
 _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
@@ -46,8 +46,8 @@ class TurnRequest:
     additional_context: str = ""
     knowledge_bases: tuple[
         UUID, ...
-    ] = ()  # picked: they alone are searched; empty: the session's and its agent's
-    # Over the session's and its agent's; None as a value: the model's own.
+    ] = ()  # picked bases, the only ones searched; empty: the session's and its agent's
+    # Override those of the session and its agent; the value None means the model's default.
     options: RunOptions = field(default_factory=dict)
 
     def check(self, max_characters: int) -> None:
@@ -64,13 +64,13 @@ class TurnRequest:
 
     @property
     def stored_bytes(self) -> int:
-        """What the request adds to what its sender has stored, before it is answered."""
+        """The bytes that the request adds to the sender's storage before it is answered."""
         return len(self.text.encode()) + len(self.additional_context.encode())
 
     def digest(self) -> str:
-        """SHA-256 of everything but client_message_id: equal for a repeat, different for another request."""
+        """Return the SHA-256 of all but client_message_id: equal for a repeat, different for another request."""
         compared = asdict(self) | {"client_message_id": None}
-        if not self.knowledge_bases:  # as of requests that were sent before there was this member
+        if not self.knowledge_bases:  # like requests sent before this member existed
             del compared["knowledge_bases"]
         if not self.options:
             del compared["options"]
@@ -78,7 +78,7 @@ class TurnRequest:
 
 
 def check_text(text: str, max_characters: int) -> None:
-    """Raise ApiError for a text that no message may have."""
+    """Raise ApiError for a text that no message may have: without visible characters, or too long."""
     if not has_visible_text(text):
         raise ApiError("message_empty", field="text")
     if len(text) > max_characters:
@@ -87,7 +87,7 @@ def check_text(text: str, max_characters: int) -> None:
 
 
 def has_visible_text(text: str) -> bool:
-    """Whether any character of the text is drawn as something."""
+    """Return whether the text has a visible character."""
     return any(_is_visible(character) for character in text)
 
 
@@ -97,7 +97,7 @@ def _is_visible(character: str) -> bool:
 
 @cache
 def invisible_text_pattern() -> str:
-    """A JSON Schema pattern of texts without visible text. Takes a tenth of a second."""
+    """Return a JSON Schema pattern that matches texts without a visible character. Takes a tenth of a second, once."""
     ranges: list[tuple[int, int]] = []
     for code in range(sys.maxunicode + 1):
         if _is_visible(chr(code)):
@@ -111,16 +111,16 @@ def invisible_text_pattern() -> str:
 
 
 def _escape(code: int) -> str:
-    """Patterns have no escape above U+FFFF that all languages know."""
+    """Escape a code point for the pattern; above U+FFFF literally, since no escape is known to all regex dialects."""
     return f"\\u{code:04x}" if code <= 0xFFFF else chr(code)
 
 
 def are_models(names: Sequence[str]) -> bool:
-    """Whether the names are distinct and at most MAX_MODELS."""
+    """Return whether the names are distinct and at most MAX_MODELS."""
     return len(names) <= MAX_MODELS and len(set(names)) == len(names)
 
 
 def check_models(names: Sequence[str]) -> None:
-    """Raise ApiError unless the names are distinct and 1 to MAX_MODELS."""
+    """Raise ApiError unless there are 1 to MAX_MODELS distinct names."""
     if not names or not are_models(names):
         raise ApiError("models_invalid", field="models")

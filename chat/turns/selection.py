@@ -1,4 +1,4 @@
-"""Chooses what answers a turn: models, forced tool and options, from the request, the session or its agent. Pure."""
+"""Chooses the models, the forced tool and the options of a turn from the request, the session and its agent. Pure."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -8,28 +8,28 @@ from chat.protocol.errors import ApiError
 from chat.protocol.mcp_names import is_chosen
 from chat.transcript.run_options import RunOptions, merge_options
 
-# Names of models, by what is tried first: of a choice whose models are all disabled, the next one answers.
+# Lists of model names, in the order in which they are tried: if all models of one are disabled, the next one is used.
 Choices = Sequence[Sequence[str]]
 
 
 def standing_choices(session: Session, preferred: Sequence[str] = ()) -> Choices:
-    """Who answers a turn that names no models: the session's own choice, or else its agent's models, or else `preferred`,
-    the owner's for all chats."""
+    """Return the choices for a turn that names no models: of the session, its agent and its owner (`preferred`)."""
     return [session.own_models, session.agent.models if session.agent else [], preferred]
 
 
 def model_names(requested: tuple[str, ...] | None, choices: Choices) -> tuple[str, ...] | None:
-    """All names that choose_models may need; None: the default model alone."""
+    """Return all names that choose_models() may need; None means only the default model."""
     return requested or tuple(dict.fromkeys(name for choice in choices for name in choice)) or None
 
 
 def choose_models(
     enabled: Sequence[ModelConfig], requested: tuple[str, ...] | None, choices: Choices
 ) -> list[ModelConfig]:
-    """The models that answer, in the order of their names. Raises ApiError if a requested model is not enabled.
+    """Return the models that answer, in the order in which they are named.
 
-    enabled: those of model_names() and the default, at least; the default stands before others that are not named. Models
-    of `choices` that are no longer enabled are left out; the default stands in if none remains.
+    enabled: at least the enabled ones of model_names(), and the default, which precedes others that are not named.
+    Models of `choices` that are no longer enabled are left out; if none remains, the default answers. Raises ApiError
+    if a requested model is not enabled, or if no model is.
     """
     if not enabled and requested is None:
         raise ApiError("models_invalid", "No model is configured.", field="models")
@@ -43,9 +43,10 @@ def choose_models(
 
 
 def choose_forced_tool(requested: str | None, session: Session, is_configured: Callable[[str], bool]) -> str:
-    """The chosen tool that the first cycle must call; empty: the model decides. Raises ApiError.
+    """Return the tool that the first cycle must call; empty means that the model decides.
 
-    is_configured: whether the instance is set up for a tool.
+    is_configured: tells whether the instance is set up for a tool. Raises ApiError if the requested tool is not, or if
+    it is not among the session's chosen tools.
     """
     if requested is None:
         return ""
@@ -57,13 +58,13 @@ def choose_forced_tool(requested: str | None, session: Session, is_configured: C
 
 
 def standing_options(session: Session) -> list[RunOptions]:
-    """The layers of options below those of a turn: the agent's, and the session's over them."""
+    """Return the layers of options below those of a turn: the agent's, then the session's, which override them."""
     return [session.agent.options if session.agent else {}, session.options]
 
 
 def choose_options(layers: Iterable[RunOptions], models: Iterable[ModelConfig]) -> dict[str, Any]:
-    """The options of a turn that these models answer, each layer over those before it. Raises ApiError for the first that
-    one of the models cannot have."""
+    """Merge the layers, each of which overrides those before it, into the options of a turn that these models answer.
+    Raises ApiError for the first option that a model does not support."""
     options = merge_options(*layers)
     for model in models:
         for name in options:

@@ -2,7 +2,7 @@
 
 Every send takes the same steps: read a TipSnapshot, plan (raises ApiError), store. The ordinary send takes them without
 a lock, in two round trips to the database; it stores nothing if the session has changed since the snapshot. Then the
-steps are repeated under the session's lock. A send whose request or agent always needs the lock takes them only there.
+steps are repeated under the session's lock. A send whose request or agent always needs the lock starts there.
 
 The caller checks who may access the session.
 """
@@ -50,7 +50,7 @@ def start_turn(session: Session, request: TurnRequest) -> StartedTurn:
 
 
 def _always_needs_lock(session: Session, request: TurnRequest) -> bool:
-    """Whether the message may not reply to the tip, or is stored by more than one statement."""
+    """Return whether the message may not reply to the tip, or takes more than one statement to store."""
     return (
         request.parent is not DefaultParent.TIP
         or bool(request.files)
@@ -60,7 +60,7 @@ def _always_needs_lock(session: Session, request: TurnRequest) -> bool:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What answers a message, decided from a snapshot of its session."""
+    """The models, tool and options that answer a message, chosen from a snapshot of its session."""
 
     session: Session
     request: TurnRequest
@@ -71,7 +71,7 @@ class _Plan:
 
     @property
     def needs_lock(self) -> bool:
-        """Whether the message waits for a turn, has no tip to reply to, or the session's agent or models have changed."""
+        """Whether the message waits for a turn or has no tip to reply to, or the session's agent or models changed."""
         snapshot = self.snapshot
         return (
             snapshot.blocker_id is not None
@@ -91,7 +91,7 @@ class _Content(NamedTuple):
 
 
 def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
-    """Decide what answers the message. Returns the earlier turn for a repeat; raises ApiError."""
+    """Plan the answers to the message. Returns the earlier turn for a repeat. Raises ApiError."""
     names = selection.model_names(request.models, selection.standing_choices(session))
     snapshot = TipSnapshot.read(session, names, request.client_message_id)
     if snapshot is None:
@@ -124,7 +124,7 @@ def _load_content(session: Session, request: TurnRequest) -> _Content:
 
 
 def _store_without_lock(plan: _Plan, content: _Content) -> StartedTurn | None:
-    """Returns None if the plan needs the lock, or if the session has changed since the snapshot."""
+    """Store the turn. Returns None if the plan needs the lock, or if the session has changed since the snapshot."""
     tip = plan.snapshot.tip
     if plan.needs_lock or tip is None:
         return None
@@ -152,7 +152,8 @@ def _store_with_lock(plan: _Plan, content: _Content) -> StartedTurn:
 
 
 def _parent(plan: _Plan) -> tuple[ChatMessage, Turn | None]:
-    """The message that the new one replies to, and the turn that must end before it is answered."""
+    """Return the message that the new one replies to, and the turn that must end before it is answered.
+    Raises ApiError."""
     session, wanted = plan.session, plan.request.parent
     if wanted is None:
         return ChatMessage.objects.root_of(session), None
@@ -199,7 +200,8 @@ def _turn_insert(
 
 
 def _find_repeated(session: Session, request: TurnRequest) -> StartedTurn | None:
-    """The turn that an earlier request with the same client_message_id started. Raises ApiError if that one differs."""
+    """Return the turn that an earlier request with the same client_message_id started, or None.
+    Raises ApiError if the earlier request differs."""
     if request.client_message_id is None:
         return None
     turns = Turn.objects.filter(session=session, user_message__client_message_id=request.client_message_id)

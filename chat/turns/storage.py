@@ -12,7 +12,7 @@ from chat.turns.insert import TurnInsert
 
 @dataclass(frozen=True)
 class StartedTurn:
-    """A stored turn. is_repeat: by an earlier request with the same client_message_id."""
+    """A stored turn. is_repeat: an earlier request with the same client_message_id stored it."""
 
     turn: Turn
     runs: Sequence[Run]  # by model_index
@@ -20,8 +20,8 @@ class StartedTurn:
 
 
 def store_turn(insert: TurnInsert, latest_event: int) -> StartedTurn | None:
-    """latest_event: the session's, as it was planned with. Returns None, and stores nothing, if there is a newer one, or if
-    the runs of today are used up."""
+    """Store a planned turn. latest_event: the session's latest event when it was planned.
+    Returns None, and stores nothing, if there is a newer event, or if the runs of today are used up."""
     event = insert.store(latest_event, present_turn(insert.turn, insert.runs))
     if event is None:
         return None
@@ -32,8 +32,8 @@ def store_turn(insert: TurnInsert, latest_event: int) -> StartedTurn | None:
 
 
 def store_turn_locked(insert: TurnInsert, latest_event: int) -> StartedTurn:
-    """store_turn for a caller that holds the session's lock since before latest_event was read. Raises ApiError if a send
-    of another session has taken the last run of the day."""
+    """Store a planned turn for a caller that took the session's lock before it read latest_event.
+    Raises ApiError if a send in another session has taken the last run of the day."""
     started = store_turn(insert, latest_event)
     if started is None:
         daily_limits.check_again(insert.turn.session.owner_id, len(insert.runs))

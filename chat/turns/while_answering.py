@@ -8,9 +8,9 @@ from chat.runs import cancellation
 
 
 def apply_while_answering(session: Session, blocker: Turn | None) -> Turn | None:
-    """The turn that a new one waits for. In a transaction.
+    """Return the turn that a new one waits for; interrupt it after the commit if so set. Call it in a transaction.
 
-    blocker: the turn in progress, with `after`; None: there is none. Raises ApiError if the setting is `reject`.
+    blocker: the turn in progress, with `after` loaded, or None. Raises ApiError if the setting is `reject`.
     """
     if blocker and session.while_answering == WhileAnswering.REJECT:
         raise ApiError("turn_in_progress")

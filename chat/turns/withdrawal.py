@@ -14,7 +14,7 @@ from chat.turns.waiting import get_waiting_turn
 
 
 def withdraw_question(question: ChatMessage) -> Session:
-    """Returns the session. Raises ApiError; then nothing was changed."""
+    """Withdraw the question, and return its session. Raises ApiError; then nothing was changed."""
     with transaction.atomic():
         session = lock_session(question.session)
         turn = get_waiting_turn(question)
@@ -28,7 +28,7 @@ def withdraw_question(question: ChatMessage) -> Session:
 
 
 def _take_out(question: ChatMessage, answer_above: ChatMessage, session: Session) -> None:
-    """Move what is asked below the question up to the answer above it, and the current branch with it."""
+    """Move the questions below `question` up to the answer above it, and the current branch with them."""
     is_on_branch = (
         ChatMessage.objects.branch_to(session.leaf_id or question.pk).filter(pk=question.pk).exists()
     )

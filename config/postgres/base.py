@@ -1,7 +1,7 @@
 """Django's PostgreSQL backend with a pool that recovers at once after a restart of Postgres.
 
-psycopg's pool finds the connections that a restart broke one by one, backs off longer after each, and gives up connecting
-while callers wait (decision 0021). Django sets the pool's check itself and takes no other in OPTIONS.
+psycopg's pool finds the connections that a restart broke one by one, backs off longer after each, and gives up
+connecting while callers wait (decision 0021). Django sets the pool's check itself and takes no other in OPTIONS.
 """
 
 import select
@@ -13,7 +13,7 @@ from psycopg import Connection, Error
 from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import ConnectionPool
 
-# Otherwise a number's type follows from its size, and each mixture of sizes prepares a statement of its own.
+# Otherwise a number's type depends on its size, and each combination of sizes prepares its own statement.
 psycopg.adapters.register_dumper(int, Int8Dumper)
 
 
@@ -27,7 +27,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def check(connection: Connection[Any]) -> None:
-    """Raises psycopg.Error if the connection is dead, and discards all idle ones: the next connections are new.
+    """Check a connection of the pool. Raises psycopg.Error if it is dead, and discards all idle ones: the next are new.
 
     A server that is gone has closed its sockets, so a connection with nothing to read needs no query.
     """

@@ -1,4 +1,4 @@
-"""What the connection pool does after a failed reconnection; named in the settings."""
+"""The reaction of the connection pool to a failed reconnection; named in the settings."""
 
 from typing import Any
 

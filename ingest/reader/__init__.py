@@ -1,4 +1,5 @@
 """Reads one file in a process of its own: `python -m ingest.reader CONTENT_TYPE FOLDER` (ingest/child.py).
 
-The libraries that parse untrusted files are imported here alone, each only for its own type. No settings, no network.
+Only this package imports the libraries that parse untrusted files, each only for its own type. It uses no settings and
+no network.
 """

@@ -1,4 +1,4 @@
-"""The child process: limits itself, reads the file, and leaves the outcome in the folder."""
+"""The child process: limits itself, reads the file, and writes the outcome into the folder."""
 
 import signal
 import sys
@@ -9,10 +9,11 @@ from knowledge.reader_process import MAIN_TEXT
 
 
 def main(content_type: str, folder: Path) -> None:
-    # Its parent ends it, and puts the file back before: a service manager may tell all processes to end.
+    # A service manager may tell all processes to end. The parent ends this one, after it has returned the file to the
+    # queue.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     limit_this_process(PAGE_CPU_S if content_type == MAIN_TEXT else CPU_S)
-    # After the limits: what is imported counts as well.
+    # After the limits, because imports count as well.
     from ingest.reader.reading import read
 
     read(content_type, folder)

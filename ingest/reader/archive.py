@@ -1,4 +1,4 @@
-"""Zip archives, and documents that are one: checked as a whole before anything in them is read."""
+"""Zip archives, and documents based on them: checked as a whole before anything in them is read."""
 
 import stat
 import zipfile
@@ -11,9 +11,9 @@ from ingest.reader.text import decode_with_note
 from ingest.reader.xml_check import check_xml, looks_like_xml
 
 MAX_ENTRIES: Final = 10_000
-# What all entries together may unpack to.
+# The unpacked size of all entries together.
 MAX_UNPACKED_BYTES: Final = 200 * 1024 * 1024
-# More than this many times its size is a bomb, unless it is small.
+# An archive that unpacks to more than this ratio is a bomb, unless the result is small.
 MAX_RATIO: Final = 100
 SMALL_BYTES: Final = 10 * 1024 * 1024
 _ARCHIVES: Final = (
@@ -25,7 +25,7 @@ _ARCHIVES: Final = (
     b"Rar!",
     b"\x28\xb5\x2f\xfd",
 )
-# Where Office documents keep others, which are not opened.
+# Folders of Office documents for embedded documents, which are not opened.
 _EMBEDDED: Final = ("word/embeddings/", "ppt/embeddings/", "xl/embeddings/")
 _OLE: Final = b"\xd0\xcf\x11\xe0"
 _ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
@@ -33,9 +33,9 @@ _HEAD: Final = 512
 
 
 def open_checked(path: Path, *, xml_with_doctype: Collection[str] | None = ()) -> zipfile.ZipFile:
-    """Open an archive that unpacks to little, and holds no archive, no name that leads outside and no unsafe XML.
+    """Open an archive, and check that it is small when unpacked, without archives, unsafe names and unsafe XML in it.
 
-    xml_with_doctype: endings of names of XML that may have a document type and errors; None: XML is not checked.
+    xml_with_doctype: endings of names of XML files that may have a document type and errors; None: XML is not checked.
     Raises Unreadable.
     """
     try:
@@ -53,7 +53,7 @@ def open_checked(path: Path, *, xml_with_doctype: Collection[str] | None = ()) -
 
 
 def read_texts(path: Path) -> str:
-    """The names of all entries, and the content of those that are text."""
+    """Read the names of all entries, and the content of those that are text."""
     parts, characters = [], 0
     with open_checked(path, xml_with_doctype=None) as archive:
         entries = [entry for entry in archive.infolist() if not entry.is_dir()]
@@ -71,7 +71,7 @@ def read_texts(path: Path) -> str:
 
 
 def _is_encrypted(path: Path) -> bool:
-    """Whether this is what Office puts an encrypted document into: a container of its older format."""
+    """Return whether this is an encrypted Office document: a container of the older format (OLE)."""
     with path.open("rb") as content:
         return content.read(4) == _OLE and _ENCRYPTED in content.read()
 

@@ -1,4 +1,4 @@
-"""Where the cells at the top of a sheet lead, which openpyxl does not read from a stream."""
+"""Links of the cells at the top of a sheet, which openpyxl does not read from a stream."""
 
 import posixpath
 import re
@@ -13,7 +13,7 @@ _HYPERLINK: Final = re.compile(rb"<(?:\w{1,9}:)?hyperlink\s([^<>]{1,4000})>")
 _ATTRIBUTE: Final = re.compile(r"""([\w:]{1,40})\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _CELL: Final = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::.*)?", re.ASCII)
 _CHUNK: Final = 1024 * 1024
-_LONGEST: Final = 5_000  # of an element
+_LONGEST: Final = 5_000  # length of an element
 _MAX_RELATIONS_BYTES: Final = 10 * 1024 * 1024
 
 # By row and column, from 0.
@@ -21,7 +21,7 @@ Links = dict[tuple[int, int], str]
 
 
 def links_of(archive: zipfile.ZipFile, sheet: str, rows: int, columns: int) -> Links:
-    """sheet: the name of its part. rows, columns: how many at the top and at the left are wanted."""
+    """Read the links of the first `rows` and `columns` of a sheet. `sheet`: the name of its part."""
     targets = _targets(archive, sheet)
     links: Links = {}
     if not targets:
@@ -49,7 +49,7 @@ def _targets(archive: zipfile.ZipFile, sheet: str) -> dict[str, str]:
 
 
 def _hyperlinks(archive: zipfile.ZipFile, sheet: str) -> Iterator[dict[str, str]]:
-    """They stand behind all rows, of which there may be many: nothing else is parsed."""
+    """Find the hyperlink elements without parsing the rest: they stand after all rows, of which there may be many."""
     rest = b""
     with archive.open(sheet.removeprefix("/")) as content:
         while chunk := content.read(_CHUNK):

@@ -10,11 +10,11 @@ _ROMAN: Final = (
 )  # fmt: skip
 _MAX_ROMAN: Final = 3_999
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
-# Beyond, a letter would stand more than thirty times.
+# Beyond this, a letter would be repeated more than thirty times.
 _MAX_LETTERS: Final = 30 * len(_LETTERS)
 _CHINESE: Final = "〇一二三四五六七八九"
 _CIRCLES: Final = range(1, 21)
-# Types of PowerPoint: the digits, and what stands around them.
+# Types of PowerPoint: the digits, and the punctuation around them.
 _TYPE: Final = re.compile(
     r"(arabic(?:Db)?|alphaLc|alphaUc|romanLc|romanUc|circleNum\w*?|ea1\w*?)(Period|ParenR|ParenBoth|Plain|Minus)"
 )
@@ -27,12 +27,12 @@ _DIGITS: Final = {
 
 
 def written(number: int, form: str) -> str:
-    """form: `numFmt` of Word; those that are not known are decimal."""
+    """Format a number. `form`: a `numFmt` of Word; unknown forms are decimal."""
     return _FORMS.get(form, str)(number)
 
 
 def written_on_slide(number: int, form: str) -> str:
-    """form: the type of `buAutoNum`."""
+    """Format a number with its punctuation. `form`: the type of `buAutoNum`."""
     found = _TYPE.fullmatch(form)
     if not found:
         return f"{number}."
@@ -40,7 +40,7 @@ def written_on_slide(number: int, form: str) -> str:
 
 
 def _letters(number: int) -> str:
-    """a to z, aa, bb …"""
+    """Format a number as letters: a to z, aa, bb and so on."""
     if not 0 < number <= _MAX_LETTERS:
         return str(number)
     repeats, letter = divmod(number - 1, len(_LETTERS))

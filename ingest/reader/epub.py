@@ -14,7 +14,7 @@ from ingest.reader.outcome import Unreadable
 from ingest.reader.text import decode
 
 _CONTAINER: Final = "META-INF/container.xml"
-# Chapters are HTML, and may refer to the document type of XHTML; so may the table of contents.
+# Chapters are HTML, and may refer to the document type of XHTML, as may the table of contents.
 _WITH_DOCTYPE: Final = (".xhtml", ".html", ".htm", ".ncx", ".svg", ".opf")
 
 
@@ -34,7 +34,7 @@ def _chapter(content: bytes) -> str:
 
 
 def _spine(archive: zipfile.ZipFile) -> list[str]:
-    """The names of the chapters, in reading order. Raises KeyError for a name that is not in the archive."""
+    """Return the names of the chapters in reading order. Raises KeyError for a name that is missing in the archive."""
     container = ElementTree.fromstring(archive.read(_CONTAINER))
     package_name = next(
         element.attrib["full-path"] for element in container.iter() if _is(element, "rootfile")
@@ -47,7 +47,7 @@ def _spine(archive: zipfile.ZipFile) -> list[str]:
         if _is(element, "item")
     }
     order = [hrefs[element.attrib["idref"]] for element in package.iter() if _is(element, "itemref")]
-    # A hostile book may name one long chapter very often.
+    # A hostile book may list one long chapter very often.
     return list(dict.fromkeys(order))
 
 

@@ -1,4 +1,4 @@
-"""Formulas of Office documents (OMML) as LaTeX, on one line. What is unknown gives the text within it."""
+"""Converts formulas of Office documents (OMML) to LaTeX, on one line. An unknown element yields the text within it."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -7,7 +7,7 @@ from ingest.reader.office_xml import MATH, W
 
 
 def latex(element: Any) -> str:
-    """Of an oMath, or of what is in one."""
+    """Convert an oMath, or an element within one, to LaTeX."""
     tag = str(element.tag)
     if tag in (f"{MATH}t", f"{W}t"):
         return element.text or ""
@@ -29,7 +29,7 @@ def _part(element: Any, name: str) -> str:
 
 
 def _character(element: Any, name: str, otherwise: str) -> str:
-    """A property; Office leaves out those that are as usual."""
+    """Return a character property, or `otherwise`: Office omits properties that have the default."""
     found = element.find(f"{MATH}{element.tag.removeprefix(MATH)}Pr/{MATH}{name}")
     return otherwise if found is None else found.get(f"{MATH}val", "")
 

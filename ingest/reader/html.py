@@ -1,4 +1,4 @@
-"""Reads what a reader of an HTML page sees: neither scripts nor styles."""
+"""Reads the visible text of an HTML page, without scripts and styles."""
 
 import re
 from pathlib import Path
@@ -27,10 +27,10 @@ def read(path: Path) -> ReadText:
 
 
 def visible_text(source: str) -> str:
-    """The title, and the text with one line per block."""
+    """Return the title, and the text with one line per block."""
     if not source.strip():
         return ""
-    # Bytes, because a declared encoding is not accepted in a text.
+    # Bytes, because lxml refuses a str that declares an encoding.
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     try:
         root = html.document_fromstring(source.encode("utf-8", "replace"), parser=parser)
@@ -64,5 +64,5 @@ def _opening(name: str) -> str:
 
 
 def _flat(text: str | None) -> str:
-    """Without soft hyphens: a word that holds one is not found."""
+    """Reduce white space, and remove soft hyphens: searches do not find a word that contains one."""
     return _SPACES.sub(" ", (text or "").replace("\n", " ").replace("\xad", ""))

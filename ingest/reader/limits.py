@@ -1,4 +1,4 @@
-"""Limits of the process that reads a file: memory, processor time, size and number of files, life of its parent."""
+"""Limits of the process that reads a file: memory, processor time, size and number of files, lifetime of the parent."""
 
 import ctypes
 import resource
@@ -6,13 +6,13 @@ import signal
 import sys
 from typing import Final
 
-# The address space, of which Python and the libraries take 0.1 to 0.3 GB.
+# Address space; Python and the libraries take 0.1 to 0.3 GB of it.
 MEMORY_BYTES: Final = 1200 * 1024 * 1024
-# SIGXCPU at the first, SIGKILL at the second.
+# SIGXCPU at the first limit, SIGKILL at the second.
 CPU_S: Final = (60, 65)
-# Of a page that somebody waits for: at the first, its main text is given up, and all its text is read instead.
+# For a page, because a user waits for it. At the first limit, all visible text is read instead of the main text.
 PAGE_CPU_S: Final = (6, 15)
-# Of a file that it writes.
+# The size of a file that the process writes.
 FILE_BYTES: Final = 256 * 1024 * 1024
 OPEN_FILES: Final = 64
 _PR_SET_PDEATHSIG: Final = 1
@@ -23,7 +23,7 @@ def limit_this_process(cpu_s: tuple[int, int]) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform == "linux":  # macOS has no limit of the address space, and no signal for this
+    if sys.platform == "linux":  # macOS can neither limit the address space nor signal the parent's death
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     end_with_parent()
 

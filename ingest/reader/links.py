@@ -1,9 +1,9 @@
-"""Links of documents as Markdown, as the main text of pages has them. Pure."""
+"""Formats links of documents as Markdown, as in the main text of pages. Pure."""
 
 import re
 from typing import Final
 
-# What leads somewhere: neither places in the document, nor files of whoever wrote it.
+# External targets: neither places in the document nor files of its author.
 _LEADS_OUT: Final = re.compile(r"(?:https?|ftp)://\S|(?:mailto|tel):\S", re.IGNORECASE)
 _MAX_TARGET: Final = 2_000
 _UNSAFE: Final = re.compile(r"[\s()<>]")
@@ -12,7 +12,7 @@ _FORMULA: Final = re.compile(r'=\s*HYPERLINK\(\s*"([^"]+)"', re.IGNORECASE)
 
 
 def with_target(text: str, target: str) -> str:
-    """The text alone if it says where it leads, or if that is nowhere."""
+    """Return the text as a Markdown link, or alone if it already is the target, or if the target is not external."""
     target = target.strip()
     if not _LEADS_OUT.match(target) or len(target) > _MAX_TARGET:
         return text
@@ -25,12 +25,12 @@ def with_target(text: str, target: str) -> str:
 
 
 def target_of_field(instruction: str) -> str:
-    """Of a field of Word; empty: it is no link."""
+    """Return the target of a field of Word; empty if the field is not a link."""
     found = _INSTRUCTION.match(instruction)
     return found[1] if found else ""
 
 
 def target_of_formula(formula: str) -> str:
-    """Of a formula of Excel; empty: it is no link."""
+    """Return the target of a formula of Excel; empty if the formula is not a link."""
     found = _FORMULA.match(formula)
     return found[1] if found else ""

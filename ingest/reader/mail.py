@@ -1,4 +1,4 @@
-"""Reads messages of electronic mail: who, when, about what, the text, and the names of what is attached."""
+"""Reads emails: sender, recipients, date, subject, text, and the names of attachments."""
 
 import email
 import email.policy
@@ -10,7 +10,7 @@ from ingest.reader.html import visible_text
 from ingest.reader.text import decode
 
 _HEADERS: Final = ("From", "To", "Cc", "Date", "Subject")
-# Of messages that are attached to one another.
+# The nesting of attached messages.
 _MAX_DEPTH: Final = 5
 
 
@@ -21,7 +21,7 @@ def read(path: Path) -> str:
 
 
 def _message(message: EmailMessage, depth: int) -> str:
-    """With the messages that are attached to it, which is how many programs forward them."""
+    """Read a message and the messages attached to it: many programs forward messages as attachments."""
     lines = [f"{name}: {_one_line(message[name])}" for name in _HEADERS if message[name]]
     attachments = list(message.iter_attachments())
     inner = [each for each in attachments if each.get_content_type() == "message/rfc822"]

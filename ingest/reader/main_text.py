@@ -1,6 +1,7 @@
-"""Reads the main text of a page of the web as Markdown, without its menus, advertisements and footers.
+"""Reads the main text of a web page as Markdown, without menus, advertisements and footers.
 
-The extractor's time grows faster than some pages do: at the soft limit of the processor time, all visible text is read instead.
+For some pages, the extractor's time grows faster than their size. At the soft limit of processor time, all visible text
+is read instead.
 """
 
 import logging
@@ -23,19 +24,19 @@ from ingest.reader.outcome import Outcome
 from ingest.reader.storable import storable
 from ingest.reader.text import decode
 
-# Of a text; what is behind is not read (llm_worker/tools/page_reader.py).
+# The longest text; the rest is dropped (llm_worker/tools/page_reader.py).
 MAX_CHARACTERS: Final = 1_000_000
 MAX_TITLE_CHARACTERS: Final = 300
-# Elements without a page's own text, and how much of it a page has that is not made by its scripts.
+# Elements without the page's own text, and the least text of a page that is not built by scripts.
 _NO_TEXT: Final = "head script style noscript template nav header footer aside form svg".split()  # noqa: SIM905
 _LEAST_CHARACTERS: Final = 80
 _LONGEST_ASIDE: Final = 1_000
-# Of a page whose text only scripts show: what follows are menus and the like, if anything.
+# The note for a page whose text only scripts show. Menus and the like may follow.
 NO_MAIN_TEXT: Final = "[No main text was found: the page may show it by scripts only. It shows without them:]"
-# The extractor takes the first element whose class says that it is the text. In forums each post is one: where all of the page's text is
-# so many times as long, all of it is read.
+# The extractor takes the first element whose class marks it as the text. In forums each post is such an element. If the
+# text of the whole page is so many times as long, all of it is read.
 _SEVERAL_TEXTS: Final = 1.5
-# Names of classes and ids of what stands around a text.
+# Names of classes and ids of elements around the main text.
 _ASIDE: Final = re.compile(
     r"comment|disqus|cookie|consent|newsletter|related|recommend|sidebar|footer|promo|advert|share|social",
     re.IGNORECASE,
@@ -43,7 +44,7 @@ _ASIDE: Final = re.compile(
 
 
 class _Found(NamedTuple):
-    """is_shown_by_scripts: the page has hardly a word beside menus and the like."""
+    """The result of the extractor. is_shown_by_scripts: the page has scripts, and hardly any text beside menus."""
 
     text: str
     title: str = ""
@@ -56,9 +57,9 @@ class _TooSlow(Exception):
 
 
 def read_main_text(path: Path, target: Path) -> Outcome:
-    """Write the text to `target`. Raises Unreadable."""
+    """Write the main text of the page to `target`. Raises Unreadable."""
     page = decode(path.read_bytes())
-    logging.disable(logging.CRITICAL)  # what it finds on a page is no concern of operators
+    logging.disable(logging.CRITICAL)  # its messages about pages do not concern operators
     address = path.with_name("address").read_text()
     found = _extract(page.text, address)
     text = found.text or visible_text(page.text)
@@ -69,7 +70,7 @@ def read_main_text(path: Path, target: Path) -> Outcome:
 
 
 def _extract(source: str, address: str) -> _Found:
-    """Without a text where there is none, where the extractor fails, and where it takes too long."""
+    """Extract the main text. It is empty if there is none, or if the extractor fails or takes too long."""
     try:
         with _ended_at_soft_limit():
             return _main_text(source, address)
@@ -80,7 +81,7 @@ def _extract(source: str, address: str) -> _Found:
 
 
 def _main_text(source: str, address: str) -> _Found:
-    # Pages may leave out the tags of html, head and body; what has no "html" near its start is refused as no page.
+    # Pages may omit the tags of html, head and body, but the library refuses a page without "html" near its start.
     tree = trafilatura.load_html(f"<!doctype html>{source}")
     if tree is None:
         return _Found("")
@@ -114,14 +115,14 @@ def _is_shown_by_scripts(tree: Any) -> bool:
     bare = deepcopy(tree)
     etree.strip_elements(bare, *_NO_TEXT, with_tail=False)
     for element in [one for one in bare.iter(etree.Element) if _is_aside(one)]:
-        # A longer one may be what holds the page, and is named after what stands beside it.
+        # A longer element may contain the whole page, and be named after the elements beside the text.
         if not _has_text(element, _LONGEST_ASIDE):
             element.drop_tree()
     return not _has_text(bare, _LEAST_CHARACTERS)
 
 
 def _has_text(element: Any, characters: int) -> bool:
-    """Whether it has so many, without space around them."""
+    """Return whether the element has at least so many characters of text, without surrounding white space."""
     length = 0
     for text in element.itertext():
         length += len(text.strip())
@@ -131,7 +132,7 @@ def _has_text(element: Any, characters: int) -> bool:
 
 
 def _without_marks(tree: Any) -> Any:
-    """A copy without the names of classes and ids, and without what these say is no main text."""
+    """Return a copy without class names and ids, and without the elements that these mark as not the main text."""
     copied = deepcopy(tree)
     for element in list(copied.iter(etree.Element)):
         if _is_aside(element):
@@ -147,7 +148,7 @@ def _is_aside(element: Any) -> bool:
 
 
 def _date(text: str | None) -> str:
-    """ISO 8601; empty for what is no date."""
+    """Return a date in ISO 8601; empty if the text is not a date."""
     try:
         return date.fromisoformat((text or "")[:10]).isoformat()
     except ValueError:
@@ -157,7 +158,7 @@ def _date(text: str | None) -> str:
 @contextmanager
 def _ended_at_soft_limit() -> Iterator[None]:
     def give_up(_signal: int, _frame: FrameType | None) -> None:
-        # Once: what follows has the time up to the hard limit.
+        # Only once: the following steps may run up to the hard limit.
         signal.signal(signal.SIGXCPU, signal.SIG_IGN)
         raise _TooSlow
 

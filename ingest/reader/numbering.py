@@ -1,4 +1,4 @@
-"""The automatic numbers of Word's lists and headings, counted as Word does (numbering.xml, styles.xml)."""
+"""Computes the automatic numbers of Word's lists and headings as Word does (numbering.xml, styles.xml)."""
 
 import re
 from typing import Any, Final, NamedTuple
@@ -10,13 +10,16 @@ BULLET: Final = "-"
 _LEVELS: Final = 9
 _MAX_TEXT: Final = 100
 _MAX_START: Final = 10**6
-# Styles that rest on others, and lists that are those of a style, which may lead back to themselves.
+# Steps from style to base style and from list to style, which may form a cycle.
 _MAX_STEPS: Final = 20
 _PLACE: Final = re.compile(r"%([1-9])")
 
 
 class _Level(NamedTuple):
-    """text: with %1 to %9 in place of the numbers. restart: levels below this number begin it anew; None: none does."""
+    """A level of a list. text: %1 to %9 stand for the numbers.
+
+    restart: the level restarts after a level with a lower index than this; None: it never restarts.
+    """
 
     start: int
     form: str
@@ -27,7 +30,7 @@ class _Level(NamedTuple):
 
 
 class _List(NamedTuple):
-    """kind: lists of one kind count together. starts: at which numbers it begins anew, by level."""
+    """A list. kind: lists of one kind share their counters. starts: the first number of this list, by level."""
 
     kind: str
     levels: dict[int, _Level]
@@ -35,17 +38,17 @@ class _List(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """level: None: not said."""
+    """The list and the level of a paragraph. level: None if not specified."""
 
     number: str
     level: int | None
 
 
 class Numbering:
-    """Asked for the paragraphs of a document in their order."""
+    """Counts the paragraphs of a document, which are passed to `label` in order."""
 
     def __init__(self, numbering: Any, styles: Any) -> None:
-        """The roots of the parts; None: the document has none."""
+        """Read the definitions from the roots of both parts; None: the document lacks the part."""
         self._styles = (
             {} if styles is None else {one.get(f"{W}styleId", ""): one for one in styles.iter(f"{W}style")}
         )
@@ -60,7 +63,7 @@ class Numbering:
         self._begun: set[tuple[str, int]] = set()
 
     def label(self, paragraph: Any) -> str:
-        """What stands before the text of the paragraph, which is counted; empty: nothing."""
+        """Count the paragraph; return the number or bullet before its text, empty if it has none."""
         if not self._nums:
             return ""
         properties = paragraph.find(f"{W}pPr")
@@ -84,7 +87,7 @@ class Numbering:
         return own if own.level is not None else own._replace(level=self._level_of_style(own.number, style))
 
     def _place_of_style(self, style: str) -> _Place | None:
-        """Its own, or that of the styles on which it rests."""
+        """Return the list and level of a style, or those of the nearest base style."""
         if style not in self._by_style:
             found, at = None, style
             for _ in range(_MAX_STEPS):
@@ -120,7 +123,7 @@ class Numbering:
         return self._lists[number]
 
     def _kind_of(self, num: Any) -> str:
-        """The id of what says how its levels look, which may be a style that names another list."""
+        """Return the id of the definition of the list's levels, which may be in another list that a style names."""
         kind = _value(num, "abstractNumId")
         for _ in range(_MAX_STEPS):
             element = self._kinds.get(kind)
@@ -177,7 +180,7 @@ def _levels(parent: Any) -> dict[int, _Level]:
             continue
         level = whole_number(one.get(f"{W}ilvl"), _LEVELS - 1)
         restart = one.find(f"{W}lvlRestart")
-        # Of a level that restarts, 1 is the highest; without the element it restarts after each higher one.
+        # In lvlRestart, 1 is the highest level. Without the element, a level restarts after each higher level.
         after = level if restart is None else whole_number(restart.get(f"{W}val"), _LEVELS)
         legal = one.find(f"{W}isLgl")
         levels[level] = _Level(

@@ -1,4 +1,4 @@
-"""Reads texts, spreadsheets and presentations of OpenDocument (LibreOffice), from their XML."""
+"""Reads OpenDocument texts, spreadsheets and presentations (LibreOffice) from their XML."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from ingest.reader.tables import MAX_COLUMNS, MAX_ROWS, MAX_SHEETS, join_cells, 
 _NAMESPACE: Final = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 _TEXT, _TABLE, _OFFICE = (_NAMESPACE % name for name in ("text", "table", "office"))
 _DRAW, _STYLE = (_NAMESPACE % name for name in ("drawing", "style"))
-# What was deleted, and what only programs read.
+# Deleted content, and elements for programs only.
 _UNSEEN: Final = frozenset(
     {f"{_TEXT}tracked-changes", f"{_OFFICE}event-listeners", f"{_OFFICE}forms", f"{_TEXT}sequence-decls"}
 )
@@ -47,7 +47,7 @@ def read_sheets(path: Path) -> str:
 
 
 def _parts(path: Path) -> tuple[Any, Any]:
-    """The body, and the headers and footers of the pages. Raises Unreadable."""
+    """Return the body, and the headers and footers of the pages. Raises Unreadable."""
     with open_checked(path) as archive:
         names = set(archive.namelist())
         manifest = archive.read("META-INF/manifest.xml") if "META-INF/manifest.xml" in names else b""
@@ -74,7 +74,7 @@ def _parsed(source: bytes) -> Any:
 
 
 def _blocks(parent: Any) -> Iterator[str]:
-    """Paragraphs and tables; what wraps them (sections, lists, frames) is opened. Notes follow their paragraph."""
+    """Yield paragraphs and tables, also those in sections, lists and frames. Notes follow their paragraph."""
     for element in parent:
         if element.tag in (f"{_TEXT}p", f"{_TEXT}h"):
             apart: list[Any] = []
@@ -89,7 +89,7 @@ def _blocks(parent: Any) -> Iterator[str]:
 
 
 def _pieces(element: Any, apart: list[Any]) -> Iterator[str]:
-    """The text of a paragraph; what stands beside it (notes, comments, text boxes) is added to `apart`."""
+    """Yield the text of a paragraph, and add notes, comments and text boxes to `apart`."""
     yield _flat(element.text)
     for child in element:
         tag = child.tag
@@ -108,7 +108,7 @@ def _pieces(element: Any, apart: list[Any]) -> Iterator[str]:
 
 
 def _flat(text: str | None) -> str:
-    """Spaces and breaks that count are elements."""
+    """Reduce white space to single spaces. Significant spaces and breaks are elements."""
     return _SPACES.sub(" ", text or "")
 
 
@@ -139,7 +139,9 @@ def _sheet(sheet: Any) -> str:
 
 
 def _rows(table: Any) -> Iterator[list[str]]:
-    """With the cells of each, MAX_COLUMNS at most. A row that is repeated is given as often as a preview could show it."""
+    """Yield the rows with their cells, MAX_COLUMNS at most.
+    A repeated row is yielded as often as a preview could show it, at most.
+    """
     for row in table.iter(f"{_TABLE}table-row"):
         cells: list[str] = []
         for cell in row:

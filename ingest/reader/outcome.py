@@ -1,16 +1,16 @@
-"""What the child process tells its parent about a file. Pure."""
+"""The outcome that the child process reports to its parent about a file. Pure."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
-# Characters of an extracted text: those of the longest text that can be uploaded with the default settings.
+# Characters of an extracted text: as many as the longest text that can be uploaded with the default settings.
 MAX_TEXT_CHARACTERS: Final = 25 * 1024 * 1024
 MAX_TEXT_BYTES: Final = 4 * MAX_TEXT_CHARACTERS
 MAX_PICTURE_BYTES: Final = 50 * 1024 * 1024
 MAX_THUMBNAIL_BYTES: Final = 1024 * 1024
-# A page of noise, which compresses worst, has less.
+# A page of noise, which compresses worst, is smaller.
 MAX_PAGE_PICTURE_BYTES: Final = 2 * 1024 * 1024
 
 
@@ -23,17 +23,18 @@ class PagePicture(Struct, frozen=True):
 
 
 def page_picture_name(page: int | str) -> str:
-    """Of the file beside the outcome. page: a number, or "*" for all."""
+    """Return the name of the picture's file beside the outcome. `page`: a number, or "*" for all."""
     return f"page-{page}.jpg"
 
 
 class Outcome(Struct, frozen=True, omit_defaults=True):
-    """error: a code of chat/protocol/file_errors.py, or empty.  has_text, has_picture: there is a file of this name,
-    beside a picture its `thumbnail`.
+    """The outcome of reading a file. error: a code of chat/protocol/file_errors.py, or empty.
 
-    tokens_by_encoding: in those that are installed beside the default.  notes_length: characters at the beginning of the text
-    that are notes of the reader.  unread_pages, page_pictures: as in ReadText; there is a file for each picture.
-    content_type: empty if it is that of the upload.  title, published: of a page of the web, empty where unknown.
+    has_text, has_picture: there is a file `text` or `picture`, and with a picture also `thumbnail`.
+    tokens_by_encoding: for the installed encodings except the default.
+    notes_length: length of the reader's notes at the beginning of the text, in characters.
+    unread_pages, page_pictures: as in ReadText; there is a file for each picture.
+    content_type: empty if it is that of the upload.  title, published: of a web page; empty if unknown.
     """
 
     error: str = ""
@@ -53,9 +54,9 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 
 
 class ReadText(NamedTuple):
-    """notes: sentences of the reader about the file, which models read above the text, and no search finds.
+    """The result of a reader. notes: sentences about the file, which models read above the text, and no search finds.
 
-    unread_pages: those that are pictures, of which there is no text.  page_pictures: of the first of them.
+    unread_pages: number of pages that are pictures without text.  page_pictures: pictures of the first of these pages.
     """
 
     text: str
@@ -65,7 +66,7 @@ class ReadText(NamedTuple):
 
 
 class Unreadable(Exception):
-    """The file cannot be read: ends with this code."""
+    """The file cannot be read, and fails with this code."""
 
     def __init__(self, code: str) -> None:
         self.code = code
@@ -73,12 +74,12 @@ class Unreadable(Exception):
 
 
 def limits_code(content_type: str) -> str:
-    """The code of a file that needs more than its process may use."""
+    """Return the error code for a file that exceeds the limits of its process."""
     return f"{_noun(content_type)}_limits"
 
 
 def crash_code(content_type: str) -> str:
-    """The code of a file that its library does not understand."""
+    """Return the error code for a file that its library cannot parse."""
     noun = _noun(content_type)
     return "document_corrupt" if noun == "archive" else f"{noun}_corrupt"
 

@@ -1,6 +1,6 @@
-"""Reads the text of PDF documents, page by page, with pdfium; of pages that are pictures what is recognised, if that is set up.
+"""Reads the text of PDF documents page by page with pdfium. For pages that are pictures, OCR recognises it, if set up.
 
-A form feed stands between two pages, and nowhere else, so that the page of a passage can be counted.
+A form feed stands between two pages, and nowhere else, so that the page number of a passage can be counted.
 """
 
 import re
@@ -15,7 +15,7 @@ from ingest.reader.scans import PageDrawer, PageRecogniser
 
 MAX_PAGES: Final = 5_000
 _PAGE_BREAK: Final = "\n\f\n"
-# What pdfium gives for a hyphen at the end of a line, by the character that is drawn; and what follows.
+# The characters that pdfium returns for a hyphen at the end of a line, by the drawn character, and the next character.
 _HYPHEN: Final = re.compile(r"(?:[\x02\ufffe]\n?|[\u2010\xad]\n)(.?)")
 
 
@@ -38,7 +38,7 @@ def read(path: Path) -> ReadText:
         if characters > MAX_TEXT_CHARACTERS:
             raise Unreadable("document_limits")
         pages.append(text)
-    # Not stripped at its beginning: pages without text count.
+    # Not stripped at the beginning, because pages without text count.
     text = _PAGE_BREAK.join(pages).rstrip()
     return ReadText(text if text.strip() else "", _notes(unread, recognised), len(unread), drawer.drawn)
 
@@ -71,7 +71,9 @@ def _text_of(page: pypdfium2.PdfPage) -> str:
 
 
 def _joined(text: str) -> str:
-    """With words whole that are divided at the end of a line. One whose second part is no small letter keeps its hyphen."""
+    """Join words that are divided at the end of a line.
+    The hyphen stays if the second part does not begin with a small letter.
+    """
     return _HYPHEN.sub(lambda found: found[1] if found[1].islower() else f"-{found[1]}", text)
 
 
@@ -80,7 +82,7 @@ def _shows_picture(page: pypdfium2.PdfPage) -> bool:
 
 
 def _ranges(numbers: list[int]) -> str:
-    """As `page 1` or `pages 1-3, 7`."""
+    """Format page numbers as `page 1` or `pages 1-3, 7`."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and ranges[-1][-1] == number - 1:

@@ -1,4 +1,4 @@
-"""Reads pictures: their size, the picture encoded anew, without what cameras and programs write beside it, and a thumbnail."""
+"""Reads pictures: their size, a new encoding without the metadata of cameras and programs, and a thumbnail."""
 
 from pathlib import Path
 from typing import Final
@@ -9,11 +9,11 @@ from ingest.reader.outcome import MAX_PICTURE_BYTES, Outcome, Unreadable
 
 MAX_PIXELS: Final = 50_000_000
 MAX_SIDE_PX: Final = 20_000
-# Of the formats that are read, those that model servers accept; others become PNG.
+# The formats that model servers accept; the others that are read become PNG.
 _KEPT: Final = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
 _READ: Final = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "AVIF")
 _QUALITY: Final = 90
-# Of the longer side of a thumbnail; smaller pictures keep their size.
+# The longer side of a thumbnail; smaller pictures keep their size.
 THUMBNAIL_PX: Final = 256
 _THUMBNAIL_QUALITY: Final = 80
 # Larger profiles, such as those of printers, would outweigh the thumbnail.
@@ -21,7 +21,7 @@ _MAX_THUMBNAIL_PROFILE: Final = 8 * 1024
 
 
 def read_picture(path: Path, target: Path, thumbnail: Path) -> Outcome:
-    """Write the picture to `target`, and a small one to `thumbnail`. Of several frames, the first."""
+    """Write the picture to `target`, and a small copy to `thumbnail`. Only the first of several frames is used."""
     Image.MAX_IMAGE_PIXELS = MAX_PIXELS
     try:
         with Image.open(path, formats=_READ) as opened:
@@ -52,7 +52,7 @@ def _check_size(width: int, height: int) -> None:
 
 
 def _save(picture: Image.Image, target: Path, file_format: str, profile: bytes | None) -> None:
-    """Nothing of the original's metadata but the colour profile, without which colours change."""
+    """Save the picture without the original metadata, except the colour profile, without which colours would change."""
     if picture.mode == "CMYK" or (file_format == "JPEG" and picture.mode not in ("RGB", "L")):
         picture, profile = picture.convert("RGB"), None
     elif picture.mode not in ("RGB", "RGBA", "L", "LA", "1", "I;16"):
@@ -67,7 +67,7 @@ def _save_thumbnail(picture: Image.Image, target: Path, profile: bytes | None) -
     longer = max(picture.size)
     if longer > THUMBNAIL_PX:
         width, height = (max(1, round(side * THUMBNAIL_PX / longer)) for side in picture.size)
-        # Those of few colours have none between two of theirs.
+        # A palette has no colours between two of its own.
         full = picture.convert(_full_mode(picture)) if picture.mode in ("1", "P", "PA") else picture
         picture = full.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=2.0)
     if picture.mode == "I;16":

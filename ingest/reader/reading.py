@@ -21,19 +21,19 @@ from knowledge.reader_process import MAIN_TEXT
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 _OPEN: Final = "application/vnd.oasis.opendocument."
-# Of a file that would be ready without a word.
+# The text of a file without any text, which would otherwise be empty.
 NO_TEXT: Final = "[Nothing of this file follows: it has no text that can be read]"
 
 
 class _Reader(NamedTuple):
-    """function: of a module in this folder, which takes the path and returns the text."""
+    """The reader of a content type. function: of a module in this folder; it takes the path and returns the text."""
 
     module: str
     function: str = "read"
     kind: Literal["text", "tabular"] = "text"
 
 
-# By content type; all other texts are plain.
+# Readers by content type; all other texts are plain text.
 _READERS: Final = {
     "application/pdf": _Reader("pdf"),
     _OFFICE + "wordprocessingml.document": _Reader("word"),
@@ -57,7 +57,7 @@ _READERS: Final = {
 
 
 def read(content_type: str, folder: Path) -> None:
-    """Read folder/content; leave outcome.json and what it names."""
+    """Read folder/content; write outcome.json and the files that it names."""
     outcome = _outcome(content_type, folder)
     (folder / "outcome.json").write_bytes(json.encode(outcome))
 

@@ -1,5 +1,4 @@
-"""Draws pages that are pictures: for Tesseract, which recognises their text if the operator installs it (setting OCR), else for
-models that see.
+"""Draws pages that are pictures: for Tesseract, if the operator installs it (setting OCR), else for vision models.
 
 https://tesseract-ocr.github.io/tessdoc/Command-Line-Usage.html
 """
@@ -17,33 +16,33 @@ from ingest.reader.limits import end_with_parent
 from ingest.reader.outcome import MAX_PAGE_PICTURE_BYTES, PagePicture, page_picture_name
 from knowledge.reader_process import OCR_FILE
 
-# What Tesseract is made for.
+# The resolution that Tesseract is made for.
 _DPI: Final = 300
 _POINTS_PER_INCH: Final = 72
-# A page of A3 at 300 dpi has 17 million; larger ones are drawn coarser.
+# An A3 page at 300 dpi has 17 million; larger pages are drawn at a lower resolution.
 _MOST_PIXELS: Final = 20_000_000
 _PAGE_LIMIT_S: Final = 60
-# Of one file, from its first page on: the rest stays unread. The parent waits longer (ingest/child.py).
+# For one file, from its first page on; the remaining pages stay unread. The parent waits longer (ingest/child.py).
 _FILE_LIMIT_S: Final = 600
-# Of this process, which draws the pages; its limit is 60 s.
+# Processor time for drawing in this process, whose limit is 60 s.
 _DRAWING_CPU_S: Final = 45
-# Pages of a file that models are shown. One has up to 4,600 tokens of our estimate.
+# Pages of a file that models get. A page has up to 4,600 tokens by our estimate.
 _MOST_SHOWN: Final = 10
-# Its longer side: an A4 page has 110 dpi, at which text of 9 points is read.
+# The longer side of such a page: an A4 page has 110 dpi, at which text of 9 points is legible.
 _SHOWN_PX: Final = 1280
 _JPEG_QUALITY: Final = 80
 
 
 class PageDrawer:
-    """Draws pages that nobody has read, for models that see."""
+    """Draws pages without recognised text, for vision models."""
 
     def __init__(self, folder: Path) -> None:
-        """folder: where the pictures are left."""
+        """Prepare to draw pages of one file. `folder`: for the pictures."""
         self._folder = folder
         self.drawn: list[PagePicture] = []
 
     def draw(self, page: pypdfium2.PdfPage, number: int) -> None:
-        """Nothing for pages after the most that are shown, and once the file has used up its time."""
+        """Draw a page, unless _MOST_SHOWN pages are drawn already or the time for the file is used up."""
         if len(self.drawn) == _MOST_SHOWN or time.process_time() > _DRAWING_CPU_S:
             return
         try:
@@ -62,17 +61,17 @@ class PageDrawer:
 
 
 class PageRecogniser:
-    """For the pages of one file."""
+    """Recognises text in the pages of one file."""
 
     def __init__(self, folder: Path) -> None:
-        """folder: with OCR_FILE, and for a picture of a page."""
+        """Prepare to recognise pages of one file. `folder`: has OCR_FILE if OCR is on; gets pictures of pages."""
         self._picture = folder / "page.png"
         told = folder / OCR_FILE
         self._program, self._languages = told.read_text().splitlines() if told.exists() else ("", "")
         self._until = time.monotonic() + _FILE_LIMIT_S
 
     def recognise(self, page: pypdfium2.PdfPage) -> str:
-        """Empty if nothing was recognised, if OCR is off, or if the file has used up its time."""
+        """Recognise the text of a page; empty if there is none, OCR is off, or the time for the file is used up."""
         is_late = time.monotonic() > self._until or time.process_time() > _DRAWING_CPU_S
         if not self._program or is_late:
             return ""
@@ -93,7 +92,7 @@ class PageRecogniser:
 
     def _run(self) -> str:
         command = [self._program, str(self._picture), "stdout", "-l", self._languages]
-        # One thread: other files are read beside it.
+        # One thread, because other files are read at the same time.
         environment = {"PATH": os.defpath, "LANG": "C.UTF-8", "OMP_THREAD_LIMIT": "1"}
         try:
             done = subprocess.run(  # noqa: S603  the operator's program, with our own arguments

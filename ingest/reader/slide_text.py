@@ -14,7 +14,7 @@ _MAX_START: Final = 32_767
 
 
 def text_of(body: Any, targets: Mapping[str, str]) -> str:
-    """targets: of links, by the ids of relationships."""
+    """Return the text of a shape, one line per paragraph. `targets`: of links, by the ids of relationships."""
     numbers = _Numbers(body.find(f"{A}lstStyle"))
     lines = []
     for paragraph in body.iterfind(f"{A}p"):
@@ -24,7 +24,7 @@ def text_of(body: Any, targets: Mapping[str, str]) -> str:
 
 
 def _paragraph(paragraph: Any, targets: Mapping[str, str]) -> str:
-    """A link may be divided into several runs."""
+    """Return the text of a paragraph. Adjacent runs with the same target are one link."""
     texts = []
     for target, pieces in groupby(_pieces(paragraph, targets), key=lambda piece: piece[1]):
         text = "".join(piece for piece, _ in pieces)
@@ -33,7 +33,7 @@ def _paragraph(paragraph: Any, targets: Mapping[str, str]) -> str:
 
 
 def _pieces(element: Any, targets: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Texts, each with where it leads."""
+    """Yield the texts in an element, each with the target of its link, or empty."""
     for child in element:
         tag = child.tag
         if tag in (f"{A}r", f"{A}fld"):
@@ -49,10 +49,10 @@ def _pieces(element: Any, targets: Mapping[str, str]) -> Iterator[tuple[str, str
 
 
 class _Numbers:
-    """Counts the numbered paragraphs of a shape: at each level those that follow each other."""
+    """Counts the numbered paragraphs of a shape, which are consecutive at each level."""
 
     def __init__(self, styles: Any) -> None:
-        """styles: of the shape's levels; None: it has none of its own."""
+        """Prepare to count. `styles`: the list styles of the shape; None: it has none of its own."""
         self._styles = styles
         self._counts: dict[int, tuple[str, int]] = {}
 
@@ -73,7 +73,7 @@ class _Numbers:
         return f"{written_on_slide(number, form)} "
 
     def _form(self, properties: Any, level: int) -> tuple[str, int]:
-        """The type of the numbers and the first one; an empty type: there are none."""
+        """Return the type of the numbers and the first number. The type is empty if there are no numbers."""
         of_level = None if self._styles is None else self._styles.find(f"{A}lvl{level + 1}pPr")
         for given in (properties, of_level):
             found = _first(given)
@@ -85,6 +85,6 @@ class _Numbers:
 
 
 def _first(properties: Any) -> Any:
-    """What says which bullets there are."""
+    """Return the element that specifies the bullets or numbers; None if there is none."""
     kinds: Iterable[str] = (f"{A}buAutoNum", f"{A}buNone", f"{A}buChar", f"{A}buBlip")
     return next((one for one in (() if properties is None else properties) if one.tag in kinds), None)

@@ -1,6 +1,7 @@
 """Reads presentations, in the order of their content.
 
-Of the XML itself, because python-pptx passes over shapes with formulas, which stand in alternatives, and over the numbers of lists.
+It reads the XML itself, because python-pptx skips shapes with formulas, which are in alternatives, and the numbers of
+lists.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,7 +40,7 @@ class _Slide:
         }
 
     def texts(self, elements: Iterable[Any]) -> Iterator[str]:
-        """Of shapes, also in groups; of alternatives, of the first, which is the newest."""
+        """Yield the texts of shapes, also in groups. Of alternatives, only the first is read, which is the newest."""
         for element in elements:
             if element.tag == f"{P}sp":
                 for body in element.iterfind(f"{P}txBody"):
@@ -61,12 +62,12 @@ class _Slide:
         return "\n".join(text_of(body, self._targets) for body in cell.iterfind(f"{A}txBody"))
 
     def _chart(self, relation: str) -> Iterator[str]:
-        """Its title, and the series as rows of a table, as the chart shows them: the workbook within is not opened."""
+        """Yield the title, and the series as rows of a table, as the chart shows them; its workbook is not opened."""
         from pptx.oxml import parse_xml
 
         try:
             chart = parse_xml(self._part.related_part(relation).blob)
-        except KeyError:  # without the part
+        except KeyError:  # the part is missing
             return
         yield " ".join(element.text or "" for element in chart.iterfind(f".//{CHART}title//{A}t"))
         series = list(chart.iter(f"{CHART}ser"))

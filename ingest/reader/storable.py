@@ -1,6 +1,6 @@
-"""Texts as Postgres stores them. Pure."""
+"""Makes texts storable in Postgres. Pure."""
 
 
 def storable(text: str) -> str:
-    """Without what Postgres does not store: NUL and lone surrogates."""
+    """Remove NUL from a text, and replace lone surrogates: Postgres stores neither."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")

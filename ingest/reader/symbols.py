@@ -1,4 +1,4 @@
-"""Characters of Word's symbol fonts (`w:sym`), whose codes are their fonts' own. Pure."""
+"""Characters of Word's symbol fonts (`w:sym`), each of which has its own codes. Pure."""
 
 # ruff: noqa: RUF001  signs and Greek letters
 
@@ -20,12 +20,12 @@ _WINGDINGS: Final = {
     0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
 }  # fmt: skip
 _FONTS: Final = {"symbol": _SYMBOL, "wingdings": _WINGDINGS}
-# Where these fonts keep their characters.
+# The range of the characters of these fonts.
 _PRIVATE: Final = range(0xF000, 0xF100)
 
 
 def symbol(font: str, code: str) -> str:
-    """code: hexadecimal. U+FFFD for one that has no other character here."""
+    """Return the Unicode character for a hexadecimal code of a font; U+FFFD if there is none here."""
     try:
         number = int(code[:8], 16)
     except ValueError:

@@ -20,14 +20,14 @@ MAX_ROWS: Final = 50
 MAX_COLUMNS: Final = 100
 MAX_SHEETS: Final = 50
 MAX_CELL_CHARACTERS: Final = 500
-# Bytes of a sheet in which its first rows are.
+# The first bytes of a sheet, which are searched for formulas.
 _FORMULAS_WITHIN: Final = 1024 * 1024
 _SAMPLE: Final = 16 * 1024
-# Fewer than a sample has as a rule, so that its last row, which may be cut, does not count.
+# Usually fewer rows than a sample has, so that the last row, which may be cut, does not count.
 _SAMPLE_ROWS: Final = 40
-# Of several that fit equally well the first: commas are in numbers and in texts too.
+# Of several that fit equally well, the first is used: commas also occur in numbers and texts.
 _DELIMITERS: Final = ";\t|,"
-# A line for Excel, which says what parts the columns.
+# A line for Excel that names the delimiter.
 _TOLD: Final = re.compile(r"sep=([^\r\n])(?:\r\n|\r|\n|$)", re.IGNORECASE)
 
 
@@ -51,7 +51,7 @@ def read_xlsx(path: Path) -> str:
     open_checked(path).close()
     import openpyxl
 
-    # Opened here: the path has no extension, without which openpyxl refuses it.
+    # Opened here, because openpyxl refuses a path without an extension.
     with path.open("rb") as content:
         workbook = openpyxl.load_workbook(content, read_only=True, data_only=True, keep_links=False)
         sheets = workbook.worksheets
@@ -64,10 +64,10 @@ def read_xlsx(path: Path) -> str:
 
 
 def preview(title: str, rows: Sequence[Sequence[Any]], total: int | None, columns: int) -> str:
-    """What is left out is said.
+    """Render the preview of a table, which says what it omits.
 
-    rows: the first ones, of which the first has the names of the columns. total: of all rows; None: unknown. columns:
-    of the whole table.
+    rows: the first rows, beginning with the names of the columns.  total: number of all rows; None: unknown.
+    columns: number of columns of the whole table.
     """
     if not rows:
         return f"{title}: empty"
@@ -85,7 +85,9 @@ def join_cells(cells: Iterable[Any]) -> str:
 
 
 def _formulas(path: Path, content: IO[bytes]) -> dict[str, Any]:
-    """The sheets with the formulas in place of values, by their titles; none if the first of each has no formula."""
+    """Return the sheets with formulas in place of values, by title.
+    Empty if no sheet has a formula within its first _FORMULAS_WITHIN bytes.
+    """
     with zipfile.ZipFile(path) as archive:
         parts = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
         if not any(_has_formula(archive, name) for name in parts[:MAX_SHEETS]):
@@ -109,7 +111,7 @@ def _rows_of(sheet: Any) -> Iterator[Sequence[Any]]:
 
 
 def _with_formulas(rows: Iterable[Sequence[Any]], formulas: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
-    """Cells whose value is not stored, as in files that no Office has opened yet, show their formula."""
+    """Yield the rows, with formulas in cells whose value is not stored, as in files that no Office has opened yet."""
     for values, written in zip_longest(rows, formulas, fillvalue=()):
         yield [_shown(value, other) for value, other in zip_longest(values, written)]
 
@@ -135,19 +137,19 @@ def _with_links(rows: Iterable[Sequence[Any]], links: Links) -> Iterator[Sequenc
 
 def _sheet(sheet: Any, archive: zipfile.ZipFile, formulas: Any = None) -> str:
     shown = _with_formulas(_rows_of(sheet), _rows_of(formulas) if formulas else ())
-    # The attribute has no public name; test_links_of_cells_lead_where_they_do fails if it changes.
+    # A private attribute; test_links_of_cells_lead_where_they_do fails if it changes.
     links = links_of(archive, sheet._worksheet_path, MAX_ROWS + 1, MAX_COLUMNS)  # noqa: SLF001
     rows = list(_filled(_with_links(shown, links) if links else shown))
     total, columns = sheet.max_row, sheet.max_column
     known = total if isinstance(total, int) and total >= len(rows) else None
     widest = max(map(len, rows), default=0)
-    # Only beyond what is read does the sheet's own word count: it may claim every column there is.
+    # The sheet's own number counts only beyond the columns that are read, because it may claim every possible column.
     is_wider = widest == MAX_COLUMNS and isinstance(columns, int)
     return preview(f"Sheet {sheet.title}", rows, known, max(columns, widest) if is_wider else widest)
 
 
 def _filled(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
-    """Rows with any value, without the empty cells at their end."""
+    """Yield the rows that have a value, without the empty cells at their end."""
     for row in rows:
         values = list(row)
         while values and values[-1] is None:
@@ -162,12 +164,12 @@ def _cell(value: Any) -> str:
 
 
 def _delimiter(sample: str) -> str:
-    """The one by which most rows have equally many columns, at least two; quotes are understood."""
+    """Return the delimiter by which most rows have the same number of columns, at least two. Quotes are respected."""
     return max(_DELIMITERS, key=lambda delimiter: _regularity(sample, delimiter))
 
 
 def _regularity(sample: str, delimiter: str) -> float:
-    """The share of the rows that have the most frequent number of columns; 0 if that is one column."""
+    """Return the share of rows with the most frequent number of columns above one; 0 if all rows have one column."""
     rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
     counts = Counter(len(row) for row in islice(filter(None, rows), _SAMPLE_ROWS))
     widths = [width for width in counts if width > 1]

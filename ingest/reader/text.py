@@ -1,6 +1,6 @@
-"""Reads plain text, source code and Markdown as they are, and XML if nothing is defined in it.
+"""Reads plain text, source code and Markdown unchanged, and XML if it defines no entities.
 
-Every reader here gets its text from `decode`: bytes become text in one place, and a guess is said.
+Every reader gets its text from `decode`: bytes become text in one place, and a note says if the encoding is a guess.
 """
 
 import re
@@ -11,38 +11,38 @@ from ingest.reader.outcome import ReadText, Unreadable
 from ingest.reader.xml_check import check_xml
 from knowledge.text_encodings import decode_certain, is_binary
 
-# What chardet tells apart; the rest of what it knows is of mainframes and DOS, and is found where it is not.
+# The encodings that chardet distinguishes. Its others are of mainframes and DOS, and are detected wrongly.
 _GUESSED: Final = """
     utf-8 cp932 euc-jp cp949 euc-kr gb18030 gb2312 gbk big5 big5hkscs cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257
     iso8859-2 iso8859-5 iso8859-7 koi8-r koi8-u cp866 mac-roman
 """.split()  # noqa: SIM905  a list of one name a line is longer
 _FALLBACK: Final = "cp1252"
-# Of pieces with bytes beyond ASCII, which alone tell encodings apart; more does not change the guess.
+# The sample has pieces with bytes beyond ASCII, which alone distinguish encodings; more does not change the guess.
 _SAMPLE_BYTES: Final = 200_000
 _PIECE_BYTES: Final = 500
 _BEFORE_BYTES: Final = 50
 _BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]")
-# Bytes that are a character of their own in each of the encodings.
+# Bytes that are a whole character in each of the encodings.
 _ALONE: Final = re.compile(rb"[\x00-\x2f]")
 _SHOWN: Final = {
     "cp932": "Shift_JIS", "euc_jis_2004": "EUC-JP", "euc_jp": "EUC-JP", "cp949": "EUC-KR", "big5hkscs": "Big5", "iso2022_jp": "ISO-2022-JP",
 }  # fmt: skip
-# What ISO-2022-JP, which has no bytes beyond ASCII, begins its characters with.
+# The escape sequences of ISO-2022-JP, which has no bytes beyond ASCII.
 _ESCAPES: Final = (b"\x1b$B", b"\x1b$@")
 
 
 class Decoded(NamedTuple):
-    """guess: the name of the encoding if it was guessed, else empty."""
+    """A decoded text. guess: the name of the encoding if it was guessed, else empty."""
 
     text: str
     guess: str = ""
 
     def noted(self, text: str) -> ReadText:
-        """What a reader has made of `self.text`, with a note if the encoding was guessed."""
+        """Return a reader's text, made from `self.text`, with a note if the encoding was guessed."""
         return ReadText(text, [note(self.guess)] if self.guess and text else [])
 
     def with_note(self, text: str) -> str:
-        """The same of a part of a file: the note stands above its text."""
+        """Return the text of a part of a file, with the note of `noted` above it."""
         return "\n\n".join([*self.noted(text).notes, text])
 
 
@@ -52,7 +52,7 @@ def read(path: Path) -> ReadText:
 
 
 def read_xml(path: Path) -> ReadText:
-    """The source. Raises Unreadable for one that defines entities."""
+    """Read the source. Raises Unreadable if it defines entities."""
     content = path.read_bytes()
     check_xml(content, allows_doctype=True, is_lenient=True)
     decoded = decode(content)
@@ -60,13 +60,13 @@ def read_xml(path: Path) -> ReadText:
 
 
 def decode_with_note(content: bytes) -> str:
-    """Raises Unreadable for what is no text."""
+    """Decode a content, with a note above it if the encoding was guessed. Raises Unreadable for binary content."""
     decoded = decode(content)
     return decoded.with_note(decoded.text)
 
 
 def decode(content: bytes, charset: str = "") -> Decoded:
-    """charset: what is said of the content beside it. Raises Unreadable for what is no text."""
+    """Decode a content. `charset`: the encoding that is named outside of it. Raises Unreadable for binary content."""
     if is_binary(content):
         raise Unreadable("file_type_unsupported")
     text = decode_certain(content, charset)
@@ -106,7 +106,7 @@ def _guess(content: bytes) -> str:
 
 
 def _sample(content: bytes) -> bytes:
-    """The pieces that have bytes beyond ASCII. Each begins and ends between two characters, whatever the encoding is."""
+    """Return the pieces with bytes beyond ASCII. Each begins and ends between two characters, in every encoding."""
     sample, place = bytearray(), 0
     while len(sample) < _SAMPLE_BYTES and (found := _BEYOND_ASCII.search(content, place)):
         begin = max(place, found.start() - _BEFORE_BYTES)

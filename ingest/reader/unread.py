@@ -1,4 +1,4 @@
-"""Says of an Office document without text what it shows instead, so that it does not pass for one that was read."""
+"""Lists the contents of an Office document without text, so that it does not pass for a document that was read."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ _NAMES: Final = {
 
 
 def named_if_empty(text: str, roots: Iterable[Any]) -> ReadText:
-    """roots: of the XML in which what is not read is counted."""
+    """Return the text, or if it is empty, a note with the numbers of unread objects in `roots` (XML elements)."""
     if text.strip():
         return ReadText(text)
     counts: Counter[str] = Counter()

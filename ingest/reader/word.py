@@ -1,7 +1,7 @@
-"""Reads Word documents: headers, the content in its order, footers, notes, comments.
+"""Reads Word documents: headers, the content in order, footers, notes, comments.
 
-Of the XML itself, because python-docx passes over content controls, insertions that are tracked, text boxes, notes, nested tables,
-formulas, numbers of lists and targets of links.
+It reads the XML itself, because python-docx skips content controls, tracked insertions, text boxes, notes, nested
+tables, formulas, numbers of lists and targets of links.
 """
 
 import re
@@ -20,7 +20,7 @@ MAX_HEADING_CHARACTERS: Final = 100
 # Word allows no more columns.
 _MAX_SPAN: Final = 63
 _HEADING: Final = re.compile(r"heading ([1-6])", re.IGNORECASE)
-# Parts beside the body by the end of their relation's name: what stands before each of their notes.
+# Parts beside the body, by the last word of their relationship type, each with the label of its notes.
 _AFTER: Final = {"footer": "", "footnotes": "[^{}]: ", "endnotes": "[^e{}]: ", "comments": "Comment: "}
 
 
@@ -40,7 +40,7 @@ def read(path: Path) -> ReadText:
 
 
 def _beside(document: Any, kind: str, label: str, numbering: Numbering) -> list[str]:
-    """The texts of all parts of a kind; those of several sections that are alike, once."""
+    """Return the texts of all parts of a kind; equal texts of several sections appear once."""
     texts: dict[str, None] = {}
     for relation in document.part.rels.values():
         if relation.is_external or relation.reltype.rpartition("/")[2] != kind:
@@ -60,7 +60,7 @@ def _root(part: Any) -> Any:
 
 
 def _related(part: Any, kind: str) -> Any:
-    """The root of the part that this one is related to; None: there is none."""
+    """Return the root of the related part of this kind; None if there is none."""
     for relation in part.rels.values():
         if not relation.is_external and relation.reltype.rpartition("/")[2] == kind:
             return _root(relation.target_part)
@@ -68,14 +68,14 @@ def _related(part: Any, kind: str) -> Any:
 
 
 class _Part:
-    """A part of the document, which has its own relationships."""
+    """A part of the document, with its own relationships."""
 
     def __init__(self, part: Any, numbering: Numbering) -> None:
         self._targets = {key: one.target_ref for key, one in part.rels.items() if one.is_external}
         self._numbering = numbering
 
     def blocks(self, parent: Any) -> Iterator[tuple[str, Any]]:
-        """Paragraphs and tables as texts, with their elements; what wraps them (content controls, insertions) is opened."""
+        """Yield paragraphs and tables as texts with their elements, also those in content controls and insertions."""
         for element in parent:
             if element.tag == f"{W}p":
                 paragraph = ParagraphText(element, self._targets)
@@ -88,7 +88,7 @@ class _Part:
                 yield from self.blocks(element)
 
     def _numbered(self, text: str, paragraph: Any) -> str:
-        """A paragraph without text has a number as well, unless it was deleted."""
+        """Add the number to a text. A paragraph without text is counted too, unless it was deleted."""
         if not text and paragraph.find(f"{W}pPr/{W}rPr/{W}del") is not None:
             return ""
         label = self._numbering.label(paragraph)
@@ -103,7 +103,7 @@ class _Part:
 
 
 def _inside(element: Any, tag: str) -> Iterator[Any]:
-    """Rows or cells, also those in content controls; not those of nested tables, and no rows that were deleted."""
+    """Yield rows or cells, also those in content controls, without those of nested tables and deleted rows."""
     for child in element:
         if child.tag == tag:
             if child.find(f"{W}trPr/{W}del") is None:
@@ -119,7 +119,7 @@ def _span(cell: Any) -> int:
 
 
 def _heading_levels(styles: Any) -> dict[str, int]:
-    """By the ids of styles."""
+    """Return the levels of headings by the ids of their styles."""
     levels: dict[str, int] = {}
     for style in () if styles is None else styles.iter(f"{W}style"):
         name = style.find(f"{W}name")
@@ -130,7 +130,7 @@ def _heading_levels(styles: Any) -> dict[str, int]:
 
 
 def _with_level(text: str, element: Any, levels: Mapping[str, int]) -> str:
-    """With marks of the level of a heading."""
+    """Put the marks of the level before the text of a heading."""
     if not text or len(text) > MAX_HEADING_CHARACTERS or element.tag != f"{W}p":
         return text
     style = element.find(f"{W}pPr/{W}pStyle")

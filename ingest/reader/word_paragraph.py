@@ -8,7 +8,7 @@ from ingest.reader.links import target_of_field, with_target
 from ingest.reader.office_xml import FALLBACK, MATH, R, W
 from ingest.reader.symbols import symbol
 
-# What is not shown: the old place of what was moved, what was deleted, properties, and the older form of a drawing.
+# Elements without visible text: the old place of moved text, deleted text, properties, the older form of a drawing.
 UNSEEN: Final = frozenset({f"{W}moveFrom", f"{W}del", f"{W}rPr", f"{W}pPr", FALLBACK})
 _CHARACTERS: Final = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
 _WRITTEN: Final[dict[str, Callable[[Any], str]]] = {
@@ -33,18 +33,18 @@ _SPECIAL: Final = {
 
 
 class _Field:
-    """Of which the instruction stands before its result, in runs of their own."""
+    """A field, whose instruction stands before its result, both in runs of their own."""
 
     def __init__(self) -> None:
         self.instruction: list[str] = []
-        self.start: int | None = None  # of its result among the pieces
+        self.start: int | None = None  # index of the result among the pieces
 
 
 class ParagraphText:
-    """boxes: the text boxes in the paragraph, whose texts stand beside it."""
+    """The text of a paragraph. boxes: text boxes in the paragraph, whose text is separate."""
 
     def __init__(self, paragraph: Any, targets: Mapping[str, str]) -> None:
-        """targets: of links, by the ids of relationships."""
+        """Read the paragraph. `targets`: of links, by the ids of relationships."""
         self.boxes: list[Any] = []
         self._targets = targets
         self._pieces: list[str] = []

@@ -16,9 +16,10 @@ def looks_like_xml(head: bytes) -> bool:
 
 
 def check_xml(content: bytes, *, allows_doctype: bool = False, is_lenient: bool = False) -> None:
-    """Raises Unreadable. is_lenient: what is not well-formed passes, for what is parsed as HTML or not at all.
+    """Check that XML is safe and well-formed. Raises Unreadable.
 
-    Without handlers of elements, which would be called for each, expat reads 100 MB a second.
+    is_lenient: XML that is not well-formed passes, if it is parsed as HTML or not at all.
+    Without handlers of elements, which would be called for each of them, expat reads 100 MB per second.
     """
     parser = expat.ParserCreate()
     parser.EntityDeclHandler = parser.ExternalEntityRefHandler = _refuse

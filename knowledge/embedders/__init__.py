@@ -1,1 +1,1 @@
-"""Models of embeddings: packaged ones that run in the process, and servers with the API of OpenAI."""
+"""Embedding models: packaged models that run in the process, and servers with the API of OpenAI."""

@@ -1,4 +1,4 @@
-"""The models of embeddings: the one that the settings name, and those that came before it."""
+"""The choice of embedding models: the model that the settings name, and earlier ones."""
 
 from functools import cache
 
@@ -10,12 +10,12 @@ from knowledge.embedders.remote import RemoteEmbedder
 
 
 def chosen_embedder() -> Embedder | None:
-    """The same in each call; None: searches find words alone."""
+    """Return the embedder that the settings name, the same object in each call; None: searches find words alone."""
     return _embedder(settings.EMBEDDINGS_BASE_URL, settings.EMBEDDINGS_MODEL, settings.EMBEDDINGS_API_KEY)
 
 
 def embedder_of(name: str) -> Embedder | None:
-    """Of any model that has vectors; None: it is in no package here, and no server is set."""
+    """Return the embedder of any model that has vectors; None if no installed package has it and no server is set."""
     if name == settings.EMBEDDINGS_MODEL:
         return chosen_embedder()
     if name in PACKAGED:

@@ -1,4 +1,4 @@
-"""The interface of models of embeddings. Pure."""
+"""The interface of embedding models. Pure."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,25 +7,25 @@ Vector = list[float]
 
 
 class EmbeddingFailed(Exception):
-    """The model cannot be reached or is overloaded; the same texts may succeed later."""
+    """The model is unreachable or overloaded; the same texts may succeed later."""
 
 
 class TextRefused(EmbeddingFailed):
-    """The model answers that it does not accept these texts; others, or fewer, may succeed."""
+    """The model refuses these texts; other texts, or fewer, may succeed."""
 
 
 class Embedder(Protocol):
-    """Thread-safe."""
+    """An embedding model. Implementations are thread-safe."""
 
     @property
     def batch(self) -> int:
-        """Texts of one call that take some seconds at most."""
+        """The number of texts of one call, which takes some seconds at most."""
         ...
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector for each text, in order. Raises EmbeddingFailed."""
+        """Return one vector for each text, in order. Raises EmbeddingFailed."""
         ...
 
     def embed_query(self, text: str) -> Vector:
-        """Raises EmbeddingFailed."""
+        """Return the vector of a query. Raises EmbeddingFailed."""
         ...

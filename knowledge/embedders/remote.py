@@ -1,4 +1,4 @@
-"""A server with the API of OpenAI: POST /embeddings."""
+"""Embeddings from a server with the API of OpenAI: POST /embeddings."""
 
 import time
 from collections.abc import Sequence
@@ -8,17 +8,17 @@ from typing import Any, Final
 from knowledge.embedders.embedder import EmbeddingFailed, TextRefused, Vector
 
 BATCH: Final = 64
-# Of a batch; somebody waits for a query.
+# For a batch. The limit for a query is shorter, because a user waits for it.
 TIMEOUT_S: Final = 60.0
 QUERY_TIMEOUT_S: Final = 5.0
-# Before each further attempt.
+# The pause before each further attempt.
 WAITS_S: Final = (0.5, 2.0)
-# Answers that say nothing of the texts: keys, paths, rates.
+# Statuses that do not depend on the texts: keys, paths, rates.
 _TEMPORARY: Final = frozenset({401, 403, 404, 408, 409, 425, 429})
 
 
 class RemoteEmbedder:
-    """url: ends before /embeddings."""
+    """An embedding model of a server. url: the base URL, without /embeddings."""
 
     batch = BATCH
 
@@ -40,7 +40,7 @@ class RemoteEmbedder:
 
     @cached_property
     def _client(self) -> Any:
-        # Loaded by processes that use it.
+        # Imported here, so that only processes that use it load it.
         import httpx2
 
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
@@ -64,7 +64,7 @@ class RemoteEmbedder:
 
 
 def read_vectors(answer: Any, count: int) -> list[Vector]:
-    """The vectors in the order of the texts. Raises ValueError, TypeError, KeyError, AttributeError."""
+    """Return the vectors in the order of the texts. Raises ValueError, TypeError, KeyError, AttributeError."""
     by_index = {int(one["index"]): [float(number) for number in one["embedding"]] for one in answer["data"]}
     vectors = [by_index[number] for number in range(count)]
     if len({len(vector) for vector in vectors}) != 1 or not vectors[0]:

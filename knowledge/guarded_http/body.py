@@ -1,4 +1,7 @@
-"""Unpacks the body of a response piece by piece: of a bomb, no more is unpacked than is accepted, and no more is received. Pure."""
+"""Unpacks the body of a response piece by piece. Pure.
+
+No more of a decompression bomb is received or unpacked than the limit allows.
+"""
 
 import zlib
 from typing import Final
@@ -7,15 +10,15 @@ from knowledge.guarded_http.refusal import UrlRefused
 
 _GZIP: Final = frozenset({"gzip", "x-gzip"})
 _PLAIN: Final = frozenset({"", "identity"})
-# For zlib: a gzip header, with the largest window.
+# The wbits of zlib: a gzip header, with the largest window.
 _GZIP_WINDOW: Final = 31
 
 
 class BodyUnpacker:
-    """max_bytes: of what is received, and of what is unpacked."""
+    """Unpacks one body. max_bytes: the limit of the bytes received, and of the bytes unpacked."""
 
     def __init__(self, encoding: str, max_bytes: int) -> None:
-        """encoding: Content-Encoding. Raises UrlRefused for one that was not asked for."""
+        """Prepare for a body. `encoding`: Content-Encoding. Raises UrlRefused if it was not requested."""
         encoding = encoding.strip().lower()
         if encoding not in _GZIP | _PLAIN:
             raise UrlRefused("content_type_unsupported", encoding[:20])
@@ -24,7 +27,7 @@ class BodyUnpacker:
         self._received = self._unpacked = 0
 
     def feed(self, piece: bytes) -> bytes:
-        """Raises UrlRefused."""
+        """Return the unpacked content of a piece. Raises UrlRefused if it is damaged or exceeds the limit."""
         self._received += len(piece)
         content = self._unpack(self._unpacker, piece) if self._unpacker else piece
         self._unpacked += len(content)
@@ -33,7 +36,7 @@ class BodyUnpacker:
         return content
 
     def end(self) -> None:
-        """Raises UrlRefused if the body was cut off."""
+        """Check that the body is complete. Raises UrlRefused if it was cut off."""
         if self._unpacker and self._received and not self._unpacker.eof:
             raise UrlRefused("url_unreachable", "gzip was cut off")
 

@@ -1,7 +1,8 @@
-"""Requests URLs that others choose, and reaches nothing but public web servers and the hosts that the settings allow.
+"""Requests URLs that others choose, from public web servers and the hosts that the settings allow, and nowhere else.
 
-A name is resolved once, all its addresses are checked, and those are connected to: a second answer of the name server decides
-nothing. The same holds for each redirect. Neither cookies, proxies nor passwords of the environment are used.
+A name is resolved once, all its addresses are checked, and the connection uses these addresses: a second answer of the
+name server has no effect. The same holds for each redirect. Cookies, proxies and passwords of the environment are not
+used.
 """
 
 import asyncio
@@ -25,13 +26,15 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _PIECE_BYTES: Final = 64 * 1024
 _MAX_HEADERS: Final = 100
 _OWN_HEADERS: Final = {"User-Agent": "Turnwire", "Accept": "*/*", "Accept-Encoding": "gzip"}
-# What a request may carry to another origin than the one it was meant for.
+# The headers that a request may carry to another origin than that of its URL.
 _PORTABLE: Final = frozenset({"accept", "accept-language", "user-agent"})
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """max_bytes: of a body, as it is received and as it is unpacked.  total_s: with all redirects and the body; None: no limit."""
+    """Limits of one request.
+    max_bytes: of a body, both received and unpacked.  total_s: including all redirects and the body; None: no limit.
+    """
 
     max_bytes: int = 5 * 1024 * 1024
     max_redirects: int = 3
@@ -42,7 +45,7 @@ class RequestLimits:
 
 @dataclass(frozen=True, slots=True)
 class GuardedRequest:
-    """headers: sent to the origin of the URL; of a redirect to another one, those that may hold secrets are left out."""
+    """A request. headers: sent to the origin of the URL; other origins do not get those that may contain secrets."""
 
     url: str
     method: str = "GET"
@@ -51,7 +54,7 @@ class GuardedRequest:
 
 
 class GuardedResponse:
-    """url: where the redirects led."""
+    """A response, whose body is not read yet. url: the URL after all redirects."""
 
     def __init__(self, url: str, response: aiohttp.ClientResponse, max_bytes: int) -> None:
         self.url = url
@@ -60,14 +63,14 @@ class GuardedResponse:
         self._response, self._max_bytes = response, max_bytes
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The body, unpacked. Raises UrlRefused."""
+        """Yield the unpacked body in pieces. Raises UrlRefused."""
         unpacker = BodyUnpacker(self.headers.get("Content-Encoding", ""), self._max_bytes)
         async for piece in self._response.content.iter_chunked(_PIECE_BYTES):
             yield unpacker.feed(piece)
         unpacker.end()
 
     async def read(self) -> bytes:
-        """Raises UrlRefused."""
+        """Return the whole unpacked body. Raises UrlRefused."""
         content = bytearray()
         async for piece in self.pieces():
             content += piece
@@ -78,7 +81,9 @@ class GuardedResponse:
 async def send(
     request: GuardedRequest, limits: RequestLimits | None = None, resolve: Resolver = resolve_host
 ) -> AsyncIterator[GuardedResponse]:
-    """The response, of any status. Redirects of GET and HEAD are followed. Raises UrlRefused, inside the block as well."""
+    """Send a request; yield the response, with any status. Redirects of GET and HEAD are followed.
+    Raises UrlRefused, inside the block as well.
+    """
     limits = limits or RequestLimits()
     try:
         async with asyncio.timeout(limits.total_s), _follow(request, limits, resolve) as response:
@@ -117,7 +122,7 @@ async def _hop(
     limits: RequestLimits,
     resolve: Resolver,
 ) -> AsyncIterator[aiohttp.ClientResponse]:
-    """One request to one server, over a connection of its own."""
+    """Send one request to one server, over a connection of its own."""
     timeout = aiohttp.ClientTimeout(total=None, connect=limits.connect_s, sock_read=limits.read_s)
     async with aiohttp.ClientSession(
         connector=guarded_connector(resolve, is_allowed=target.is_in(settings.URL_ALLOWED_HOSTS)),
@@ -128,7 +133,7 @@ async def _hop(
         max_headers=_MAX_HEADERS,
         headers=_OWN_HEADERS,
     ) as session:
-        # Encoded already, so that the address that was checked is the one that is requested.
+        # Encoded already, so that exactly the checked address is requested.
         url = URL(target.url, encoded=True)
         async with session.request(
             request.method, url, headers=headers, data=request.body, allow_redirects=False
@@ -137,13 +142,15 @@ async def _hop(
 
 
 def _place(request: GuardedRequest, response: aiohttp.ClientResponse) -> str | None:
-    """Where a redirect leads; None if the response is not followed."""
+    """Return the location of a redirect; None if the response is not followed."""
     is_followed = response.status in _REDIRECTS and request.method in ("GET", "HEAD")
     return response.headers.get("Location") if is_followed else None
 
 
 def _headers_for(target: Target, before: Target, headers: Mapping[str, str]) -> dict[str, str]:
-    """Raises UrlRefused where what was sent over TLS would be sent without it."""
+    """Return the headers for the next target: all for the same origin, else only those that may travel.
+    Raises UrlRefused for a redirect from https to http if any header would be omitted.
+    """
     if target.origin == before.origin:
         return dict(headers)
     kept = {name: value for name, value in headers.items() if name.lower() in _PORTABLE}

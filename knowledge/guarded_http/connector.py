@@ -1,4 +1,4 @@
-"""The connector of one request: resolves the host once, checks every address, and connects to checked addresses alone."""
+"""The connector of one request. It resolves the host once, checks every address, and connects only to checked ones."""
 
 import asyncio
 import socket
@@ -24,10 +24,10 @@ def resolve_host(host: str, port: int) -> Sequence[str]:
 
 
 def guarded_connector(resolve: Resolver, *, is_allowed: bool) -> aiohttp.TCPConnector:
-    """is_allowed: the settings name the host, and it may be anywhere."""
+    """Create the connector of one request. `is_allowed`: the settings name the host, which may have any address."""
 
     def open_socket(info: aiohttp.AddrInfoType) -> socket.socket:
-        # What the resolver returned was checked already; literal addresses come here without having passed it.
+        # Addresses from the resolver were checked already; literal addresses do not pass the resolver.
         family, kind, protocol, _, address = info
         if not (is_allowed or is_public(str(address[0]))):
             raise PermissionError("not a public address")
@@ -42,7 +42,9 @@ def guarded_connector(resolve: Resolver, *, is_allowed: bool) -> aiohttp.TCPConn
 
 
 class CheckedResolver(AbstractResolver):
-    """aiohttp connects to the addresses that it returns, and uses the name for SNI, the certificate and `Host` alone."""
+    """A resolver that returns checked addresses only.
+    aiohttp connects to these, and uses the name for SNI, the certificate and `Host` alone.
+    """
 
     def __init__(self, resolve: Resolver, *, is_allowed: bool) -> None:
         self._resolve, self._is_allowed = resolve, is_allowed
@@ -53,7 +55,7 @@ class CheckedResolver(AbstractResolver):
         port: int = 0,
         family: socket.AddressFamily = socket.AF_UNSPEC,  # noqa: ARG002
     ) -> list[ResolveResult]:
-        """Raises UrlRefused unless all addresses may be connected to."""
+        """Resolve a host. Raises UrlRefused if it has no address, or any address that is not allowed."""
         addresses = await _in_daemon_thread(lambda: self._resolve(host, port))
         if not addresses:
             raise UrlRefused("url_unreachable", host)
@@ -72,7 +74,9 @@ def _resolved(host: str, port: int, address: str) -> ResolveResult:
 
 
 async def _in_daemon_thread(ask: Callable[[], Sequence[str]]) -> Sequence[str]:
-    """The addresses, none if the name server knows none. A name server that hangs holds neither a pool nor the exit."""
+    """Resolve in a daemon thread; return no addresses if that fails.
+    A name server that hangs blocks neither a thread pool nor the exit of the process.
+    """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[Sequence[str]] = loop.create_future()
 

@@ -1,4 +1,4 @@
-"""Fetches the text behind a URL: a page, a text, or whatever else the caller reads."""
+"""Fetches the content of a URL: a page, a text, or another type that the caller accepts."""
 
 import asyncio
 import re
@@ -13,7 +13,7 @@ from knowledge.text_encodings import as_utf8, declared_charset
 _TEXTS: Final = frozenset(
     {"application/xhtml+xml", "application/json", "application/xml", "application/javascript"}
 )
-# RFC 6838, shorter: the column has 200 characters. What is stored is sent as a header again.
+# RFC 6838, but shorter: the column has 200 characters. The stored type is sent as a header again.
 _TYPE: Final = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,99}/[a-z0-9][a-z0-9!#$&^_.+-]{0,99}")
 HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _ACCEPT: Final = (
@@ -22,8 +22,9 @@ _ACCEPT: Final = (
 
 
 class FetchedPage(NamedTuple):
-    """url: where the redirects led.  content: UTF-8, where the server or the page has named
-    another encoding that is known."""
+    """A fetched page. url: the URL after all redirects.
+    content: converted to UTF-8 if the server or the page named another known encoding.
+    """
 
     url: str
     content_type: str
@@ -31,7 +32,9 @@ class FetchedPage(NamedTuple):
 
 
 def fetch_text(url: str, resolve: Resolver = resolve_host) -> FetchedPage:
-    """In a thread without an event loop. Raises UrlRefused. Takes the total time of RequestLimits at most."""
+    """Fetch a text, in a thread without an event loop.
+    Takes the total time of RequestLimits at most. Raises UrlRefused.
+    """
     return asyncio.run(fetch_page(url, resolve=resolve))
 
 
@@ -41,7 +44,7 @@ async def fetch_page(
     limits: RequestLimits | None = None,
     resolve: Resolver = resolve_host,
 ) -> FetchedPage:
-    """also: content types that are taken besides texts. Raises UrlRefused."""
+    """Fetch a page. `also`: content types that are accepted beside texts. Raises UrlRefused."""
     accept = ", ".join([_ACCEPT, *(f"{kind};q=0.7" for kind in also)])
     async with send(GuardedRequest(url, headers={"Accept": accept}), limits, resolve) as response:
         if not 200 <= response.status < 300:
@@ -56,7 +59,9 @@ async def fetch_page(
 
 
 def _parse_type(header: str) -> tuple[str, str]:
-    """The type and the encoding, both in lower case; empty where the server names none. Raises UrlRefused for what is no type."""
+    """Return the content type and the charset, in lower case; each is empty if the server names none.
+    Raises UrlRefused for an invalid type.
+    """
     kind, _, parameters = header.lower().partition(";")
     kind = kind.strip()
     if kind and not _TYPE.fullmatch(kind):

@@ -1,8 +1,8 @@
-"""UrlRefused: a URL was not read, and why."""
+"""UrlRefused: the error for a URL that was not read, with the reason."""
 
 
 class UrlRefused(Exception):
-    """code: stable; one of chat/protocol/file_errors.py."""
+    """A URL was not read. code: a stable code of chat/protocol/file_errors.py."""
 
     def __init__(self, code: str, why: str = "") -> None:
         self.code = code

@@ -1,4 +1,4 @@
-"""Parses URLs into targets of requests, and refuses those that are never requested, whatever their name resolves to. Pure."""
+"""Parses URLs into targets of requests, and refuses those never to be requested, whatever they resolve to. Pure."""
 
 import re
 import socket
@@ -16,13 +16,16 @@ MAX_URL_CHARACTERS: Final = 2_000
 _MAX_HOST_CHARACTERS: Final = 253
 _PORTS: Final = {"http": 80, "https": 443}
 _LABEL: Final = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
-# The last label of an IPv4 address in any spelling that the system's resolver understands: 127.1, 0x7f000001, 017700000001.
+# The last label of an IPv4 address in any spelling that the system's resolver accepts: 127.1, 0x7f000001,
+# 017700000001.
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _SAFE: Final = "/%:@!$&'()*+,;=~-._"
 
 
 class Target(NamedTuple):
-    """host: lower case, without brackets; a name in ASCII, or a literal address in its usual spelling.  path: with the query."""
+    """The target of a request.
+    host: lower case, without brackets; an ASCII name, or an address in its usual spelling.  path: including the query.
+    """
 
     scheme: str
     host: str
@@ -43,12 +46,12 @@ class Target(NamedTuple):
         return self.origin + self.path
 
     def is_in(self, allowed: Collection[str]) -> bool:
-        """allowed: the setting URL_ALLOWED_HOSTS, `host` or `host:port`."""
+        """Return whether the setting URL_ALLOWED_HOSTS (`allowed`) names this target, as `host` or `host:port`."""
         return self.bracketed_host in allowed or f"{self.bracketed_host}:{self.port}" in allowed
 
 
 def parse_target(url: str, allowed: Collection[str]) -> Target:
-    """Raises UrlRefused. Hosts that are allowed may have any port, and be any address."""
+    """Parse a URL. Raises UrlRefused. Allowed hosts may have any port and any address."""
     url = url.strip()
     if len(url) > MAX_URL_CHARACTERS:
         raise UrlRefused("url_address_blocked", "too long")
@@ -86,7 +89,7 @@ def is_literal(host: str) -> bool:
 
 
 def _parse_host(host: str, netloc: str) -> str:
-    """The canonical host. Raises UrlRefused for what is none, and for addresses with a zone."""
+    """Return the canonical host. Raises UrlRefused for an invalid host, and for an address with a zone."""
     if ":" in host or "[" in netloc:
         try:
             address = ip_address(host)
@@ -106,7 +109,7 @@ def _parse_host(host: str, netloc: str) -> str:
 
 
 def ascii_name(host: str) -> str:
-    """The name in lower case, as name servers know it, without the dot at its end. Raises UrlRefused."""
+    """Convert a name to lower case and IDNA, as name servers use it, without a final dot. Raises UrlRefused."""
     if not host.isascii():
         try:
             host = idna.encode(host, uts46=True).decode()

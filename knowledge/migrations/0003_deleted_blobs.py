@@ -1,4 +1,4 @@
-"""What a deleted or replaced file leaves in the storage, recorded in the same transaction, whoever deletes it."""
+"""Records the blobs of deleted or replaced files in the same transaction, whoever deletes the row."""
 
 import django.db.models.functions.datetime
 from django.db import migrations, models

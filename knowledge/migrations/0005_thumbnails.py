@@ -1,4 +1,4 @@
-"""Pictures have thumbnails, whose paths are recorded like those of contents when a row loses them."""
+"""Adds thumbnails of pictures. A trigger records their paths like those of contents when a row loses them."""
 
 from django.db import migrations, models
 

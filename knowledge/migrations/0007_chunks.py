@@ -1,4 +1,4 @@
-"""Chunks take the place of passages, which were stored by the first search of a project and are so again."""
+"""Replaces passages by chunks. As passages were, chunks are stored by the first search of a project."""
 
 
 import django.contrib.postgres.fields
@@ -10,7 +10,7 @@ import knowledge.models.chunk_vector
 from django.db import migrations, models
 
 
-# Where it is not installed, or this role may not create it, searches find words alone (knowledge/vector_extension.py).
+# If it is not installed, or this role may not create it, searches use words alone (knowledge/vector_extension.py).
 CREATE_EXTENSION = """
 DO $$ BEGIN
     IF EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector') THEN
@@ -20,7 +20,7 @@ EXCEPTION WHEN insufficient_privilege THEN
     RAISE NOTICE 'the extension vector is not created';
 END $$
 """
-# Numbers do not compress, and are read with their row.
+# Stored inline: numbers do not compress, and are read with their row.
 STORE_INLINE = """
 ALTER TABLE knowledge_chunkvector ALTER COLUMN vector SET STORAGE EXTERNAL, SET (toast_tuple_target = 8160)
 """

@@ -1,4 +1,4 @@
-"""Documents, how many chunks of a file are found, which quotas add up, and ids of members that say nothing of others."""
+"""Adds documents, the number of searchable chunks per file (for quotas), and ids of members that reveal nothing."""
 
 import uuid
 

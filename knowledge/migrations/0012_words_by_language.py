@@ -7,7 +7,7 @@ from knowledge.migration_operations import AddMissingIndex, wait_for_locks, wait
 
 
 class Migration(migrations.Migration):
-    """Beside the traffic, which uses the former index until the new ones are complete."""
+    """Runs beside traffic, which uses the former index until the new ones are complete."""
 
     atomic = False
     dependencies = [

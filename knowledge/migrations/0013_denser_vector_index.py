@@ -1,6 +1,6 @@
-"""More of each vector's neighbours in the index of every model of embeddings: searches find more of what is nearest (decision 0109).
+"""Rebuilds the index of every embedding model with more neighbours per vector, for better recall (decision 0109).
 
-Built beside the traffic, which uses the former index until the new one is complete.
+It is built beside traffic, which uses the former index until the new one is complete.
 """
 
 from django.db import migrations, transaction
@@ -8,7 +8,7 @@ from django.db import migrations, transaction
 from knowledge.migration_operations import wait_for_locks, wait_no_longer
 
 PARAMETERS = "m = 24, ef_construction = 128"
-# In memory an index of 100,000 vectors of 512 dimensions is built in minutes; what does not fit is slower.
+# In memory, an index of 100,000 vectors of 512 dimensions is built in minutes; the part that does not fit is slower.
 MEMORY = "512MB"
 
 
@@ -22,7 +22,7 @@ def rebuild(apps, schema_editor):
 
 
 def _build(schema_editor, name, pk, dimensions):
-    """An attempt that was interrupted leaves an index that is not used, and has the new name."""
+    """Build the index again. An interrupted attempt leaves an unused index with the new name."""
     execute = schema_editor.execute
     execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}_new")
     execute(

@@ -1,5 +1,5 @@
-"""Versions of documents that are served while others are read, bases that stay when an account is deleted, and when what restricted
-members see of a base was changed."""
+"""Adds served versions of documents, heirs of bases of deleted accounts, and the time of the last change of a base that
+restricted members see."""
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
@@ -8,10 +8,10 @@ from django.db import migrations, models
 
 import knowledge.models.account_deletion
 
-# Restricted members have learnt nothing of later changes.
+# The start value does not reveal later changes to restricted members.
 DATE = "UPDATE knowledge_knowledgebase SET outline_updated_at = created_at"
 
-# As in 0005, but the content of the version that is served stays.
+# As in 0005, but the content of the served version stays.
 RECORD_UNSERVED = """
 CREATE OR REPLACE FUNCTION knowledge_record_deleted_blob() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -38,7 +38,7 @@ BEGIN
     RETURN NULL;
 END $$;
 """
-# A document that is ready serves the version that it has.
+# A ready document serves its own version.
 END_SERVED = """
 CREATE FUNCTION knowledge_end_served_version() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -65,7 +65,7 @@ DROP FUNCTION knowledge_record_served_blob();
 DROP TRIGGER knowledge_file_ready ON knowledge_file;
 DROP FUNCTION knowledge_end_served_version();
 """
-# Whatever deletes the account has deleted its memberships before. Locks: as changes of members take them, the base before them.
+# The deletion of an account deletes its memberships first. Locks as in changes of members: the base before the members.
 PASS_ON = """
 CREATE FUNCTION knowledge_pass_on_bases() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

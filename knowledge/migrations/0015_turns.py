@@ -1,8 +1,8 @@
-"""Whose chunks wait for a vector, so that owners take turns (decision 0164)."""
+"""Stores the owners of chunks that wait for a vector, so that owners take turns (decision 0164)."""
 
 from django.db import migrations, models
 
-# Others have their vector; those that running processes of the release before add count as of nobody.
+# Other rows have a vector. Rows that running processes of the previous release add count as nobody's.
 FILL = """
 UPDATE knowledge_chunkvector AS waiting SET owner = file.owner_id
 FROM knowledge_chunk AS chunk JOIN knowledge_file AS file ON file.id = chunk.file_id

@@ -6,14 +6,14 @@ from knowledge.migration_operations import wait_for_locks, wait_no_longer
 
 
 class Migration(migrations.Migration):
-    """Built beside the traffic: outside of a transaction, and waiting for the transactions that were open before."""
+    """Builds the index beside traffic: outside of a transaction, after the end of all transactions opened before."""
 
     atomic = False
     dependencies = [("knowledge", "0015_turns")]
 
     operations = [
         wait_for_locks(),
-        # What an attempt that was interrupted has left: it is not used, and has the name.
+        # An interrupted attempt leaves an unused index with this name.
         migrations.RunSQL("DROP INDEX CONCURRENTLY IF EXISTS vector_waiting_by_owner", migrations.RunSQL.noop),
         AddIndexConcurrently(
             "chunkvector",

@@ -1,6 +1,6 @@
-"""Chunks are found by the words of their normal form where these are others than the words of the text (decision 0106).
+"""Adds the words of the normal form to chunks, where they differ from the words of the text (decision 0106).
 
-Beside traffic: a nullable column, which a trigger fills for new rows and batches for those that are there.
+It runs beside traffic: a trigger fills the nullable column of new rows, and batches fill that of existing rows.
 """
 
 from django.db import migrations
@@ -10,8 +10,9 @@ from knowledge.migration_operations import FillInBatches, build_index, wait_for_
 UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 HANGUL = r"\uac00-\ud7a3"
 EITHER = UNSPACED + HANGUL
-# As knowledge/normal_form.py. None calls another: a restored dump builds indexes without a search path.
-# Pairs of the first 50,000 characters, so that no text, of 100,000 characters, has more than the megabyte of words that Postgres takes.
+# As in knowledge/normal_form.py. No function calls another: a restored dump builds indexes without a search path.
+# Pairs of the first 50,000 characters only, so that no text of 100,000 characters exceeds the megabyte of words that
+# Postgres accepts.
 FUNCTIONS = rf"""
 CREATE OR REPLACE FUNCTION knowledge_normal_form(value text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
@@ -86,7 +87,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunSQL(FUNCTIONS, NO_FUNCTIONS),
-        # Django does not know it: nobody loads it.
+        # Unknown to Django, because no code loads it.
         migrations.RunSQL(
             "ALTER TABLE knowledge_chunk ADD COLUMN IF NOT EXISTS normal_words tsvector",
             "ALTER TABLE knowledge_chunk DROP COLUMN normal_words",

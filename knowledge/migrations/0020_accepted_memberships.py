@@ -1,11 +1,11 @@
-"""Memberships that users accept, and owners who accept that bases may count for them: an account leaves its bases to nobody else.
+"""Adds the acceptance of memberships and of ownerships. Only owners who accepted inherit bases of a deleted account.
 
-What is there is accepted; so is what processes of the release before add meanwhile, which do not know the columns.
+Existing rows are accepted, and so are rows that processes of the previous release add, which do not know the columns.
 """
 
 from django.db import migrations, models
 
-# As in 0014, but for the condition on heirs.
+# As in 0014, except for the condition on heirs.
 PASS_ON = """
 CREATE OR REPLACE FUNCTION knowledge_pass_on_bases() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 from knowledge.migration_operations import AddMissingIndex, wait_for_locks, wait_no_longer
 
-# The table has a row per file: the key is added without reading them, and checked beside traffic.
+# The table has a row per file: the key is added without reading the rows, and validated beside traffic.
 ADD = """
 ALTER TABLE knowledge_file ADD COLUMN IF NOT EXISTS page_of_id uuid, ADD COLUMN IF NOT EXISTS page integer;
 DO $$ BEGIN

@@ -1,4 +1,4 @@
-"""Files may be images that tools returned."""
+"""Lets files be images that tools returned."""
 
 from django.db import migrations, models
 

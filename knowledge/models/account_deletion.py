@@ -1,7 +1,8 @@
-"""What becomes of knowledge bases and documents when the accounts are deleted that they count for: `on_delete` of `owner`.
+"""Values of `on_delete` for `owner`: the fate of knowledge bases and documents when their owner's account is deleted.
 
-A base with another owner who has accepted that stays: the trigger knowledge_pass_on_bases gives it to the longest-standing of
-them, with its documents, in the transaction of the deletion (decision 0115). A base without one is deleted with the account.
+A base stays if another owner has accepted that it may count for them. The trigger knowledge_pass_on_bases gives it to
+the longest-standing of these, with its documents, in the transaction of the deletion (decision 0115). Other bases are
+deleted with the account.
 """
 
 from typing import Any
@@ -12,7 +13,7 @@ from django.db.models.deletion import Collector
 
 
 def cascade_without_another_owner(collector: Collector, field: Any, bases: QuerySet[Any], using: str) -> None:
-    """Delete those of `bases` whose heirs are all among the accounts that are deleted together."""
+    """Delete the bases that have no heir except the accounts that are deleted together."""
     account = field.remote_field.model
     accounts = [
         one.pk for model, rows in collector.data.items() if issubclass(model, account) for one in rows
@@ -23,7 +24,7 @@ def cascade_without_another_owner(collector: Collector, field: Any, bases: Query
 
 
 def cascade_unless_document(collector: Collector, field: Any, files: QuerySet[Any], using: str) -> None:
-    """Delete `files` of the account itself; a document is deleted with its base."""
+    """Delete the account's own files. Documents are not included: they are deleted with their base."""
     _cascade(collector, field, files.filter(knowledge_base__isnull=True), using)
 
 

@@ -1,4 +1,4 @@
-"""Chunk: a part of a text, as searches find it."""
+"""Chunk: a part of a text, the unit that searches return."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from knowledge.languages import Language, detect_language
 from knowledge.models.extraction import FileStatus
 from knowledge.models.file import File
 
-# Chunks of one transaction, which others that change the file wait for.
+# Chunks of one transaction; other transactions that change the file wait for its end.
 BATCH: Final = 200
 
 
@@ -30,10 +30,10 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
     # Mutators
 
     def add(self, file: File, texts: Sequence[tuple[int, ChunkText]]) -> bool:
-        """Store chunks, by position, under the version of this attempt; those that are stored already stay.
+        """Store chunks, by position, under the version of this attempt; existing chunks stay.
 
-        Not found before the file says so. Chunks with the text of one that has a vector get it. False: another attempt
-        holds the file.
+        Searches find them once the file names this version. A chunk gets the vector of another chunk with the same
+        text, if there is one. False: another attempt holds the file.
         """
         with transaction.atomic():
             if not file.hold_for_chunks():
@@ -47,7 +47,7 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
         return True
 
     def delete_stale(self, pk: UUID) -> int:
-        """Delete a batch of a file's chunks that are not found; return how many. None while the file is being read."""
+        """Delete a batch of a file's chunks that searches do not find; return how many. 0 if the file is being read."""
         vectors = apps.get_model("knowledge", "ChunkVector").objects
         with transaction.atomic():
             ended = (
@@ -56,7 +56,7 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
             file = ended.only("status", "attempt", "chunks_version").first()
             if file is None:
                 return 0
-            # A search may be storing the missing chunks of this attempt.
+            # Another process may be storing the missing chunks of this attempt.
             is_joining = file.status == FileStatus.READY and file.chunks_version is None
             kept = file.attempt if is_joining else file.chunks_version
             stale = self.filter(file=file)
@@ -72,18 +72,18 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
     # Queries
 
     def found_in(self, files: QuerySet[File]) -> Self:
-        """Those that searches of these files find."""
+        """Filter the chunks that searches of these files find."""
         return self.filter(file__in=files, version=F("file__chunks_version"))
 
 
 class Chunk(models.Model):
-    """Of a file's text. The scope of a search is a condition on what chunks belong to (knowledge/search.py)."""
+    """A part of a file's text. The scope of a search is a condition on the chunks' files (knowledge/search.py)."""
 
     file = models.ForeignKey(File, on_delete=models.CASCADE, related_name="chunks", db_index=False)
-    # The attempt that read its text. One version of a file's chunks is found: File.chunks_version.
+    # The attempt that read the text. Searches find one version of a file's chunks: File.chunks_version.
     version = models.IntegerField()
     position = models.IntegerField()
-    start = models.IntegerField()  # of the file's text, in characters
+    start = models.IntegerField()  # offset in the file's text, in characters
     text = models.TextField()
     content_hash = models.BinaryField(max_length=32)
     language = models.CharField(max_length=7, choices=[(one.value, one.name.title()) for one in Language])
@@ -125,7 +125,7 @@ class Chunk(models.Model):
 
     @classmethod
     def of(cls, file: File, position: int, start: int, text: str) -> Chunk:
-        """Not stored."""
+        """Create a chunk without storing it."""
         return cls(
             file=file,
             version=file.attempt,

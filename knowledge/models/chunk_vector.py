@@ -1,4 +1,4 @@
-"""EmbeddingModel and ChunkVector: what a model of embeddings makes of each chunk, and who computes it."""
+"""EmbeddingModel and ChunkVector: the vectors of chunks by embedding model, and the leases of the workers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from django.db.models.functions import Now
 from knowledge.models.chunk import Chunk
 from knowledge.models.sql.fair_order import NEXT_VECTORS, WaitingVector
 
-# Extended after each batch; a batch that takes longer may be computed twice, and is stored once.
+# Extended after each batch; a batch that takes longer may be computed twice, but is stored once.
 LEASE: Final = timedelta(seconds=60)
 _DELETED_AT_ONCE: Final = 5_000
-# Of the HNSW index (decision 0109). A change needs a migration that builds those of all models again, beside the traffic.
+# Parameters of the HNSW indexes (decision 0109). A change needs a migration that rebuilds all of them beside traffic.
 _HNSW: Final = "m = 24, ef_construction = 128"
 
 
 class RealField(models.FloatField[float, float]):
-    """A number of 4 bytes."""
+    """A floating-point number of 4 bytes."""
 
     def db_type(self, connection: Any) -> str:  # noqa: ARG002
         return "real"
@@ -42,9 +42,9 @@ class EmbeddingModelQuerySet(models.QuerySet["EmbeddingModel"]):
         return model
 
     def register(self, name: str) -> None:
-        """Let every chunk, those of now and those to come, wait for a vector of this model. Idempotent.
+        """Let every present and future chunk wait for a vector of this model. Idempotent.
 
-        A model that another one has replaced has no vectors of later chunks: it has to become complete again.
+        A replaced model has no vectors of later chunks, and has to become complete again.
         """
         if self.is_registered(name):
             return
@@ -56,40 +56,41 @@ class EmbeddingModelQuerySet(models.QuerySet["EmbeddingModel"]):
     # Queries
 
     def free(self) -> Self:
-        """Those that no worker has leased."""
+        """Filter the models that no worker has leased."""
         return self.filter(Q(lease_until__isnull=True) | Q(lease_until__lt=Now()))
 
     def chosen(self) -> EmbeddingModel | None:
-        """The one that the settings name, once it is registered."""
+        """Return the model that the settings name, once it is registered."""
         return self.filter(name=settings.EMBEDDINGS_MODEL).first()
 
     def is_registered(self, name: str) -> bool:
-        """Whether it is in use, or becomes complete."""
+        """Return whether a model is serving, or registered and not complete yet."""
         model = self.filter(name=name).first()
         return model is not None and (model.completed_at is None or model == self.serving())
 
     def serving(self) -> EmbeddingModel | None:
-        """Whose vectors searches compare: the one that was complete last; before there is one, what the chosen one has."""
+        """Return the model for searches: the last to become complete, or the chosen one while none is complete."""
         complete = self.filter(completed_at__isnull=False).order_by("-completed_at", "-pk")
         return complete.first() or self.chosen()
 
     def in_use(self) -> list[EmbeddingModel]:
-        """Whose vectors new chunks get: those that searches compare come first."""
+        """Return the models whose vectors new chunks get; the one for searches comes first."""
         found = [one for one in (self.serving(), self.chosen()) if one is not None]
         return list(dict.fromkeys(found))
 
     def unused(self) -> Self:
-        """Those that another one has replaced. None without a chosen one: it may come back."""
+        """Filter the replaced models. Empty if the chosen model is not registered, because one of these may return."""
         if self.chosen() is None:
             return self.none()
         return self.exclude(pk__in=[model.pk for model in self.in_use()])
 
 
 class EmbeddingModel(models.Model):
-    """dimensions: None until its first vector.  attempt: rises with each claim, and is the fencing token of a lease.
+    """A registered embedding model. dimensions: None before its first vector.
 
-    completed_at: when every chunk had its vector; later chunks wait for theirs while searches use it.
-    latest_owner: who had the last turn; 0: nobody.
+    attempt: rises with each claim; the fencing token of a lease.
+    completed_at: when every chunk had a vector; later chunks wait for theirs while searches use the model.
+    latest_owner: the owner who had the last turn; 0: nobody.
     """
 
     name = models.CharField(max_length=200, unique=True)
@@ -113,11 +114,11 @@ class EmbeddingModel(models.Model):
     # Mutators
 
     def extend_lease(self) -> bool:
-        """False if another worker has the lease."""
+        """Extend the lease. False if another worker has it."""
         return bool(self._as_held().update(lease_until=Now() + LEASE))
 
     def end_turn(self, owner: int) -> bool:
-        """Extend the lease; the next turn is that of the owner after this one. False if another worker has the lease."""
+        """Extend the lease, and let the next owner have a turn. False if another worker has the lease."""
         self.latest_owner = owner
         return bool(self._as_held().update(lease_until=Now() + LEASE, latest_owner=owner))
 
@@ -125,7 +126,7 @@ class EmbeddingModel(models.Model):
         self._as_held().update(lease_until=None)
 
     def complete(self) -> bool:
-        """Let searches use its vectors from now on. False: chunks wait for one, some perhaps only from now on."""
+        """Let searches use this model from now on. False: chunks, perhaps added just now, still wait for a vector."""
         with transaction.atomic():
             _lock("EXCLUSIVE")
             ChunkVector.objects.add_missing(self)
@@ -135,7 +136,9 @@ class EmbeddingModel(models.Model):
         return True
 
     def drop(self) -> int:
-        """Delete it with its index and its vectors, in short transactions; return how many. Idempotent after an interruption."""
+        """Delete the model, its index and its vectors, in short transactions; return the number of vectors.
+        Can be repeated after an interruption.
+        """
         with connection.cursor() as cursor:
             cursor.execute(f"DROP INDEX IF EXISTS {self.index_name}")
         vectors, deleted = ChunkVector.objects.filter(model=self), 0
@@ -145,7 +148,7 @@ class EmbeddingModel(models.Model):
         return deleted
 
     def set_dimensions(self, dimensions: int) -> None:
-        """Create the HNSW index of this model's vectors, of which the dimensions are a part. Needs the extension. Idempotent."""
+        """Store the dimensions, and create the HNSW index of this model's vectors. Needs the extension. Idempotent."""
         halfvec = f"halfvec({dimensions:d})"
         with transaction.atomic(), connection.cursor() as cursor:
             self.dimensions = dimensions
@@ -169,9 +172,9 @@ class ChunkVectorQuerySet(models.QuerySet["ChunkVector"]):
     # Mutators
 
     def wait_for(self, chunks: Iterable[Chunk]) -> None:
-        """Add a row for each of these new chunks, in the transaction that adds them.
+        """Add a row for each new chunk and model, in the transaction that adds the chunks.
 
-        With the vector of a chunk with the same text, of this file's version before or of another file, or without one.
+        It has the vector of a chunk with the same text, of the file's previous version or of another file, or none.
         """
         _lock("ROW SHARE")
         pks = [chunk.pk for chunk in chunks]
@@ -180,13 +183,13 @@ class ChunkVectorQuerySet(models.QuerySet["ChunkVector"]):
                 cursor.execute(_WAIT_FOR, {"model": model.pk, "chunks": pks})
 
     def add_missing(self, model: EmbeddingModel) -> int:
-        """Add a row without a vector for each chunk that has none of this model; return how many."""
+        """Add a row without a vector for each chunk that has no row of this model; return how many."""
         with connection.cursor() as cursor:
             cursor.execute(_ADD_MISSING, {"model": model.pk})
             return int(cursor.rowcount)
 
     def copy_equal(self, model: EmbeddingModel, pks: Sequence[int]) -> set[int]:
-        """Copy the vectors of chunks with the same text to those of these that wait for one; return which got one."""
+        """Copy vectors of chunks with the same text to the rows of `pks` that have none; return the filled rows."""
         with connection.cursor() as cursor:
             cursor.execute(_COPY_EQUAL, {"model": model.pk, "vectors": list(pks)})
             return {pk for (pk,) in cursor.fetchall()}
@@ -196,11 +199,11 @@ class ChunkVectorQuerySet(models.QuerySet["ChunkVector"]):
         return bool(self.filter(pk=pk, vector__isnull=True).update(vector=vector))
 
     def lock_in_order(self) -> None:
-        """To the end of the transaction, in the order in which vectors are recorded, or one would wait for the other."""
+        """Lock the rows until the transaction ends, in the order in which vectors are recorded, to avoid a deadlock."""
         list(self.order_by("id").select_for_update(of=("self",)).values_list("pk"))
 
     def give_up(self, pk: int, error: str) -> None:
-        """The model refuses this text: it is found by its words alone."""
+        """Store the error of a text that the model refuses: searches find the chunk by its words alone."""
         self.filter(pk=pk, vector__isnull=True).update(error=error[:200])
 
     # Queries
@@ -209,16 +212,16 @@ class ChunkVectorQuerySet(models.QuerySet["ChunkVector"]):
         return self.filter(vector__isnull=True, error="")
 
     def next_turns(self, model: EmbeddingModel, most: int) -> list[WaitingVector]:
-        """Of those that wait for this model, at most so many, in the order in which they are computed."""
+        """Return up to `most` rows that wait for this model, in the order in which they are computed."""
         with connection.cursor() as cursor:
             cursor.execute(NEXT_VECTORS, {"model": model.pk, "latest": model.latest_owner, "most": most})
             return [WaitingVector(*row) for row in cursor.fetchall()]
 
 
 class ChunkVector(models.Model):
-    """vector: None until it is computed.  error: why it never will be.
+    """The vector of a chunk by one model. vector: None until it is computed.  error: why it will never be computed.
 
-    owner: of the file when the chunk was stored, for the order in which vectors are computed alone; 0: not known.
+    owner: the file's owner when the chunk was stored, used only for the order of computation; 0: unknown.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -250,12 +253,12 @@ class ChunkVector(models.Model):
 
 
 def _lock(mode: str) -> None:
-    """Until the transaction ends: no chunk is stored while a model is registered, or it would wait for no vector."""
+    """Lock the table of models until the transaction ends: a chunk stored during a registration would get no row."""
     with connection.cursor() as cursor:
         cursor.execute(f"LOCK TABLE knowledge_embeddingmodel IN {mode} MODE")
 
 
-# The vector of each text that is asked for, looked for once however many chunks have it: a file may be one passage repeated.
+# The vector of each requested text, looked up once per text: a file may consist of one repeated passage.
 # Plan: chunk_content for each text, and one_vector_per_model.
 _KNOWN: Final = """known AS MATERIALIZED (
         SELECT asked.content_hash, (

@@ -1,4 +1,4 @@
-"""DeletedBlob: content in the storage that no file refers to any more, until it is deleted there."""
+"""DeletedBlob: a content that no file refers to any more, until it is deleted from the storage."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from django.db.models.functions import Now
 
 
 class DeletedBlob(models.Model):
-    """Written by a trigger of the table of files, in the transaction that deletes or replaces a file's content or thumbnail:
-    whichever way a row goes (with its owner, by SQL), and whatever dies afterwards."""
+    """A blob to be deleted.
+
+    A trigger on the table of files inserts the row in the transaction that deletes or replaces a file's content or
+    thumbnail, also if the file is deleted with its owner or by SQL. So no later crash can lose it.
+    """
 
     path = models.CharField(max_length=200)
     created_at = models.DateTimeField(db_default=Now())

@@ -1,4 +1,4 @@
-"""Document: a file of a knowledge base, whose versions follow one another under one id."""
+"""Document: a file of a knowledge base, whose successive versions have one id."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def hash_given(content_type: str, content: Iterable[bytes]) -> bytes:
-    """SHA-256 of what is given of a document. The same bytes of another type are read in another way: a table, or plain text."""
+    """Compute the SHA-256 of a document's content with its type, because the type decides how the bytes are read."""
     digest = sha256(f"{content_type}\n".encode())
     for part in content:
         digest.update(part)
@@ -30,9 +30,9 @@ def hash_given(content_type: str, content: Iterable[bytes]) -> bytes:
 
 
 class DocumentVersion(NamedTuple):
-    """What was given of a document.
+    """A version of a document, as a user supplied it.
 
-    content: the path in the storage; empty: it is to be read from `url`.  content_hash: hash_given; None: not known yet.
+    content: the path in the storage; empty: to be read from `url`.  content_hash: from hash_given(); None: unknown yet.
     """
 
     name: str
@@ -47,7 +47,7 @@ class DocumentQuerySet(FileQuerySet):
     # Mutators
 
     def delete_whole(self) -> int:
-        """Delete them with their chunks and vectors, beside workers that compute these; return how many."""
+        """Delete the documents, chunks and vectors, beside workers that compute these; return how many documents."""
         with transaction.atomic():
             held = list(self.order_by("pk").select_for_update(of=("self",)).values_list("pk", flat=True))
             ChunkVector.objects.filter(chunk__file__in=held).lock_in_order()
@@ -57,7 +57,7 @@ class DocumentQuerySet(FileQuerySet):
     # Queries
 
     def readable_by(self, user: User | int) -> Self:
-        """Those of bases that the user may read."""
+        """Filter the documents of bases that the user may read."""
         return self.filter(knowledge_base__in=KnowledgeBase.objects.readable_by(user))
 
 
@@ -68,7 +68,7 @@ class DocumentManager(models.Manager.from_queryset(DocumentQuerySet)):  # type: 
 
 
 class Document(File):
-    """A row of the table of files. The version that was whole last is found until the new one is, also if that fails."""
+    """A row of the table of files. Searches find the last complete version until a newer one is complete."""
 
     objects: ClassVar[Any] = DocumentManager()
 
@@ -76,22 +76,22 @@ class Document(File):
         proxy = True
         default_permissions = ()
 
-    # Mutators: False if the row was deleted, or has moved on
+    # Mutators: False if the row was deleted, or another attempt holds it
 
     def rename(self, name: str) -> bool:
-        """Both the version that is served and the one that was given last."""
+        """Rename both the served and the latest version."""
         with transaction.atomic():
             is_renamed = self.rename_given(name)
             ServedVersion.objects.of(self).update(name=name)
         return is_renamed
 
     def rename_given(self, name: str) -> bool:
-        """The version that was given last."""
+        """Rename the latest version."""
         return bool(self._rows().update(name=name))
 
     def replace(self, version: DocumentVersion) -> bool:
-        """Return to the queue with another content; the version that is whole is served until the new one is. A worker that
-        holds the row loses it.
+        """Return the document to the queue with another content.
+        The complete version is served until the new one is complete. A worker that holds the row loses it.
         """
         with transaction.atomic():
             row = self._rows().select_for_update(no_key=True, of=("self",)).defer("text").first()
@@ -104,7 +104,7 @@ class Document(File):
     def _queue(self, version: DocumentVersion) -> bool:
         fields = version._asdict()
         if not version.content:
-            # Of a version that was whole: if the new one is the same, nothing is read again.
+            # The hash of a complete version stays: if the URL still has the same content, nothing is read again.
             is_whole = Q(status=FileStatus.READY, chunks_version__isnull=False, url=version.url)
             fields["content_hash"] = models.Case(models.When(is_whole, then=F("content_hash")), default=None)
         return bool(
@@ -122,7 +122,7 @@ class Document(File):
         )
 
     def record_fetched(self, version: DocumentVersion) -> bool:
-        """Keep what was read from the URL, under this attempt: the next one does not read it again."""
+        """Keep the content that this attempt fetched from the URL, so that the next attempt does not fetch it again."""
         fields = version._asdict()
         del fields["name"], fields["url"]
         return bool(self._as_held().update(**fields))
@@ -131,16 +131,18 @@ class Document(File):
 
     @property
     def shown(self) -> File | ServedVersion:
-        """What members see of it: the version that is whole, if there is one."""
+        """The version that members see: the complete one, if there is one."""
         return getattr(self, "served", None) or self
 
     def is_found_with(self, content_hash: bytes) -> bool:
-        """Whether the version that searches find, or that is being read, has this content."""
+        """Return whether the latest version has this content, and did not fail."""
         known = self.content_hash and bytes(self.content_hash)
         return known == content_hash and self.status != FileStatus.FAILED
 
     def is_unchanged_by(self, content_hash: bytes | None) -> bool:
-        """Whether a version with this content (None: of a URL) is none. What was read from a URL is replaced by any other."""
+        """Return whether a version with this content would change nothing.
+        False for None (the version has a URL), and for a document that was read from a URL.
+        """
         return bool(content_hash and not self.url and self.is_found_with(content_hash))
 
     def _rows(self) -> DocumentQuerySet:

@@ -1,4 +1,4 @@
-"""Extraction: what is known of a file once it has been read, with its kind and status."""
+"""Extraction: the result of reading a file; the kinds and statuses of files."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -10,7 +10,7 @@ from django.db import models
 class FileKind(models.TextChoices):
     TEXT = "text"
     IMAGE = "image"
-    TABULAR = "tabular"  # its text is a preview: columns and first rows
+    TABULAR = "tabular"  # the text is a preview: columns and first rows
 
 
 class FileStatus(models.TextChoices):
@@ -20,10 +20,10 @@ class FileStatus(models.TextChoices):
 
 
 class Extraction(NamedTuple):
-    """What is known of a file once it has been read.
+    """The result of reading a file.
 
-    notes_length: characters at the beginning of the text that are notes of the reader, which no search finds.
-    unread_pages: those that are pictures without text.  shown_pages: of these, those of which there are pictures for models.
+    notes_length: length of the reader's notes at the beginning of the text, in characters; no search finds them.
+    unread_pages: number of pages that are pictures without text.  shown_pages: those that have a picture for models.
     content, thumbnail: paths in the storage, or empty; `content` replaces the upload.
     """
 

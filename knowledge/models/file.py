@@ -1,4 +1,4 @@
-"""File: something a user uploaded, or a document of a knowledge base, and the text or picture that models get of it."""
+"""File: an upload of a user, or a document of a knowledge base, with the text or picture that models get."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from knowledge.models.project import Project
 BEAT_S: Final = 3.0
 # Workers that may die with a file before it fails.
 MAX_FAILURES: Final = 3
-# Of staff who may read what was extracted of other people's files.
+# The permission of staff to read the extracted texts of other people's files.
 TEXT_PERMISSION: Final = "knowledge.view_file_text"
 
 
 class FileQuerySet(FileClaims["File"]):
     def with_stale_chunks(self) -> Self:
-        """Those that no worker adds chunks to. A search that stores missing ones adds them to the version that is kept."""
+        """Filter the files with stale chunks that no worker reads. Missing chunks join the version that stays."""
         return self.filter(has_stale_chunks=True).exclude(status=FileStatus.PROCESSING)
 
     def visible_to(self, user: Any) -> Self:
-        """The user's own files, without documents of knowledge bases, pictures of pages and images of tools; files of others are not visible."""
+        """Filter the user's own files, without documents of knowledge bases, pictures of pages and images of tools."""
         return self.downloadable_by(user).filter(is_tool_image=False)
 
     def downloadable_by(self, user: Any) -> Self:
-        """Those that are visible to the user, and the images that tools returned in the user's sessions."""
+        """Filter the files that are visible to the user, and the images that tools returned in the user's sessions."""
         return self.filter(owner=user, knowledge_base__isnull=True, page_of__isnull=True)
 
     def of_session_alone(self, session_id: UUID) -> Self:
-        """Files attached to messages of this session, to none of another session, and in no project."""
+        """Filter the files attached to messages of this session, to none of another session, and in no project."""
         attached = File.objects.filter(messages__message__session_id=session_id, project__isnull=True)
         counted = self.filter(pk__in=attached.values("pk"))
         return counted.annotate(sessions=Count("messages__message__session_id", distinct=True)).filter(
@@ -49,7 +49,7 @@ class FileQuerySet(FileClaims["File"]):
 
 
 def stored_as(file: File, _name: str) -> str:
-    """The path in the storage: the id, never the name that the user gave."""
+    """Return the path in the storage, which has the id, never the name that the user chose."""
     return f"files/{file.pk}"
 
 
@@ -61,60 +61,60 @@ class File(models.Model):
     project = models.ForeignKey(
         Project, null=True, blank=True, on_delete=models.SET_NULL, related_name="files"
     )
-    # Of a document: its owner is the base's, and only the members of the base see it.
+    # The base of a document. Its owner is the document's owner; only members of the base see the document.
     knowledge_base = models.ForeignKey(
         KnowledgeBase, null=True, blank=True, on_delete=models.CASCADE, related_name="documents"
     )
     name = models.CharField(max_length=255, help_text="As it is shown.")
-    # Where the document was read from; empty: it was given as a text or a file.
+    # The source of a document; empty: it was uploaded as a text or a file.
     url = models.TextField(blank=True, default="", db_default="")
-    # SHA-256 of what was given and its type, to see that a new version is none.
+    # SHA-256 of the content and its type, to recognise a new version that is the same.
     content_hash = models.BinaryField(max_length=32, null=True, blank=True)
     content_type = models.CharField(max_length=200, default="text/plain")
     kind = models.CharField(max_length=7, choices=FileKind.choices, default=FileKind.TEXT)
     size_bytes = models.BigIntegerField(default=0)
     content = models.FileField(upload_to=stored_as, blank=True, max_length=200)
-    # The path in the storage of a small copy of a picture that is ready.
+    # The path of a small copy of a picture in the storage.
     thumbnail = models.CharField(max_length=200, blank=True, default="", db_default="")
     status = models.CharField(max_length=10, choices=FileStatus.choices, default=FileStatus.PROCESSING)
     error_code = models.CharField(max_length=40, blank=True, default="")
     # The text that models read and its tokens in the default encoding; for images width_px and height_px instead.
     text = models.TextField(blank=True, default="")
     token_count = models.IntegerField(default=0)
-    # Its tokens in the other installed encodings, by their names; empty if it was read before they were counted.
+    # Tokens in the other installed encodings, by name; empty if the file was read before they were counted.
     tokens_by_encoding = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
-    # Characters at the beginning of the text that are notes of the reader: no search finds them.
+    # Length of the reader's notes at the beginning of the text, in characters; no search finds them.
     notes_length = models.IntegerField(default=0, db_default=0)
-    # Those that are pictures without text.
+    # Number of pages that are pictures without text.
     unread_pages = models.IntegerField(default=0, db_default=0)
-    # Of these, those of which there are page_pictures.
+    # Number of these pages that have page_pictures.
     shown_pages = models.IntegerField(default=0, db_default=0)
     width_px = models.IntegerField(null=True, blank=True)
     height_px = models.IntegerField(null=True, blank=True)
-    # A picture of a page without text, and the number of that page: models that see are shown it with the document.
+    # For the picture of a page without text: its document and page number. Vision models get it with the document.
     page_of = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="page_pictures", db_index=False
     )
     page = models.IntegerField(null=True, blank=True)
-    # An image that a tool returned: in no list, and deleted by the database with the last tool call that it is of.
+    # An image that a tool returned. It is in no list; the database deletes it with the last tool call that has it.
     is_tool_image = models.BooleanField(default=False, db_default=False, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    # Rises with every claim: the fencing token of what a worker stores.
+    # Rises with every claim; the fencing token of all writes of a worker.
     attempt = models.IntegerField(default=0, db_default=0)
-    # How many workers died with it.
+    # Number of workers that died while they read the file.
     failures = models.IntegerField(default=0, db_default=0)
     lease_until = models.DateTimeField(null=True, blank=True)
-    # When it began to wait for a worker.
+    # When the file began to wait for a worker.
     queued_at = models.DateTimeField(db_default=Now())
     ended_at = models.DateTimeField(null=True, blank=True)
-    # When its owner's sockets were told of its end.
+    # When the end was published to the sockets of the owner.
     announced_at = models.DateTimeField(null=True, blank=True)
-    # The attempt whose chunks searches find; None: it has none yet.
+    # The attempt whose chunks searches find; None: no chunks yet.
     chunks_version = models.IntegerField(null=True, blank=True)
-    # How many those are.
+    # Number of these chunks.
     chunk_count = models.IntegerField(default=0, db_default=0)
-    # There may be chunks of other attempts, to be deleted once it has ended.
+    # Whether there may be chunks of other attempts, which are deleted once the file has ended.
     has_stale_chunks = models.BooleanField(default=False, db_default=False)
 
     objects = FileQuerySet.as_manager()
@@ -180,11 +180,10 @@ class File(models.Model):
     # Mutators: False if this attempt no longer holds the row
 
     def start_again(self) -> bool:
-        """Return an ended file to the queue, as if no worker had failed with it.
+        """Return an ended file to the queue, with its count of failures reset.
 
-        False: it has not ended, has no content, or is the picture of a page, which comes from its document.
-
-        What was extracted stays until its end replaces it, and searches find its chunks until then.
+        False: the file has not ended, has no content, or is the picture of a page, which its document creates.
+        The extracted text stays, and searches find its chunks, until the new end replaces them.
         """
         ended = type(self).objects.filter(pk=self.pk).exclude(status=FileStatus.PROCESSING)
         ended = ended.exclude(content="", url="").filter(page_of__isnull=True)
@@ -204,7 +203,7 @@ class File(models.Model):
         return bool(self._as_held().update(lease_until=Now() + LEASE))
 
     def release(self, delay: timedelta = timedelta()) -> bool:
-        """Return the file to the queue, from where the sweeper has it claimed `delay` later."""
+        """Return the file to the queue, where it waits for `delay` before the sweeper has it claimed."""
         return bool(self._as_held().update(lease_until=None, queued_at=Now() + delay))
 
     def take_from_dead_worker(self) -> bool:
@@ -213,17 +212,19 @@ class File(models.Model):
         return bool(held.update(lease_until=None, queued_at=Now(), failures=F("failures") + 1))
 
     def hold_for_chunks(self) -> bool:
-        """Keep the row for chunks of this attempt, which `end_ready` or `serve_chunks` lets be found, to the end of the transaction."""
+        """Lock the row until the transaction ends, to store chunks of this attempt.
+        Searches find them after `end_ready` or `serve_chunks`.
+        """
         if self.status == FileStatus.READY:
             return bool(self._as_ended().update(has_stale_chunks=True))
         return bool(self._as_held().update(has_stale_chunks=True, lease_until=Now() + LEASE))
 
     def serve_chunks(self) -> bool:
-        """Let the chunks of this attempt be found, which was ready without them."""
+        """Let searches find the chunks of this attempt, stored after the file was ready."""
         return bool(self._as_ended().update(chunks_version=self.attempt, chunk_count=self._count_chunks()))
 
     def end_ready(self, found: Extraction, *, has_chunks: bool = False) -> bool:
-        """has_chunks: of this attempt, all are stored, and are found from now on. Otherwise none is."""
+        """End the file as ready. `has_chunks`: all chunks of this attempt exist; searches find them, else none."""
         stored = found._asdict() | {"chunks_version": self.attempt if has_chunks else None}
         stored["tokens_by_encoding"] = dict(found.tokens_by_encoding)
         stored["chunk_count"] = self._count_chunks() if has_chunks else 0
@@ -232,7 +233,7 @@ class File(models.Model):
         return self._end(status=FileStatus.READY, **stored)
 
     def end_unchanged(self) -> bool:
-        """What was to be read again is what was extracted from it before."""
+        """End the file as ready, with the former text: the content to be read again is unchanged."""
         return self._end(status=FileStatus.READY)
 
     def end_failed(self, code: str) -> bool:
@@ -246,15 +247,15 @@ class File(models.Model):
 
     @property
     def has_failures_left(self) -> bool:
-        """Whether the death of its present worker leaves the file another attempt."""
+        """Whether the file gets another attempt if its present worker dies."""
         return self.failures + 1 < MAX_FAILURES
 
     def current_page_pictures(self) -> FileQuerySet:
-        """Those of the latest reading. Messages may have those of earlier ones."""
+        """Return the page pictures of the latest reading. Messages may have pictures of earlier readings."""
         return File.objects.filter(page_of=self).order_by("-created_at", "page")[: self.shown_pages]
 
     def _count_chunks(self) -> int:
-        """Of this attempt."""
+        """Count the chunks of this attempt."""
         stored: Any = self.chunks
         return int(stored.filter(version=self.attempt).count())
 
@@ -271,16 +272,16 @@ class File(models.Model):
     # Mutators
 
     def join(self, project: Project) -> bool:
-        """Belong to `project`, and to no other. False: the file or the project was deleted."""
+        """Move the file to `project`, out of any other. False: the file or the project was deleted."""
         return self._move(project, project)
 
     def leave(self, project: Project) -> bool:
-        """Belong to no project any more. False: it does not belong to `project`."""
+        """Remove the file from `project`. False: the file does not belong to it."""
         return self._move(project, None, project=project)
 
     def _move(self, touched: Project, to: Project | None, **condition: Any) -> bool:
         with transaction.atomic():
-            # Locks the project: it is not deleted meanwhile.
+            # Locks the project, so that it is not deleted meanwhile.
             if not touched.change():
                 return False
             moved = type(self).objects.filter(pk=self.pk, **condition).update(project=to)

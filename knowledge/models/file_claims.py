@@ -1,4 +1,4 @@
-"""FileClaims: which files a worker claims, and which ones the sweeper repairs."""
+"""FileClaims: claims of files by workers, and queries for repairs by the sweeper."""
 
 from datetime import timedelta
 from typing import Final, Self, TypeVar
@@ -13,9 +13,9 @@ from knowledge.models.sql.fair_order import CLAIM_FILE
 
 M = TypeVar("M", bound=models.Model)
 
-# While its text is extracted, a worker extends the lease; without that, the file is given to another one.
+# A worker extends the lease while it extracts the text; after the lease, another worker gets the file.
 LEASE: Final = timedelta(seconds=15)
-# A file that waits for longer may have lost its queue message.
+# A file that waits longer may have lost its queue message.
 UNCLAIMED_FOR: Final = timedelta(seconds=5)
 # An end is announced within milliseconds of its commit; after this its worker has crashed.
 UNANNOUNCED_FOR: Final = timedelta(seconds=2)
@@ -35,7 +35,7 @@ class FileClaims(models.QuerySet[M]):
             return self.defer("text").get(pk=file_id)
 
     def claim_next(self) -> M | None:
-        """Lease the file that is next: of those that wait, the oldest of the owner with the fewest in work. None: nothing waits."""
+        """Lease the next file: the oldest that waits of the owner with the fewest files in work. None: none waits."""
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(CLAIM_FILE, {"lease_s": LEASE.total_seconds()})
             claimed = cursor.fetchone()
@@ -44,18 +44,18 @@ class FileClaims(models.QuerySet[M]):
     # Queries
 
     def not_ended(self) -> Self:
-        """Those that wait or are in work."""
+        """Filter the files that wait or are in work."""
         return self.filter(status=FileStatus.PROCESSING)
 
     def abandoned(self) -> Self:
-        """Files whose worker has died."""
+        """Filter the files whose worker has died."""
         return self.filter(status=FileStatus.PROCESSING, lease_until__lt=Now()).defer("text")
 
     def unclaimed(self) -> Self:
-        """Files that no worker has claimed for a while."""
+        """Filter the files that no worker has claimed within UNCLAIMED_FOR."""
         waiting = self.filter(status=FileStatus.PROCESSING, lease_until__isnull=True)
         return waiting.filter(queued_at__lt=Now() - UNCLAIMED_FOR)
 
     def unannounced(self) -> Self:
-        """Files whose end was committed and, after a crash, not published."""
+        """Filter the files whose end was committed but, because of a crash, not published."""
         return self.filter(announced_at__isnull=True, ended_at__lt=Now() - UNANNOUNCED_FOR).defer("text")

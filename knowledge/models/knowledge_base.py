@@ -1,5 +1,5 @@
-"""KnowledgeBase: documents that several people search. KnowledgeBaseMember: who, in which role. MembershipChange: who
-changed that."""
+"""KnowledgeBase: documents that several people search. KnowledgeBaseMember: a member with a role. MembershipChange: the
+log of changes of members."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ MAX_TOPIC_CHARACTERS: Final = 100
 MAX_HINT_CHARACTERS: Final = 200
 MAX_KEYWORDS: Final = 5
 MAX_KEYWORD_CHARACTERS: Final = 48
-# All that restricted members see of a base, beside its owner.
+# The only fields of a base that restricted members see, beside its owner.
 OUTLINE: Final = frozenset({"name", "routing_hint", "routing_keywords"})
-# Of staff who may read what bases hold: summaries, topics, documents, and what searches find.
+# The permission of staff to read the contents of bases: summaries, topics, documents and search results.
 CONTENTS_PERMISSION: Final = "knowledge.view_knowledge_base_contents"
 
 
@@ -37,11 +37,11 @@ class MemberRole(models.TextChoices):
     OWNER = "owner"  # manages members, and deletes the base
     EDITOR = "editor"  # adds, replaces and deletes documents
     READER = "reader"
-    # Reads no title and no text: only what a secondary model makes of them (docs/decisions/0117).
+    # Reads no titles or texts, only the output of a secondary model about them (docs/decisions/0117).
     RESTRICTED = "restricted"
 
 
-# Those that may read documents.
+# The roles that may read documents.
 READING: Final = frozenset({MemberRole.OWNER, MemberRole.EDITOR, MemberRole.READER})
 EDITING: Final = frozenset({MemberRole.OWNER, MemberRole.EDITOR})
 
@@ -50,7 +50,7 @@ class KnowledgeBaseQuerySet(models.QuerySet["KnowledgeBase"]):
     # Mutators
 
     def start(self, owner: User, **fields: Any) -> KnowledgeBase:
-        """A new base with its creator as its first member."""
+        """Create a base, with its creator as the first member."""
         with transaction.atomic():
             base = self.create(owner=owner, **fields)
             member = base.members.create(user=owner, role=MemberRole.OWNER)
@@ -61,24 +61,27 @@ class KnowledgeBaseQuerySet(models.QuerySet["KnowledgeBase"]):
     # Queries
 
     def visible_to(self, user: User | int) -> Self:
-        """Those that the user is a member of, in whichever role."""
+        """Filter the bases that the user is a member of, in any role."""
         return self.filter(pk__in=KnowledgeBaseMember.objects.filter(user=user).values("knowledge_base"))
 
     def readable_by(self, user: User | int) -> Self:
-        """Those whose documents the user may read."""
+        """Filter the bases whose documents the user may read."""
         reading = KnowledgeBaseMember.objects.filter(user=user, role__in=sorted(READING))
         return self.filter(pk__in=reading.values("knowledge_base"))
 
     def searchable_by(self, user: User | int, bases: Iterable[UUID]) -> Self:
-        """Those of `bases` whose documents the user may read; none if the user may not read those of any one of them."""
+        """Filter the bases among `bases` whose documents the user may read.
+        Empty if the user is a member of one of `bases` without that right.
+        """
         bound = KnowledgeBaseMember.objects.filter(user=user, knowledge_base__in=list(bases))
         barred = bound.exclude(role__in=sorted(READING))
         return self.readable_by(user).filter(~Exists(barred), pk__in=list(bases))
 
     def with_role_of(self, user: User) -> Self:
-        """Those that the user is a member of, each with the user's `role`, the id of that `member`, and what of it is accepted.
+        """Filter the user's bases, with the user's `role`, the id of the `member`, and the acceptances as attributes.
 
-        The latest `changed_at` first: by what the role sees, since an order tells of changes as well as a time does.
+        The latest `changed_at` comes first. It counts only changes that the role may see, because an order reveals
+        changes as a time does.
         """
         own = self.filter(members__user=user).annotate(
             role=F("members__role"),
@@ -92,23 +95,24 @@ class KnowledgeBaseQuerySet(models.QuerySet["KnowledgeBase"]):
         )
 
     def deleted(self) -> Self:
-        """Those without members, which nobody reaches any more (chat/knowledge_bases/deletion.py)."""
+        """Filter the bases without members, which nobody can reach any more (chat/knowledge_bases/deletion.py)."""
         return self.filter(members__isnull=True)
 
     def after(self, base: KnowledgeBase) -> Self:
-        """Of those with a role: the ones behind `base` in their order."""
+        """Filter the bases after `base` in the order of `with_role_of`."""
         older = Q(changed_at__lt=base.changed_at)
         return self.filter(older | Q(changed_at=base.changed_at, pk__lt=base.pk))
 
 
 class KnowledgeBase(ReferencedRow):
-    """owner: one of the owners among its members, whose quotas it counts in; the role of a member decides what is allowed.
+    """A knowledge base. owner: the owner among its members whose quotas it uses; a member's role sets the permissions.
 
-    routing_hint, routing_keywords: all that restricted members and their models see of what it holds beside its name.
-    updated_at: of anything, documents and members included.  outline_updated_at: of what restricted members see.
+    routing_hint, routing_keywords: the only description, beside the name, that restricted members and their models see.
+    updated_at: last change of anything, including documents and members.
+    outline_updated_at: last change of the fields that restricted members see.
     """
 
-    # Of the user who asks, from with_role_of.
+    # Attributes for the requesting user, from with_role_of.
     role: MemberRole
     member: UUID
     is_accepted: bool
@@ -145,7 +149,7 @@ class KnowledgeBase(ReferencedRow):
     # Mutators
 
     def change(self, **fields: Any) -> bool:
-        """Set what members may edit, in the row and here. False: the row was deleted, and nothing was changed."""
+        """Set fields that members may edit, in the row and this object. False: the row was deleted; nothing changed."""
         fields["updated_at"] = timezone.now()
         outline = {name: value for name, value in fields.items() if name in OUTLINE}
         changed = {"outline_updated_at": _when_changed(outline, fields["updated_at"])} if outline else {}
@@ -159,7 +163,7 @@ class KnowledgeBase(ReferencedRow):
         return True
 
     def pass_on(self, owner_id: int) -> None:
-        """Let it count for another owner, who has agreed, with its documents."""
+        """Transfer the base and its documents to another owner, who has agreed."""
         now = timezone.now()
         self.owner_id, self.updated_at, self.outline_updated_at = owner_id, now, now
         self.save(update_fields=["owner", "updated_at", "outline_updated_at"])
@@ -175,7 +179,7 @@ class KnowledgeBaseMemberQuerySet(models.QuerySet["KnowledgeBaseMember"]):
     # Mutators
 
     def accept(self, user: User | int, bases: Iterable[UUID]) -> list[UUID]:
-        """Accept the user's pending memberships of these bases; return the bases of those."""
+        """Accept the user's pending memberships of these bases; return the bases that were pending."""
         pending = self.filter(user=user, knowledge_base__in=list(bases), is_accepted=False)
         found = list(pending.values_list("knowledge_base", flat=True))
         if found:
@@ -191,24 +195,25 @@ class KnowledgeBaseMemberQuerySet(models.QuerySet["KnowledgeBaseMember"]):
         return self.filter(role=MemberRole.OWNER)
 
     def heirs(self) -> Self:
-        """Owners who have agreed that the base may count for them."""
+        """Filter the owners who have agreed that the base may count for them."""
         return self.owners().filter(is_ownership_accepted=True)
 
     def invited_by(self, owner: User, user: User) -> Self:
-        """The user's pending memberships of bases that `owner` is an owner of."""
+        """Filter the user's pending memberships of bases that `owner` is an owner of."""
         owned = KnowledgeBaseMember.objects.owners().filter(user=owner).values("knowledge_base")
         return self.filter(user=user, is_accepted=False, knowledge_base__in=owned)
 
     def roles_of(self, user: User | int, bases: Iterable[UUID]) -> Mapping[UUID, MemberRole]:
-        """The user's role in each of these bases that exists and that the user is a member of, as it is now."""
+        """Return the user's present role in each of these bases; without bases that the user is not a member of."""
         found = self.filter(user=user, knowledge_base__in=list(bases))
         return {base: MemberRole(role) for base, role in found.values_list("knowledge_base_id", "role")}
 
 
 class KnowledgeBaseMember(models.Model):
-    """is_accepted: by the user; False: an invitation, which allows what its role does, but tells and costs the user nothing.
+    """A membership of a user in a base.
 
-    is_ownership_accepted: of an owner, that the base may count for this user (docs/decisions/0115).
+    is_accepted: False for an invitation, which has the rights of its role, but sends and costs the user nothing.
+    is_ownership_accepted: whether an owner has agreed that the base may count for them (docs/decisions/0115).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -240,13 +245,16 @@ class KnowledgeBaseMember(models.Model):
     # Mutators
 
     def change_role(self, role: MemberRole) -> None:
-        """In the row and here. Whoever is made an owner by another has not accepted that yet."""
+        """Set the role in the row and in this object. A new owner has not accepted the ownership yet."""
         self.role, self.is_ownership_accepted = role, False
         self.save(update_fields=["role", "is_ownership_accepted"])
 
 
 class MembershipChange(models.Model):
-    """Kept when the base or a user is deleted: names are copies. before, after: a role; empty: no member."""
+    """A change of a member or role. It stays when the base or a user is deleted: names are copies.
+
+    before, after: a role; empty: not a member.
+    """
 
     knowledge_base = models.UUIDField(db_index=True)
     name = models.CharField(max_length=200)

@@ -1,4 +1,4 @@
-"""OwnedRow: a row that its owner lists, the latest updated first, and edits. It has the columns owner and updated_at."""
+"""OwnedRow: a row that its owner edits and lists, latest update first. It has the columns owner and updated_at."""
 
 from typing import Any, Self, TypeVar
 
@@ -11,11 +11,11 @@ R = TypeVar("R", bound=models.Model)
 
 class OwnedQuerySet(models.QuerySet[R]):
     def visible_to(self, user: Any) -> Self:
-        """The user's own; those of other users are not visible."""
+        """Filter the user's own rows; those of other users are not visible."""
         return self.filter(owner=user)
 
     def after(self, row: Any) -> Self:
-        """Those behind `row` in the order of lists."""
+        """Filter the rows after `row` in the order of lists."""
         older = Q(updated_at__lt=row.updated_at)
         return self.filter(older | Q(updated_at=row.updated_at, pk__lt=row.pk))
 
@@ -27,7 +27,7 @@ class OwnedRow(models.Model):
     # Mutators
 
     def change(self, **fields: Any) -> bool:
-        """Set what the owner may edit, in the row and here. False: the row was deleted."""
+        """Set fields that the owner may edit, in the row and this object. False: the row was deleted."""
         fields["updated_at"] = timezone.now()
         for name, value in fields.items():
             setattr(self, name, value)

@@ -14,7 +14,7 @@ from django.utils import timezone
 from knowledge.models.owned_row import OwnedQuerySet
 from knowledge.models.referenced_row import ReferencedRow
 
-# Of staff who may read the instructions of other people's projects.
+# The permission of staff to read the instructions of other people's projects.
 INSTRUCTIONS_PERMISSION: Final = "knowledge.view_project_instructions"
 
 
@@ -40,9 +40,9 @@ class Project(ReferencedRow):
     # Mutators
 
     def change(self, files: Iterable[UUID] | None = None, **fields: Any) -> bool:
-        """Set what the owner may edit, in the row and here. False: the row was deleted, and nothing was changed.
+        """Set fields that the owner may edit, in the row and this object. False: the row was deleted; nothing changed.
 
-        files: ids of all that belong to it from now on, and to no other project; None: as before.
+        files: ids of all files that belong to this project, and no other, from now on; None: no change.
         """
         fields["updated_at"] = timezone.now()
         with transaction.atomic():
@@ -55,7 +55,9 @@ class Project(ReferencedRow):
         return True
 
     def _hold(self, files: Iterable[UUID]) -> None:
-        """The row is locked by the caller's update, so that two changes leave the files of one of them."""
+        """Replace the files of the project.
+        The caller's update has locked the row, so that of two concurrent changes one determines all files.
+        """
         ids = list(files)
         held: Any = self.files
         held.exclude(pk__in=ids).update(project=None)

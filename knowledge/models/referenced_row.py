@@ -1,4 +1,4 @@
-"""ReferencedRow: a row that other rows of its owner refer to, and that may be deleted while another one begins to."""
+"""ReferencedRow: a row that other rows of its owner refer to, safe against deletion while a reference is added."""
 
 from typing import Any
 
@@ -6,15 +6,17 @@ from django.db import models, transaction
 
 
 class ReferencedRow(models.Model):
-    """Foreign keys are checked when the transaction ends, too late to say what is gone: who is to refer to the row holds it
-    before, and a deletion locks it first. Locks of rows that are referred to come before those of rows that refer.
+    """A row that is locked before a reference to it is added, and before it is deleted.
+
+    Foreign keys are checked at the end of the transaction, too late to report which row is missing.
+    Locks of referenced rows come before those of referring rows.
     """
 
     class Meta:
         abstract = True
 
     def hold(self) -> bool:
-        """Until the transaction ends, the row is not deleted. False: it was deleted before."""
+        """Lock the row against deletion until the transaction ends. False: it was deleted before."""
         return self._rows().select_for_update(no_key=True).first() is not None
 
     def delete(self, *args: Any, **options: Any) -> tuple[int, dict[str, int]]:

@@ -1,4 +1,4 @@
-"""ServedVersion: what members see of a document while another version of it is read, and after that failed."""
+"""ServedVersion: the version of a document that members see while a newer one is being read, or has failed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from knowledge.models.file import File
 
 class ServedVersionQuerySet(models.QuerySet["ServedVersion"]):
     def keep(self, document: File) -> None:
-        """Keep the version that a document has, which is whole, unless an earlier one is kept. The caller holds the row."""
+        """Copy the document's version, which is complete, unless a copy exists already. The caller holds the row."""
         columns = ("name", "url", "content_type", "size_bytes", "content")
         kept = ServedVersion(document_id=document.pk, **{name: getattr(document, name) for name in columns})
         self.bulk_create([kept], ignore_conflicts=True)
@@ -21,9 +21,9 @@ class ServedVersionQuerySet(models.QuerySet["ServedVersion"]):
 
 
 class ServedVersion(models.Model):
-    """The columns are those of the row of the document, which has those of the version that was given last.
+    """A complete version of a document. The columns are named as in the document's row, which has the latest version.
 
-    The statement that makes the document ready deletes it, by a trigger, and another one has the content deleted then.
+    A trigger deletes this row when the document becomes ready; another trigger then has the content deleted.
     """
 
     document = models.OneToOneField(File, primary_key=True, on_delete=models.CASCADE, related_name="served")

@@ -1,6 +1,6 @@
 """Attempt: one attempt at a run, from claim to end. Runs the loop and knows why it may be cancelled.
 
-How an attempt ends is completion.py's; what earlier attempts left is resume.py's.
+completion.py ends an attempt; loop/resume.py continues what earlier attempts left.
 """
 
 import asyncio
@@ -57,14 +57,14 @@ from llm_worker.upstream.model_request import Request
 
 logger = logging.getLogger(__name__)
 
-# stopped: by a user.  deadline: it took too long.  lost: another process owns the run.
-# released: this process must give the run up, and another one resumes it.
+# stopped: a user stopped the run.  deadline: it took too long.  lost: another process owns it.
+# released: this process must give it up, and another process resumes it.
 CancelReason = Literal["stopped", "deadline", "lost", "released"]
 
 
 @dataclass(frozen=True)
 class WorkerServices:
-    """What a worker process shares among its attempts."""
+    """The services that the attempts of a worker process share."""
 
     database: Database
     publisher: Publisher
@@ -78,7 +78,10 @@ class WorkerServices:
 
 
 class Attempt:
-    """Belongs to the event loop. leased_at: not after the lease began, on the loop's clock; every beat moves it."""
+    """One attempt at a run, on the event loop.
+
+    leased_at: a time on the loop's clock, not after the lease began; every heartbeat moves it.
+    """
 
     def __init__(self, claimed: Claim, services: WorkerServices, leased_at: float) -> None:
         self.run = run = claimed.run
@@ -110,7 +113,7 @@ class Attempt:
         self._cancelled_at = 0.0
 
     async def carry_out(self) -> bool:
-        """Answer and end the run, or let it wait for its user. False: another worker has to be woken to go on."""
+        """Answer and end the run, or let it wait for its user. False: another worker must be woken to go on."""
         self._answering = asyncio.create_task(self._answer(), name=f"run {self.run.pk}")
         try:
             if self._cancel_reason:  # cancelled before it started
@@ -134,26 +137,26 @@ class Attempt:
         return True
 
     async def _wait_for_approval(self) -> bool:
-        """False: the user has decided meanwhile, and another worker has to be woken."""
+        """Let the run wait for its user. False: the user has decided meanwhile, and another worker must be woken."""
         became = await self._completion.let_wait()
         if became == Waiting.STOPPING:
             await self._completion.end(AttemptOutcome(Status.STOPPED), self._measure_stop)
         return became != Waiting.DECIDED
 
     def cancel(self, reason: CancelReason) -> None:
-        """Cancel the answer, even while the upstream is silent. The first reason counts; after the end, none."""
+        """Cancel the answer, even while the upstream is silent. Only the first reason counts; after the end, none."""
         if self._cancel_reason is None and not (self._answering and self._answering.done()):
             self._cancel_reason, self._cancelled_at = reason, self._loop.time()
             if self._answering:
                 self._answering.cancel()
 
     async def check_revoked(self) -> None:
-        """Stop if that was requested while this process was not subscribed."""
+        """Cancel the attempt if a stop was requested while this process was not subscribed."""
         try:
             async with self._services.redis_questions:
                 is_stopped = await is_revoked(self.run.turn.session_id, self.run.pk)
         except RedisError:
-            return  # the row says so too, and the next beat reads it
+            return  # a stop is stored in the row too, and the next heartbeat reads it
         if is_stopped:
             self.cancel("stopped")
 
@@ -162,7 +165,7 @@ class Attempt:
             await self._show_saved_answer()
         if self.run.attempt == 1:
             self._emitter.run_start(self.run.model)
-        # A stop from before the process listened for this run.
+        # The stop may have been requested before the process listened for this run.
         await self.check_revoked()
         brief = self._brief
         if brief is None:
@@ -199,7 +202,7 @@ class Attempt:
                 brief.highest_number, [*brief.known_documents, *documents_of(brief.earlier.rounds)]
             ),
             allowance=allowance,
-            # Of the turn, so that a second attempt sends the same.
+            # The time of the turn, so that a second attempt sends the same.
             now=self.run.turn.created_at,
             tool_limit_s=settings.TOOL_TIMEOUT_S,
             on_request=self._record,
@@ -214,7 +217,7 @@ class Attempt:
         )
 
     def _record(self, inside: str, request: Request, report: ContextReport) -> None:
-        """Record a request that is being sent. inside: the row of the agent call that sends it, if any."""
+        """Record a request that is being sent. inside: the row of the agent call that sends it; may be empty."""
         tool_call = UUID(inside) if inside else None
         self._requests.record(request.sent_messages, datetime.now(UTC), tool_call=tool_call, report=report)
         if not inside:

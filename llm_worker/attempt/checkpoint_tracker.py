@@ -1,4 +1,4 @@
-"""Tracks how much of one attempt has been saved and when the next checkpoint is due. On the event loop."""
+"""Tracks how much of one attempt has been saved and when the next checkpoint is due. Used on the event loop."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,10 @@ INTERVAL_S = 1.5
 
 
 class CheckpointTracker:
-    """cited: what the answer cites, by number; grows with it."""
+    """Builds the checkpoints of one attempt.
+
+    cited: the documents that the answer cites, by number; the mapping grows with the answer.
+    """
 
     def __init__(
         self,
@@ -29,10 +32,10 @@ class CheckpointTracker:
         self._producer = producer
         self._cited = {} if cited is None else cited
         self._saved_citations = 0
-        self._pieces = 0  # how many deltas the latest checkpoint held
+        self._pieces = 0  # the number of deltas in the latest checkpoint
         self._saved_at = now
         self._is_closed = False
-        # What the attempt answers with, until that is stored; None before it is known.
+        # The setup of the answer; None before it is known, and once it is stored.
         self.setup: AnswerSetup | None = None
 
     def is_due(self, now: float) -> bool:
@@ -58,5 +61,5 @@ class CheckpointTracker:
         self._saved_citations = max(self._saved_citations, len(checkpoint.cited))
 
     def close(self) -> None:
-        """No more checkpoints: the end of the run is saved instead."""
+        """Take no more checkpoints: the end of the run is saved instead."""
         self._is_closed = True

@@ -22,7 +22,7 @@ BATCH_SIZE = 50
 
 
 class Checkpointer:
-    """Saves the attempts that `live` returns."""
+    """Saves checkpoints of the attempts that `live` returns."""
 
     def __init__(self, owner: int, database: Database, live: Callable[[], Collection[Attempt]]) -> None:
         self._owner = owner

@@ -46,11 +46,11 @@ class AttemptOutcome(NamedTuple):
 
 @dataclass
 class AttemptCompletion:
-    """started_at: when the attempt began, on the event loop's clock.
+    """Ends one attempt. started_at: when the attempt began, on the event loop's clock.
 
     is_opened: readers were shown a snapshot of what earlier attempts saved.  has_resumed: the attempt has loaded what
-    earlier ones left, so that its own state holds it.  counted_before, finish_before: of the run's first end, if the
-    user let it go on.  allowance: what the attempt counts in; None before it asks a model.
+    earlier attempts left, so that its own state includes it.  counted_before, finish_before: usage and finish at the
+    run's first end, if the user let it go on.  allowance: counts what the run uses; None before it asks a model.
     """
 
     run: Run
@@ -68,7 +68,7 @@ class AttemptCompletion:
     allowance: Allowance | None = None
 
     async def end(self, outcome: AttemptOutcome, on_stop_logged: Callable[[], None]) -> None:
-        """Commit the end, append the last packets, then announce. on_stop_logged: `stop` is in the log."""
+        """Commit the end, append the last packets, then announce. on_stop_logged: called once `stop` is in the log."""
         end = await self.database.call_with_retry(finish_run, self.run, await self._result(outcome))
         if end is None:
             return
@@ -86,30 +86,33 @@ class AttemptCompletion:
             await self.database.call_with_retry(announce_end, self.run, wanted)
 
     async def let_wait(self) -> Waiting:
-        """Save what there is and let the run wait for its user without a worker; readers have been told of what it asks."""
+        """Save the answer so far and let the run wait for its user without a worker.
+
+        Readers have already been told what its calls ask.
+        """
         with suppress(StaleAttempt):
             await self.producer.flush()
         state, held = self.state, self.checkpoint.take()
         became = await self.database.call_with_retry(let_wait, held, state.usage, state.cycles)
         if became == Waiting.WAITING:
-            with suppress(RedisError):  # then it expires later
+            with suppress(RedisError):  # the log then expires later
                 await expire_soon(self.producer.log)
         return became
 
     async def release(self) -> bool:
-        """Save what there is and put the run back to the queue. False: it was stopped meanwhile, or lost."""
+        """Save the answer so far and put the run back into the queue. False: it was stopped meanwhile, or lost."""
         held = self.checkpoint.take()
         self.producer.discard()
         return await self.database.call_with_retry(release_run, held)
 
     async def _result(self, outcome: AttemptOutcome) -> RunOutcome:
-        """What is to be committed; all packets but the error and `stop` have been emitted."""
+        """Return the outcome to commit. Emits all packets but the error and `stop`."""
         if self.run.attempt > 1 and not self.has_resumed:
             await self._restore_saved_answer()
         never_ran = end_interrupted_call(self.run, self.emitter)
         self.emitter.end()
         state, first, cited = self.state, self.state.first_token_at, self.emitter.cited.values()
-        # Of what became reasoning, the citations go, and a snapshot before the end shows readers what is left.
+        # Citations in text that became reasoning are dropped; a snapshot before the end shows readers the rest.
         replaced = state.has_untagged_thinking
         return RunOutcome(
             status=outcome.status,
@@ -141,13 +144,13 @@ class AttemptCompletion:
             self.counted_before, self.finish_before = usage, finish
 
     def _finish(self, status: Status) -> Finish:
-        """A continuation that fails can be tried again: the answer is still cut."""
+        """Return how the answer finished. A failed continuation leaves it cut, so that users can try it again."""
         return (
             self.state.finish if self.state.finish.reason or status != Status.FAILED else self.finish_before
         )
 
     async def _restore_saved_answer(self) -> None:
-        """An attempt that ends before it has loaded what earlier ones left must neither hide nor overwrite it."""
+        """Load the saved answer: an attempt that ends before it has resumed must neither hide nor overwrite it."""
         snapshot, cited, counts = await self.database.call_with_retry(
             load_saved_answer_and_citations, self.run
         )

@@ -1,4 +1,4 @@
-"""Stores what was learned of a model's server with its row: for later runs, and for staff."""
+"""Stores what was learned about a model's server in the model's row: for later runs, and for staff."""
 
 import logging
 
@@ -16,7 +16,7 @@ class DialectMemory:
         self._database = database
 
     async def remember(self, model: Model, traits: frozenset[str]) -> None:
-        """Best effort: what is not stored is learned again."""
+        """Store traits of a model's server. Best effort: traits that could not be stored are learned again."""
         if model.row is None or traits <= model.dialect:
             return
         try:
@@ -25,7 +25,7 @@ class DialectMemory:
             logger.warning("what was learned of %r is not stored: %s", model, error)
 
     async def note_redirect(self, model: Model, target: str) -> None:
-        """Best effort, as remember(). target: empty if the server answers by itself."""
+        """Store where a server redirects to. Best effort, as remember(). target: empty if the server answers itself."""
         if model.row is None:
             return
         try:

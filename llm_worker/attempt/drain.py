@@ -17,7 +17,7 @@ HANDOVER_S = 4.5
 
 
 class Drain:
-    """On the event loop. `live`: the attempts of the process."""
+    """The shutdown of a worker process, on its event loop. live: returns the attempts of the process."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, live: Callable[[], Collection[Attempt]]) -> None:
         self.has_begun = False  # no more runs are claimed
@@ -28,7 +28,7 @@ class Drain:
         self._gave_up = False
 
     def begin(self, grace_s: float) -> None:
-        """Idempotent: the shortest grace period counts."""
+        """Claim no more runs, and release the others after the grace period. Idempotent: the shortest period counts."""
         self.has_begun = True
         if grace_s > 0:
             self._loop.call_later(grace_s, self._release_runs)
@@ -37,7 +37,7 @@ class Drain:
 
     @contextmanager
     def bounded(self) -> Iterator[None]:
-        """Wraps each run: ends it when the process cannot wait any longer."""
+        """Wrap a run, which is ended when the process cannot wait any longer."""
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  for the type checker: runs are tasks
         self._runs.add(task)

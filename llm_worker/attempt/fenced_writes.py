@@ -39,7 +39,7 @@ class SavedRun(NamedTuple):
     id: UUID
 
 
-# Run and message of any number of runs in one statement: with the ORM, checkpoints cost more than the stream.
+# Saves the rows of any number of runs and messages at once: with the ORM, checkpoints cost more than the stream.
 # Parameters: owner, and the arrays run, attempt, seq, text, reasoning and those of SetupParameters. Plan: primary keys
 # alone.
 _SAVE = f"""
@@ -59,7 +59,7 @@ _SAVE = f"""
     UPDATE chat_chatmessage AS message SET text = held.text, reasoning = held.reasoning
     FROM held WHERE message.id = held.message_id RETURNING held.id
 """  # noqa: S608  constants alone
-# A checkpoint of many runs does not wait for one that is being ended or extended at this moment: it is saved next time.
+# A checkpoint of many runs does not wait for a run that is being ended or extended right now: the next one saves it.
 SAVE_SKIPPING_LOCKED = Statement(_SAVE.format(locked="SKIP LOCKED"), SavedRun)
 SAVE_WAITING = Statement(_SAVE.format(locked=""), SavedRun)
 
@@ -68,7 +68,8 @@ SAVE_WAITING = Statement(_SAVE.format(locked=""), SavedRun)
 class Checkpoint:
     """The text and reasoning of an attempt up to its packet `seq`. pieces: the number of deltas they consist of.
 
-    setup: what it is written with; None if it is stored already.  cited: all documents that the text links to; empty if they are stored already.
+    setup: the setup of the answer; None if it is stored already.  cited: all documents that the text links to; empty if
+    they are stored already.
     """
 
     run: Run
@@ -81,7 +82,7 @@ class Checkpoint:
 
 
 def save_checkpoints(owner: int, checkpoints: Sequence[Checkpoint]) -> set[UUID]:
-    """Save checkpoints of this owner's runs; returns the ids saved. The others are locked or have another owner."""
+    """Save checkpoints of this owner's runs and return the ids saved. Other runs are locked or have another owner."""
     return _save(SAVE_SKIPPING_LOCKED, owner, checkpoints)
 
 
@@ -91,12 +92,12 @@ def save_checkpoint(owner: int, checkpoint: Checkpoint) -> None:
 
 
 def finish_run(run: Run, end: RunOutcome) -> RunOutcome | None:
-    """Commit the end; returns the end that was committed, None if this attempt is superseded."""
+    """Commit the end and return the end that was committed; None if this attempt is superseded."""
     reach("before_finish")
     try:
         is_committed = completion.commit_end(run.pk, run.attempt, end)
     except (DataError, IntegrityError, UnicodeError):
-        # Repeated, it would be refused again, and the run would be lost with its text.
+        # A retry would be refused again, and the run would be lost with its text.
         logger.exception("run %s: the database refuses its end, which is stored without details", run.pk)
         end = _without_details(end)
         is_committed = completion.commit_end(run.pk, run.attempt, end)
@@ -123,7 +124,7 @@ def finish_run(run: Run, end: RunOutcome) -> RunOutcome | None:
 
 
 def _without_details(end: RunOutcome) -> RunOutcome:
-    """The same end with its text, as its column takes it, and without what is only told about it."""
+    """Return the end with its text, made storable, but without upstream error, usage and other details."""
     return RunOutcome(
         end.status,
         end.last_seq,
@@ -137,8 +138,8 @@ def _without_details(end: RunOutcome) -> RunOutcome:
 def announce_end(run: Run, wanted: WantedCompression | None = None) -> None:
     """Record that the run's `stop` is in the log.
 
-    wanted: not None if the history may be too long. The compression is then requested in the same transaction, so that
-    a client that was told of the end finds the request.
+    wanted: the compression to request if the history may be too long, in the same transaction: a client that was told
+    of the end finds the request.
     """
     reach("before_announce")
     if wanted is None:
@@ -151,7 +152,7 @@ def announce_end(run: Run, wanted: WantedCompression | None = None) -> None:
 
 
 def release_run(checkpoint: Checkpoint) -> bool:
-    """Save the text and release the run for another worker. False: it was stopped meanwhile, or is superseded."""
+    """Save the text and release the run for another worker. Returns False if it was stopped meanwhile or superseded."""
     run = checkpoint.run
     with transaction.atomic():
         if checkpoint.pieces:  # otherwise the text of an earlier attempt is kept
@@ -160,7 +161,7 @@ def release_run(checkpoint: Checkpoint) -> bool:
 
 
 class Waiting(StrEnum):
-    """What became of a run whose calls need approval."""
+    """The state of a run whose calls need approval, after its attempt let it wait."""
 
     WAITING = "waiting"
     DECIDED = "decided"  # meanwhile: it is queued
@@ -171,7 +172,7 @@ class Waiting(StrEnum):
 def let_wait(checkpoint: Checkpoint, usage: TokenUsage, cycles: int) -> Waiting:
     """Save the text and let the run wait for its user without a worker.
 
-    Repeated after its reply was lost it returns LOST, and the sweeper wakes a worker if the run is queued.
+    A retry after a lost reply returns LOST, and the sweeper wakes a worker if the run is queued.
     """
     run = checkpoint.run
     counted = {**usage._asdict(), "cycles": cycles}
@@ -182,7 +183,7 @@ def let_wait(checkpoint: Checkpoint, usage: TokenUsage, cycles: int) -> Waiting:
             return Waiting.STOPPING if held and held.status == Status.STOPPING else Waiting.LOST
         _save(SAVE_WAITING, run.owner or 0, [checkpoint])
         waiting = Approval.objects.filter(tool_call__run=run.pk)
-        # While the call was refused: whoever signed in did not find it waiting.
+        # The user may have signed in while the server refused the call, before the call waited.
         waiting.signed_in().update(decision=Decision.SIGNED_IN, decided_at=Now())
         if waiting.undecided().exists():
             nobody = {"owner": None, "lease_until": None, "queued_at": Now()}
@@ -193,7 +194,7 @@ def let_wait(checkpoint: Checkpoint, usage: TokenUsage, cycles: int) -> Waiting:
 
 
 def owns_run(run: Run) -> bool:
-    """Whether the attempt still owns the run. Locks its row until the end of the transaction."""
+    """Return whether the attempt still owns the run. Locks its row until the end of the transaction."""
     ours = Run.objects.filter(pk=run.pk, attempt=run.attempt, owner=run.owner, status__in=HELD_STATUSES)
     return bool(ours.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 

@@ -1,4 +1,4 @@
-"""Extends the leases of this process's runs every second and reads back which were stopped or taken over.
+"""Extends the leases of this process's runs every second and reads back which runs were stopped or taken over.
 
 Without a successful heartbeat the process releases its runs (self-fencing) before another worker may claim them.
 """
@@ -23,7 +23,7 @@ FENCE_CHECK_S = 0.25
 
 
 class Heartbeat:
-    """Extends the leases of the attempts that `live` returns; cancels those that are stopping or taken over."""
+    """Extends the leases of the attempts that `live` returns; cancels attempts that are stopping or taken over."""
 
     def __init__(self, owner: int, database: Database, live: Callable[[], Collection[Attempt]]) -> None:
         self._owner = owner
@@ -39,7 +39,10 @@ class Heartbeat:
                 logger.warning("no heartbeat: %s", error)
 
     async def keep_fencing(self) -> None:
-        """A separate task: the heartbeat may hang in the database. Uses the monotonic clock, which is never adjusted."""
+        """Release runs without a recent heartbeat. Runs as a separate task: the heartbeat may hang in the database.
+
+        Uses the monotonic clock, which is never adjusted.
+        """
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(FENCE_CHECK_S)

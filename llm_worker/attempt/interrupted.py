@@ -15,7 +15,7 @@ NEVER_RAN = CallResult("unknown", "")
 
 
 def end_interrupted_call(run: Run, emitter: Emitter) -> list[ToolCall]:
-    """Close the call on the screen; returns its row, to be stored. Empty if no call was being written."""
+    """Close the call on the screen and return its row, to be stored. Empty if no call was being written."""
     written, state = emitter.preview, emitter.state
     if written is None:
         return []

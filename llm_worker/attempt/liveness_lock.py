@@ -1,4 +1,4 @@
-"""Holds the process's advisory lock from before its first claim until its end; the sweeper reads it as alive.
+"""Holds the process's advisory lock from before its first claim until its end: the sign of life for the sweeper.
 
 Runs in a separate thread, so that a busy event loop or a slow query does not look like a dead process
 (chat/infrastructure/liveness.py).
@@ -26,7 +26,7 @@ class LivenessLock:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Returns when the lock is held; waits for Postgres, until a signal handler raises."""
+        """Start the thread and return when the lock is held. Waits for Postgres, until a signal handler raises."""
         self._thread = start_thread("liveness lock", self._keep)
         try:
             self._held.wait()

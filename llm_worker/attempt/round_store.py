@@ -27,8 +27,9 @@ from llm_worker.side_requests.safe_summary_log import log_safe_summary
 
 
 class BegunRound(NamedTuple):
-    """held: the answer so far, None inside an agent tool.  spent: by the run until now, these calls included.
-    approvals: of those that wait.
+    """A round to store before it runs. held: the answer so far; None inside an agent tool.
+
+    spent: what the run has used until now, these calls included.  approvals: the approvals that calls wait for.
     """
 
     rows: Sequence[ToolCall]
@@ -56,7 +57,7 @@ class DatabaseRoundStore:
 
     async def begin(self, new_round: NewRound) -> list[str]:
         rows = [row_of(self._run, new_round, tab, call) for tab, call in enumerate(new_round.calls)]
-        # The reasoning is stored with the round; the message keeps only what follows.
+        # The reasoning is stored with the round; the message keeps only the reasoning that follows.
         held = replace(self._checkpoint.take(), reasoning="") if not new_round.inside else None
         session = self._run.turn.session
         approvals = [
@@ -89,11 +90,11 @@ class DatabaseRoundStore:
     async def _write(self, function: Callable[..., bool], *args: Any) -> None:
         if not await until_written(self._database.call_with_retry(function, *args)):
             self._on_lost()
-            await asyncio.Event().wait()  # until that has cancelled us
+            await asyncio.Event().wait()  # until on_lost() has cancelled this task
 
 
 async def until_written(writing: Coroutine[Any, Any, bool]) -> bool:
-    """Delay a cancellation until the write has ended, so that readers are shown what is stored."""
+    """Await a write; a cancellation takes effect when it has ended, so that readers are shown what is stored."""
     task = asyncio.create_task(writing)
     try:
         return await asyncio.shield(task)
@@ -105,7 +106,7 @@ async def until_written(writing: Coroutine[Any, Any, bool]) -> bool:
 
 
 def begin_round(run: Run, begun: BegunRound) -> bool:
-    """Store it in one transaction. False if another process owns the run. Idempotent."""
+    """Store the round in one transaction. Returns False if another process owns the run. Idempotent."""
     reach("before_round")
     with transaction.atomic():
         if not owns_run(run):
@@ -121,7 +122,7 @@ def begin_round(run: Run, begun: BegunRound) -> bool:
 
 
 def start_approved(run: Run, approved: Mapping[str, PlannedCall]) -> bool:
-    """Store that calls which waited run now. False if another process owns the run. Idempotent."""
+    """Store that calls which waited run now. Returns False if another process owns the run. Idempotent."""
     with transaction.atomic():
         if not owns_run(run):
             return False
@@ -136,7 +137,7 @@ def start_approved(run: Run, approved: Mapping[str, PlannedCall]) -> bool:
 
 
 def wait_for_answer(run: Run, approval: Approval) -> bool:
-    """Store that a call which ran waits. False if another process owns the run. Idempotent."""
+    """Store that a call which ran waits. Returns False if another process owns the run. Idempotent."""
     with transaction.atomic():
         if not owns_run(run):
             return False
@@ -146,7 +147,7 @@ def wait_for_answer(run: Run, approval: Approval) -> bool:
 
 
 def finish_call(run: Run, row: str, result: CallResult, report: AgentReport) -> bool:
-    """False if another process owns the run. Idempotent."""
+    """Store the result of a call. Returns False if another process owns the run. Idempotent."""
     reach("before_call_ended")
     with transaction.atomic():
         if not owns_run(run):
@@ -166,13 +167,13 @@ def finish_call(run: Run, row: str, result: CallResult, report: AgentReport) -> 
 
 
 def _arguments_that_ran(row: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns to change."""
+    """Return the columns to change, with the arguments that the call really ran with."""
     name = ToolCall.objects.values_list("name", flat=True).filter(pk=row).first() or ""
     return {"arguments": dict(arguments), "token_count": count_tokens(call_text(name, arguments))}
 
 
 def row_of(run: Run, new_round: NewRound, tab: int, call: PlannedCall) -> ToolCall:
-    # An attempt that resumes the round must find a refused call closed.
+    # A refused call is stored as ended, so that an attempt that resumes the round does not run it.
     begins_as = ToolCallStatus.WAITING if call.needs_approval else ToolCallStatus.RUNNING
     status, response = (call.result.status, call.result.response) if call.result else (begins_as, "")
     return ToolCall(

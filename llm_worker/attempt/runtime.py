@@ -48,12 +48,12 @@ from llm_worker.upstream.llm import LanguageModels
 
 logger = logging.getLogger(__name__)
 
-# Of sysexits.h.
+# The exit code of sysexits.h.
 EX_SOFTWARE: Final = 70
 
 
 class Runtime:
-    """Started once; run() may then be called from any number of threads."""
+    """The worker process. It is started once; run() may then be called from any number of threads."""
 
     def __init__(self) -> None:
         self.owner = new_owner()
@@ -69,42 +69,44 @@ class Runtime:
         self._drain = Drain(self._loop, self._attempts.values)
 
     def start(self) -> None:
-        """Returns when the process receives stops, can publish and counts as alive; waits for Redis and Postgres."""
+        """Start the process: it then receives stops, can publish and counts as alive. Waits for Redis and Postgres."""
         self._liveness_lock.start()
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()
 
     def run(self, run_id: str, queue: str = DEFAULT_QUEUE) -> bool:
-        """Carry out the run, or a waiting one of the queue whose turn it is more (decision 0086); returns when it has
-        ended or was released. False if there was none to claim."""
+        """Carry out the run, or a waiting run of the queue that comes before it (decision 0086).
+
+        Returns when the run has ended or was released; False if there was no run to claim.
+        """
         return asyncio.run_coroutine_threadsafe(self._run(run_id, queue), self._loop).result()
 
     def title(self, run_id: str) -> None:
-        """Set the title of the run's session, if it has none. Not while draining: the next turn requests it again."""
+        """Set the title of a session that has none. Does nothing while draining: the next turn requests it again."""
         self._run_beside(lambda: title_session(run_id, self._database, self._models))
 
     def check_provider(self, provider_id: str, check_id: str) -> None:
-        """Check the provider and store how it went. Not while draining: staff request it again."""
+        """Check the provider and store the result. Does nothing while draining: staff request it again."""
         self._run_beside(lambda: check_provider(provider_id, check_id, self._database, self._models))
 
     def list_mcp_tools(self, server_id: str, credential_id: str = "") -> None:
-        """List the tools of an MCP server and store them. Not while draining: it is requested again."""
+        """List the tools of an MCP server and store them. Does nothing while draining: the list is requested again."""
         self._run_beside(lambda: list_server(server_id, self._database, self._servers, credential_id))
 
     def answer_mcp_request(self, request_id: str) -> None:
-        """Read a resource or fill in a prompt of an MCP server. Not while draining: users ask again."""
+        """Read a resource or fill in a prompt of an MCP server. Does nothing while draining: users ask again."""
         self._run_beside(lambda: answer_request(request_id, self._database, self._servers))
 
     def advance_mcp_sign_in(self, sign_in_id: str) -> None:
-        """Find where the user signs in, or exchange what they came back with. Not while draining: users begin again."""
+        """Find where a user signs in, or exchange the code. Does nothing while draining: users begin again."""
         self._run_beside(lambda: advance_sign_in(sign_in_id, self._database))
 
     def revoke_mcp_tokens(self, revocation_id: str) -> None:
-        """Have the issuer of tokens revoke them. Not while draining: then they expire by themselves."""
+        """Ask the issuer of tokens to revoke them. Does nothing while draining: then they expire by themselves."""
         self._run_beside(lambda: revoke(revocation_id, self._database))
 
     def drain(self, grace_s: float) -> None:
-        """Claim no more runs; after the grace period, release those that still run. Safe in any thread or signal handler."""
+        """Claim no more runs; release the others after the grace period. Safe in any thread or signal handler."""
         self._loop.call_soon_threadsafe(self._drain.begin, grace_s)
 
     def stop(self) -> None:
@@ -117,7 +119,7 @@ class Runtime:
         self._liveness_lock.stop()
 
     def _run_loop(self) -> None:
-        """Every run and every thread of Celery waits for this loop: the process ends with it, and its locks with the process."""
+        """Run the event loop. If it fails, the process exits and frees its locks: all its threads wait for the loop."""
         try:
             self._loop.run_forever()
         except BaseException:
@@ -177,7 +179,7 @@ class Runtime:
             if self._drain.has_begun:
                 await self._wake_another(run_id)
                 return False
-            # Before the claim: the lease begins at some moment after this one.
+            # Read before the claim: the lease begins at some moment after this one.
             leased_at = self._loop.time()
             claimed = await self._database.call_with_retry(claim_run, run_id, self.owner, queue)
             if claimed is None:
@@ -191,7 +193,7 @@ class Runtime:
         return True
 
     def _run_beside(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Return when this work, which is no run, has ended. A process that is draining begins none."""
+        """Carry out work that is not a run; returns when it has ended. A draining process begins no such work."""
         asyncio.run_coroutine_threadsafe(self._unless_draining(work), self._loop).result()
 
     async def _unless_draining(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -200,7 +202,7 @@ class Runtime:
                 await work()
 
     def _list_again(self, server_id: str) -> None:
-        """The server says that its tools changed."""
+        """Request a new list of the tools of a server, which says that they changed."""
         task = self._loop.create_task(self._database.call(list_again, server_id))
         self._requests_of_lists.add(task)
         task.add_done_callback(self._requests_of_lists.discard)
@@ -219,7 +221,7 @@ class Runtime:
             await self._wake_another(key)
 
     async def _wake_another(self, run_id: str) -> None:
-        """Best effort: the sweeper wakes what is not woken now."""
+        """Wake another worker for the run. Best effort: otherwise the sweeper does it later."""
         try:
             await self._database.call(wake, run_id)
         except (*UNREACHABLE, DatabaseError) as error:
@@ -248,7 +250,7 @@ _lock = threading.Lock()
 
 
 def current() -> Runtime:
-    """This process's runtime, started at the first call."""
+    """Return this process's runtime; the first call starts it."""
     global _current
     with _lock:
         if _current is None:
@@ -259,14 +261,17 @@ def current() -> Runtime:
 
 
 def drain_current(grace_s: float) -> None:
-    """In a signal handler: takes no lock. A process that still waits for Postgres or Redis has nothing to drain, and ends at once."""
+    """Drain the runtime, from a signal handler: takes no lock.
+
+    A process that still waits for Postgres or Redis has nothing to drain, and exits at once.
+    """
     if _current is None:
         raise SystemExit(0)
     _current.drain(grace_s)
 
 
 def stop_current() -> None:
-    """At the end of the process."""
+    """Stop the runtime at the end of the process."""
     global _current
     with _lock:
         if _current is not None:

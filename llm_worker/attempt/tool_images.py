@@ -1,6 +1,6 @@
 """Stores the images that a tool call returned, and waits until they have been read.
 
-The reader of files parses them, as it does uploads: what models and browsers get is encoded anew.
+The reader of files parses them like uploads: models and browsers get images that were encoded anew.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _POLL_S: Final = 0.1
 
 
 class ReturnedImages(NamedTuple):
-    """row: of the call.  name: of its tool.  contents: not parsed yet."""
+    """The images of one call. row: the row of the call.  name: the name of its tool.  contents: not parsed yet."""
 
     row: str
     name: str
@@ -42,7 +42,7 @@ class ReturnedImages(NamedTuple):
 
 
 async def keep_images(database: Database, run: Run, returned: ReturnedImages) -> Sequence[Image]:
-    """Those that were stored and read, with their contents. None if their owner has no room, or the storage fails."""
+    """Store images and return those that were read, with contents. Empty if there is no room or the storage fails."""
     if not await database.call_with_retry(store_images, run, returned):
         return ()
     try:
@@ -55,7 +55,10 @@ async def keep_images(database: Database, run: Run, returned: ReturnedImages) ->
 
 
 def store_images(run: Run, returned: ReturnedImages) -> bool:
-    """Store contents and rows, and have them read. False if nothing is stored. Replaces those of an earlier execution."""
+    """Store contents and rows, and have them read. Returns False if nothing is stored.
+
+    Replaces the images of an earlier execution.
+    """
     files = [_row_of(run, returned, number) for number in range(1, len(returned.contents) + 1)]
     stored: list[str] = []
     is_stored = False
@@ -88,7 +91,7 @@ def _row_of(run: Run, returned: ReturnedImages, number: int) -> File:
 
 
 def _store_rows(run: Run, row: str, files: Sequence[File]) -> bool:
-    """False if another process owns the run. Raises ApiError if the owner has no room."""
+    """Store the rows. Returns False if another process owns the run. Raises ApiError if the owner has no room."""
     owner = run.turn.session.owner_id
     with transaction.atomic():
         if not owns_run(run):

@@ -1,4 +1,4 @@
-"""Loads from the database what a run's loop works on: its claim, branch, project and earlier progress.
+"""Loads the input of a run's loop from the database: its claim, branch, project and earlier progress.
 
 Calls no model and publishes nothing.
 """

@@ -1,4 +1,4 @@
-"""Describes what an attempt answers with, for its record (chat/transcript/answer_setup.py). No queries of its own."""
+"""Describes the setup of an attempt, for its record (chat/transcript/answer_setup.py). No queries of its own."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,14 +15,17 @@ from llm_worker.tools.schemas import tool_schemas
 
 
 def describe_setup(run: Run, brief: Brief, around: Surroundings) -> AnswerSetup:
-    """around: as the brief was built with. Of the user's instructions only whether there were any: versions outlive accounts."""
+    """Describe prompts and options of an attempt. around: the surroundings that the brief was built with.
+
+    Records only whether the user had instructions, not their text: versions outlive accounts.
+    """
     session = run.turn.session
     agent = session.agent if session.agent_id else None
     own = session.own_prompt() if agent or session.project_id or session.prompt else ""
     definition = define_prompts(agent, own, around.base_prompt)
     stored = _stored_prompt(brief.entries)
     if definition["base_prompt"] and stored is not None:
-        definition["prompt"] = stored  # as it was when the question was sent
+        definition["prompt"] = stored  # the prompt when the question was sent
     return AnswerSetup(
         prompts=definition | _composed(definition, brief),
         options=_options(brief) | {"has_instructions": bool(around.instructions.strip())},
@@ -32,7 +35,10 @@ def describe_setup(run: Run, brief: Brief, around: Surroundings) -> AnswerSetup:
 
 
 def _composed(definition: dict[str, Any], brief: Brief) -> dict[str, Any]:
-    """system: without the section on citations, and with the date's placeholder: both differ between sessions."""
+    """Return the composed prompts and the schemas of the tools.
+
+    system: without the section on citations, and with the placeholder of the date: both differ between sessions.
+    """
     replaces = definition["replaces_system_prompt"]
     foundation = definition["base_prompt"] or definition["prompt"]
     return {
@@ -65,13 +71,13 @@ def _options(brief: Brief) -> dict[str, Any]:
         "has_project": bool(parts.project or parts.project_pictures),
         "has_dynamic_context": bool(parts.dynamic_context),
         "summary": parts.summary_id,
-        # The text is continued from an earlier attempt's (prefill).
+        # The answer continues the text of an earlier attempt (prefill).
         "continues_text": bool(brief.earlier.text),
         "system_prompt_digest": digest(parts.system) if parts.system else "",
     }
 
 
 def _stored_prompt(entries: Sequence[Entry]) -> str | None:
-    """The agent's prompt that is stored in the branch; None if none is."""
+    """Return the agent's prompt that is stored in the branch, the latest one; None if none is stored."""
     blocks = (block for entry in reversed(entries) for block in entry.blocks if block.kind == "CA")
     return next((block.text for block in blocks), None)

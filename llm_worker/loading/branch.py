@@ -48,7 +48,7 @@ class MessageRow(NamedTuple):
 
 
 class CallRow(NamedTuple):
-    """arguments, sent_back: JSON. response: its first character. reasoning: only of a round with sent_back."""
+    """A tool call. arguments, sent_back: JSON. response: its first character. reasoning: empty without sent_back."""
 
     message_id: UUID
     turn_number: int
@@ -65,7 +65,7 @@ class CallRow(NamedTuple):
 
 
 class BlockRow(NamedTuple):
-    """documents: JSON."""
+    """A stored prompt block. documents: JSON."""
 
     message_id: UUID
     kind: BlockKind
@@ -74,13 +74,13 @@ class BlockRow(NamedTuple):
     documents: str
 
 
-# Whether a message has rows of a table: they are looked up once for all messages of the branch, and hashed.
+# Whether a message has rows of a table. The rows are looked up once for all messages of the branch, and hashed.
 _HAS = f"branch.id IN (SELECT message_id FROM {{table}} WHERE message_id = ANY({BRANCH_IDS}))"  # noqa: S608
 _SHOWN = "id, role, text, sent_at, token_count, " + ", ".join(
     _HAS.format(table=table) for table in ("chat_toolcall", "chat_messagefile", "chat_promptblock")
 )
 # ChatMessage.objects.branch_to without the ORM: every run executes it once, and building the query took ten times
-# as long as running it. Returns no rows in sessions that have summaries: those are rare, and each run uses its own.
+# as long as running it. Returns no rows in sessions that have summaries: they are rare, and each run chooses its own.
 _MESSAGES = f"""{_BRANCH.replace("{until}", "")}
     SELECT {_SHOWN} FROM branch
     WHERE role IN ('user', 'assistant') AND NOT EXISTS (
@@ -90,10 +90,10 @@ _MESSAGES = f"""{_BRANCH.replace("{until}", "")}
 """  # noqa: S608  constants alone
 # Parameters: leaf. Plan: primary key for each message, summary_by_session, then each table once by index.
 MESSAGES = Statement(_MESSAGES.format(leaf=_LEAF), MessageRow)
-# The same for the message that a run answers. Parameters: run.
+# MESSAGES for the message that a run answers. Parameters: run.
 MESSAGES_OF_RUN = Statement(_MESSAGES.format(leaf=_OF_RUN), MessageRow)
-# Of a session that has summaries, the messages after the cutoff; all messages if it is NULL.
-# Parameters: leaf, cutoff. Plan: as MESSAGES.
+# The messages after the cutoff, in a session that has summaries; all messages if it is NULL.
+# Parameters: leaf, cutoff. Plan: like MESSAGES.
 AFTER_CUTOFF = Statement(
     f"""{_BRANCH.format(leaf=_LEAF, until="WHERE above.id IS DISTINCT FROM %(cutoff)s::uuid")}
     SELECT {_SHOWN} FROM branch WHERE role IN ('user', 'assistant') ORDER BY depth DESC
@@ -125,9 +125,10 @@ BLOCKS = Statement(
 
 @dataclass(frozen=True)
 class Branch:
-    """entries: oldest first; with a summary, those after its cutoff, and the first carries the blocks still in force.
+    """A branch of the message tree, or its part after the cutoff of a summary.
 
-    highest_number: of the documents that were found, attached or stored on the whole branch.
+    entries: oldest first; with a summary, the first entry carries the blocks that are still in force.
+    highest_number: the highest number of a document that was found, attached or stored on the whole branch.
     project: the text of the latest project block, and the numbers of its documents.
     summarised_files: files of the messages that the summary replaces, newest first, without their texts.
     """
@@ -139,7 +140,7 @@ class Branch:
     summarised_files: Sequence[TextFile] = ()
 
     def without_blocks(self, *kinds: BlockKind) -> "Branch":
-        """Without the stored blocks of these kinds; without any block if no kind is given."""
+        """Return the branch without stored blocks of these kinds; without any block if no kind is given."""
         entries = [
             replace(entry, blocks=tuple(block for block in entry.blocks if kinds and block.kind not in kinds))
             if entry.blocks
@@ -149,7 +150,7 @@ class Branch:
         return replace(self, entries=entries)
 
     def with_block(self, block: Block) -> "Branch":
-        """With this block above the last message; it replaces one of the same kind."""
+        """Return the branch with this block above the last message; it replaces a block of the same kind."""
         *before, question = self.entries
         others = tuple(one for one in question.blocks if one.kind != block.kind)
         return replace(self, entries=[*before, replace(question, blocks=(*others, block))])
@@ -162,11 +163,12 @@ def load_branch(
     *,
     sees_images: bool = True,
 ) -> Branch:
-    """The branch from the root, or from the cutoff of the summary that a run uses, to the message `leaf`.
+    """Load the branch from the root, or from the cutoff of the summary that a run uses, to the message `leaf`.
 
     Calls, files and blocks are queried only for messages that have some. rows: the result of MESSAGES or
-    MESSAGES_OF_RUN; None if not executed yet.  window: of the run, called in sessions that have summaries; None to use
-    the newest summary.  sees_images: otherwise those of tools are not read, which stand for nothing then.
+    MESSAGES_OF_RUN; None if not executed yet.  window: returns the window of the run, called in sessions that have
+    summaries; None to use the newest summary.  sees_images: if False, images of tools are not read, as models without
+    vision are shown nothing in their place.
     """
     rows = MESSAGES.all(leaf=leaf) if rows is None else rows
     summary = None
@@ -207,13 +209,13 @@ def _entry(
 
 
 def _summary(found: BranchSummary) -> Summary | None:
-    """With its text; None if it was deleted meanwhile."""
+    """Load the summary with its text; None if it was deleted meanwhile."""
     row = ChatMessage.objects.filter(pk=found.id).values_list("text", "token_count").first()
     return Summary(found.id, *row, found.cutoff) if row else None
 
 
 def _with_summary(summary: Summary, branch: Branch) -> Branch:
-    """Carries the blocks and files of the summarised messages over to the first entry after the cutoff."""
+    """Add the summary, and carry blocks of the summarised messages over to the first entry after the cutoff."""
     covered = load_summary_coverage(summary.cutoff)
     first, *rest = branch.entries
     own = {block.kind for block in first.blocks}
@@ -253,7 +255,7 @@ def _rounds(answers: Sequence[UUID], *, sees_images: bool) -> Mapping[UUID, tupl
 
 
 def _blocks(questions: Sequence[UUID]) -> tuple[Mapping[UUID, tuple[Block, ...]], tuple[str, list[int]]]:
-    """The blocks by message, and the text and document numbers of the latest project block. questions: oldest first."""
+    """Load blocks by message, and text and document numbers of the latest project block. questions: oldest first."""
     blocks: dict[UUID, list[Block]] = defaultdict(list)
     projects: dict[UUID, tuple[str, list[int]]] = {}
     for message, kind, text, tokens, documents in BLOCKS.all(questions=questions):

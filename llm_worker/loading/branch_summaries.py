@@ -12,21 +12,21 @@ from llm_worker.request.message_renderer import OMITTED_RESPONSE_TOKENS, SENT_AT
 from llm_worker.request.prompt_parts import SUMMARY_TOKENS
 from llm_worker.request.summary_choice import BranchSummary, MessageSize, choose_summary
 
-# What a model is shown of each of these, besides the counted tokens.
+# The tokens that a request needs for each call and file, besides the counted tokens.
 CALL_TOKENS = TOKENS_PER_CALL + OMITTED_RESPONSE_TOKENS + 2 * TOKENS_PER_MESSAGE
 FILE_TOKENS = 40
 
 
 @dataclass(frozen=True)
 class ModelWindow:
-    """history_window: tokens.  sees_images: otherwise a line stands for each."""
+    """The window of a model. history_window: in tokens.  sees_images: if False, a line stands for each image."""
 
     history_window: int
     sees_images: bool = True
 
 
 class SizeRow(NamedTuple):
-    """tokens: without images."""
+    """The size of a message. tokens: without images."""
 
     depth: int
     is_question: bool
@@ -97,7 +97,7 @@ SIZES = Statement(
 
 
 def find_summary(leaf: UUID, window: ModelWindow | None) -> BranchSummary | None:
-    """The summary that a request with this window uses on the branch to `leaf`. window: None: the newest summary."""
+    """Find the summary that a request with this window uses on the branch to `leaf`; without window, the newest one."""
     summaries = SUMMARIES.all(leaf=leaf)
     if window is None:
         return summaries[-1] if summaries else None

@@ -32,14 +32,14 @@ from llm_worker.upstream.model_request import Model
 
 
 class PreloadedRows(NamedTuple):
-    """What the database was asked already: rows of MESSAGES_OF_RUN, and the row of STANDING_PROMPTS."""
+    """Rows that have been queried already: those of MESSAGES_OF_RUN, and the row of STANDING_PROMPTS."""
 
     messages: list[MessageRow]
     prompts: StandingPrompts
 
 
 class EarlierCounts(NamedTuple):
-    """What earlier attempts took, and how the latest inference ended whose run a user let go on."""
+    """The use of earlier attempts. finish: how the run ended before its user let it go on."""
 
     usage: TokenUsage
     cycles: int
@@ -48,13 +48,13 @@ class EarlierCounts(NamedTuple):
 
 
 def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
-    """Everything the loop needs to answer `run`. Reads the database. Raises ModelFailed if no request is possible."""
+    """Build the brief of `run`. Reads the database. Raises ModelFailed if no request is possible."""
     config = run.model_config
     model = resolve_model(config) if config else None
     if config is None or model is None:
         raise ModelFailed("model_not_configured", f"{run.model} has no configuration or no address")
     if config.tokenizer in installed_encodings():
-        load_encoding(config.tokenizer)  # here, since the loop that counts with it must not wait for it
+        load_encoding(config.tokenizer)  # loaded here, since the event loop, which counts with it, must not wait for it
     around = Surroundings.of_run(run, config, prompts=rows.prompts if rows else None)
     tools = around.tools
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
@@ -104,7 +104,7 @@ def _load_project_and_branch(around: Surroundings, rows: PreloadedRows | None) -
 
 
 def _limited(model: Model, run: Run, config: ModelConfig) -> Model:
-    """The model with the output limit of the run. Raises ModelFailed for options that it cannot have any more."""
+    """Return the model with the output limit of the run. Raises ModelFailed for options it no longer supports."""
     refused = [name for name in run.options if name in config.refused_options]
     limit = run.options.get("max_output_tokens")
     if limit and limit > config.most_output_tokens:
@@ -117,7 +117,7 @@ def _limited(model: Model, run: Run, config: ModelConfig) -> Model:
 
 
 def can_continue(run: Run) -> bool:
-    """Whether this attempt may continue the saved text of an earlier one instead of starting over."""
+    """Return whether this attempt may continue the saved text of an earlier one instead of starting over."""
     return bool(run.attempt > 1 and (run.continuations or _takes_prefill(run)))
 
 
@@ -126,19 +126,19 @@ def _takes_prefill(run: Run) -> bool:
 
 
 def load_opening(run: Run) -> Snapshot | None:
-    """The snapshot of what is kept of earlier attempts, which opens the packet log of this one; None: nothing is kept."""
+    """Load a snapshot of the answer that this attempt continues, to open its packet log; None if it starts over."""
     if not _continues_text(run):
         return None
     left, rounds = load_saved_answer(run), load_rounds(run.pk)
     if cut_short := [number for number, each in enumerate(rounds) if not is_finished(each)]:
-        # The loop executes these again and shows them then.
+        # The loop executes these calls again and shows them then.
         calls = [call for call in left.message["tool_calls"] if call["turn_number"] not in cut_short]
         left.message.update(tool_calls=calls, reasoning=rounds[-1].reasoning)
     return left
 
 
 def load_saved_answer(run: Run) -> Snapshot:
-    """A snapshot of everything that earlier attempts have saved."""
+    """Return a snapshot of everything that earlier attempts have saved."""
     message = run.message
     left = present_live_message(message) | {"text": message.text}
     left.pop("cursor", None)
@@ -149,7 +149,7 @@ def load_saved_answer(run: Run) -> Snapshot:
 
 
 def load_saved_answer_and_citations(run: Run) -> tuple[Snapshot, list[Document], EarlierCounts]:
-    """The saved answer, the documents that its text links to, and what it took."""
+    """Load the saved answer, the documents that its text links to, and what earlier attempts used."""
     return load_saved_answer(run), load_cited(run), load_counts(run)
 
 
@@ -185,7 +185,7 @@ def _prompt_parts(around: Surroundings, project: ProjectContext, source: str) ->
 
 
 def _is_stored(kind: BlockKind, agent: Agent | None, branch: Branch) -> bool:
-    """Whether a block of this kind is stored in the branch, as with the append-only layout."""
+    """Return whether a block of this kind is stored in the branch, as with the append-only layout."""
     return stores_prompt_blocks(agent) and any(
         block.kind == kind for entry in branch.entries for block in entry.blocks
     )

@@ -1,4 +1,4 @@
-"""Claims a queued run, and then loads what its first attempt needs, in one visit to a database thread.
+"""Claims a queued run, and then loads the input of its first attempt, in one visit to a database thread.
 
 Waking a thread costs more than either query. The claim is committed before anything is read: whatever the branch
 holds, no lock outlasts the claim's own statement (decision 0086).
@@ -22,15 +22,17 @@ from llm_worker.upstream.deltas import ModelFailed
 
 logger = logging.getLogger(__name__)
 
-# Of each statement here. Nobody extends the lease of a run before its attempt exists.
+# The limit of each statement here. Nobody extends the lease of a run before its attempt exists.
 READ_LIMIT_MS: Final = 1000
-# Messages of a branch beyond which the attempt builds the brief: its own threads may take their time.
+# The attempt builds the brief of a branch with more messages: the threads for loading may take their time.
 MOST_MESSAGES: Final = 500
 
 
 class Claim(NamedTuple):
-    """brief: None if the attempt must build it: after an earlier attempt, because the branch is long, or because building
-    it failed here.  rows: what was read for it."""
+    """A claimed run. rows: the rows that were read for its brief.
+
+    brief: None if the attempt must build it: after an earlier attempt, for a long branch, or if that failed here.
+    """
 
     run: Run
     brief: Brief | None
@@ -38,7 +40,7 @@ class Claim(NamedTuple):
 
 
 def claim_run(run_id: UUID | str, owner: int, queue: str = DEFAULT_QUEUE) -> Claim | None:
-    """Claim the run, or another that waits in the queue of its message; None if nothing does."""
+    """Claim the run, or another run that waits in the queue of the task message; None if none waits."""
     run = Run.objects.claim_fairly(run_id, queue, owner)
     if run is None:
         return None
@@ -54,7 +56,7 @@ def _load(run: Run) -> Claim:
         rows = _read(run)
         return Claim(run, build_brief(run, rows) if len(rows.messages) <= MOST_MESSAGES else None, rows)
     except ModelFailed:
-        pass  # the attempt meets it again and ends the run with it
+        pass  # the attempt meets this error again and ends the run with it
     except OperationalError as error:
         logger.warning("run %s: its branch is not read yet: %s", run.pk, error)
     except Exception:

@@ -1,4 +1,4 @@
-"""The documents of knowledge bases that the tools of a run may search, by what the roles of its user allow at each call."""
+"""The documents of knowledge bases that the tools of a run may search, as its user's roles allow at each call."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
@@ -27,22 +27,25 @@ from llm_worker.tools.in_thread import query_in_thread
 from llm_worker.tools.knowledge_base_search import KnowledgeBaseSearch
 from llm_worker.tools.research_agent import ResearchAgent
 
-# No text has more, so that larger ones are not counted.
+# No text has more, so chunks that cannot fit even at this ratio are not tokenised.
 MOST_CHARACTERS_PER_TOKEN: Final = 8
 READERS: Final = Readers(searches={KnowledgeBaseSearch.name}, reports={ResearchAgent.name})
 
 
 class RunKnowledge:
-    """The Knowledge of a run. In threads that are abandoned on a stop."""
+    """The Knowledge of a run. Its queries run in threads that are abandoned on a stop."""
 
     def __init__(self, run: Run, summaries: SafeSummaries) -> None:
-        """It searches the bases of the run, and no other. Restricted, as decided when its turn started, it stays so."""
+        """Use only the bases of the run. A run that was restricted when its turn started stays restricted."""
         self._run, self._summaries = run, summaries
         self._user, self._bases = run.turn.session.owner_id, list(run.knowledge_bases)
         self._is_restricted = run.is_restricted
 
     async def is_restricted(self) -> bool:
-        """The one place that decides it: when the turn started, or by the role in any base of the run as it is now."""
+        """Return whether the run is restricted: since its turn started, or by the current role in any of its bases.
+
+        Nothing else decides it.
+        """
         if not self._is_restricted and self._bases:
             await query_in_thread(self._read_roles)
         return self._is_restricted
@@ -68,11 +71,11 @@ class RunKnowledge:
         return withhold(material, READERS, context)
 
     def _read_roles(self) -> Mapping[UUID, MemberRole]:
-        """In the bases that the user is still a member of. One that may not read makes the run restricted."""
+        """Return the roles in bases of which the user is still a member. A role that may not read restricts the run."""
         roles = KnowledgeBaseMember.objects.roles_of(self._user, self._bases)
         if not self._is_restricted and any(role not in READING for role in roles.values()):
             self._is_restricted = True
-            # For other attempts, and for whoever asks why.
+            # Stored for other attempts, and for anyone who asks for the reason.
             Run.objects.filter(pk=self._run.pk).update(knowledge_access=KnowledgeAccess.RESTRICTED)
         return roles
 
@@ -81,15 +84,18 @@ class RunKnowledge:
         return not self._is_restricted and roles.keys() >= set(self._bases)
 
     def _current_context(self, context: str) -> str:
-        """A dynamic context that was built with full access, with what the model may now be told of the bases."""
+        """Replace the section on the bases in a dynamic context built with full access by the one allowed now."""
         if not (context.startswith(HEADING) and NOTE in context):
             return context
         bases = BoundBases.load(self._user, (), self._bases)
         return "\n\n".join(filter(None, [render_bases(bases), context.rpartition(NOTE)[2].strip()]))
 
     def _retrieve(self, queries: Sequence[str], base: str, free_tokens: int) -> Found:
-        """For a secondary model: what is found, and behind it all the rest if that is little. Nothing only of bases without
-        text: where a word is found nowhere, their beginnings are answered from, so that no answer tells which words they hold."""
+        """Retrieve excerpts for a secondary model: the search results, then all other chunks if they are few.
+
+        Without results, the first chunks are returned, so that no answer tells which words the bases contain. Only
+        bases without text yield nothing.
+        """
         every = self._names()
         names = {pk: every[pk] for pk in _meant(base, every)}
         visible = KnowledgeBase.objects.visible_to(self._user).filter(pk__in=list(names))
@@ -116,13 +122,16 @@ class RunKnowledge:
         return {pk: clean_name(name) for pk, name in found}
 
     def _documents(self, bases: Sequence[UUID]) -> QuerySet[File]:
-        """Those of bases that the user may read at the time of the statement that this becomes a part of."""
+        """Return documents of bases that the user may read when the statement with this query runs."""
         searchable = KnowledgeBase.objects.searchable_by(self._user, self._bases).filter(pk__in=bases)
         return File.objects.filter(knowledge_base__in=searchable.values("pk"))
 
 
 def _meant(wanted: str, names: Mapping[UUID, str]) -> list[UUID]:
-    """Those that a model means; all if it names none. What reads as an id is no name: a base may be called like the id of another."""
+    """Return the bases that a model names, by id or name; all if it names none.
+
+    A text in the form of an id is not taken for a name: the name of a base may be the id of another.
+    """
     folded = wanted.strip().casefold()
     try:
         return [pk for pk in names if pk == UUID(folded)]
@@ -149,7 +158,7 @@ def _beginnings(documents: QuerySet[File]) -> list[Excerpt]:
 
 
 def _in_order(documents: QuerySet[File]) -> QuerySet[Chunk]:
-    """Every chunk that searches find."""
+    """Return all chunks that searches can find, in the order of files and positions."""
     return Chunk.objects.found_in(searchable(documents)).order_by("file__created_at", "file", "position")
 
 

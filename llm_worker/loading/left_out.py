@@ -1,4 +1,4 @@
-"""Offers read_file to runs whose requests leave a file of the conversation out. Pure."""
+"""Offers read_file to runs whose requests leave out a file of the conversation. Pure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,11 +12,11 @@ from llm_worker.upstream.deltas import ModelFailed
 
 
 def offer_reading(brief: Brief, system_with: Callable[[Sequence[Tool]], str]) -> Brief:
-    """The brief with read_file if something is left out, or was before. system_with: the system prompt for these tools.
+    """Add read_file to the brief if a file is left out, or was before. system_with: returns the prompt for these tools.
 
     The tool stays for the rest of the conversation once it was called: its calls are part of the history.
     """
-    if READ_FILE in brief.tools:  # already: the project is left out
+    if READ_FILE in brief.tools:  # offered already, since the project is left out
         return replace(brief, prompt_parts=replace(brief.prompt_parts, reads_files=True))
     if not (brief.prompt_parts.summarised_files or _has_read(brief) or _omits_files(brief)):
         return brief
@@ -38,11 +38,11 @@ def _omits_files(brief: Brief) -> bool:
     try:
         return bool(_first_cycle(brief).report.context.omitted_files)
     except ModelFailed:
-        return False  # the loop meets it again
+        return False  # the loop meets this error again
 
 
 def _fits(brief: Brief) -> bool:
-    """Whether the question still fits beside the tool's description."""
+    """Return whether the question still fits beside the tool's description."""
     try:
         _first_cycle(brief)
     except ModelFailed:

@@ -13,7 +13,10 @@ from llm_worker.tools.tool import Tool
 
 
 def load_mcp_tools(choices: Collection[str], user_id: int) -> Sequence[Tool]:
-    """Without those of servers that are down; calls are made with what this user has signed in with. Lists that have expired are used once more, and requested anew."""
+    """Load the chosen tools, without those of servers that cannot be reached. Calls use this user's credentials.
+
+    Expired lists are used once more, and requested again.
+    """
     chosen = frozenset(filter(is_server_tool, choices))
     if not chosen:
         return ()
@@ -33,7 +36,7 @@ def load_mcp_tools(choices: Collection[str], user_id: int) -> Sequence[Tool]:
 
 
 def _configuration_of(server: McpServer, credential: McpCredential | None) -> Configuration | None:
-    """None: it cannot be reached."""
+    """Return the configuration of a server; None if it cannot be reached."""
     try:
         return configuration_of(server, credential)
     except ServerUnavailable:

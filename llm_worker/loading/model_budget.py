@@ -1,4 +1,4 @@
-"""What a request to a configured model may use of its window."""
+"""The part of its window that a request to a configured model may use."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from llm_worker.tools.tool import Tool
 
 
 def budget_of(config: ModelConfig, tools: Sequence[Tool] = ()) -> Budget:
-    """In tokens of our estimate, or of the model's own encoding."""
+    """Return the budget of a request, in tokens of our estimate or of the model's own encoding."""
     return request_budget(
         config.context_window, config.answer_reserve, schema_tokens(tools), factor=config.estimate_factor
     )

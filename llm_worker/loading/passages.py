@@ -1,16 +1,16 @@
-"""Passages that searches of files find, as the documents of a tool's response. They have no numbers yet."""
+"""Converts passages that file searches find to documents of a tool's response, which have no numbers yet."""
 
 from typing import Final
 
 from chat.transcript.entries import Document, Passage
 from knowledge.models.sql.chunk_search import FoundChunk
 
-# Passages of one search.
+# The maximum number of passages of one search.
 LIMIT: Final = 8
 
 
 def as_document(chunk: FoundChunk, **metadata: str) -> Document:
-    """metadata: what the model is told beside where the passage begins."""
+    """Convert a chunk to a document. metadata: shown to the model besides the start of the passage."""
     return Document(
         number=0,
         document_id=str(chunk.file),

@@ -1,7 +1,7 @@
-"""Puts the files of the session's project into the request as documents: all of them, or none, and then they are searched.
+"""Puts the files of the session's project into the request as documents: all, or none if they do not fit.
 
-For agents with the append-only layout they are stored as a block in the branch, and again when they change;
-otherwise they move with the latest message. Reads and writes the database.
+Files that do not fit are searched. For agents with the append-only layout, the documents are stored as a block in the
+branch, and again when they change; otherwise they move with the latest message. Reads and writes the database.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from llm_worker.loading.project_pictures import OtherProjectFiles, choose_pictur
 from llm_worker.request.documents import render_provided
 from llm_worker.request.message import TOKENS_PER_MESSAGE
 
-# In place of the documents, for a model that has neither room for them nor tools: it could only guess, and not know it.
+# In place of the documents, for a model without room for them and without tools: it would guess without knowing it.
 NOT_SHOWN: Final = (
     "The files of this chat's project are not shown to you: they are too long, and you have no tool to search them. "
     "Say so if the question may be about them."
@@ -26,7 +26,10 @@ NOT_SHOWN: Final = (
 
 
 class ProjectFiles(NamedTuple):
-    """whole: all readable texts, if they fit.  are_searched: there are some, and they do not fit.  others: beside the texts."""
+    """The files of a project. whole: all readable texts, if they fit.  are_searched: there are texts, which do not fit.
+
+    others: its pictures, and files that are still being read.
+    """
 
     whole: Sequence[TextFile] = ()
     are_searched: bool = False
@@ -35,10 +38,10 @@ class ProjectFiles(NamedTuple):
 
 @dataclass(frozen=True)
 class ProjectContext:
-    """branch: with the project block if it is stored there, without one if this model does not see the project.
+    """The project in a request. branch: with its block if it is stored there; without, if this model does not see it.
 
-    documents: with their numbers in the request.  text, tokens: for PromptParts; empty if it is stored in the branch.
-    note: of what `text` does not say.
+    documents: with their numbers in the request.  text, tokens: for PromptParts; empty if stored in the branch.
+    note: sentences that `text` does not contain.
     """
 
     branch: Branch
@@ -57,9 +60,9 @@ class ProjectContext:
 
 
 def load_project(project: UUID, history_window: int, model: ModelConfig) -> ProjectFiles:
-    """All texts or none, by the history window without the project. They are loaded only if they fit.
+    """Load all texts or none, by the history window without the project. They are loaded only if they fit.
 
-    Pictures take what the texts leave, all of them or none.
+    Pictures use the room that the texts leave, all of them or none.
     """
     measured = measure_project_files(project, model.tokenizer)
     room = PROJECT_SHARE * history_window
@@ -74,7 +77,7 @@ def load_project(project: UUID, history_window: int, model: ModelConfig) -> Proj
 
 
 def estimate_project_tokens(files: Sequence[TextFile], note: str = "") -> int:
-    """The tokens of their message, from stored counts and one for each character that JSON and the note add."""
+    """Estimate the tokens of their message: the stored counts, and one per character that JSON and the note add."""
     text = render_provided(_numbered(files, range(1, len(files) + 1)), note)
     contents = sum(len(file.document.contents) for file in files)
     return sum(file.token_count for file in files) + len(text) - contents + TOKENS_PER_MESSAGE
@@ -83,7 +86,10 @@ def estimate_project_tokens(files: Sequence[TextFile], note: str = "") -> int:
 def build_project_context(
     run: Run, project: ProjectFiles, branch: Branch, *, in_the_branch: bool
 ) -> ProjectContext:
-    """in_the_branch: whether the texts are stored as a block in the branch. Pictures and the note are not: they differ by model."""
+    """Build the context of the project. in_the_branch: whether the texts are stored as a block in the branch.
+
+    Pictures and the note are never stored: they differ by model.
+    """
     note, pictures = project.others.read()
     if not project.whole:
         return ProjectContext(branch.without_blocks("P"), note=note, pictures=pictures)
@@ -98,7 +104,7 @@ def build_project_context(
 
 
 def _stored_context(run: Run, files: Sequence[TextFile], branch: Branch) -> ProjectContext:
-    """The documents as they stand in the branch, or stored there anew."""
+    """Use the documents as they are stored in the branch, or store them there again if they changed."""
     text, numbers = branch.project
     if len(numbers) == len(files):
         stored = _numbered(files, numbers)

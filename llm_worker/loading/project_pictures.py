@@ -1,4 +1,4 @@
-"""The pictures of a session's project, and the names of its files that are still being read. Reads the storage of files."""
+"""The pictures of a session's project, and the names of its files that are still being read. Reads the file storage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,10 @@ from chat.transcript.entries import Image
 
 @dataclass(frozen=True)
 class OtherProjectFiles:
-    """shown: pictures that the model sees.  hidden: names of those that it does not, and `why`.  unread: names of files."""
+    """Files besides the texts. shown: pictures that the model sees.  hidden: names of the other pictures, and `why`.
+
+    unread: names of files that are still being read.
+    """
 
     shown: Sequence[OtherFile] = ()
     hidden: Sequence[str] = ()
@@ -27,7 +30,7 @@ class OtherProjectFiles:
         return self._note([picture.name for picture in self.shown])
 
     def read(self) -> tuple[str, tuple[Image, ...]]:
-        """The note, and the pictures with their contents. Those that cannot be read are named."""
+        """Read the pictures. Returns the note, which names unreadable pictures, and the others with their contents."""
         found = [(picture.name, picture.file.as_image()) for picture in self.shown]
         missing = [name for name, image in found if not image.url]
         note = self._note([name for name, image in found if image.url])
@@ -44,7 +47,7 @@ class OtherProjectFiles:
 
 
 def choose_pictures(files: Sequence[OtherFile], room: Fraction, model: ModelConfig) -> OtherProjectFiles:
-    """All pictures or none. room: tokens that they may not reach."""
+    """Choose all pictures or none. room: their tokens must be fewer."""
     pictures = [file for file in files if file.is_picture]
     unread = [file.name for file in files if not file.is_picture]
     names = [picture.name for picture in pictures]

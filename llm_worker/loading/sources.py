@@ -19,14 +19,14 @@ from llm_worker.loading.passages import LIMIT, as_document
 from llm_worker.tools.in_thread import query_in_thread
 from llm_worker.tools.tool import NoSources, Sources, ToolFailed
 
-# No text has as many, and Postgres counts characters up to twice as many.
+# No text is as long, and Postgres can count up to twice as many characters.
 MOST_CHARACTERS: Final = 2**30
 NO_FILE: Final = "There is no such file in this chat."
 BEING_READ: Final = "The text of this file is still being extracted. Try again later."
 
 
 class SessionSources:
-    """The Sources of a session. In threads that are abandoned on a stop: the first search stores chunks."""
+    """The Sources of a session. Queries run in threads that are abandoned on a stop: the first search stores chunks."""
 
     def __init__(self, session: UUID, owner: int, project: UUID | None) -> None:
         self._session, self._owner, self._project = session, owner, project

@@ -1,4 +1,4 @@
-"""Loads what must survive of summarised messages: blocks still in force, and files that can be read by their id.
+"""Loads the parts of summarised messages that stay: blocks still in force, and files that can be read by their id.
 
 Used only for branches that have a summary.
 """
@@ -14,7 +14,7 @@ from chat.transcript.entries import Block, BlockKind, Document, TextFile
 
 
 class BlockInForce(NamedTuple):
-    """documents: JSON."""
+    """The latest block of its kind. documents: JSON."""
 
     kind: BlockKind
     text: str
@@ -39,7 +39,7 @@ BLOCKS = Statement(
     """,  # noqa: S608  constants alone
     BlockInForce,
 )
-# Without their texts: a model reads a file by its id.
+# The files, without their texts: a model reads a file by its id.
 # Parameters: leaf. Plan: BRANCH, one_file_per_position, primary key of knowledge_file.
 FILES = Statement(
     f"""{BRANCH}
@@ -55,7 +55,7 @@ FILES = Statement(
 
 @dataclass(frozen=True)
 class SummaryCoverage:
-    """blocks: the latest of each kind.  files: newest first.  project: the numbers of the documents in the P block."""
+    """The parts that stay. blocks: the latest of each kind.  files: newest first.  project: numbers in the P block."""
 
     blocks: Sequence[Block] = ()
     files: Sequence[TextFile] = ()
@@ -63,7 +63,7 @@ class SummaryCoverage:
 
 
 def load_summary_coverage(cutoff: UUID) -> SummaryCoverage:
-    """The coverage of the messages from the root to `cutoff`."""
+    """Load the coverage of the messages from the root to `cutoff`."""
     blocks = BLOCKS.all(leaf=cutoff)
     files = [
         TextFile(str(pk), name, size_bytes, Document(number, str(pk), name))

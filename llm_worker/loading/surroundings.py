@@ -1,6 +1,6 @@
-"""Surroundings: what stands around the branch in every request of a run, and the history window that it leaves.
+"""Surroundings: the parts around the branch in every request of a run, and the history window that they leave.
 
-Known before the branch is loaded, so that it can decide how much of the branch to load. Reads the database.
+They are known before the branch is loaded, and decide how much of it is loaded. Reads the database.
 """
 
 from collections.abc import Sequence
@@ -37,8 +37,10 @@ from llm_worker.tools.tool import Tool
 
 @dataclass(frozen=True)
 class Surroundings:
-    """chosen: tools of the agent and the session.  base_prompt: edited or default.  instructions: of the user
-    whose turn it is, for all chats.  dynamic_context: of the run's turn."""
+    """The parts around the branch. chosen: tools of the agent and the session.  base_prompt: edited or default.
+
+    instructions: the instructions of the session's owner for all chats.  dynamic_context: of the run's turn.
+    """
 
     run: Run
     config: ModelConfig
@@ -56,7 +58,10 @@ class Surroundings:
         prompts: StandingPrompts | None = None,
         dynamic_context: str | None = None,
     ) -> "Surroundings":
-        """prompts: the row of STANDING_PROMPTS; None if not queried yet.  dynamic_context: None: as stored with the run."""
+        """Load the surroundings of a run. prompts: the row of STANDING_PROMPTS; None if not queried yet.
+
+        dynamic_context: None for the one stored with the run.
+        """
         session = run.turn.session
         chosen = _chosen_tools(session.chosen_tools, session.owner_id) if config.supports_tools else []
         [standing] = [prompts] if prompts else STANDING_PROMPTS.all(owner=session.owner_id)
@@ -65,8 +70,9 @@ class Surroundings:
 
     @cached_property
     def tools(self) -> Sequence[Tool]:
-        """Those the model is offered, sorted by name: the chosen ones, and what searches a project that is left out and the
-        knowledge bases.
+        """The tools that the model is offered, sorted by name.
+
+        These are the chosen tools, and tools that search the knowledge bases and a project that is left out.
 
         Whether files of messages are left out is known only with the branch (left_out.py).
         """
@@ -91,7 +97,7 @@ class Surroundings:
         return self.run.turn.session.own_reminder
 
     def system_prompts(self, *, has_documents: bool, tools: Sequence[Tool] | None = None) -> SystemPrompts:
-        """tools: None: those that the model is offered."""
+        """Build the system prompts. tools: None for the tools that the model is offered."""
         session = self.run.turn.session
         own = AgentPrompt(
             session.own_prompt() if self._agent or session.project_id or session.prompt else "",
@@ -110,8 +116,8 @@ class Surroundings:
     def project(self) -> ProjectFiles:
         """The readable files of the session's project: all of them, or none if they need too much of the window.
 
-        Measured without the dynamic context, which would add and remove the project from turn to turn, and without the
-        tools that a project needs which is left out.
+        Measured without the dynamic context, with which the project could come and go from turn to turn, and without
+        the tools that search a project that is left out.
         """
         project = self.run.turn.session.project_id
         return load_project(project, self._window(self.chosen), self.config) if project else ProjectFiles()
@@ -123,7 +129,7 @@ class Surroundings:
 
     @cached_property
     def history_window(self) -> int:
-        """Tokens of a request that are left for the summary, the messages after it and the question."""
+        """The tokens of a request that are left for the summary, the messages after it and the question."""
         beside = _tokens(self.dynamic_context) + (_tokens(NOT_SHOWN) if self.hides_project else 0)
         beside += _tokens(self.project.others.note) + self.project.others.tokens
         if self.project.whole and not self._stores_blocks:
@@ -135,11 +141,11 @@ class Surroundings:
         return ModelWindow(self.history_window, self.config.supports_vision)
 
     def _window(self, tools: Sequence[Tool], beside: int = 0) -> int:
-        """The history window with these tools. beside: tokens of what is sent besides the prompts."""
+        """Return the history window with these tools. beside: tokens that are sent besides the prompts."""
         return budget_of(self.config, tools).history_window(self._prompt_tokens(tools) + beside)
 
     def _prompt_tokens(self, tools: Sequence[Tool]) -> int:
-        """Of the prompts and the reminder. Stored blocks are part of the branch, and counted there."""
+        """Estimate the tokens of prompts and reminder. Stored blocks are part of the branch, and counted there."""
         prompts = self.system_prompts(has_documents=True, tools=tools)
         moving = "" if self._stores_blocks else prompts.agent_prompt
         return sum(map(_tokens, (prompts.system, moving, self.reminder)))

@@ -1,4 +1,4 @@
-"""Which of a run's tools need its user's approval. Reads the database."""
+"""Finds the tools of a run that need its user's approval. Reads the database."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -8,7 +8,7 @@ from llm_worker.tools.tool import Tool
 
 
 def find_tools_needing_approval(session: UUID, tools: Sequence[Tool]) -> frozenset[str]:
-    """The names of those tools. Without those that the user has approved for the whole session."""
+    """Find tools that need approval, and that the user has not approved for the whole session. Returns their names."""
     if not tools:
         return frozenset()
     rules = ToolPolicy.objects.rules(tool.name for tool in tools)

@@ -1,1 +1,4 @@
-"""The LLM loop: inferences and rounds of tools until there is an answer. Knows values and interfaces, no rows, leases and stops."""
+"""The LLM loop: inferences and rounds of tools until there is an answer.
+
+It knows values and interfaces, but no rows, leases and stops.
+"""

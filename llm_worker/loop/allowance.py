@@ -17,9 +17,10 @@ class UsedUp(Exception):
 
 
 class TokenNeed(NamedTuple):
-    """What an inference is expected to take, in the server's tokens. window: of the model, for prompt and output.
+    """The tokens that an inference is expected to take, as its server counts them.
 
-    output: kept for the answer.  max_output: of the request; None if the server decides.
+    output: reserved for the answer.  max_output: the limit of the request; None if the server decides.
+    window: the context window of the model, for prompt and output.
     """
 
     prompt: int
@@ -33,12 +34,12 @@ class TokenNeed(NamedTuple):
 
     @property
     def of_next(self) -> int:
-        """The next inference of the same loop also sends what the tools have returned."""
+        """The tokens of the next inference of the same loop, which also sends what the tools have returned."""
         return self.total + self.prompt
 
 
 class Allowance:
-    """spent: by the run so far, earlier attempts included."""
+    """What a run may still use. spent: what it has used so far, earlier attempts included."""
 
     def __init__(self, limits: RunLimits = NO_LIMITS, spent: RunSpending = NOTHING_SPENT) -> None:
         self.limits = limits
@@ -46,7 +47,7 @@ class Allowance:
         self._shares: set[LoopShare] = set()
 
     def open_loop(self, *, is_outermost: bool) -> "LoopShare":
-        """Raises UsedUp if an inner loop would have no inference. The outermost always has one, for its answer."""
+        """Open a loop. Raises UsedUp if an inner loop would have no inference; the outermost loop always has one."""
         if not is_outermost and self.free_inferences <= 0:
             raise UsedUp(
                 f"Not run: one answer may take at most {self.limits.inferences} steps of models, and they are used up."
@@ -56,7 +57,7 @@ class Allowance:
         return share
 
     def take_call(self, searches: int) -> str | None:
-        """Count one call of a tool; returns why it must not run instead. searches: those it makes."""
+        """Count one call of a tool. Returns why it must not run, or None. searches: the number of searches it makes."""
         limits, spent = self.limits, self.spent
         if spent.tool_calls >= limits.tool_calls:
             return (
@@ -71,12 +72,12 @@ class Allowance:
 
     @property
     def free_inferences(self) -> int:
-        """Those that no open loop keeps in reserve."""
+        """The inferences that are left and that no open loop keeps in reserve."""
         reserved = sum(share.has_reserve for share in self._shares)
         return self.limits.inferences - self.spent.inferences - reserved
 
     def tokens_for(self, share: "LoopShare") -> int:
-        """Those that neither were used nor are kept for the other loops."""
+        """Return the tokens that are left and not kept for other loops."""
         kept = sum(other.kept_tokens for other in self._shares if other is not share)
         return self.limits.tokens - self.spent.tokens - kept
 
@@ -85,7 +86,7 @@ class Allowance:
 
 
 class LoopShare:
-    """Of one loop. kept_tokens: for its inference that is in progress, or for the next one while tools run."""
+    """The share of one loop. kept_tokens: for its inference in progress, or for the next inference while tools run."""
 
     def __init__(self, allowance: Allowance) -> None:
         self._allowance = allowance
@@ -99,11 +100,11 @@ class LoopShare:
         return self._allowance.free_inferences <= 0
 
     def has_tokens_for_one(self, need: TokenNeed) -> bool:
-        """Whether the tokens suffice for no inference after this one."""
+        """Return whether the tokens suffice for no inference after this one."""
         return self._allowance.tokens_for(self) < need.total + need.of_next
 
     def begin(self, need: TokenNeed) -> int | None:
-        """Count an inference; returns the limit its output needs, None if the request's own suffices. Raises UsedUp."""
+        """Count an inference and return its output limit; None if the request's own suffices. Raises UsedUp."""
         allowance = self._allowance
         left = allowance.tokens_for(self)
         if left <= need.prompt:
@@ -117,7 +118,7 @@ class LoopShare:
         return most if most < (need.max_output or max(1, need.window - need.prompt)) else None
 
     def end(self, usage: TokenUsage) -> None:
-        """Count the tokens of that inference."""
+        """Count the tokens of the inference in progress."""
         used = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
         spent = self._allowance.spent
         self._allowance.spent = spent._replace(tokens=min(spent.tokens + used, MAX_TOKENS))

@@ -1,9 +1,10 @@
-"""Calls that wait for their user, who approves them or answers what they ask: which they are, and what a decision makes of
-them. Pure.
+"""Calls that wait for their user, who approves them or answers their questions. Pure.
 
-The run of such a call ends its attempt without an end (ApprovalNeeded) and holds no worker while it waits. Any worker goes
-on after the decision (chat/turns/approvals.py). Calls inside agent tools cannot wait, so tools that need approval are not
-offered there.
+Marks the calls that must wait, and plans them again after a decision.
+
+The attempt at the run of such a call ends (ApprovalNeeded), but the run does not, and it holds no worker while it
+waits. Any worker goes on after the decision (chat/turns/approvals.py). Calls inside agent tools cannot wait, so tools
+that need approval are not offered there.
 """
 
 from collections.abc import Collection, Sequence
@@ -17,11 +18,11 @@ from llm_worker.tools.tool import Tool, ToolFailed
 
 
 class ApprovalNeeded(Exception):
-    """All other calls of the round have ended, and those left wait for decisions."""
+    """All calls of the round have ended, except those that wait for decisions."""
 
 
 def mark_for_approval(calls: Sequence[PlannedCall], names: Collection[str]) -> list[PlannedCall]:
-    """Mark the calls that can run and ask their user something, or are of tools that need approval. names: of those."""
+    """Mark calls that can run, but ask their user something or need approval. names: the tools that need approval."""
     return [_marked(call, names) for call in calls]
 
 
@@ -42,7 +43,7 @@ def without_tools(tools: Sequence[Tool], names: Collection[str]) -> list[Tool]:
 
 
 def after_decision(call: PlannedCall, decision: ShownDecision) -> PlannedCall:
-    """A call that waited, as the user has decided about it."""
+    """Plan a call that waited, according to the decision of its user."""
     match decision.decision:
         case "":
             return replace(call, needs_approval=True, question=decision.question)
@@ -60,12 +61,12 @@ def after_decision(call: PlannedCall, decision: ShownDecision) -> PlannedCall:
 
 
 def _asks_first(call: PlannedCall) -> bool:
-    """Whether the answer is the result; otherwise the call is made again, and its tool is told the answer."""
+    """Return whether the answer is the result. Otherwise the call runs again, and its tool gets the answer."""
     return call.tool is not None and call.tool.question(call.arguments) is not None
 
 
 def _is_sign_in(decision: ShownDecision) -> bool:
-    """Which the server is told nothing of if there is none."""
+    """Return whether the call waited for a sign-in. If the user declines, the server is not told."""
     return isinstance(decision.question, SignInQuestion)
 
 
@@ -77,7 +78,7 @@ def _refusal(call: PlannedCall, decision: ShownDecision) -> str:
 
 
 def _refusals(call: PlannedCall, question: AnyQuestion | None) -> tuple[str, str]:
-    """If nobody decided in time, and if the user refused."""
+    """Return the responses of a call if nobody decided in time, and if the user refused."""
     match question:
         case Question() | AddressQuestion():
             return "The user did not answer in time.", "The user declined to answer."

@@ -20,10 +20,10 @@ from llm_worker.upstream.model_request import Model
 
 @dataclass(frozen=True)
 class EarlierProgress:
-    """What earlier attempts left. Calls of the last round may lack their response.
+    """The progress that earlier attempts saved. Calls of the last round may lack their response.
 
-    text, reasoning: after the rounds, to be continued.  is_shown: readers see all of it already, in the snapshot that
-    opened this attempt.  is_continued: the user let the model go on, so it may write as much again.
+    text, reasoning: the part after the rounds, to be continued.  is_shown: readers see all of it already, in the
+    snapshot that opened this attempt.  is_continued: the user let the model go on, so it may write as much again.
     """
 
     rounds: Sequence[ShownRound] = ()
@@ -34,18 +34,19 @@ class EarlierProgress:
     usage: TokenUsage = field(default_factory=TokenUsage)
     cycles: int = 0
     spent: RunSpending = NOTHING_SPENT
-    finish: Finish = WHOLE  # of the inference that the user let go on
+    finish: Finish = WHOLE  # of the inference that the user continues
 
 
 @dataclass(frozen=True)
 class Brief:
-    """entries: the branch after the summary, oldest first; the last one is the message to answer.
+    """The input of one loop. entries: the branch after the summary, oldest first; the last one is to be answered.
 
-    context_window: the server's tokens, the answer included.  tokenizer: the model's, for exact counts; empty: the
-    default.  token_factor: the server's tokens for one of our estimate; 1 with a tokenizer.
-    documents: of files and the project, which may be cited from the start.
-    highest_number: of the documents on the branch.  inside: the row of the agent call it belongs to, if any.
-    setup: what is recorded of all this.  tools_needing_approval: names of those whose calls need the user's approval.
+    context_window: in the server's tokens, the answer included.  tokenizer: the tokenizer of the model, for exact
+    counts; empty for the default.  token_factor: the server's tokens per token of our estimate; 1 with a tokenizer.
+    documents: documents of files and the project, which may be cited from the start.  highest_number: the highest
+    number of a document on the branch.  inside: the row of the agent call that the loop belongs to; may be empty.
+    setup: the record of how the answer is set up.  tools_needing_approval: the names of tools whose calls need the
+    user's approval.
     """
 
     model: Model
@@ -69,7 +70,7 @@ class Brief:
 
     @property
     def known_documents(self) -> list[Document]:
-        """Documents that have a number, shown or not: a tool that finds one again does not give it another."""
+        """The documents that have a number, shown or not: they keep it when a tool finds them again."""
         return [*self.documents, *(file.document for file in self.prompt_parts.summarised_files)]
 
     @property
@@ -85,6 +86,6 @@ class Brief:
 
     @property
     def budget(self) -> Budget:
-        """What a request may use beside the answer, with all tools."""
+        """The tokens that a request may use besides the answer, with all tools."""
         tools = schema_tokens(self.tools)
         return request_budget(self.context_window, self.answer_reserve, tools, factor=self.token_factor)

@@ -18,7 +18,7 @@ from llm_worker.tools.tool import Tool
 MAX_CALLS = 32
 MAX_ERROR_CHARACTERS = 300
 
-# Those of chat.models.ToolCallStatus that a call ends with here.
+# The members of chat.models.ToolCallStatus with which a call ends here.
 ResultStatus = Literal["completed", "failed", "unknown", "refused"]
 
 
@@ -27,8 +27,9 @@ class CallResult:
     """The result of a call. documents: numbered, as the response shows them.  duration_ms: None if it did not run.
 
     is_safe_summary: the response stands for documents, none of which may be shown.
-    arguments: those that really ran; None: those of the call.  is_knowledge_search: of documents that may be shown.
-    structured: the response as JSON, for clients.  images: that are stored and can be shown.
+    arguments: the arguments that really ran; None: the arguments of the call.
+    is_knowledge_search: the response shows documents of knowledge bases.
+    structured: the response as JSON, for clients.  images: images that are stored and can be shown.
     """
 
     status: ResultStatus
@@ -43,7 +44,7 @@ class CallResult:
 
     @property
     def logged_as(self) -> str:
-        """How the lines that tell of its storing begin; empty: it has none."""
+        """The prefix of the log lines about storing the result; empty if nothing is logged."""
         if self.is_safe_summary:
             return "safe_summary"
         return "knowledge_search" if self.is_knowledge_search else ""
@@ -53,9 +54,9 @@ class CallResult:
 class PlannedCall:
     """One call of a round; its index in the round is its tab.
 
-    tool: None if no tool has this name.  result: set if it was refused, or ended in an earlier attempt.
-    needs_approval: it waits for a decision.  is_approved: it waited, and has not run yet.
-    question: what it waits for the answer of.  answers: to what it asked while it ran.
+    tool: None if no tool has this name.  result: set if the call was refused, or ended in an earlier attempt.
+    needs_approval: the call waits for a decision.  is_approved: the call waited, and has not run since.
+    question: the question whose answer the call waits for.  answers: the answers to questions it asked while it ran.
     """
 
     id: str
@@ -70,7 +71,7 @@ class PlannedCall:
 
 
 def plan_calls(requested: Sequence[RequestedCall], tools: Sequence[Tool]) -> list[PlannedCall]:
-    """The round in tab order. tools: those offered in this cycle.
+    """Plan the calls of a round, in tab order. tools: the tools offered in this cycle.
 
     Several calls of a tool that merges become one, in the place of the first.
     """
@@ -85,14 +86,14 @@ def plan_calls(requested: Sequence[RequestedCall], tools: Sequence[Tool]) -> lis
 
 
 def admit(calls: Sequence[PlannedCall], allowance: Allowance) -> list[PlannedCall]:
-    """Count the calls that can run against the limits of the run, and refuse those beyond them."""
+    """Count the calls that can run against the limits of the run, and refuse calls beyond the limits."""
     return [_admitted(call, allowance) for call in calls]
 
 
 def _admitted(call: PlannedCall, allowance: Allowance) -> PlannedCall:
     if call.result or call.tool is None:
         return call
-    # One that needs approval too: otherwise a run could wait for more calls than it may make.
+    # Calls that need approval count too: otherwise a run could wait for more calls than it may make.
     refusal = allowance.take_call(call.tool.count_searches(call.arguments))
     return refuse(call, f"{refusal} Answer with what you have.") if refusal else call
 
@@ -102,13 +103,13 @@ def no_such_tool(name: str) -> CallResult:
 
 
 def with_notes(result: CallResult, answers: Sequence[Answered]) -> CallResult:
-    """The result, and below it what the user added to the answers: the tool was told the answers alone."""
+    """Append the notes that the user added to the answers to the result: the tool got only the answers."""
     notes = (f"The user adds: {answered.note}" for answered in answers if answered.note)
     return replace(result, response="\n\n".join((result.response, *notes)))
 
 
 def plan_after_loss(call: PlannedCall) -> PlannedCall:
-    """A call whose result an earlier attempt lost: it runs again only if its tool is idempotent."""
+    """Plan a call whose result an earlier attempt may have lost: it runs again only if its tool is idempotent."""
     if call.result or (call.tool and call.tool.annotations.may_run_again):
         return call
     sentence = f"The outcome of this call of {call.name} was lost: it may or may not have taken effect."
@@ -136,7 +137,7 @@ def refuse(call: PlannedCall, sentence: str) -> PlannedCall:
 
 
 def _schema_error(tool: Tool, arguments: Mapping[str, Any]) -> str:
-    """The first violation of the tool's schema, as the end of a sentence; empty if there is none."""
+    """Return the first violation of the tool's schema, as the end of a sentence; empty if there is none."""
     error = first_violation(arguments, tool.parameters)
     if error is None:
         return ""

@@ -1,6 +1,6 @@
 """Reports how a request was built: its budget, and which parts of the branch it omits and why. No I/O.
 
-Stored with the request for admins. While a run streams, it holds references only; as_json() does the work.
+The report is stored with the request for admins. While a run streams, it only has references; as_json() does the work.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,13 +14,13 @@ from llm_worker.request.message_renderer import OMITTED_RESPONSE
 from llm_worker.tools.schemas import schema_tokens
 from llm_worker.tools.tool import Tool
 
-# How many ids or names of omitted parts are listed.
+# The maximum number of ids or names of omitted parts that are listed.
 MAX_NAMES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class ContextReport:
-    """context: as built from `brief`.  tools: those offered in this request."""
+    """A report on one request. context: as built from `brief`.  tools: the tools offered in this request."""
 
     context: Context
     brief: Brief
@@ -28,7 +28,7 @@ class ContextReport:
     tool_choice: str = "auto"
 
     def as_json(self) -> dict[str, Any]:
-        """JSON values; all numbers are tokens. left_out: see left_out()."""
+        """Return the report as JSON values, its sizes in tokens. left_out: see left_out()."""
         brief = self.brief
         return {
             "window": brief.context_window,
@@ -43,7 +43,7 @@ class ContextReport:
         }
 
     def left_out(self) -> Iterator[dict[str, Any]]:
-        """Each with `why` and, where known, count, tokens (by the stored counts) and what (ids or names)."""
+        """Yield the omitted parts: `why` and, where known, count, tokens (stored counts) and what (ids or names)."""
         context, prompt_parts = self.context, self.brief.prompt_parts
         if prompt_parts.summary:
             has_it = any(message.letter == "SUM" for message in context.messages)

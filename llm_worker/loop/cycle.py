@@ -23,10 +23,10 @@ from llm_worker.upstream.model_request import Request, ToolChoice
 
 @dataclass(frozen=True)
 class Cycle:
-    """One inference. tools: what its answer may call; none in the last cycle of a loop. report: how its context was built.
-    is_last: no other one follows, whatever it asks for.
+    """One inference. tools: the tools that its answer may call; none in the last cycle of a loop.
 
-    need: the tokens it is expected to take.
+    report: how its context was built.  need: the tokens it is expected to take.
+    is_last: no inference follows, whatever this one asks for.
     """
 
     request: Request
@@ -37,10 +37,10 @@ class Cycle:
 
 
 def build_cycle(brief: Brief, rounds: Sequence[Round], share: LoopShare, *, has_found: bool = False) -> Cycle:
-    """The cycle after these rounds. Raises ModelFailed if no request can be built.
+    """Build the cycle after these rounds. Raises ModelFailed if no request can be built.
 
-    share: of what the run may still use.  has_found: whether tools have found documents in this loop, or in a loop
-    inside it.
+    share: the share of the loop in what the run may still use.  has_found: whether tools have found documents in this
+    loop, or in a loop inside it.
     """
     is_last = len(rounds) + 1 >= brief.max_cycles or share.has_one_inference
     cycle = _build(brief, rounds, is_last=is_last, has_found=has_found)
@@ -77,7 +77,7 @@ def _build(brief: Brief, rounds: Sequence[Round], *, is_last: bool, has_found: b
 
 
 def _may_open_pages(tools: Sequence[Tool], rounds: Sequence[Round]) -> bool:
-    """Whether the web was searched in this loop, and what was found can be opened."""
+    """Return whether the web was searched in this loop, and a tool can open the results."""
     called = {call.name for each in rounds for call in each.calls}
     return any(tool.finds_pages and tool.name in called for tool in tools) and any(
         tool.opens_pages for tool in tools
@@ -90,7 +90,10 @@ def _need(brief: Brief, context: Context) -> TokenNeed:
 
 
 def going_on(request: Request, earlier: EarlierProgress) -> Request:
-    """The request for what follows the text of earlier attempts, which counts as output unless the user continues it."""
+    """Build the request for what follows the text of earlier attempts.
+
+    That text counts as output unless the user continues it.
+    """
     limit = request.model.max_output_tokens
     if limit and not earlier.is_continued:
         limit = max(1, limit - count_tokens(earlier.text))
@@ -101,7 +104,7 @@ def going_on(request: Request, earlier: EarlierProgress) -> Request:
 
 
 def _with_summary_or_without(brief: Brief, rounds: Sequence[Round], text: str) -> Context:
-    """Drop the summary if it leaves no room for the question: it may have been written for a larger window."""
+    """Build the context; drop the summary if it leaves no room: it may have been written for a larger window."""
     try:
         return _fitting(brief, rounds, text)
     except ModelFailed:
@@ -112,7 +115,7 @@ def _with_summary_or_without(brief: Brief, rounds: Sequence[Round], text: str) -
 
 
 def _fitting(brief: Brief, rounds: Sequence[Round], text: str) -> Context:
-    """Count by the stored token counts; close to the budget, by the model's own encoding."""
+    """Build the context by the stored token counts; close to the budget, by the model's own encoding."""
     build = partial(
         build_context,
         brief.entries,

@@ -1,7 +1,7 @@
-"""Emitter: the way in which everything below it reaches readers. One per attempt, and one per agent call inside it.
+"""Emitter: sends readers everything that a loop shows. One per attempt, and one per agent call inside it.
 
 It sends what a model streams through the answer pipeline (stream/pipeline.py) and turns its outputs into packets and
-into entries of RunState: what is shown is what is saved. Numbering packets is the log producer's.
+into entries of RunState: what is shown is saved. The log producer numbers the packets.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from llm_worker.stream.think_tags import Reasoning, split_untagged
 
 
 class PacketSink(Protocol):
-    """Receives packets; chat.log.producer.PacketProducer is the one of a worker."""
+    """Receives packets; a worker uses chat.log.producer.PacketProducer."""
 
     def emit(self, placement: p.Placement, obj: p.AnyPacketBody) -> None: ...
 
     def hold(self) -> None:
-        """No checkpoint counts what is emitted from now on, until release()."""
+        """Hold packets back from checkpoints: until release(), no checkpoint counts what is emitted from now on."""
         ...
 
     def release(self) -> None: ...
@@ -53,7 +53,7 @@ class CallPreview:
 
 
 class DeferredText:
-    """A DeltaSink for what a model writes after a call that readers see already: it is shown after the round."""
+    """A DeltaSink for text that a model writes after a call that readers see already: it is shown after the round."""
 
     def __init__(self) -> None:
         self.deltas: list[str | Reasoning] = []
@@ -73,7 +73,7 @@ class Room:
         self.is_full = False
 
     def take(self, text: str) -> str:
-        """As much of the text as there is room for."""
+        """Take as much of the text as there is room for, and return it."""
         if self._left is None:
             return text
         self.is_full |= len(text) > self._left
@@ -83,7 +83,7 @@ class Room:
 
 
 class StepOutput(NamedTuple):
-    """utterance: what readers were shown since the latest round.  calls: those the model wrote as text."""
+    """The output of a step. utterance: shown since the latest round.  calls: calls that the model wrote as text."""
 
     utterance: Utterance
     calls: list[RequestedCall]
@@ -100,7 +100,7 @@ class Emitter:
         clock: Callable[[], float],
         max_characters: int | None = None,
     ) -> None:
-        """clock: seconds, monotonic; stamps the first token. max_characters: of the text, and of the reasoning."""
+        """Begin the first passage. clock: monotonic, in seconds. max_characters: of the text, and of the reasoning."""
         self._sink = sink
         self._max_characters = max_characters
         self._text_room, self._reasoning_room = Room(max_characters), Room(max_characters)
@@ -108,12 +108,12 @@ class Emitter:
         self.state = state
         self.blocks = blocks
         self._own_documents: dict[int, Document] = {}
-        self.documents = ChainMap(blocks.documents, self._own_documents)  # what may be cited, by number
+        self.documents = ChainMap(blocks.documents, self._own_documents)  # may be cited, by number
         # The report of an agent tool is a source for the answer, and keeps its numbers as they are.
         self._citations = Citations(self.documents, "plain" if blocks.inside else "links")
         self._pipeline = AnswerPipeline(self._citations)
         self._passage = state.open_passage()
-        self._step_begins_at = 0, 0  # the pieces of the passage that were shown before
+        self._step_begins_at = 0, 0  # the number of pieces of the passage that were shown before
         self._has_spoken = False
         # Whether tools have found documents in this loop, or in a loop inside it.
         self.has_found = False
@@ -126,39 +126,39 @@ class Emitter:
         self._reasoning_since = 0.0
 
     def within(self, tab: int, state: RunState) -> Emitter:
-        """For what happens inside the call of this tab of the open round."""
+        """Return an emitter for the loop inside the call of this tab of the open round."""
         inner = Emitter(self._sink, state, self.blocks.within(tab), self._clock, self._max_characters)
         inner.is_untagged = self.is_untagged
         return inner
 
     @property
     def cited(self) -> dict[int, Document]:
-        """What has been cited so far, by number."""
+        """The documents that have been cited so far, by number."""
         return self._citations.cited
 
     def run_start(self, model: str) -> None:
         self.show(self.blocks.run_start(model))
 
     def cite_from(self, documents: Iterable[Document]) -> None:
-        """What may be cited besides what tools find."""
+        """Let these documents be cited, besides those that tools find."""
         self._own_documents |= {document.number: document for document in documents}
 
     def withhold_documents(self, numbers: Iterable[int]) -> None:
-        """What may no longer be cited."""
+        """Withhold documents, which may no longer be cited."""
         for number in numbers:
             self.blocks.documents.pop(number, None)
 
     def restore(self, text: str, reasoning: str) -> None:
-        """Save along what earlier attempts showed and this one continues."""
+        """Take over the text and reasoning that earlier attempts showed and this one continues, to save them again."""
         self._text_room.take(text)
         self._reasoning_room.take(reasoning)
         self._passage.texts += [text] if text else []
         self._passage.reasonings += [reasoning] if reasoning else []
 
     def begin_step(self, text_calls: TextCalls | None = None) -> None:
-        """The next inference may cite what has been found by now, and then shows what was deferred.
+        """Begin an inference, which may cite all documents found by now. Shows deferred text first.
 
-        text_calls: finds the calls it writes as text; None: what looks like a call is text like any other.
+        text_calls: finds the calls that the model writes as text; None: they are text like any other.
         """
         self._pipeline.start(
             text_calls,
@@ -169,19 +169,19 @@ class Emitter:
         self._show_deferred()
 
     def show(self, placed: Iterable[Placed]) -> None:
-        """Packets as the blocks build them."""
+        """Emit packets that the blocks have built."""
         for placement, obj in placed:
             self._sink.emit(placement, obj)
 
     def text(self, text: str) -> None:
-        """A piece of the answer, as the model sent it."""
+        """Show a piece of the answer, as the model sent it."""
         self._emit(self._pipeline.text(text))
 
     def reasoning(self, text: str) -> None:
         self._show_reasoning(self._pipeline.reasoning(text))
 
     def call(self, fragment: CallFragment) -> DeltaSink:
-        """Show what the model has written of its first call; its further deltas go to the sink that is returned.
+        """Show the written part of the model's first call; its further deltas go to the sink that is returned.
 
         Until calls_are_stored() nothing else is shown, and no checkpoint counts what readers see of the call.
         """
@@ -195,13 +195,13 @@ class Emitter:
         return self._deferred
 
     def end_step(self) -> StepOutput:
-        """Show what was held back; the next inference starts anew."""
+        """End an inference and show text that was held back."""
         self._emit(self._pipeline.flush())
         self._separate_untagged_thinking()
         return StepOutput(self._passage.utterance, self._pipeline.take_calls())
 
     def _separate_untagged_thinking(self) -> None:
-        """Text before a closing tag that was never opened is saved as reasoning; readers are shown that at the end of the run."""
+        """Save text before a closing tag without opening tag as reasoning; readers see that at the end of the run."""
         passage = self._passage
         if passage.reasonings or not (split := split_untagged("".join(passage.texts))):
             return
@@ -217,13 +217,13 @@ class Emitter:
         return "".join((*self._passage.reasonings[reasonings:], *self._passage.texts[texts:]))
 
     def calls_are_stored(self) -> None:
-        """Rows exist, or will with the end of the run, for the calls that readers see."""
+        """Note that the calls that readers see have rows, or will have them at the end of the run."""
         if self.preview:
             self.preview = None
             self._sink.release()
 
     def open_round(self) -> None:
-        """What was shown since the previous round belongs to the one that starts, whatever its results."""
+        """Open a passage: text since the previous round belongs to the round that starts, whatever its results."""
         self._passage = self.state.open_passage()
 
     def end(self) -> None:
@@ -245,7 +245,7 @@ class Emitter:
             self._emit(self._pipeline.flush())
 
     def _emit(self, outputs: Iterable[Output]) -> None:
-        """Turn the outputs of the pipeline into packets, and into what is saved."""
+        """Turn the outputs of the pipeline into packets and saved text."""
         for output in outputs:
             if isinstance(output, str):
                 self._show_text(output)
@@ -256,7 +256,7 @@ class Emitter:
 
     @property
     def is_full(self) -> bool:
-        """Whether a model has written as much as it may; what it writes then is not shown."""
+        """Whether a model has written as much as it may; further text is not shown."""
         return self._text_room.is_full or self._reasoning_room.is_full
 
     def _show_text(self, text: str) -> None:
@@ -278,7 +278,7 @@ class Emitter:
         self.state.stamp_first_token(self._clock())
 
     def _reasoning_ms(self) -> int | None:
-        """How long the reasoning block, open or about to be, has been written; None inside an agent tool."""
+        """Measure how long the reasoning block, open or about to be, has been written. None inside an agent tool."""
         if self.blocks.inside:
             return None
         now = self._clock()

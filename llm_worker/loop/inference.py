@@ -13,10 +13,10 @@ from llm_worker.upstream.model_request import Request
 
 
 class Inference:
-    """request: as it is sent, its output limited to the tokens that are left."""
+    """One inference. request: as it is sent, its output limited to the tokens that are left."""
 
     def __init__(self, request: Request, share: LoopShare, need: TokenNeed) -> None:
-        """Count it. Raises UsedUp; then it must not be sent."""
+        """Count the inference. Raises UsedUp if it must not be sent."""
         need = need._replace(max_output=request.model.max_output_tokens)
         self._share = share
         self._prompt_tokens = need.prompt
@@ -25,7 +25,7 @@ class Inference:
         self.request = replace(request, model=model)
 
     async def run(self, models: StreamingModels, emitter: Emitter, previewable: Collection[str] = ()) -> Step:
-        """run_llm_step, after which what it used is counted, also if it fails or is cancelled."""
+        """Run the step, then count the tokens it used, also if it fails or is cancelled."""
         use, is_counted = InferenceUse(), True
         try:
             step = await run_llm_step(self.request, models, emitter, previewable, use)
@@ -41,7 +41,7 @@ class Inference:
             emitter.state.count_step(usage)
             self._share.end(usage)
         if self._most and step.finish.reason == LENGTH:
-            # No limit of the model: asked to continue, it would find the tokens of the run used up.
+            # Not a limit of the model: a continuation would find the tokens of the run used up.
             emitter.state.finish = finish = Finish(TOKENS_USED_UP)
             step = replace(step, finish=finish, calls=[])
         return step

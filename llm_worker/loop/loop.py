@@ -1,6 +1,6 @@
 """The LLM loop: inferences and rounds of tools until there is an answer. Knows nothing of rows, leases and stops.
 
-It decides by what steps and rounds return, never by what has been saved so far (RunState).
+Its decisions depend on the results of steps and rounds, never on what has been saved so far (RunState).
 """
 
 from collections.abc import Sequence
@@ -38,10 +38,10 @@ _NO_TEXT: Final = {FILTERED: "model_refusal", LENGTH: "output_limit_reached"}
 
 
 async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAnswer:
-    """Answer into `emitter`; returns what follows the last round of tools.
+    """Answer into `emitter` and return the text that follows the last round of tools.
 
-    Raises ModelFailed, after which what was shown so far is kept; UsedUp if an inner loop has nothing left to report with;
-    ApprovalNeeded if calls wait for their user.
+    Raises ModelFailed, after which the text shown so far is kept; UsedUp if an inner loop has no tokens or inferences
+    left for its report; ApprovalNeeded if calls wait for their user.
     """
     share = deps.allowance.open_loop(is_outermost=not brief.inside)
     try:
@@ -54,7 +54,7 @@ async def _answer(brief: Brief, deps: LoopDeps, emitter: Emitter, share: LoopSha
     emitter.cite_from(brief.documents)
     rounds = await _resume(brief, deps, emitter)
     goes_on, reads_text_calls = bool(brief.earlier.text), True
-    # Numbered as the kept requests are, for each attempt and agent tool.
+    # Numbered like the stored requests, for each attempt and agent tool.
     for number in count(1):
         allowed, shown = await _without_withheld(brief, rounds, deps, emitter)
         cycle = build_cycle(allowed, shown, share, has_found=emitter.has_found)
@@ -71,7 +71,7 @@ async def _answer(brief: Brief, deps: LoopDeps, emitter: Emitter, share: LoopSha
         deps.on_usage(inference.request, step.usage)
         # Once per turn: further markup is talk about tools.
         reads_text_calls = reads_text_calls and not step.has_text_calls
-        # Calls of tools that are not offered are answered as well, also where none is.
+        # Calls of tools that are not offered are answered too, even where no tool is offered.
         if cycle.is_last or not step.calls:
             break
         runner = RoundRunner(brief, deps, emitter, run_llm_loop)
@@ -85,7 +85,7 @@ async def _answer(brief: Brief, deps: LoopDeps, emitter: Emitter, share: LoopSha
 async def _without_withheld(
     brief: Brief, rounds: Sequence[Round], deps: LoopDeps, emitter: Emitter
 ) -> tuple[Brief, Sequence[Round]]:
-    """The brief and the rounds without what the user has lost access to since the turn started."""
+    """Return brief and rounds without documents to which the user has lost access since the turn started."""
     context = brief.prompt_parts.dynamic_context
     material = await deps.knowledge.withhold(Material(context, rounds))
     emitter.withhold_documents(material.withheld)
@@ -98,7 +98,7 @@ async def _without_withheld(
 def _end_without_tokens(
     brief: Brief, rounds: Sequence[Round], emitter: Emitter, used_up: UsedUp
 ) -> LoopAnswer:
-    """What was written before the last round stays the answer; without any, there is none."""
+    """End a run without tokens: text before the last round stays the answer; without text, raise ModelFailed."""
     if brief.inside:
         raise used_up
     if not _has_text(brief, rounds):
@@ -108,7 +108,7 @@ def _end_without_tokens(
 
 
 async def _resume(brief: Brief, deps: LoopDeps, emitter: Emitter) -> list[Round]:
-    """Continue where earlier attempts ended: the rounds so far, of which an interrupted one is run to its end."""
+    """Continue where earlier attempts ended. Returns the rounds so far; an interrupted round is run to its end."""
     earlier, rounds = brief.earlier, list[Round]()
     for each in earlier.rounds:
         if is_finished(each):
@@ -124,7 +124,7 @@ async def _resume(brief: Brief, deps: LoopDeps, emitter: Emitter) -> list[Round]
 
 
 def _previewable(brief: Brief, tools: Sequence[Tool]) -> set[str]:
-    """Tools whose calls are shown while the model writes them: none inside agent tools, and none that may be merged."""
+    """Return the tools whose calls are shown while being written: none in agent tools, and none that may be merged."""
     return set() if brief.inside else {tool.name for tool in tools if not tool.merges}
 
 
@@ -133,12 +133,12 @@ def _text_calls(tools: Sequence[Tool]) -> TextCalls | None:
 
 
 def _has_text(brief: Brief, rounds: Sequence[Round]) -> bool:
-    """Whether readers were shown any text before the last inference."""
+    """Return whether readers were shown any text before the last inference."""
     return bool(brief.earlier.text.strip()) or any(each.text_before.strip() for each in rounds)
 
 
 def _check(step: Step, *, has_text: bool) -> None:
-    """Raise ModelFailed unless the last step gave an answer. has_text: there is text before it."""
+    """Raise ModelFailed unless the last step gave an answer. has_text: readers were shown text before it."""
     reason = step.finish.reason
     if reason == "refusal":
         raise ModelFailed("model_refusal", "the model sent a refusal")

@@ -1,4 +1,7 @@
-"""Passes on how far a call is, at most once in a while: each packet is kept until the run ends. Used on the event loop."""
+"""Reports the progress of a call, at most once per interval: each packet is kept until the run ends.
+
+Used on the event loop.
+"""
 
 import asyncio
 import math
@@ -12,7 +15,7 @@ MAX_TEXT_CHARACTERS: Final = 200
 
 
 class Progress(NamedTuple):
-    """total: in the unit of `done`; None if it is not known.  text: what the call does now; may be empty."""
+    """The progress of a call. total: in the unit of `done`; None if unknown.  text: the current step; may be empty."""
 
     done: float
     total: float | None
@@ -20,7 +23,7 @@ class Progress(NamedTuple):
 
 
 class ProgressReports:
-    """Of one call. The latest report is always shown, at the latest after the interval, unless the call ends before."""
+    """The reports of one call. The latest report is shown after the interval at the latest, unless the call ends."""
 
     def __init__(self, show: Callable[[Progress], None], interval_s: float = INTERVAL_S) -> None:
         self._show = show
@@ -30,7 +33,7 @@ class ProgressReports:
         self._is_closed = False
 
     def report(self, done: float, total: float | None, text: str) -> None:
-        """Numbers that JSON does not know are left out, with the report if nothing is left."""
+        """Show the progress, now or later. Ignores numbers that JSON cannot represent; without `done`, the report."""
         if self._is_closed or not math.isfinite(done):
             return
         known_total = total if total is not None and math.isfinite(total) and total > 0 else None

@@ -1,4 +1,4 @@
-"""Resumes what earlier attempts at a run left: finished rounds are replayed to readers, their calls do not run again."""
+"""Resumes a run after earlier attempts: finished rounds are replayed to readers, and their calls do not run again."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -14,37 +14,37 @@ from llm_worker.tools.tool import Tool
 
 
 def is_finished(each: ShownRound) -> bool:
-    """Whether every call of the round has its response."""
+    """Return whether every call of the round has its response."""
     return all(call.response for call in each.calls)
 
 
 def replay_round(each: ShownRound, emitter: Emitter, *, silently: bool) -> Round:
-    """Show a finished round again; returns it as the model sees it. silently: readers see it already."""
+    """Show a finished round again and return it as the model sees it. silently: readers see it already."""
     _replay(each, emitter, partial(show_rounds, emitter.blocks, [each]), silently=silently)
     emitter.open_round()
     return to_round(each)
 
 
 def replay_text_before(each: ShownRound, emitter: Emitter, *, silently: bool) -> None:
-    """Show again what stands before a round whose calls are now run to their end."""
+    """Show again the text before a round whose calls are now run to their end. silently: readers see it already."""
     _replay(each, emitter, partial(show_before, emitter.blocks, each), silently=silently)
 
 
 def continue_text(text: str, reasoning: str, emitter: Emitter) -> None:
-    """Take over what was shown after the rounds; readers see it already."""
+    """Take over the text that was shown after the rounds; readers see it already."""
     linked = linked_documents(text, _citable_documents(emitter).values())
     emitter.cited.update({document.number: document for document in linked})
     emitter.restore(text, reasoning)
 
 
 def plan_unfinished_calls(each: ShownRound, tools: Sequence[Tool]) -> list[PlannedCall]:
-    """The calls of an interrupted round; results that are known stay."""
+    """Plan the calls of an interrupted round again; known results stay."""
     by_name = {tool.name: tool for tool in tools}
     return [_unfinished(call, by_name.get(call.name)) for call in each.calls]
 
 
 def to_round(each: ShownRound) -> Round:
-    """A finished round as the model sees it."""
+    """Convert a finished round to the form that the model sees."""
     calls = tuple(
         Call(call.tool_call_id, call.name, call.arguments, call.response, images=call.images)
         for call in each.calls
@@ -75,7 +75,7 @@ def _replay(
     *,
     silently: bool,
 ) -> None:
-    """show: given the documents that may be cited, removes those that the text links to."""
+    """Show and save a round again. show: removes the documents that the text links to from those it is given."""
     emitter.has_found |= any(documents_of([each]))
     citable = _citable_documents(emitter)
     left = dict(citable)

@@ -55,9 +55,11 @@ async def no_rewrites(_: Sequence[str]) -> Sequence[str]:
 class LoopDeps:
     """The collaborators of a loop and of the loops inside it.
 
-    now: of the turn, UTC.  on_request: called with the row of the agent call that sends a request (or ""), the
-    request, and the report of how its context was built.  allowance: of the run.  on_usage: called with each answered
-    request and its usage.  on_tool_call: with the tool, status and seconds of each call that ran.  sources, knowledge, pages, servers: what tools may search, read and call.  rewrite_queries: of their searches.
+    now: the time of the turn, UTC.  on_request: called with the row of the agent call that sends a request (or ""), the
+    request, and the report of how its context was built.  allowance: what the run may still use.  on_usage: called with
+    each answered request and its usage.  on_tool_call: called with the tool, status and seconds of each call that ran.
+    sources, knowledge, pages, servers: the services that tools may search, read and call.  rewrite_queries: rewrites
+    the queries of their searches.
     """
 
     models: StreamingModels
@@ -81,7 +83,7 @@ def _as_it_ran(call: PlannedCall, result: CallResult) -> PlannedCall:
 
 
 class RoundStart(NamedTuple):
-    """number: among the rounds of the loop, from 0.  before: what was shown since the previous round."""
+    """The start of a round. number: its index in the loop, from 0.  before: text shown since the previous round."""
 
     number: int
     before: Utterance
@@ -99,7 +101,7 @@ Loop = Callable[[Brief, LoopDeps, Emitter], Awaitable[LoopAnswer]]
 
 
 class RoundRunner:
-    """For one round. resumed: the same round as an earlier attempt stored it."""
+    """Runs one round. resumed: the same round as an earlier attempt stored it."""
 
     def __init__(
         self, brief: Brief, deps: LoopDeps, emitter: Emitter, loop: Loop, resumed: ShownRound | None = None
@@ -114,7 +116,7 @@ class RoundRunner:
         self._start = RoundStart(0, Utterance())
 
     async def run(self, calls: Sequence[PlannedCall], start: RoundStart) -> Round:
-        """Run the calls that have no result yet; returns the round as the model sees it. Raises ApprovalNeeded."""
+        """Run the calls that have no result yet and return the round as the model sees it. Raises ApprovalNeeded."""
         self._start = start
         outcomes = await execute(calls, self, self.deps.tool_limit_s)
         results = [outcome for outcome in outcomes if outcome is not None]
@@ -179,7 +181,7 @@ class RoundRunner:
         else:
             await self._store_result(self.rows[tab], result)
             call = self.calls[tab]
-            # Not of a name that a model has made up.
+            # Calls under a name that a model has made up are not counted.
             if call.tool and result.duration_ms is not None:
                 self.deps.on_tool_call(call.tool.name, result.status, result.duration_ms / 1000)
             ran = self._shown(tab, _as_it_ran(call, result))
@@ -201,7 +203,7 @@ class RoundRunner:
         self.emitter.show(self.emitter.blocks.approval_required(tab, self._shown(tab, call), question))
 
     async def _store_result(self, row: str, result: CallResult) -> None:
-        """With the report of an agent tool, however far it came."""
+        """Store the result of a call, with the report of an agent tool as far as it was written."""
         reports = self.emitter.state.outermost.reports
         report = reports[row].latest if row in reports else Utterance()
         await self.deps.store.finish(row, result, AgentReport(report.text, report.reasoning))
@@ -218,7 +220,7 @@ class _CallContext:
         self._runner = runner
         self._tab = tab
         self._progress = progress
-        self.key = runner.rows[tab]  # stored before the call runs, and found again by the next attempt
+        self.key = runner.rows[tab]  # stored before the call runs; the next attempt has the same
         self.answers = None if runner.brief.inside else runner.calls[tab].answers
         self.now = runner.deps.now
         self.sources = runner.deps.sources
@@ -262,6 +264,6 @@ class _CallContext:
         finally:
             inner.end()
             outer.has_found |= inner.has_found
-        # Otherwise the model that reads it would take it for all there is.
+        # Otherwise the model that reads the report would take it for complete.
         cut = f"\n\n(The report is incomplete. {answer.finish.sentence})" if answer.finish.is_cut else ""
         return answer.text + cut

@@ -1,6 +1,6 @@
-"""RunState: what must be saved of a run, left there by the emitter and the loop. It only accumulates.
+"""RunState: the parts of a run that must be saved, written by the emitter and the loop. It only accumulates.
 
-Checkpoints and the end of the run read it; the loop, its steps and its rounds decide nothing by it.
+Checkpoints and the end of the run read it; no decision of the loop, its steps and its rounds depends on it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from chat.transcript.token_usage import TokenUsage
 
 
 class Utterance(NamedTuple):
-    """What a model showed before a round of tools, or as its answer. reasoning_ms: how long it was being written."""
+    """Text that a model wrote before a round of tools, or as its answer. reasoning_ms: the time of its reasoning."""
 
     text: str = ""
     reasoning: str = ""
@@ -21,7 +21,7 @@ class Utterance(NamedTuple):
 
 
 class Passage:
-    """What is shown between two rounds of tools, or before the first or after the last one, in pieces."""
+    """The text shown between two rounds of tools, or before the first or after the last round, in pieces."""
 
     __slots__ = ("_closed_ms", "block_ms", "reasonings", "texts")
 
@@ -32,7 +32,7 @@ class Passage:
         self._closed_ms = 0
 
     def open_reasoning(self) -> None:
-        """block_ms is of another block from now on."""
+        """Begin another block of reasoning, which block_ms measures from now on."""
         self._closed_ms += self.block_ms or 0
 
     @property
@@ -46,7 +46,7 @@ class Passage:
 
 @dataclass
 class RunState:
-    """outer: the run's own state, if this one is of an agent tool's loop; usage is counted in both."""
+    """The state of one loop. outer: the state of the run, in the loop of an agent tool; usage is counted in both."""
 
     passages: list[Passage] = field(default_factory=list)  # opened by the emitter, one more than rounds
     usage: TokenUsage = field(default_factory=TokenUsage)
@@ -60,18 +60,18 @@ class RunState:
     outer: RunState | None = None
 
     def open_passage(self) -> Passage:
-        """What is shown from now on goes into the returned passage."""
+        """Open a passage, into which text goes from now on."""
         self.passages.append(Passage())
         return self.passages[-1]
 
     def stamp_first_token(self, at: float) -> None:
-        """The first time counts."""
+        """Note when the first token of the run was shown. Only the first call counts."""
         counted = self.outermost
         if counted.first_token_at is None:
             counted.first_token_at = at
 
     def count_step(self, usage: TokenUsage) -> None:
-        """One more inference and its usage."""
+        """Count an inference and its usage."""
         self.cycles += 1
         self.usage = self.usage.plus(usage)
         if self.outer:
@@ -83,20 +83,20 @@ class RunState:
 
     @property
     def pieces(self) -> int:
-        """Changes with every piece that is shown."""
+        """The number of pieces shown: it changes with every piece."""
         return sum(len(passage.texts) + len(passage.reasonings) for passage in self.passages)
 
     @property
     def text(self) -> str:
-        """All that a reader saw."""
+        """All the text that readers saw."""
         return "".join(text for passage in self.passages for text in passage.texts)
 
     @property
     def latest(self) -> Utterance:
-        """What was shown since the latest round of tools."""
+        """The text and reasoning shown since the latest round of tools."""
         return self.passages[-1].utterance if self.passages else Utterance()
 
     @property
     def reasoning(self) -> str:
-        """Since the latest round of tools."""
+        """The reasoning since the latest round of tools."""
         return self.latest.reasoning

@@ -1,4 +1,4 @@
-"""One inference of the loop: stream the model's answer into the emitter, and return what it came to."""
+"""One inference of the loop: streams the model's answer into the emitter and returns the calls it asks for."""
 
 import uuid
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable
@@ -30,18 +30,17 @@ from llm_worker.upstream.request_logging import ResponseLog
 
 
 class StreamingModels(Protocol):
-    """Streams answers; upstream.llm.LanguageModels is the one that asks model servers."""
+    """Streams answers; upstream.llm.LanguageModels asks model servers."""
 
     def stream(self, request: Request) -> AsyncGenerator[list[Delta]]: ...
 
 
 @dataclass(frozen=True)
 class Step:
-    """calls: the tool calls the model asks for, in its order.
+    """The result of one inference. calls: the tool calls that the model asks for, in its order.
 
-    utterance: what readers were shown since the latest round.  has_text_calls: it wrote calls as text.
-    sent_back: what its server wants back with the round.
-    usage: as the server reported it.
+    utterance: the text shown since the latest round.  has_text_calls: the model wrote calls as text.
+    sent_back: the members that its server wants back with the round.  usage: as the server reported it.
     """
 
     finish: Finish
@@ -54,7 +53,7 @@ class Step:
 
 @dataclass
 class InferenceUse:
-    """What is known of what an inference used, however it ended. calls: the arguments that the model wrote."""
+    """The known use of an inference, however it ended. calls: the arguments that the model wrote, per call."""
 
     reported: TokenUsage = field(default_factory=TokenUsage)
     calls: list[str] = field(default_factory=list)
@@ -69,7 +68,7 @@ async def run_llm_step(
 ) -> Step:
     """Stream one answer into `emitter`. Raises ModelFailed.
 
-    previewable: the names of tools whose calls may be shown while they are being written.  use: is filled in at the end.
+    previewable: the names of tools whose calls may be shown while they are being written.  use: filled in at the end.
     """
     use = use or InferenceUse()
     parts = _Parts(_Metadata(), CallPreviewer(new_call_id, previewable), ResponseLog())
@@ -97,7 +96,7 @@ async def run_llm_step(
 
 
 class _Parts(NamedTuple):
-    """What a stream is taken apart into, besides what readers are shown."""
+    """The parts of a stream besides the text that readers are shown."""
 
     metadata: "_Metadata"
     calls: CallPreviewer
@@ -130,7 +129,7 @@ async def _read(answer: AsyncGenerator[list[Delta]], emitter: Emitter, parts: _P
 
 @dataclass
 class _Metadata:
-    """What a server sends besides the answer. Some report usage with every chunk: the latest counts."""
+    """The data that a server sends besides the answer. Some report usage with every chunk: the latest counts."""
 
     finish_reasons: set[str] = field(default_factory=set)
     usage: TokenUsage = field(default_factory=TokenUsage)
@@ -138,7 +137,7 @@ class _Metadata:
     sent: SentMembers | None = None
 
     def sent_back(self, source: str, calls: Iterable[RequestedCall]) -> SentBack | None:
-        """None if the server of these calls wants nothing back."""
+        """Return what the server of these calls wants back; None if it wants nothing."""
         sent = self.sent or SentMembers("", {})
         members = storable_members(sent.members)
         # Reasoning that was a part of the content goes back there.
@@ -149,7 +148,7 @@ class _Metadata:
         return SentBack(source, name, members, of_calls) if has_any else None
 
     def finish(self, limit: Callable[[], int]) -> Finish:
-        """limit: the tokens after which the inference was cut, if the server reports no usage."""
+        """Return how the answer finished. limit: returns the tokens where it was cut, if none are reported."""
         reason = finish_reason(self.finish_reasons)
         return Finish(reason, (self.usage.completion_tokens or limit()) if reason == LENGTH else None)
 
@@ -163,11 +162,11 @@ class _Metadata:
 
 
 def _limit(request: Request, emitter: Emitter, calls: Iterable[RequestedCall]) -> int:
-    """Where an inference was cut whose server reports no usage: at the limit it was sent, else by counting."""
+    """Return the tokens where an inference was cut, without reported usage: the limit of the request, or a count."""
     texts = (emitter.written_in_step, *(call.raw for call in calls))
     return request.model.max_output_tokens or sum(map(count_tokens, texts))
 
 
 def new_call_id() -> str:
-    """For a call that came without one."""
+    """Create an id for a call that came without one."""
     return f"call_{uuid.uuid4().hex[:24]}"

@@ -1,4 +1,4 @@
-"""What is stored of a round of tool calls, and the interface of what stores it. Pure."""
+"""The stored parts of a round of tool calls, and the interface of their store. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from llm_worker.loop.state import Utterance
 class NewRound:
     """A round to be stored before its calls run.
 
-    number: among the rounds of its loop, from 0.  before: what was shown since the previous round.
-    inside: the row of the agent call it belongs to, if any.
+    number: its index among the rounds of its loop, from 0.  before: the text shown since the previous round.
+    inside: the row of the agent call it belongs to; may be empty.
     """
 
     number: int
@@ -26,7 +26,7 @@ class NewRound:
 
 @dataclass(frozen=True)
 class AgentReport:
-    """What an agent tool wrote as its report, and its reasoning before."""
+    """The report that an agent tool wrote, and its reasoning before."""
 
     report: str = ""
     reasoning: str = ""
@@ -36,17 +36,17 @@ class RoundStore(Protocol):
     """Stores rounds. Each method returns when its write is committed, and never if the run was lost."""
 
     async def begin(self, new_round: NewRound) -> list[str]:
-        """Store the calls as running or waiting; returns their rows, in tab order."""
+        """Store the calls as running or waiting, and return their rows, in tab order."""
         ...
 
     async def start(self, approved: Mapping[str, PlannedCall]) -> None:
-        """Store that these calls, by row, run now with these arguments: if they are lost, they may have taken effect."""
+        """Store that these calls, by row, run now with these arguments: if lost, they may have taken effect."""
         ...
 
     async def finish(self, row: str, result: CallResult, report: AgentReport) -> None: ...
 
     async def keep_images(self, row: str, name: str, contents: Sequence[bytes]) -> Sequence[Image]:
-        """Store the images of a call and have them read; returns those that can be shown. name: of the tool."""
+        """Store the images of a call, have them read, and return images that can be shown. name: of the tool."""
         ...
 
     async def wait(self, row: str, call: PlannedCall) -> None:

@@ -1,6 +1,6 @@
 """Runs the calls of one round concurrently and returns their results.
 
-Knows nothing of packets and rows, which are the host's. Failures of tools become results and never end a run.
+Packets and rows are left to the host. Failures of tools become results and never end a run.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ from llm_worker.tools.tool import InputNeeded, Tool, ToolContext, ToolFailed, To
 
 logger = logging.getLogger(__name__)
 
-# A cancelled tool that has not ended by then is abandoned, and its result discarded.
+# A cancelled tool that has not ended after this time is abandoned, and its result is discarded.
 CANCEL_GRACE_S = 1.0
 
 
 class KeptImages(NamedTuple):
-    """note: what the model is told of those that it is not shown; empty if it is shown all."""
+    """The images of a call. note: tells the model about images that it is not shown; empty if it is shown all."""
 
     images: Sequence[Image] = ()
     note: str = ""
@@ -34,37 +34,37 @@ NO_IMAGES = KeptImages()
 
 
 class RoundHost(Protocol):
-    """Stores and shows a round; RoundRunner is the one of the loop. What it raises ends the round."""
+    """Stores and shows a round; the loop uses RoundRunner. Exceptions that it raises end the round."""
 
     async def begin(self, calls: Sequence[PlannedCall]) -> None:
-        """Store the calls; returns when that is committed. No call runs before."""
+        """Store the calls. Returns when they are committed; no call runs before."""
         ...
 
     def context(self, tab: int) -> AbstractContextManager[ToolContext]:
-        """What the call of this tab may use while it runs."""
+        """Provide the context that the call of this tab may use while it runs."""
         ...
 
     def number(self, documents: Sequence[Document]) -> Sequence[Document]:
-        """The documents with their numbers in this turn."""
+        """Return the documents with their numbers in this turn."""
         ...
 
     async def keep_images(self, tab: int, contents: Sequence[bytes]) -> KeptImages:
-        """Store the images of a call; returns those that can be shown, once they have been read."""
+        """Store the images of a call. Returns images that can be shown, once they have been read."""
         ...
 
     async def finished(self, tab: int, result: CallResult) -> None:
-        """Called once per call, in the order they end."""
+        """Store and show the result of a call. Called once per call, in the order in which they end."""
         ...
 
     async def asked(self, tab: int, question: AnyQuestion) -> None:
-        """Called instead of it: the call waits for the user's answer, and then runs again."""
+        """Store that the call waits for the user's answer and then runs again. Called instead of finished()."""
         ...
 
 
 async def execute(calls: Sequence[PlannedCall], host: RoundHost, limit_s: float) -> list[CallResult | None]:
-    """Run the calls that have no result yet; returns all results, in tab order. None: the call waits for its user.
+    """Run the calls that have no result yet and return all results, in tab order. None: the call waits for its user.
 
-    limit_s: for tools without a limit of their own. Cancelling this cancels the tools.
+    limit_s: the limit for tools without their own. Cancelling this cancels the tools.
     """
     await host.begin(calls)
     await asyncio.sleep(0)  # a stop that came while they were stored takes effect before any of them runs

@@ -1,4 +1,4 @@
 """The client of the Model Context Protocol: connections of this process to the servers that staff have entered.
 
-The SDK takes a second to import: modules that use it are imported by `connections.py` alone, once a server is needed.
+The SDK takes a second to import: modules that use it are imported only once they are needed.
 """

@@ -1,8 +1,9 @@
-"""Asking: what servers ask of a call's user while they work on the call (elicitation). Uses the SDK's types.
+"""Asking: the questions of servers to the user of a call that they work on (elicitation). Uses the SDK's types.
 
-No call stays open while its user thinks: it is ended, and made again with the answer when there is one. A server of the newer
-protocol (2026-07-28) demands just that; one of the older, which waits for the answer in the call, is told that the question was
-dismissed, upon which it is to do nothing (modelcontextprotocol.io, 2025-11-25, Elicitation).
+No call stays open while its user thinks: the call is ended, and made again with the answer when there is one. A server
+of the newer protocol (2026-07-28) demands just that. A server of the older protocol, which waits for the answer in the
+call, is told that the question was dismissed, upon which it is to do nothing (modelcontextprotocol.io, 2025-11-25,
+Elicitation).
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,16 +31,15 @@ if TYPE_CHECKING:
     from mcp_types import ElicitRequestParams
 
 MAX_MESSAGE_CHARACTERS: Final = 2_000
-# What servers ask.
 ServerQuestion = Question | AddressQuestion
 _DISMISSED: Final = ElicitResult(action="cancel")
 _WAITS: Final = ErrorData(code=INVALID_REQUEST, message="The user is being asked.")
 
 
 class CallQuestions:
-    """What the server asks during one call. answers: to what it asked before; None: nobody can be asked.
+    """The server's questions during one call. answers: to its earlier questions; None: nobody can be asked.
 
-    asked: what the user has to be asked now, if anything.
+    asked: the question that the user has to be asked now; None: there is none.
     """
 
     def __init__(self, answers: Sequence[Answered] | None) -> None:
@@ -48,7 +48,9 @@ class CallQuestions:
         self._answers = list(answers or ())
 
     def answer(self, question: ServerQuestion) -> ElicitResult | None:
-        """Each answer once: a server that asks the same again wants another one. None: the user has to be asked."""
+        """Return the answer to a question; None: the user has to be asked.
+        Each answer is used once: a server that asks the same again wants another answer.
+        """
         for at, answered in enumerate(self._answers):
             if answered.question == question:
                 del self._answers[at]
@@ -62,22 +64,25 @@ class CallQuestions:
         return None
 
     def require(self, error: BaseException | None) -> None:
-        """What an error demands before the call is made again: that the user goes to some addresses. Raises CallFailed."""
+        """Note an address that the user has to visit before the call is made again, if the error demands that.
+        Raises CallFailed if the user has declined.
+        """
         demanded = _demanded(error)
         if any(answered.question in demanded and answered.values is None for answered in self._answers):
             raise CallFailed("The user does not go to the address that the server asks for.")
         if demanded and self._can_ask:
             before = [answered.question for answered in self._answers]
-            # The first again, if the user says to have been everywhere.
+            # The first again, if the user says that they have visited all.
             self.asked = next((question for question in demanded if question not in before), demanded[0])
 
 
-# Of the call that this task makes. The SDK's callback runs in it with the newer protocol, and in a task of the connection with the older.
+# Of the call that this task makes. With the newer protocol, the SDK's callback runs in this task; with the older one,
+# in a task of the connection.
 _current: ContextVar[CallQuestions | None] = ContextVar("questions of an MCP call", default=None)
 
 
 class Asking:
-    """Answers what the server of one connection asks. is_modern: whether it speaks the newer protocol."""
+    """Answers the questions of one server. is_modern: whether its connection uses the newer protocol."""
 
     def __init__(self) -> None:
         self.is_modern = False
@@ -85,7 +90,7 @@ class Asking:
 
     @contextmanager
     def during(self, questions: CallQuestions) -> Iterator[None]:
-        """Ask and answer with these while a call runs."""
+        """Use these questions and answers while a call runs."""
         self._open.append(questions)
         token = _current.set(questions)
         try:
@@ -99,7 +104,7 @@ class Asking:
         context: "ClientRequestContext",  # noqa: ARG002
         params: "ElicitRequestParams",
     ) -> ElicitResult | ErrorData:
-        """The SDK's callback for what a server asks."""
+        """Answer a question of the server. This is the SDK's callback."""
         questions, question = self._asker(), _question(params)
         if questions is None or question is None:
             return _DISMISSED
@@ -109,12 +114,14 @@ class Asking:
         return _WAITS if self.is_modern else _DISMISSED
 
     def _asker(self) -> CallQuestions | None:
-        """The call that asks. The older protocol does not say which; of several, none is taken for another."""
+        """Return the questions of the call that asks; None: it is not known.
+        The older protocol does not say which call asks; with several, none is taken for another.
+        """
         return _current.get() or (self._open[0] if len(self._open) == 1 else None)
 
 
 def _question(params: "ElicitRequestParams") -> ServerQuestion | None:
-    """None: it is none that the user can be asked."""
+    """Read a question; None: the user cannot be asked it."""
     try:
         message = storable(params.message)[:MAX_MESSAGE_CHARACTERS]
         if isinstance(params, ElicitRequestFormParams):
@@ -126,7 +133,7 @@ def _question(params: "ElicitRequestParams") -> ServerQuestion | None:
 
 
 def _demanded(error: BaseException | None) -> list[ServerQuestion]:
-    """Of the error URLElicitationRequired (revision 2025-11-25); empty: it is none."""
+    """Return the questions of the error URLElicitationRequired (revision 2025-11-25); empty for other errors."""
     if not (isinstance(error, MCPError) and error.error.code == URL_ELICITATION_REQUIRED):
         return []
     try:

@@ -1,4 +1,4 @@
-"""Reads resources of a server, and has prompts of it filled in. Uses the SDK."""
+"""Reads the resources of a server, and has its prompts filled in. Uses the SDK."""
 
 import binascii
 from base64 import b64decode
@@ -14,20 +14,20 @@ from mcp_types import (
 from llm_worker.mcp.configuration import CallFailed
 from llm_worker.mcp.content import text_of_block
 
-# Of a prompt that was filled in: as of a message.
+# Of a prompt that was filled in, as many as a message may have.
 MAX_CHARACTERS: Final = 100_000
 _ROLES: Final = {"user": "User", "assistant": "Assistant"}
 
 
 class ReadResource(NamedTuple):
-    """content_type: as the server says; empty: it does not."""
+    """The content of a resource. content_type: as the server says; empty: it does not."""
 
     content: bytes
     content_type: str
 
 
 async def read_resource(client: Client, uri: str) -> ReadResource:
-    """Its texts as one, or else the first file that it has: not parsed. Raises CallFailed, and what the SDK raises."""
+    """Read the texts of a resource as one, else its first file, not parsed. Raises CallFailed, and the SDK's errors."""
     contents = (await client.read_resource(uri)).contents
     texts = [one for one in contents if isinstance(one, TextResourceContents)]
     if texts:
@@ -43,7 +43,9 @@ async def read_resource(client: Client, uri: str) -> ReadResource:
 
 
 async def fill_prompt(client: Client, name: str, arguments: dict[str, str]) -> str:
-    """The text of its messages, which say whose they are if they are not all the user's. Raises CallFailed, and what the SDK raises."""
+    """Return the text of a prompt's messages, with their roles if they are not all the user's.
+    Raises CallFailed, and the SDK's errors.
+    """
     messages = (await client.get_prompt(name, arguments)).messages
     is_dialogue = any(message.role != "user" for message in messages)
     text = "\n\n".join(_text_of(message, with_role=is_dialogue) for message in messages).strip()

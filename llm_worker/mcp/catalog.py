@@ -19,7 +19,7 @@ MAX_SIZE: Final = 2**53
 
 
 def describe_catalog(catalog: "Catalog") -> dict[str, list[dict[str, Any]]]:
-    """As the fields of McpCatalog: `resources` and `prompts`, each once, in the server's order."""
+    """Return the fields of McpCatalog: `resources` and `prompts`, each item once, in the server's order."""
     return {
         "resources": _once(map(_describe_resource, catalog.resources), "uri"),
         "prompts": _once(map(_describe_prompt, catalog.prompts), "name"),
@@ -66,7 +66,7 @@ def _describe_argument(argument: "PromptArgument") -> dict[str, Any]:
 
 
 def _is_kept(name: str, longest: int) -> bool:
-    """Whether the server can be asked by it."""
+    """Return whether the server can be asked for this name: it is neither empty nor too long, and can be stored."""
     return 0 < len(name) <= longest and is_storable(name)
 
 

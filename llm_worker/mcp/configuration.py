@@ -1,4 +1,4 @@
-"""Configuration: how a server is reached, as a value that connections are kept by; and what becomes of calls. Does not use the SDK."""
+"""Configuration: how a server is reached, as the key of its connections; and the outcomes of calls. Uses no SDK."""
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple, Protocol
 from chat.transcript.forms import Question
 from chat.transcript.questions import AddressQuestion, Answered
 
-# Of one call: a server that is never content asks no more.
+# Of one call, so that a server cannot ask for ever.
 MAX_QUESTIONS: Final = 8
-# Of what a model is told of an answer.
+# Of the text of an answer for the model.
 MAX_RESULT_CHARACTERS: Final = 100_000
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 SIGN_IN_NEEDED: Final = "The user has to sign in to the server."
@@ -18,9 +18,9 @@ TOO_LARGE: Final = f"The server sent a message of more than {MAX_MESSAGE_BYTES /
 
 
 class ServerUnavailable(Exception):
-    """A server cannot be used, and was asked nothing; the message is one sentence, also for models.
+    """A server cannot be used, and has not executed anything. The message is one sentence, also for models.
 
-    detail: for staff alone, such as what its error output says.  needs_sign_in: it refuses those it does not know.
+    detail: for staff alone, such as the server's error output.  needs_sign_in: the user has to sign in (again).
     is_local: the reason is this process, not the server.
     """
 
@@ -33,7 +33,7 @@ class ServerUnavailable(Exception):
         self.is_local = is_local
 
     def again(self) -> "ServerUnavailable":
-        """The same, to be raised once more."""
+        """Return a copy, to be raised once more."""
         return ServerUnavailable(
             str(self), self.detail, needs_sign_in=self.needs_sign_in, is_local=self.is_local
         )
@@ -44,11 +44,11 @@ class CallFailed(Exception):
 
 
 class CallLost(Exception):
-    """The connection ended before the answer: the call may or may not have taken effect. The message is for the model."""
+    """The connection ended before the answer: the call may have taken effect or not. The message is for the model."""
 
 
 class Asked(Exception):
-    """The server asks the user of the call something, and has done nothing yet. To be called again with the answer."""
+    """The server asks the call's user a question, and has done nothing yet. The call is made again with the answer."""
 
     def __init__(self, question: Question | AddressQuestion) -> None:
         super().__init__(question.message)
@@ -56,8 +56,9 @@ class Asked(Exception):
 
 
 class Answer(NamedTuple):
-    """text: for the model.  is_error: the tool says that it failed.  structured: the same as JSON; None: it has none, or too much.
-    images: their contents, not parsed."""
+    """The answer to a call. text: for the model.  is_error: the tool reports a failure.
+    structured: the answer as JSON; None: there is none, or it is too long.  images: their contents, not parsed.
+    """
 
     text: str
     is_error: bool = False
@@ -65,13 +66,14 @@ class Answer(NamedTuple):
     images: tuple[bytes, ...] = ()
 
 
-# Done, of how much (None: unknown), and what the server says of it.
+# The progress, its total (None: unknown), and the server's message.
 Progress = Callable[[float, float | None, str], Awaitable[None]]
 
 
 class Caller(NamedTuple):
-    """Whom a call is made for. key: the call's, the same if it is made again.  answers: to what its server has asked; None: nobody
-    can be asked."""
+    """Whom a call is made for. key: identifies the call; the same if it is made again.
+    answers: to the questions that the server has asked; None: nobody can be asked.
+    """
 
     key: str
     progress: Progress
@@ -79,8 +81,10 @@ class Caller(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """Of one revision of a row. url: also where headers are sent alone, for one described by OpenAPI.  env, headers: names, with the environment variables that have their values.
-    credential: the row of what a user has signed in with; empty: none.
+    """How a server is reached, by one revision of its row.
+
+    url: with OpenAPI, headers are sent to its origin alone.  env, headers: names, each with the environment variable
+    that has the value.  credential: the row of the credential that a user has signed in with; empty: none.
     """
 
     server: str
@@ -94,17 +98,21 @@ class Configuration(NamedTuple):
 
 
 class Tokens(Protocol):
-    """What calls with credentials are made with."""
+    """The source of the access tokens that calls with credentials are made with."""
 
     async def token(self, credential: str, refused: str = "") -> str:
-        """One that is accepted now. refused: the one that the server has just refused. Raises ServerUnavailable."""
+        """Return a token that is valid now. Raises ServerUnavailable.
+        refused: the token that the server has just refused.
+        """
 
     async def demand(self, credential: str, scope: str) -> bool:
-        """Whether the user should sign in again, with this scope as well, which the server demands: not if they have been asked for it."""
+        """Note a scope that the server demands. Return whether the user should sign in again with it.
+        False: the user has been asked for this scope before.
+        """
 
 
 class NoTokens:
-    """Of a process that keeps no credentials."""
+    """The tokens of a process that has no credentials."""
 
     async def token(self, credential: str, refused: str = "") -> str:  # noqa: ARG002
         return ""
@@ -114,7 +122,7 @@ class NoTokens:
 
 
 def values_of(variables: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    """Raises ServerUnavailable for a variable that this process does not have."""
+    """Return the values of variables. Raises ServerUnavailable for a variable that this process does not have."""
     missing = [variable for _, variable in variables if variable not in os.environ]
     if missing:
         raise ServerUnavailable(
@@ -124,7 +132,7 @@ def values_of(variables: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
 
 
 def cut_result(text: str) -> str:
-    """What a model is told of a result."""
+    """Cut a result off at MAX_RESULT_CHARACTERS, with a note to the model."""
     if len(text) <= MAX_RESULT_CHARACTERS:
         return text
     return f"{text[:MAX_RESULT_CHARACTERS]}\n\n(Cut off: the result has {len(text)} characters.)"

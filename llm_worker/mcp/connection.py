@@ -1,4 +1,4 @@
-"""Connection: one connection to a server, with the task that holds it. The only module beside the transports that knows the SDK."""
+"""Connection: one connection to a server, and the task that holds it. Uses the SDK."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -44,20 +44,20 @@ from llm_worker.mcp.stdio import StdioServer
 
 Found = TypeVar("Found")
 
-# To start, and to agree on a revision of the protocol. Those that npx or uvx installs first take longest.
+# To start, and to agree on a revision of the protocol. Servers that npx or uvx installs first take longest.
 START_S: Final = 60.0
 LIST_S: Final = 30.0
 # For a resource, or a prompt.
 ASK_S: Final = 30.0
-# For the server to say that it will tell of changes.
+# For the server to confirm that it will announce changes.
 LISTEN_S: Final = 2.0
 MAX_MESSAGE_CHARACTERS: Final = 1_000
 _CLOSE_S: Final = 10.0
-# What the SDK says of a connection that ended, and of a status that is none of the protocol's. Servers use the code of the first.
+# Messages of the SDK: the connection ended (servers use its error code too); the status is none of the protocol's.
 _CLOSED: Final = "Connection closed"
 _ERROR_RESPONSE: Final = "Server returned an error response"
 _NO_PROTOCOL: Final = "The server does not speak the protocol."
-# In `_meta` of a call: the same if it is executed again after a crash (modelcontextprotocol.io, `_meta`: a prefix of one's own).
+# In `_meta` of a call, with a prefix of our own (modelcontextprotocol.io, `_meta`): the same again after a crash.
 IDEMPOTENCY_KEY: Final = "turnwire/idempotency-key"
 _CHANGES: Final = (
     ToolListChangedNotification,
@@ -68,7 +68,8 @@ _TRANSPORT_ERRORS: Final = (MCPError, httpx2.HTTPError, OSError, ValidationError
 
 
 class Connection:
-    """calls: how many are running.  used_at: of the loop's clock.  on_change: called when the server's list of tools changed."""
+    """A connection to one server. calls: the number of running calls.  used_at: by the loop's clock.
+    on_change: called with the server's id when one of its lists changed."""
 
     def __init__(
         self, configuration: Configuration, on_change: Callable[[str], None], tokens: Tokens
@@ -93,7 +94,7 @@ class Connection:
         return not (self._task.done() or self._closing.is_set() or self._is_lost or has_ended)
 
     async def list_tools(self) -> Listing:
-        """Raises ServerUnavailable."""
+        """List the server's tools, and its catalog if that succeeds. Raises ServerUnavailable."""
         client = await self._client()
         try:
             async with asyncio.timeout(LIST_S):
@@ -109,7 +110,7 @@ class Connection:
             return listing
 
     async def ask(self, question: Callable[[Client], Awaitable[Found]]) -> Found:
-        """What this returns of the server, which may ask nobody anything meanwhile. Raises ServerUnavailable, CallFailed, CallLost."""
+        """Await `question`; the server may ask no user meanwhile. Raises ServerUnavailable, CallFailed, CallLost."""
         client = await self._client()
         try:
             with self._asking.during(CallQuestions(None)):
@@ -119,7 +120,8 @@ class Connection:
             raise CallFailed(f"The server did not answer within {ASK_S:g} s.") from None
 
     async def call(self, tool: str, arguments: Mapping[str, Any], caller: Caller) -> Answer:
-        """Raises ServerUnavailable if the server was asked nothing, CallFailed, CallLost, Asked. A cancelled one is cancelled there too."""
+        """Call a tool; a call that is cancelled here is cancelled at the server too.
+        Raises ServerUnavailable if the server has not executed anything, CallFailed, CallLost, Asked."""
         client = await self._client()
         questions = CallQuestions(caller.answers)
         try:
@@ -158,11 +160,11 @@ class Connection:
         except (httpx2.HTTPError, OSError) as error:
             raise self._lost() from error
         except (RuntimeError, ValidationError) as error:
-            # Their messages repeat what the server sent.
+            # The messages of these errors repeat what the server sent.
             raise CallFailed("The server answered what the protocol does not allow.") from error
 
     async def close(self) -> None:
-        """Returns when the server's process has ended."""
+        """Close the connection. Returns when the server's process has ended."""
         self._closing.set()
         if self._ready.done():
             await asyncio.wait({self._task}, timeout=_CLOSE_S)
@@ -171,18 +173,18 @@ class Connection:
             await asyncio.wait({self._task}, timeout=_CLOSE_S)
 
     async def _client(self) -> Client:
-        # Whoever waits may be cancelled; the connection stays for others.
+        # The task that waits may be cancelled; the connection stays for others.
         return await asyncio.shield(self._ready)
 
     async def _hold(self) -> None:
-        """Opens and closes the connection in one task, as the SDK demands it."""
+        """Open and close the connection in one task, as the SDK demands."""
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(START_S):
                     client = await self._open(stack)
                 listening = asyncio.create_task(self._listen(client))
                 try:
-                    # What changes after the first list must not be missed.
+                    # Changes after the first list must not be missed.
                     await asyncio.wait(
                         {listening, self._is_listening}, timeout=LISTEN_S, return_when="FIRST_COMPLETED"
                     )
@@ -221,18 +223,18 @@ class Connection:
         )
         opened = await stack.enter_async_context(client)
         self._asking.is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
-        # What a tool answers is for the model, whatever schema it does not match; and the SDK would list all tools to know the schema.
+        # A result is for the model even if it violates its schema; and the SDK would list all tools to know the schema.
         opened.session.validate_tool_result = _accept  # type: ignore[method-assign,assignment]
         return opened
 
     async def _receive(self, message: IncomingMessage) -> None:
-        # Of the newer protocol the SDK shows here too what `_listen` hears.
+        # With the newer protocol, the SDK also passes on here what `_listen` receives.
         if isinstance(message, _CHANGES) and not self._is_listening.done():
             self._on_change(self.configuration.server)
 
     async def _listen(self, client: Client) -> None:
-        """Asks for changes whatever the server says of itself: those of the SDK tell of them and do not say so. Older revisions
-        send changes unasked."""
+        """Subscribe to changes whatever the server announces: servers of the SDK send changes without announcing it.
+        Older revisions send changes unasked."""
         if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
         try:

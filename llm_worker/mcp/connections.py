@@ -1,6 +1,6 @@
 """Connections: the servers that this process is connected to. Imports the SDK when the first of them is needed.
 
-A server that cannot be reached is asked again after a while that grows; one that nobody uses is disconnected.
+A server that cannot be reached is tried again after a growing delay; a server that nobody uses is disconnected.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-# Processes of servers are children of this one.
+# Processes of servers are children of this process.
 MAX_CONNECTIONS: Final = 32
 IDLE_S: Final = 300.0
 FIRST_WAIT_S: Final = 1.0
@@ -31,7 +31,7 @@ _PRUNE_S: Final = 15.0
 
 
 class _Failure(NamedTuple):
-    """until: of the loop's clock; before that the server is not asked again."""
+    """A server that could not be reached. until: by the loop's clock; before that it is not tried again."""
 
     until: float
     wait_s: float
@@ -39,7 +39,9 @@ class _Failure(NamedTuple):
 
 
 class Connections:
-    """on_change: called with the id of a server whose list of tools changed.  tokens: of credentials."""
+    """The open connections. on_change: called with the id of a server when one of its lists changed.
+    tokens: the source of the tokens of credentials.
+    """
 
     def __init__(
         self, on_change: Callable[[str], None] = lambda _: None, tokens: Tokens | None = None
@@ -49,13 +51,15 @@ class Connections:
         self._open: dict[Configuration, Connection] = {}
         self._failures: dict[Configuration, _Failure] = {}
         self._closing: set[asyncio.Task[None]] = set()
-        # When the change of each server was last announced, and the changes that will be.
+        # When a change of each server was last announced, and the changes that will be announced.
         self._announced_at: dict[str, float] = {}
         self._pending_changes: dict[str, asyncio.TimerHandle] = {}
         self._pruning: asyncio.Task[None] | None = None
 
     async def list_tools(self, configuration: Configuration) -> Listing:
-        """Raises ServerUnavailable. Somebody asks for it: a server that has failed is asked again at once."""
+        """List a server's tools. A server that has failed is tried again at once, because somebody waits for the list.
+        Raises ServerUnavailable.
+        """
         self._failures.pop(configuration, None)
         return await self._use(configuration, lambda connection: connection.list_tools())
 
@@ -66,26 +70,28 @@ class Connections:
         arguments: Mapping[str, Any],
         caller: Caller,
     ) -> Answer:
-        """As Connection.call. Raises ServerUnavailable, CallFailed, CallLost, Asked."""
+        """Call a tool, as Connection.call does. Raises ServerUnavailable, CallFailed, CallLost, Asked."""
         return await self._use(configuration, lambda connection: connection.call(tool, arguments, caller))
 
     async def ask(
         self, configuration: Configuration, question: Callable[[Client], Awaitable[Result]]
     ) -> Result:
-        """As Connection.ask. Raises ServerUnavailable, CallFailed, CallLost."""
+        """Ask a server, as Connection.ask does. Raises ServerUnavailable, CallFailed, CallLost."""
         return await self._use(configuration, lambda connection: connection.ask(question))
 
     async def _use(
         self, configuration: Configuration, ask: Callable[[Connection], Awaitable[Result]]
     ) -> Result:
-        """What `ask` returns of a connection to the server. Raises what it raises."""
+        """Return the result of `ask` for a connection to the server; an old connection that fails is replaced once.
+        Raises the errors of `ask`.
+        """
         had_connection = configuration in self._open
         try:
             return await self._use_once(configuration, ask)
         except ServerUnavailable:
             if not had_connection:
                 raise
-        # It was asked nothing over a connection of which it knows nothing any more.
+        # The server has forgotten the connection, and has executed nothing: a new connection is tried.
         self._failures.pop(configuration, None)
         return await self._use_once(configuration, ask)
 
@@ -104,7 +110,7 @@ class Connections:
         return result
 
     async def close(self) -> None:
-        """Returns when the processes of the servers have ended."""
+        """Close all connections. Returns when the processes of the servers have ended."""
         if self._pruning:
             self._pruning.cancel()
         for waiting in self._pending_changes.values():
@@ -113,7 +119,7 @@ class Connections:
         self._open.clear()
 
     async def _connect(self, configuration: Configuration) -> Connection:
-        """One that counts this use, which _release ends. Raises ServerUnavailable."""
+        """Return a connection that counts this use, until _release ends it. Raises ServerUnavailable."""
         now = asyncio.get_running_loop().time()
         if (failure := self._failures.get(configuration)) and failure.until > now:
             raise failure.unavailable.again()
@@ -145,7 +151,9 @@ class Connections:
             self._retire(connection)
 
     def _make_room(self, configuration: Configuration) -> None:
-        """Raises ServerUnavailable. Connections to an earlier revision of the server, and the longest idle one, make room."""
+        """Retire idle connections to earlier revisions of the server, and the longest idle one if there are too many.
+        Raises ServerUnavailable if all are in use.
+        """
         anybodys = configuration._replace(credential="")
         for other in list(self._open.values()):
             same = other.configuration.server == configuration.server
@@ -172,7 +180,7 @@ class Connections:
                     del self._failures[configuration]
 
     def _retire(self, connection: Connection) -> None:
-        """Nobody else uses it; it ends with its last call."""
+        """Keep a connection from being used again; it is closed after its last call."""
         if self._open.get(connection.configuration) is connection:
             del self._open[connection.configuration]
             if not connection.calls:
@@ -184,7 +192,7 @@ class Connections:
         closing.add_done_callback(self._closing.discard)
 
     def _on_list_changed(self, server: str) -> None:
-        """However often a server says so, its list is asked for once in a while."""
+        """Announce a change at most once in CHANGES_S, however often a server reports one."""
         loop = asyncio.get_running_loop()
         if server not in self._pending_changes:
             wait_s = max(0.0, self._announced_at.get(server, 0.0) + CHANGES_S - loop.time())
@@ -197,7 +205,7 @@ class Connections:
 
 
 async def _connection_type() -> type[Connection]:
-    """In a thread: the import takes a second, in which runs of this process go on."""
+    """Import the SDK in a thread: it takes a second, during which runs of this process go on."""
     module = await asyncio.to_thread(import_module, "llm_worker.mcp.connection")
     found: type[Connection] = module.Connection
     return found

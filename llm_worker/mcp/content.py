@@ -1,4 +1,4 @@
-"""Turns what a call answered into text and images for the model, and JSON for clients. Uses the SDK's types."""
+"""Turns the result of a call into text and images for the model, and JSON for clients. Uses the SDK's types."""
 
 import binascii
 import json
@@ -23,12 +23,12 @@ from llm_worker.mcp.configuration import MAX_RESULT_CHARACTERS, cut_result
 
 # Of one answer. Their bytes are bounded by the size of the message.
 MAX_IMAGES: Final = 8
-# By the first bytes of the content, whatever the server says that it is.
+# Detected by the first bytes of the content, whatever type the server names.
 _ACCEPTED: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 
 
 def images_of(result: CallToolResult) -> dict[int, bytes]:
-    """The images that may be shown, by their place in the answer: not parsed, which is left to the reader of files."""
+    """Return the images that may be shown, by their position in the result. The reader of files parses them later."""
     images: dict[int, bytes] = {}
     for place, block in enumerate(result.content):
         if len(images) == MAX_IMAGES:
@@ -39,9 +39,10 @@ def images_of(result: CallToolResult) -> dict[int, bytes]:
 
 
 def response_of(result: CallToolResult, shown: Collection[int] = ()) -> str:
-    """Never bytes in base64: media are named with their type and size. shown: the places of images that are shown.
+    """Return the text of a result, without bytes in base64: media are named with their type and size.
 
-    Structured content stands for itself where no text repeats it, as servers should (revision 2025-06-18, Tools, Structured Content).
+    shown: the positions of the images that are shown. Structured content is added if no text repeats it, as servers
+    should do (revision 2025-06-18, Tools, Structured Content).
     """
     parts = [
         text
@@ -55,9 +56,9 @@ def response_of(result: CallToolResult, shown: Collection[int] = ()) -> str:
 
 
 def structured_of(result: CallToolResult) -> Mapping[str, Any] | None:
-    """For clients. None where there is none, or one that is too long, no object, or no JSON that can be stored.
+    """Return the structured content for clients. None: none, too long, no object, or no JSON that can be stored.
 
-    Also where it only wraps the text, as the official SDKs do for tools that return one.
+    Also None if it only wraps the text, as the official SDKs do for tools that return text.
     """
     found, length = measured_storable(result.structured_content) or (None, 0)
     if (
@@ -70,7 +71,7 @@ def structured_of(result: CallToolResult) -> Mapping[str, Any] | None:
 
 
 def _image(base64: str) -> bytes:
-    """Empty if it is no image of a kind that is accepted."""
+    """Decode an image; empty if it is no image of an accepted type."""
     try:
         content = b64decode(base64, validate=True)
     except (binascii.Error, ValueError):

@@ -1,6 +1,6 @@
 """Credentials: the access tokens of requests to servers that users have signed in to, renewed when they have expired.
 
-Does not use the SDK until a token has to be read: the row is what all processes share, and is read for each request.
+The SDK is not imported until a token has to be read. The row is shared by all processes, and read for each request.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from llm_worker.mcp.oauth import Send
     from llm_worker.mcp.oauth_tokens import Secret
 
-# A token that expires on its way is refused.
+# A token that expires on the way to the server is refused.
 MARGIN: Final = timedelta(seconds=30)
-# Until another process has renewed it.
+# Between two looks at a row that another process renews.
 _POLL_S: Final = 0.2
 
 
 class Credentials:
-    """send: None: over the guarded client."""
+    """Reads access tokens from rows, and renews them. send: None: the guarded client."""
 
     def __init__(self, database: Database, send: "Send | None" = None) -> None:
         self._database = database
@@ -33,7 +33,9 @@ class Credentials:
         self._renewals: set[asyncio.Task[str]] = set()
 
     async def token(self, credential: str, refused: str = "") -> str:
-        """One that is accepted now. refused: the one that the server has just refused. Raises ServerUnavailable."""
+        """Return a token that is valid now. Raises ServerUnavailable.
+        refused: the token that the server has just refused.
+        """
         tokens: Any = await asyncio.to_thread(import_module, "llm_worker.mcp.oauth_tokens")
         try:
             async with asyncio.timeout(2 * REFRESH_TIME.total_seconds()):
@@ -48,7 +50,7 @@ class Credentials:
             raise ServerUnavailable("The server's sign-in did not answer in time.") from None
 
     async def demand(self, credential: str, scope: str) -> bool:
-        """As Tokens.demand. What it demands is asked for with the next sign-in."""
+        """Note a scope for the next sign-in. Return whether the user should sign in again, as Tokens.demand does."""
         tokens: Any = await asyncio.to_thread(import_module, "llm_worker.mcp.oauth_tokens")
         row, secret = await self._load(tokens, credential)
         known = (secret.asked_scope or secret.scope or "").split()
@@ -58,7 +60,7 @@ class Credentials:
         return True
 
     async def close(self) -> None:
-        """Returns when the tokens that are being renewed are stored."""
+        """Wait until the tokens that are being renewed are stored."""
         await asyncio.gather(*self._renewals, return_exceptions=True)
 
     async def _load(self, tokens: Any, credential: str) -> "tuple[McpCredential, Secret]":
@@ -74,7 +76,7 @@ class Credentials:
             raise sign_in_needed() from None
 
     async def _renew(self, tokens: Any, row: McpCredential, secret: "Secret") -> str:
-        """To the end, also if the call is cancelled meanwhile: the refresh token that was used is of no use any more."""
+        """Renew the token, even if the call is cancelled meanwhile: the refresh token cannot be used a second time."""
         renewal = asyncio.create_task(self._ask_issuer(tokens, row, secret), name="mcp token renewal")
         self._renewals.add(renewal)
         renewal.add_done_callback(self._forget_renewal)

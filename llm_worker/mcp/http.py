@@ -1,7 +1,7 @@
 """The HTTP client of servers that are reached by a URL: httpx2 over the guarded client, as the SDK takes it.
 
-Each request resolves the name, checks every address and connects to a checked one; redirects are the SDK's, which follows them
-within the origin alone, as requests of their own.
+Each request resolves the name, checks every address and connects to a checked one. The SDK follows redirects itself,
+within the origin alone, as separate requests.
 """
 
 import asyncio
@@ -31,24 +31,24 @@ from llm_worker.mcp.configuration import (
 # Of a stream of events, after which the SDK opens another one.
 _MAX_STREAM_BYTES: Final = 256 * 1024 * 1024
 _CONNECT_S: Final = 10.0
-# Until a notification is taken: the SDK sends nothing else meanwhile.
+# Until a notification is accepted: the SDK sends nothing else meanwhile.
 _NOTICE_S: Final = 10.0
 # The status that stands for a message that did not reach the server.
 NOT_SENT: Final = 599
 SESSION: Final = "mcp-session-id"
-# Of a stream without events. A call that takes too long is ended by its own time limit.
+# How long a stream may be without events. A call that takes too long is ended by its own time limit.
 _SILENCE_S: Final = 3_600.0
 _LIMITS: Final = RequestLimits(
     max_bytes=_MAX_STREAM_BYTES, max_redirects=0, connect_s=_CONNECT_S, read_s=_SILENCE_S, total_s=None
 )
-# Those of the connection, and those that no longer apply to an unpacked body.
+# Headers of the connection, and headers that no longer apply to an unpacked body.
 _DROPPED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
 _NOT_SENT: Final = frozenset({"host", "content-length", "connection", "accept-encoding", "user-agent"})
 
 
 class HttpServer:
-    """problem: why messages do not arrive; empty while they do.  status: of the latest answer to a message.
-    has_lost_session: the server knows nothing of the session any more.
+    """A server that is reached over HTTP. problem: why messages do not arrive; empty while they do.
+    status: of the latest answer to a message.  has_lost_session: the server does not know the session any more.
     """
 
     def __init__(
@@ -60,22 +60,26 @@ class HttpServer:
         self.problem = ""
         self.status = 0
         self.has_lost_session = False
-        # The user has signed in, and is not allowed what was asked.
+        # The user has signed in, but is not allowed to make this request.
         self._lacks_scope = False
 
     def client(self) -> httpx2.AsyncClient:
-        """Raises ServerUnavailable."""
+        """Create the HTTP client with the headers of the configuration. Raises ServerUnavailable."""
         headers: Mapping[str, str] = values_of(self._configuration.headers)
         return httpx2.AsyncClient(transport=_Transport(self, self._resolve), headers=headers, timeout=None)
 
     async def token(self, url: httpx2.URL, refused: str = "") -> str:
-        """What proves to the server whose call it is; empty: nothing, or the address is not the server's. Raises ServerUnavailable."""
+        """Return the access token for a request to `url`. Raises ServerUnavailable.
+        Empty: there is no credential, or the address has another origin than the server.
+        """
         own, credential = httpx2.URL(self._configuration.url), self._configuration.credential
         is_own = (url.scheme, url.host, url.port) == (own.scheme, own.host, own.port)
         return await self._tokens.token(credential, refused) if credential and is_own else ""
 
     async def check_scope(self, response: httpx2.Response) -> None:
-        """Of an answer to a request with a token. Raises ServerUnavailable if the server demands a scope that the user can sign in with."""
+        """Check the answer to a request with a token.
+        Raises ServerUnavailable if the server demands a scope with which the user should sign in again.
+        """
         self._lacks_scope = _lacks_scope(response)
         scope = extract_scope_from_www_auth(response) if self._lacks_scope else None
         if scope and await self._tokens.demand(self._configuration.credential, scope):
@@ -88,7 +92,7 @@ class HttpServer:
         )
 
     def note(self, request: httpx2.Request, status: int) -> None:
-        """Streams that servers may refuse to open say nothing of messages."""
+        """Record the status of a message (POST). Streams, which servers may refuse to open, say nothing of messages."""
         if request.method == "POST":
             self.status, self.problem = status, ""
             self.has_lost_session |= status == 404 and SESSION in request.headers
@@ -100,7 +104,7 @@ class _Transport(httpx2.AsyncBaseTransport):
         self._resolve = resolve
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Raises nothing: the SDK would end all requests of the connection with this one."""
+        """Send a request with the user's token. Raises nothing: the SDK would end all requests of the connection."""
         try:
             token = await self._server.token(request.url)
             response = await self._send(request, token)
@@ -151,13 +155,13 @@ class _Transport(httpx2.AsyncBaseTransport):
 
 
 def _lacks_scope(response: httpx2.Response) -> bool:
-    """RFC 6750, section 3.1."""
+    """Return whether the answer is the error `insufficient_scope` (RFC 6750, section 3.1)."""
     is_forbidden = response.status_code == HTTPStatus.FORBIDDEN
     return is_forbidden and extract_field_from_www_auth(response, "error") == "insufficient_scope"
 
 
 def _waits_for_answer(method: str, body: bytes) -> bool:
-    """Whether it is a request of the protocol, which takes as long as its tool; notifications are taken at once."""
+    """Return whether the answer may take as long as a tool: notifications are accepted at once."""
     if method != "POST":
         return True
     try:

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# How long a list holds whose server says nothing about it, and the bounds of what one says.
+# How long a list is valid if its server does not say, and the bounds of what a server says.
 DEFAULT_TTL: Final = timedelta(hours=1)
 SHORTEST_TTL: Final = timedelta(minutes=1)
 LONGEST_TTL: Final = timedelta(days=1)
 MAX_PROBLEM: Final = 500
-# Of users whose sign-ins may have expired.
+# Of credentials of users, whose sign-ins may have expired.
 MAX_TRIALS: Final = 3
 
 
 async def list_server(
     server_id: str, database: Database, connections: Connections, credential_id: str = ""
 ) -> None:
-    """Have the server list its tools, and store what it says, or why it says nothing. credential_id: the one that is tried first."""
+    """Ask the server for its tools, and store the list or the problem. `credential_id`: the credential to try first."""
     row = await database.call_with_retry(_load, server_id)
     if row is None:
         return
@@ -60,7 +60,7 @@ async def list_server(
 async def _list_tools(
     row: McpServer, database: Database, connections: Connections, credential_id: str
 ) -> tuple[list[dict[str, Any]], timedelta]:
-    """As stored_tools takes them, and how long they hold. What else the server lists is stored. Raises ServerUnavailable."""
+    """Return the tools for stored_tools, and how long they are valid. Stores the catalog. Raises ServerUnavailable."""
     if row.transport == Transport.OPENAPI:
         source = ApiSource(row.url, row.document, row.base_url, frozenset(row.enabled_tools))
         return await list_operations(configuration_of(row), source), DEFAULT_TTL
@@ -79,7 +79,7 @@ async def _list_tools(
 async def _list(
     row: McpServer, credentials: Sequence[McpCredential], connections: Connections
 ) -> "tuple[Listing, McpCredential | None]":
-    """What was listed, and with which credential: they are tried in turn, and then none. Raises ServerUnavailable."""
+    """Try the credentials in turn, and then none. Return the list, and its credential. Raises ServerUnavailable."""
     for credential in credentials:
         try:
             return await connections.list_tools(configuration_of(row, credential)), credential
@@ -90,7 +90,7 @@ async def _list(
 
 
 def list_again(server_id: str) -> None:
-    """In a database thread."""
+    """Request a new list of the server's tools, in a database thread."""
     server = _load(server_id)
     if server is not None:
         request_listing(server)
@@ -101,7 +101,9 @@ def _load(server_id: str) -> McpServer | None:
 
 
 def _load_credentials(server: McpServer, first: str) -> list[McpCredential]:
-    """That one, and then the latest: servers list the same tools to all who sign in, as they list the same to all where nobody does."""
+    """Load the credential `first`, and then the latest MAX_TRIALS.
+    Any may list: servers list the same tools to all who sign in, as they list the same to all where nobody does.
+    """
     found = McpCredential.objects.usable().filter(server=server)
     latest = list(found.order_by("-created_at")[:MAX_TRIALS])
     asked = list(found.filter(pk=first)) if first else []
@@ -109,7 +111,7 @@ def _load_credentials(server: McpServer, first: str) -> list[McpCredential]:
 
 
 def _describe(tool: "Tool") -> dict[str, Any]:
-    """Hints that a server leaves out have the specification's defaults."""
+    """Describe a tool for stored_tools. Hints that a server leaves out have the specification's defaults."""
     hints = tool.annotations
     read_only = bool(hints and hints.read_only_hint)
 

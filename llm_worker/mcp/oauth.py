@@ -1,7 +1,7 @@
-"""Where a user signs in to a server that speaks OAuth 2.1, and as which client.
+"""Finds where a user signs in to a server that speaks OAuth 2.1, and as which client.
 
-The order is the specification's (2026-07-28, Authorization); requests, metadata and checks are the SDK's. Knows no rows: what has
-to be kept until the exchange (oauth_tokens.py) is a value. Uses the SDK.
+The order is the specification's (2026-07-28, Authorization); requests, metadata and checks are the SDK's. Knows no
+rows: the state that is needed for the exchange (oauth_tokens.py) is a value. Uses the SDK.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -43,17 +43,17 @@ CLIENT_NAME: Final = "Turnwire"
 NOT_AS_SPECIFIED: Final = "The server's sign-in does not follow the specification."
 LONGEST_ISSUER: Final = 2_000
 NOT_AVAILABLE: Final = "The server's sign-in is not available at the moment."
-# RFC 8414 gives the first of these to servers that list none; the first that a server takes is registered.
+# RFC 8414 names the first of these for servers that list none; the first that a server accepts is registered.
 _METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
 _ASKED: Final = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
 class SignInFailed(Exception):
-    """The message is one sentence for people, without anything that the servers sent."""
+    """A sign-in failed. The message is one sentence for people, without anything that the servers sent."""
 
 
 class Flow(BaseModel):
-    """Between the address and the exchange. resource: what the tokens are for (RFC 8707)."""
+    """A sign-in between the address and the exchange. resource: the server that the tokens are for (RFC 8707)."""
 
     issuer: OAuthMetadata
     client: OAuthClientInformationFull
@@ -64,8 +64,8 @@ class Flow(BaseModel):
 
 
 class Visit(NamedTuple):
-    """redirect_uri: where the user comes back.  state: what they come back with.  headers: of the server's row.
-    scope: what is asked for beside what the server demands of everybody.
+    """A sign-in that begins. redirect_uri: where the user comes back.  state: what they come back with.
+    headers: of the server's row.  scope: is asked for beside the scope that the server demands of everybody.
     """
 
     url: str
@@ -77,7 +77,7 @@ class Visit(NamedTuple):
 
 
 async def begin(visit: Visit, send: Send) -> tuple[str, Flow]:
-    """Return the address that the user is sent to. Raises SignInFailed."""
+    """Return the address that the user is sent to, and the flow. Raises SignInFailed."""
     proof = PKCEParameters.generate()
     try:
         flow = await _prepare(visit, proof, send)
@@ -124,7 +124,7 @@ async def _prepare(visit: Visit, proof: PKCEParameters, send: Send) -> Flow:
 async def _find_resource(
     url: str, challenge: httpx2.Response, send: Send
 ) -> ProtectedResourceMetadata | None:
-    """RFC 9728. None: the server has none, as those of revision 2025-03-26."""
+    """Fetch the metadata of the server (RFC 9728). None: it has none, like servers of revision 2025-03-26."""
     named = extract_resource_metadata_from_www_auth(challenge)
     for place in build_protected_resource_metadata_discovery_urls(named, url):
         found = await handle_protected_resource_response(await _get(place, send))
@@ -137,7 +137,7 @@ async def _find_resource(
 
 
 async def _find_issuer(url: str, resource: ProtectedResourceMetadata | None, send: Send) -> OAuthMetadata:
-    """RFC 8414, or OpenID Connect Discovery."""
+    """Fetch the metadata of the issuer (RFC 8414, or OpenID Connect Discovery)."""
     issuer = str(resource.authorization_servers[0]) if resource else None
     for place in build_oauth_authorization_server_metadata_discovery_urls(issuer, url):
         goes_on, found = await handle_auth_metadata_response(await _get(place, send))
@@ -163,7 +163,9 @@ async def _get(url: str, send: Send) -> httpx2.Response:
 async def _client(
     visit: Visit, issuer: OAuthMetadata, scope: str | None, send: Send
 ) -> OAuthClientInformationFull:
-    """Ours by its document, or else registered for this sign-in: an issuer that forgets clients cannot lock anybody out."""
+    """Return our client, known by its document, or else register one for this sign-in alone.
+    An issuer that forgets clients cannot lock anybody out.
+    """
     redirect_uris = [AnyUrl(visit.redirect_uri)]
     document = visit.client_metadata_url if is_valid_client_metadata_url(visit.client_metadata_url) else None
     if document and should_use_client_metadata_url(issuer, document):

@@ -1,5 +1,7 @@
-"""Sends the requests of sign-ins over the guarded client: each address is checked, none but those of the settings is reached
-without TLS, and no redirect is followed. Uses the SDK's client types."""
+"""Sends the requests of sign-ins over the guarded client, without following redirects. Uses the SDK's client types.
+
+Each address is checked. TLS is required, except for hosts of URL_ALLOWED_HOSTS.
+"""
 
 from typing import Final
 from urllib.parse import urlsplit
@@ -19,7 +21,7 @@ _NOT_SENT: Final = frozenset({"host", "content-length", "connection", "accept-en
 
 
 async def send_guarded(request: httpx2.Request, resolve: Resolver = resolve_host) -> httpx2.Response:
-    """Raises SignInFailed."""
+    """Send a request of a sign-in. A redirect is returned as an empty answer with status 302. Raises SignInFailed."""
     url = str(request.url)
     headers = {name: value for name, value in request.headers.items() if name not in _NOT_SENT}
     try:
@@ -38,7 +40,7 @@ async def send_guarded(request: httpx2.Request, resolve: Resolver = resolve_host
 
 
 def require_browser_address(address: str) -> None:
-    """Raises SignInFailed for one that no user is sent to."""
+    """Check that a user may be sent to the address. Raises SignInFailed."""
     try:
         require_tls(address)
     except UrlRefused as refused:
@@ -46,7 +48,9 @@ def require_browser_address(address: str) -> None:
 
 
 def require_tls(url: str) -> None:
-    """Raises UrlRefused. For hosts of URL_ALLOWED_HOSTS, which may be on the machine itself, it is not required."""
+    """Check that the address uses TLS. Raises UrlRefused.
+    Hosts of URL_ALLOWED_HOSTS, which may be on the machine itself, need none.
+    """
     origin = urlsplit(url)._replace(path="", query="", fragment="").geturl()
     target = parse_target(origin, settings.URL_ALLOWED_HOSTS)
     if target.scheme != "https" and not target.is_in(settings.URL_ALLOWED_HOSTS):

@@ -1,4 +1,4 @@
-"""What a code and a refresh token are exchanged for, and what calls are made with then. Knows no rows. Uses the SDK."""
+"""Exchanges codes and refresh tokens for the tokens that calls are made with. Knows no rows. Uses the SDK."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
@@ -17,11 +17,11 @@ LONGEST_LIFE: Final = timedelta(days=3_650)
 
 
 class SignInRefused(SignInFailed):
-    """The issuer accepts the code or the refresh token not, or no more: the user has to sign in again."""
+    """The issuer does not accept the code or the refresh token, or no longer: the user has to sign in again."""
 
 
 class Secret(BaseModel):
-    """What calls are made with, and how it is renewed. scope: as it was granted.  asked_scope: as the user was asked for it."""
+    """The tokens of calls, and what renews them. scope: as granted.  asked_scope: as the user was asked for it."""
 
     access_token: str
     refresh_token: str | None
@@ -34,14 +34,14 @@ class Secret(BaseModel):
 
 
 class Grant(NamedTuple):
-    """expires_at: None if the issuer does not say."""
+    """Tokens from an issuer. expires_at: None if the issuer does not say."""
 
     secret: Secret
     expires_at: datetime | None
 
 
 async def exchange(flow: Flow, code: str, iss: str | None, send: Send) -> Grant:
-    """iss: what the answer named as its issuer (RFC 9207). Raises SignInFailed."""
+    """Exchange a code for tokens. `iss`: the issuer that the answer named (RFC 9207). Raises SignInFailed."""
     try:
         validate_authorization_response_iss(iss, flow.issuer)
     except OAuthFlowError as error:
@@ -72,7 +72,7 @@ async def exchange(flow: Flow, code: str, iss: str | None, send: Send) -> Grant:
 
 
 async def refresh(secret: Secret, send: Send) -> Grant:
-    """Raises SignInRefused, SignInFailed if the issuer could not be asked."""
+    """Renew the tokens. Raises SignInRefused, or SignInFailed if the issuer could not be asked."""
     if not secret.refresh_token:
         raise SignInRefused("The sign-in has expired.")
     data = {
@@ -82,7 +82,7 @@ async def refresh(secret: Secret, send: Send) -> Grant:
         "resource": secret.resource,
     }
     token = await _request_token(secret.token_endpoint, data, secret.client, send)
-    # RFC 6749, section 6: what is not answered stays as it was.
+    # RFC 6749, section 6: members that the answer leaves out stay as they were.
     renewed = {
         "access_token": token.access_token,
         "refresh_token": token.refresh_token or secret.refresh_token,
@@ -92,7 +92,9 @@ async def refresh(secret: Secret, send: Send) -> Grant:
 
 
 async def revoke(secret: Secret, send: Send) -> None:
-    """Have the issuer forget the tokens, if it says where (RFC 7009). The refresh token first: others may go with it. Raises SignInFailed."""
+    """Ask the issuer to forget the tokens, if it has an address for that (RFC 7009). Raises SignInFailed.
+    The refresh token is revoked first: the issuer may revoke others with it.
+    """
     if not secret.revocation_endpoint:
         return
     refused = []
@@ -139,7 +141,7 @@ def _text_or_none(url: object) -> str | None:
 
 
 def _context(client: OAuthClientInformationFull) -> OAuthContext:
-    """The SDK's, for how it authenticates a client."""
+    """Return a context of the SDK, which authenticates the client."""
     return OAuthContext(
         server_url="",
         client_metadata=OAuthClientMetadata(redirect_uris=None),

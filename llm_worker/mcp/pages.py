@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from mcp import Client, MCPError
 from mcp_types import METHOD_NOT_FOUND, Prompt, Resource, Tool
 
-# Of each kind.
+# Of tools, of resources and of prompts.
 MAX_LISTED: Final = 500
 MAX_PAGES: Final = 50
 
@@ -18,7 +18,9 @@ class Catalog(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """ttl: how long the server says that it holds; None: it does not say.  catalog: None: it could not be listed."""
+    """The lists of a server. ttl: how long the list of tools is valid; None: the server does not say.
+    catalog: None: it could not be listed.
+    """
 
     tools: list[Tool]
     ttl: timedelta | None
@@ -26,13 +28,13 @@ class Listing(NamedTuple):
 
 
 async def list_tools(client: Client) -> Listing:
-    """Without the catalog. Raises MCPError and what the transports raise."""
+    """List the tools of a server, without its catalog. Raises MCPError, and the errors of the transports."""
     tools, ttl_ms = await _list(client.list_tools, "tools")
     return Listing(tools, timedelta(milliseconds=ttl_ms) if ttl_ms else None)
 
 
 async def list_catalog(client: Client) -> Catalog:
-    """Raises MCPError and what the transports raise."""
+    """List the resources and prompts of a server. Raises MCPError, and the errors of the transports."""
     capabilities = client.server_capabilities
     resources = await _list_if_there(client.list_resources, "resources") if capabilities.resources else []
     prompts = await _list_if_there(client.list_prompts, "prompts") if capabilities.prompts else []
@@ -44,12 +46,12 @@ async def _list_if_there(list_page: Callable[..., Awaitable[Any]], member: str) 
         return (await _list(list_page, member))[0]
     except MCPError as error:
         if error.error.code == METHOD_NOT_FOUND:
-            return []  # some say that they have what they have not
+            return []  # some servers announce what they do not have
         raise
 
 
 async def _list(list_page: Callable[..., Awaitable[Any]], member: str) -> tuple[list[Any], int]:
-    """And for how many milliseconds the last page that says so holds; 0: none does."""
+    """Return the items of all pages, and the time to live of the last page that states one, in milliseconds; else 0."""
     found: list[Any] = []
     cursor, ttl_ms = None, 0
     for _ in range(MAX_PAGES):

@@ -1,4 +1,4 @@
-"""Answers what users have asked of a server beside calls: a resource becomes a file of theirs, a prompt a text (decision 0182)."""
+"""Answers what users request of a server beside calls: a resource becomes a file, a prompt a text (decision 0182)."""
 
 import asyncio
 import logging
@@ -34,7 +34,9 @@ _MAX_PROBLEM: Final = 1_200
 
 
 async def answer_request(request_id: str, database: Database, connections: Connections) -> None:
-    """Do what it waits for. Asked again after a crash: nothing of a server changes by it."""
+    """Fetch the resource or the prompt of a waiting request, and store it or the problem.
+    A request is repeated after a crash: it changes nothing at the server.
+    """
     found = await database.call_with_retry(_load, request_id)
     if found is None:
         return
@@ -59,7 +61,7 @@ async def answer_request(request_id: str, database: Database, connections: Conne
 
 
 def _load(request_id: str) -> tuple[McpRequest, McpCredential | None] | None:
-    """With what this user has signed in with. None: there is nothing to do any more."""
+    """Load a waiting request, and the credential of its user for the server. None: there is nothing to do any more."""
     waiting = McpRequest.objects.waiting().filter(pk=request_id, server__is_enabled=True)
     request = waiting.select_related("server", "user").first()
     if request is None:
@@ -68,13 +70,13 @@ def _load(request_id: str) -> tuple[McpRequest, McpCredential | None] | None:
 
 
 def _store_file(request: McpRequest, read: "ReadResource") -> None:
-    """As a file that the user has uploaded. Raises ApiError."""
+    """Store the resource as a file that the user has uploaded. Raises ApiError."""
     content = read.content
     if len(content) > settings.MAX_FILE_BYTES:
         raise ApiError("file_too_large", limit=settings.MAX_FILE_BYTES)
     name = _name_of(request, read)
     file = new_files.describe_file(request.user, name, content[:HEAD_BYTES], len(content))
-    new_files.check_room(request.user, file.size_bytes)  # before the storage has it; the row decides
+    new_files.check_room(request.user, file.size_bytes)  # early; it is decided when the row is stored
     new_files.store_content(BytesIO(content), file)
     is_stored = False
     try:
@@ -85,9 +87,11 @@ def _store_file(request: McpRequest, read: "ReadResource") -> None:
 
 
 def _store_row(request: McpRequest, file: File) -> bool:
-    """False: another process was first, or the user does not wait any more. Raises ApiError."""
+    """Store the file, and end the request with it. Raises ApiError.
+    False, with nothing stored: another process was first, or the user does not wait any more.
+    """
     with transaction.atomic():
-        # The request refers to the file, and is ended with it or not at all.
+        # The request refers to the file: the file is stored and the request ended, or neither.
         new_files.store_row(request.user, file)
         is_first = McpRequest.objects.end(request, McpRequestStatus.DONE, file=file)
         if not is_first:
@@ -96,7 +100,9 @@ def _store_row(request: McpRequest, file: File) -> bool:
 
 
 def _name_of(request: McpRequest, read: "ReadResource") -> str:
-    """By which the file is recognised: what the URI ends in, or its name in the list; with an ending that fits the content."""
+    """Return a file name by which the type is recognised, with an ending that fits the content.
+    It is the last part of the URI if that has an ending, else the name in the list, else that part, or the whole URI.
+    """
     last = unquote(urlsplit(request.target).path).rstrip("/").rpartition("/")[2]
     name = last if extension(last) else _listed_name(request) or last or request.target
     head = read.content[:HEAD_BYTES]

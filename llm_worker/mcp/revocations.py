@@ -1,4 +1,7 @@
-"""Tells issuers that tokens are not used any more (RFC 7009). What fails is logged: the user is signed out here in any case."""
+"""Tells issuers that tokens are not used any more (RFC 7009).
+
+Failures are only logged: the user is signed out here in any case.
+"""
 
 import asyncio
 import logging
@@ -13,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 async def revoke(revocation_id: str, database: Database) -> None:
-    """Once: a row that is taken is gone."""
+    """Revoke the tokens of a row, once: a row that is taken is deleted."""
     row = await database.call(McpRevocation.objects.take, revocation_id)
     if row is None:
         return
@@ -22,6 +25,6 @@ async def revoke(revocation_id: str, database: Database) -> None:
     try:
         await tokens.revoke(tokens.Secret.model_validate(row.secret), requests.send_guarded)
     except (tokens.SignInFailed, EncryptionUnavailable, UnreadableSecret, ValueError) as error:
-        # Not what a validation repeats of the secret.
+        # The message of a validation error repeats the secret.
         problem = str(error) if isinstance(error, tokens.SignInFailed) else type(error).__name__
         logger.warning("tokens of an MCP server are not revoked: %s", problem)

@@ -7,7 +7,10 @@ from llm_worker.mcp.configuration import Configuration, ServerUnavailable
 
 
 def configuration_of(server: McpServer, credential: McpCredential | None = None) -> Configuration:
-    """credential: what a user has signed in with; None: nothing. Raises ServerUnavailable for a program that MCP_COMMANDS names no more, and variables that are ours by now."""
+    """Return the configuration of a server. `credential`: what a user has signed in with; None: nothing.
+    Raises ServerUnavailable for a program that MCP_COMMANDS does not name any more, and for variables that Turnwire
+    itself uses by now.
+    """
     is_stdio = server.transport == Transport.STDIO
     if is_stdio and not (server.is_demo or rules.is_allowed(server.command[0])):
         detail = f"MCP_COMMANDS does not name {server.command[0]}."

@@ -1,5 +1,8 @@
-"""Signing in to a server, for the web process, which makes no requests: finds where the user goes, and exchanges what they come
-back with. Each step is done once: a second delivery finds that the sign-in has moved on."""
+"""Signs users in to servers for the web process, which makes no requests.
+
+Finds the address that the user goes to, and exchanges the answer that they come back with. Each step is done once: a
+second delivery finds that the sign-in has moved on.
+"""
 
 import asyncio
 import json
@@ -25,13 +28,13 @@ _NO_KEYS: Final = "SECRETS_KEYS is not set, or was changed."
 
 
 async def advance_sign_in(sign_in_id: str, database: Database) -> None:
-    """Do what it waits for."""
+    """Take the step that the sign-in waits for."""
     await _prepare(sign_in_id, database)
     await _finish(sign_in_id, database)
 
 
 async def _prepare(sign_in_id: str, database: Database) -> None:
-    """Store where the user has to go, or why they cannot."""
+    """Store the address that the user has to go to, or the problem."""
     sign_in = await database.call_with_retry(_load, sign_in_id, SignInStatus.PREPARING)
     if sign_in is None:
         return
@@ -48,7 +51,7 @@ async def _prepare(sign_in_id: str, database: Database) -> None:
 
 
 async def _finish(sign_in_id: str, database: Database) -> None:
-    """Exchange what the user came back with, once: a code that is used twice is revoked by its issuer."""
+    """Exchange the answer that the user came back with, once: a code that is used twice is revoked by its issuer."""
     sign_in = await database.call_with_retry(_load, sign_in_id, SignInStatus.EXCHANGING)
     if sign_in is None or not await database.call(_take_answer, sign_in):
         return
@@ -62,7 +65,7 @@ async def _finish(sign_in_id: str, database: Database) -> None:
 
 
 async def _begin(sign_in: McpSignIn, scope: str) -> tuple[str, str]:
-    """The address, and the flow as text. scope: that the server has demanded of the user before."""
+    """Return the address, and the flow as JSON. `scope`: the scope that the server has demanded of the user before."""
     oauth, requests = await _modules("oauth", "oauth_requests")
     visit = oauth.Visit(
         sign_in.url,
@@ -90,7 +93,7 @@ async def _exchange(sign_in: McpSignIn) -> tuple[Any, str]:
 
 
 async def _modules(*names: str) -> list[Any]:
-    """In a thread: the import of the SDK takes a second."""
+    """Import modules that use the SDK in a thread, because that takes a second."""
     return [await asyncio.to_thread(import_module, f"llm_worker.mcp.{name}") for name in names]
 
 
@@ -100,7 +103,7 @@ def _errors() -> tuple[type[Exception], ...]:
 
 
 def _load(sign_in_id: str, status: SignInStatus) -> McpSignIn | None:
-    """Not of a server whose address or whose sign-in was changed since."""
+    """Load a sign-in; None if the server's address or kind of sign-in was changed since."""
     found = McpSignIn.objects.live().filter(pk=sign_in_id, status=status).select_related("server", "user")
     sign_in = found.first()
     is_current = sign_in and (sign_in.url, sign_in.is_shared) == (
@@ -111,7 +114,7 @@ def _load(sign_in_id: str, status: SignInStatus) -> McpSignIn | None:
 
 
 def _load_scope(sign_in: McpSignIn) -> str:
-    """What the user had been granted, and what was not enough; empty: nothing more is demanded."""
+    """Return the scope of the last sign-in, with what is demanded beside it; empty: nothing more is demanded."""
     user = None if sign_in.is_shared else sign_in.user
     held = McpCredential.objects.usable().filter(server=sign_in.server, user=user).exclude(wanted_scope="")
     credential = held.first()
@@ -125,7 +128,7 @@ def _load_scope(sign_in: McpSignIn) -> str:
 
 
 def _take_answer(sign_in: McpSignIn) -> bool:
-    """Whether it is this process that exchanges it."""
+    """Claim the user's answer. Return whether it is this process that exchanges it."""
     waiting = McpSignIn.objects.live().filter(pk=sign_in.pk, status=SignInStatus.EXCHANGING)
     return bool(waiting.exclude(encrypted_answer="").update(encrypted_answer=""))
 
@@ -139,7 +142,7 @@ def _fail(sign_in: McpSignIn, before: SignInStatus, error: Exception) -> None:
 
 
 def _complete(sign_in: McpSignIn, issuer: str, grant: Any) -> None:
-    """Idempotent."""
+    """Store the credential of a sign-in, and request the server's list. Idempotent."""
     with transaction.atomic():
         if not McpSignIn.objects.move(sign_in, SignInStatus.EXCHANGING, SignInStatus.DONE, encrypted_flow=""):
             return

@@ -1,9 +1,9 @@
 """The stdio transport: starts a server as a process of its own and exchanges lines with it.
 
-Not the SDK's, which reads lines of any length, and gives what the server says on its error output to ours. This one ends a server
-that sends too much or takes too much memory, and never waits for one that does not end.
+It replaces the SDK's transport, which reads lines of any length and passes the server's error output on to ours. It
+ends a server that sends too much or takes too much memory, and never waits for a server that does not end.
 
-The order of the shutdown is the specification's (2025-11-25, Lifecycle, Shutdown).
+The order of the shutdown is that of the specification (2025-11-25, Lifecycle, Shutdown).
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from llm_worker.mcp.configuration import (
 Incoming = SessionMessage | Exception
 Streams = tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]
 
-# Of lines that are no messages, such as what a program prints although its output belongs to the protocol.
+# Of lines that are no messages, such as text that a program prints although its output belongs to the protocol.
 MAX_NOISE_BYTES: Final = 1024 * 1024
 MAX_MEMORY_BYTES: Final = 1024 * 1024 * 1024
 _MEMORY_CHECK_S: Final = 5.0
@@ -57,13 +57,15 @@ class _Process(NamedTuple):
         return self.process.pid
 
     def signal(self, number: signal.Signals) -> None:
-        """Also to those that it has started: all that are in its session."""
+        """Send a signal to all processes of the session: the server and those that it has started."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
 
 class StdioServer:
-    """problem: why the server is of no use any more; empty while it is.  detail: what its error output says, for staff."""
+    """A server that runs as a process. problem: why it cannot be used any more; empty while it can.
+    detail: the end of its error output, for staff.
+    """
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
@@ -76,7 +78,7 @@ class StdioServer:
 
     @asynccontextmanager
     async def transport(self) -> AsyncIterator[Streams]:
-        """The streams that the SDK takes. Raises ServerUnavailable."""
+        """Run the server, and yield the streams for the SDK. Raises ServerUnavailable."""
         process = await self._start(values_of(self._configuration.env))
         to_us, incoming = anyio.create_memory_object_stream[Incoming](0)
         outgoing, from_us = anyio.create_memory_object_stream[SessionMessage](0)
@@ -89,10 +91,10 @@ class StdioServer:
             yield incoming, outgoing
         finally:
             with anyio.CancelScope(shield=True):
-                # Whoever waits to hand over a message is told that nobody takes it.
+                # A task that waits to hand over a message learns that nobody takes it.
                 await incoming.aclose()
                 await _end(process, is_patient=not self.problem)
-                # What it said at its end is in the pipe.
+                # The server's last output is still in the pipe.
                 await asyncio.wait({reading, errors}, timeout=_GRACE_S)
                 for task in tasks:
                     task.cancel()
@@ -124,7 +126,9 @@ class StdioServer:
     async def _read(
         self, process: _Process, to_us: MemoryObjectSendStream[Incoming], errors: asyncio.Task[None]
     ) -> None:
-        """Closes the stream at the end, which ends every request that waits for an answer: when all is read that tells why."""
+        """Pass on the server's messages; then close the stream, which ends every request that waits for an answer.
+        If the server has ended, its error output, which tells why, is read before that.
+        """
         noise = 0
         async with to_us:
             try:
@@ -152,7 +156,7 @@ class StdioServer:
                     await process.stdin.drain()
 
     async def _read_errors(self, process: _Process) -> None:
-        """Its error output is its log, which is kept for what to say when it has ended."""
+        """Keep the last lines of the error output, the server's log, to say why it has ended."""
         while piece := await process.stderr.read(64 * 1024):
             lines = piece.decode(errors="replace").splitlines()[-_ERROR_LINES:]
             self._errors.extend(line[:_LINE_CHARACTERS].strip() for line in lines if line.strip())
@@ -174,7 +178,7 @@ def _parse(line: bytes) -> SessionMessage | None:
 
 
 def _memory_of(pid: int) -> int:
-    """Bytes of the process and those it has started."""
+    """Return the bytes of memory of the process and those that it has started."""
     total = 0
     with suppress(psutil.Error):
         own = psutil.Process(pid)
@@ -185,7 +189,7 @@ def _memory_of(pid: int) -> int:
 
 
 async def _end(process: _Process, *, is_patient: bool) -> None:
-    """is_patient: it is given the time to end by itself."""
+    """End the server. `is_patient`: it gets time to end by itself."""
     process.stdin.close()
     for number in (None, signal.SIGTERM, signal.SIGKILL) if is_patient else (signal.SIGKILL,):
         if number is not None:
@@ -194,12 +198,14 @@ async def _end(process: _Process, *, is_patient: bool) -> None:
             async with asyncio.timeout(_GRACE_S):
                 await process.process.wait()
             break
-    # What it has started, and left behind.
+    # Processes that it has started and left behind.
     process.signal(signal.SIGKILL)
 
 
 async def _drain(process: _Process) -> None:
-    """Read what is left in its pipes: asyncio closes them at their end, which is there unless a process has left the session."""
+    """Read what is left in the pipes, because asyncio closes them at their end.
+    That end is reached unless a process has left the session.
+    """
     with suppress(TimeoutError):
         async with asyncio.timeout(_GRACE_S):
             for pipe in (process.stdout, process.stderr):

@@ -9,7 +9,7 @@ from llm_worker.stream.sanitiser import clean
 
 MAX_DESCRIPTION: Final = 4_000
 MAX_NAME: Final = 200
-# Characters of JSON, of one tool and of all: each run that chooses the server reads them, and sends them to its model.
+# Characters of JSON, of one tool and of all. Each run that chooses the server reads them and sends them to its model.
 MAX_SCHEMA: Final = 32_000
 MAX_SCHEMAS: Final = 500_000
 
@@ -17,8 +17,10 @@ MAX_SCHEMAS: Final = 500_000
 def stored_tools(
     server: str, tools: Sequence[dict[str, Any]], chosen: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """As McpServer.tools, sorted by name. tools: without names.  chosen: the server's own names of those that come first where there
-    is no room for all.
+    """Return tools as McpServer.tools has them, sorted by name. Tools beyond the bounds are left out.
+
+    tools: without their names for models.  chosen: the server's own names of the tools that come first where there is
+    no room for all.
     """
     tools = [tool for tool in tools if clean(tool["tool"]) == tool["tool"]]
     names = offered_names(server, (tool["tool"] for tool in tools))
@@ -35,7 +37,7 @@ def stored_tools(
 
 
 def _length(tool: dict[str, Any]) -> int:
-    """Characters as JSON; 0: it is too long, or no JSON that can be stored."""
+    """Return the number of characters of the tool as JSON; 0: it is too long, or no JSON that can be stored."""
     kept = [tool["parameters"], tool.get("operation")]
     stored, length = measured_storable(kept) or (None, 0)
     return length if stored == kept and length <= MAX_SCHEMA else 0

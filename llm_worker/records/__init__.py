@@ -1,4 +1,4 @@
-"""What is recorded of a run besides its answer: its requests, how they fill the window, and what the estimate of tokens was off by.
+"""The records of a run besides its answer: its requests, how they fill the window, and the error of token estimates.
 
 Nothing here delays or fails an answer.
 """

@@ -1,6 +1,6 @@
 """Measures how a run's latest request fills the context window of its model. No I/O.
 
-Adds up the counts that the messages of the request carry, and those stored with the branch; it tokenises nothing.
+Adds up the counts of the messages of the request, and the counts stored with the branch; tokenises nothing.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from llm_worker.request.message_renderer import OMITTED_RESPONSE_TOKENS, Message
 from llm_worker.request.tokens import estimate_tokens
 from llm_worker.request.verbatim_tail import entry_tokens, exact_ratio, verbatim_start
 
-# Wherever they stand. All other messages are history, or belong to this question from its message on.
+# Messages that belong to a part wherever they stand. Others are history; from the question on, part of the question.
 PART_OF: Final[dict[Letter, str]] = {
     "S": "system", "CA": "system", "R": "system", "SUM": "summary",
     "P": "files", "D": "files", "F": "files", "N": "files",
@@ -28,7 +28,8 @@ PARTS: Final = ("system", "summary", "history", "files", "question")
 class ContextUsage:
     """How full the window is, and when the history is summarised.
 
-    trigger_ratio: of the history window, above which that happens.  recent_ratio: of the history, which stays verbatim.
+    trigger_ratio: the share of the history window above which that happens.  recent_ratio: the share of the history
+    that stays verbatim.
     """
 
     usage: WindowUsage
@@ -36,9 +37,9 @@ class ContextUsage:
     recent_ratio: float
 
     def as_json(self, answer_tokens: int) -> dict[str, Any] | None:
-        """JSON values, in the server's tokens; None if no request was made. The API's schema describes the members.
+        """Return the usage as JSON values, in the server's tokens; None if no request was made.
 
-        answer_tokens: of the whole answer, in the default encoding.
+        The schema of the API describes the members. answer_tokens: of the whole answer, in the default encoding.
         """
         brief, messages = self.usage.brief, self.usage.messages
         if brief is None or not messages:
@@ -57,7 +58,7 @@ class ContextUsage:
         question = _place_of_question(messages)
         history = sum(message.tokens for message in messages[:question])
         history += sum(map(_later_tokens, messages[question:])) + answer_tokens + TOKENS_PER_MESSAGE
-        # Of a history longer than the window, no more is kept than of one that fills it.
+        # No more of a history is kept than of one that fills the window.
         room = exact_ratio(self.recent_ratio) * min(history, window)
         return {
             "history": _scaled(history, brief),
@@ -80,13 +81,13 @@ def _place_of_question(messages: LanguageModelInput) -> int:
 
 
 def _later_tokens(message: Message) -> int:
-    """Of a message of this turn in later ones, which are not shown the responses of its tools."""
+    """Return the tokens of a message of this turn in later turns, which do not show the responses of its tools."""
     is_response = message.letter == "TR"
     return OMITTED_RESPONSE_TOKENS + TOKENS_PER_MESSAGE if is_response else message.tokens
 
 
 def _first_kept(brief: Brief, answer_tokens: int, room: Fraction) -> str | None:
-    """The id of the first message that would stay verbatim; None if nothing is older."""
+    """Return the id of the first message that would stay verbatim; None if no message is older."""
     renderer = MessageRenderer(estimate_tokens, brief.prompt_parts.sees_images)
     answer = Entry("", "assistant", "", brief.entries[-1].sent_at)
     rows = [*brief.entries, answer]

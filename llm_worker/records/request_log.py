@@ -23,7 +23,7 @@ from llm_worker.request import prefix
 
 logger = logging.getLogger(__name__)
 
-# Between two writes: runs that end meanwhile share the next one.
+# The pause between two writes: runs that end meanwhile share the next write.
 PAUSE_S = 0.5
 
 
@@ -37,7 +37,7 @@ class AttemptRequests(NamedTuple):
 
 
 class RequestLog:
-    """Collects the requests of all attempts of a process and writes them in batches. On the event loop."""
+    """Collects the requests of all attempts of a process and writes them in batches. Used on the event loop."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -68,7 +68,7 @@ class RequestLog:
 
 
 def save_sent_requests(batch: Sequence[AttemptRequests]) -> None:
-    """In a database thread. Idempotent."""
+    """Store requests, and digests of the latest ones. Runs in a database thread. Idempotent."""
     if not _are_wanted():
         return
     known = prefix_cache.read_digests({one.memory for one in batch})

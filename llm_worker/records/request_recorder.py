@@ -16,7 +16,7 @@ from llm_worker.side_requests.kept_messages import encode_messages, encode_stora
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """One request. previous: the messages of the same loop's previous request, empty before the first. sent_at: UTC.
+    """One request. previous: the messages of the same loop's previous request; empty for the first.  sent_at: UTC.
 
     tool_call: the agent call whose inner loop sent it; None for the run's loop.  cycle: from 1 within that loop.
     report: how it was built; None if unknown.
@@ -30,7 +30,7 @@ class RecordedRequest:
     report: ContextReport | None = None
 
     def to_row(self, known: Sequence[str] = ()) -> UnsavedRequest:
-        """known: digests of the messages the server was sent before this attempt."""
+        """Convert the request to a row. known: digests of the messages that the server was sent before this attempt."""
         common = prefix.common_length(self.previous, self.messages)
         share = prefix.share_of_first(common, self.messages)
         if self.cycle == 1 and self.tool_call is None:
@@ -53,7 +53,7 @@ class RecordedRequest:
 
 
 class RequestRecorder:
-    """Holds references only while the run streams; the expensive work is done in to_row()."""
+    """Records the requests of an attempt. Only stores references while the run streams; to_row() does the work."""
 
     def __init__(self) -> None:
         self._latest: dict[UUID | None, RecordedRequest] = {}

@@ -1,4 +1,4 @@
-"""Measures how many tokens a model's server reports for one of our estimate, and stores it with the model.
+"""Measures how many tokens a model's server reports per token of our estimate, and stores the ratio with the model.
 
 Rarely writes: a factor that rests on many requests and hardly moves costs a run nothing.
 """
@@ -23,14 +23,17 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReportedRequest:
-    """A request that was answered, its tokens by our estimate and as the server reported them."""
+    """An answered request: its tokens by our estimate, and as the server reported them."""
 
     estimated: int
     reported: int | None
 
     @classmethod
     def of(cls, request: Request, usage: TokenUsage) -> "ReportedRequest | None":
-        """None if the count says nothing: pictures are counted by each server in its own way, prefilled text by none."""
+        """Compare the counts of a request; None if the count of the server says nothing.
+
+        Each server counts pictures in its own way, and none counts prefilled text.
+        """
         messages = request.sent_messages
         is_prefilled = messages[-1].role == "assistant"
         if is_prefilled or any(message.images for message in messages):
@@ -40,14 +43,17 @@ class ReportedRequest:
 
 
 class TokenCalibration:
-    """Of a process: collects what its runs measure until it is worth a write. On the event loop."""
+    """Collects the measurements of the runs of a process until they are worth a write. Used on the event loop."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._waiting: dict[int, Measured] = {}
 
     async def take(self, config: ModelConfig, requests: list[ReportedRequest]) -> None:
-        """config: as the run that sent the requests has read it. Best effort: a failed write loses what was collected."""
+        """Add the requests of a run. config: as that run has read it.
+
+        Best effort: a failed write loses the collected measurements.
+        """
         if config.is_demo or config.tokenizer in installed_encodings():
             return
         current = config.measured_factor

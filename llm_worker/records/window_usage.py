@@ -11,14 +11,14 @@ from llm_worker.loop.brief import Brief
 from llm_worker.request.context import Context
 from llm_worker.request.message import TOKENS_PER_MESSAGE, LanguageModelInput, Message, total_tokens
 
-# Tolerance: a request may be counted in the model's encoding, or its history by other estimates than the rows.
+# Tolerance: a request may be counted in the model's encoding, or its history by estimates that differ from the rows.
 SLACK_SHARE = 0.02
 SLACK_TOKENS = 64
 
 
 @dataclass
 class WindowUsage:
-    """The brief of a run and the latest request of its loop.  is_history_cut: some request omitted history."""
+    """The brief of a run and the latest request of its loop. is_history_cut: some request omitted history."""
 
     trigger_ratio: float
     brief: Brief | None = None
@@ -33,10 +33,7 @@ class WindowUsage:
         self.is_history_cut |= bool(context.omitted_entries) or lacks_summary
 
     def wanted_compression(self, answer: str) -> WantedCompression | None:
-        """The compression to request; None if none can be due.
-
-        answer: all text of the turn.
-        """
+        """Return the compression to request; None if none can be due. answer: all text of the turn."""
         if self.brief is None or not self.messages:
             return None
         brief = self.brief
@@ -55,12 +52,12 @@ class WindowUsage:
         return WantedCompression(brief.counted_window - window, self.is_history_cut)
 
     def history_window(self, brief: Brief) -> int:
-        """The tokens that the latest request left for history."""
+        """Return the tokens that the latest request left for history."""
         around = [message for message in self.messages if _is_around(message, brief)]
         return brief.budget.history_window(total_tokens(around))
 
     def history(self, brief: Brief) -> LanguageModelInput:
-        """The messages of the latest request that count as history, those of this turn included."""
+        """Return the messages of the latest request that count as history, including messages of this turn."""
         return [message for message in self.messages if not _is_around(message, brief)]
 
 
@@ -69,7 +66,7 @@ def _exceeds(tokens: int, limit: float) -> bool:
 
 
 def _is_around(message: Message, brief: Brief) -> bool:
-    """Whether the message surrounds the history instead of belonging to it: stored blocks are history."""
+    """Return whether the message surrounds the history. Stored blocks belong to the history."""
     prompt_parts = brief.prompt_parts
     around: dict[str, tuple[str, ...]] = {
         "S": (prompt_parts.system,),

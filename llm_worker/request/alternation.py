@@ -13,9 +13,9 @@ from llm_worker.request.message import TOKENS_PER_MESSAGE, LanguageModelInput, M
 EARLIER = "[The beginning of the conversation is not shown.]"
 # Stands for the answer of a turn that ended after its tool calls.
 UNFINISHED = "[This answer was not finished.]"
-# Between the responses of tools and the images that these returned.
+# Stands between the responses of tools and the images that these returned.
 IMAGES_FOLLOW = "[The images that the tools returned follow.]"
-# With the server's overhead.
+# Of each placeholder, with the server's overhead.
 PLACEHOLDER_TOKENS = 16
 
 SEPARATOR = "\n\n"
@@ -23,7 +23,9 @@ SEPARATOR_TOKENS = 1
 
 
 def alternate_roles(messages: LanguageModelInput) -> list[Message]:
-    """After an optional system message: user and assistant in turn, with tool rounds before the answer."""
+    """Return messages with user and assistant in turn after an optional system message.
+    Tool rounds precede the answer.
+    """
     sent: list[Message] = []
     for message in messages:
         if message.role == "assistant" and not (message.text.strip() or message.calls):

@@ -7,7 +7,7 @@ from llm_worker.request.message import LanguageModelInput, Message, arguments_js
 
 
 def to_api_messages(messages: LanguageModelInput) -> list[dict[str, Any]]:
-    """The same messages in the same order. Content is a plain string unless images are attached."""
+    """Convert the messages, in the same order. The content is a plain string unless images are attached."""
     return [_wire(message) for message in messages]
 
 

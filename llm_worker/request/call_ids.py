@@ -1,7 +1,7 @@
 """The ids of calls as the server of a request accepts them. Pure.
 
-Ids are stored in an alphabet and a length that most servers accept (stream/call_assembler.py). The server that gave a call is
-sent its own id again; some accept no ids but of nine letters and digits.
+Ids are stored in an alphabet and a length that most servers accept (stream/call_assembler.py). The server that gave a
+call is sent its own id again; some servers accept only ids of nine letters and digits.
 """
 
 import re
@@ -16,14 +16,15 @@ from chat.transcript import dialect
 from chat.transcript.entries import Call
 from llm_worker.request.message import LanguageModelInput, Message
 
-# A longer id of the server's is sent to it only if it insists: such ids hold a signature, and other servers of the same name
-# refuse them.
+# A longer id of the server is sent back only if the server insists: such ids hold a signature, and other servers of the
+# same name refuse them.
 ID_CHARACTERS: Final = 40
-# Among a call's further members (Message.members): the id that its server gave, if another one is stored.
+# Key among a call's further members (Message.members): the id that its server gave, if another id is stored.
 SERVER_ID: Final = "id"
 _SHORT: Final = re.compile(r"[a-zA-Z0-9]{9}")
 _ALPHABET: Final = string.digits + string.ascii_letters
-# "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9", "Tool call IDs should be alphanumeric strings with length 9!"
+# "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9",
+# "Tool call IDs should be alphanumeric strings with length 9!"
 _REFUSES_LENGTH: Final = re.compile(r"tool.?call.?ids?\b.{0,200}\blength (?:of )?9\b", re.DOTALL)
 _MISSES_ITS_OWN: Final = re.compile(
     r"thought.?signature|tool.?call.?id.{0,80}(?:not found|not exist|unknown|invalid|mismatch|not match)"
@@ -33,7 +34,9 @@ _MISSES_ITS_OWN: Final = re.compile(
 
 
 def with_accepted_ids(messages: LanguageModelInput, traits: Collection[str]) -> Sequence[Message]:
-    """The same messages; a call and its response have the same id, and different ids stay different."""
+    """Return the messages with ids that the server accepts.
+    A call and its response have the same id, and different ids stay different.
+    """
     is_short = dialect.SHORT_CALL_IDS in traits
     short = _short_ids(call.id for message in messages for call in message.calls) if is_short else {}
     accepted: list[Message] = []
@@ -51,7 +54,9 @@ def with_accepted_ids(messages: LanguageModelInput, traits: Collection[str]) -> 
 
 
 def refused_ids(said: str, messages: LanguageModelInput) -> str:
-    """What the server says about the ids of these messages, as a trait; empty if it says nothing. said: in lower case."""
+    """Return the trait by which the server refuses the ids of these messages; empty if it does not.
+    said: in lower case.
+    """
     calls = [(message, call) for message in messages for call in message.calls]
     if calls and _REFUSES_LENGTH.search(said):
         return dialect.SHORT_CALL_IDS
@@ -60,7 +65,7 @@ def refused_ids(said: str, messages: LanguageModelInput) -> str:
 
 
 def _server_ids(message: Message, *, is_any_length: bool) -> dict[str, str]:
-    """The ids that the server of this request gave, by those that are stored."""
+    """Map the stored ids of the calls to the ids that the server of this request gave."""
     given = {call.id: _server_id(message, call) for call in message.calls}
     return {own: one for own, one in given.items() if one and (is_any_length or len(one) <= ID_CHARACTERS)}
 
@@ -71,7 +76,7 @@ def _server_id(message: Message, call: Call) -> str:
 
 
 def _renamed(members: Mapping[str, Any], ids: Mapping[str, str]) -> Mapping[str, Any]:
-    """The members of the message, those of its calls by their new ids."""
+    """Return the members of the message, with those of its calls under their new ids."""
     if "tool_calls" not in members:
         return members
     return {
@@ -81,7 +86,9 @@ def _renamed(members: Mapping[str, Any], ids: Mapping[str, str]) -> Mapping[str,
 
 
 def _short_ids(ids: Iterable[str]) -> dict[str, str]:
-    """Each id as nine letters and digits, in the order in which they appear, so that later requests repeat earlier ones."""
+    """Map each id to nine letters and digits.
+    Ids are shortened in the order in which they appear, so that later requests repeat those of earlier ones.
+    """
     known = dict.fromkeys(ids, "")
     taken = {own for own in known if _SHORT.fullmatch(own)}
     for own in known:

@@ -20,9 +20,9 @@ from llm_worker.request.rounds import CurrentRounds
 TIGHT_SHARE = 0.9
 # Reserved for the tool rounds of this turn, so that they do not displace history that was already sent.
 ROUNDS_TOKENS = 8_192
-# Of the tokens left for rounds, reserved for the reminder behind them.
+# The part of the tokens left for rounds that is reserved for the reminder behind them.
 REMINDER_TOKENS = 256
-# The newest turn stays, because no summary can replace it, but leaves this share of what is free to tool rounds.
+# The newest turn stays, because no summary can replace it, but leaves this share of the free tokens to tool rounds.
 LEAST_SHARE_OF_ROUNDS = 1 / 8
 
 
@@ -32,7 +32,7 @@ class ContextTooLong(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """tokens: of one request.  for_rounds: of these, withheld from the history while tools are offered.
+    """The tokens that one request may use. for_rounds: the part withheld from the history while tools are offered.
 
     The same in every cycle of a turn; otherwise later requests would not extend the first.
     """
@@ -41,12 +41,12 @@ class Budget:
     for_rounds: int = 0
 
     def history_window(self, fixed_tokens: int) -> int:
-        """The tokens left for history beside fixed messages of so many tokens.
+        """Return the tokens left for history beside fixed messages of `fixed_tokens` tokens.
 
-        The one definition of what history may use: requests are cut by it, and compression, its trigger and the
-        project's share are measured with it. For a run the fixed messages are the prompts, the project and the
-        dynamic context; its history is the summary, the messages after it and the question. To charge these as fixed
-        messages, as build_context() does, leaves the rest no less.
+        This is the only definition of what history may use: requests are cut by it, and compression, its trigger and
+        the project's share are measured with it. For a run the fixed messages are the prompts, the project and the
+        dynamic context; its history is the summary, the messages after it and the question. If these are charged as
+        fixed messages, as in build_context(), the rest has no fewer tokens.
         """
         free = max(0, self.tokens - fixed_tokens)
         return free - min(self.for_rounds, free // 2)
@@ -61,11 +61,12 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """messages: in send order.  is_tight: history is omitted or the budget is nearly used; worth an exact count.
+    """The messages of a request, in send order, and what was omitted from it.
 
-    omitted_files: files of earlier messages that are not shown, newest first.  truncated: ids of the calls of this
-    turn whose responses are truncated.  omitted_entries: the entries that are not shown, oldest first.
-    is_partly_omitted: a part of the last of them is shown.
+    is_tight: history is omitted or the budget is nearly used, so that an exact count is worthwhile.
+    omitted_files: files of earlier messages that are not shown, newest first.  truncated: ids of the calls of this turn
+    whose responses are truncated.  omitted_entries: the entries that are not shown, oldest first.
+    is_partly_omitted: a part of the last omitted entry is shown.
     """
 
     messages: LanguageModelInput
@@ -80,8 +81,9 @@ class Context:
 def request_budget(
     context_window: int, answer_reserve: int, tool_schema_tokens: int = 0, *, factor: float = 1.0
 ) -> Budget:
-    """The tokens a request may use; the rest of the window is for the answer. tool_schema_tokens: 0 without tools.
+    """Compute the tokens that a request may use; the rest of the window is for the answer.
 
+    tool_schema_tokens: 0 without tools.
     factor: the server's tokens (window, reserve) for one of ours (the result, and the schemas).
     """
     tokens = request_tokens(context_window, answer_reserve, factor) - tool_schema_tokens
@@ -147,7 +149,7 @@ def _history(
 def _standing(
     before: Sequence[Entry], question: Entry, parts: PromptParts, renderer: MessageRenderer
 ) -> list[Message]:
-    """The latest stored block of each kind that nothing newer replaces."""
+    """Render the latest stored block of each kind that no newer text replaces."""
     replaced: set[BlockKind] = {block.kind for block in question.blocks}
     # The dynamic context of this turn does not replace the stored one.
     replaced |= {"CA"} if parts.agent_prompt else set()

@@ -11,7 +11,9 @@ LEAD = "Here are some documents provided for context, they may not all be releva
 
 
 def render_found(documents: Sequence[Document], note: str = "") -> str:
-    """One JSON object, `{"documents": […]}` with a `note` if there is one, in a fixed order of keys: the response of a tool."""
+    """Render the response of a tool: a JSON object `{"documents": […]}`, with a `note` if there is one.
+    The order of keys is fixed.
+    """
     listed: dict[str, Any] = {"documents": [_shown(document) for document in documents]}
     if note:
         listed["note"] = note
@@ -19,7 +21,9 @@ def render_found(documents: Sequence[Document], note: str = "") -> str:
 
 
 def render_provided(documents: Sequence[Document], note: str = "") -> str:
-    """The lead and the same JSON object: a user message of files or a project. Stored blocks are compared with it."""
+    """Render the lead and the same JSON object, for a user message of files or a project.
+    Stored blocks are compared with it.
+    """
     return f"{LEAD}\n{render_found(documents, note)}"
 
 
@@ -32,19 +36,21 @@ def _shown(document: Document) -> dict[str, Any]:
     return shown | {"contents": document.contents}
 
 
-# The id or address of a document, and which passage of it.
+# The id or address of a document, and the passage of it.
 _Identity = tuple[str, Passage | None]
 
 
 class Numbering:
-    """The documents of one turn by number: those that its answer may cite.
+    """The documents that the answer of one turn may cite, by number.
 
-    A document keeps its number for the turn when it is found again; no two documents share a number. Each passage that a search
-    finds is numbered as a document of its own, so that a citation says which one it means.
+    A document keeps its number for the turn when it is found again; no two documents share a number. Each passage that
+    a search finds is numbered as a document of its own, so that a citation identifies the passage.
     """
 
     def __init__(self, highest: int = 0, known: Iterable[Document] = ()) -> None:
-        """highest: the highest number used on the branch.  known: documents of the turn that are numbered already."""
+        """Continue after `highest`, the highest number used on the branch.
+        known: documents of the turn that already have numbers.
+        """
         self.documents: dict[int, Document] = {}
         self._highest = highest
         self._number_of: dict[_Identity, int] = {}
@@ -52,7 +58,7 @@ class Numbering:
             self._know(document)
 
     def number(self, documents: Iterable[Document]) -> tuple[Document, ...]:
-        """The same documents in the same order, with their numbers, without exact repetitions."""
+        """Return the documents in the same order with their numbers, without exact repetitions."""
         numbered = [self._know(self._numbered(document)) for document in documents]
         return tuple(each for at, each in enumerate(numbered) if each not in numbered[:at])
 
@@ -76,6 +82,6 @@ class Numbering:
 
 
 def _identity(document: Document) -> _Identity | None:
-    """Equal for the same document or passage; None if it has no identity and is always a new one."""
+    """Return a value equal for the same document or passage; None if it has no identity and always counts as new."""
     name = document.document_id or document.url
     return (name, document.passage) if name else None

@@ -1,6 +1,6 @@
 """Shortens the documents that a tool has found to what fits, so that the response stays valid JSON. Pure.
 
-Documents are left out from the end of the ranking; of the only one left the text is cut at the end of a passage.
+Documents are left out from the end of the ranking; if only one remains, its text is cut at the end of a passage.
 """
 
 import json
@@ -11,26 +11,26 @@ from typing import Any, Final, NamedTuple
 from llm_worker.request.message import TokenCounter
 
 _BEGINNING: Final = '{"documents":'
-# Where a text may be cut, the best first: after a paragraph, a line, a sentence, a word.
+# Where a text may be cut, the best place first: after a paragraph, a line, a sentence, a word.
 _SENTENCE: Final = r"[.!?\u3002\uff01\uff1f]['\"\u201d)]*\s|[\u3002\uff01\uff1f]"
 _ENDS: Final = tuple(re.compile(pattern) for pattern in (r"\n\s*\n", r"\n", _SENTENCE, r"\s"))
-# A better place to cut counts if it leaves at least this share of the text.
+# A better place to cut is used only if it leaves at least this share of the text.
 _KEPT_SHARE: Final = 0.5
 
 
 class _Found(NamedTuple):
-    """documents: as the response shows them, the best first.  others: further members of the response."""
+    """The documents as the response shows them, the best first. others: further members of the response."""
 
     documents: Sequence[Mapping[str, Any]]
     others: Mapping[str, Any]
 
     def render(self, count: int) -> str:
-        """The response with the first documents alone, and with a note of those left out."""
+        """Render the response with the first `count` documents and a note of how many are left out."""
         missing = len(self.documents) - count
         return self._render(self.documents[:count], _left_out(missing) if missing else "")
 
     def render_first(self, characters: int) -> str:
-        """The response with the beginning of the first document."""
+        """Render the response with the first `characters` characters of the first document alone."""
         [first, *rest] = self.documents
         contents = _beginning(str(first.get("contents", "")), characters)
         shown = {**first, "contents": contents}
@@ -45,9 +45,10 @@ class _Found(NamedTuple):
 
 
 def shorten_documents(text: str, limit: int, tokens_of: TokenCounter) -> tuple[str, int] | None:
-    """(response of at most `limit` tokens, its tokens); None if the text does not hold documents, or not even a note fits.
+    """Return a response of at most `limit` tokens, and its tokens.
 
-    Deterministic for the same text, limit and counts.
+    None if the text does not hold documents, or if not even a note fits. Deterministic for the same text, limit and
+    counts.
     """
     found = _read(text)
     if found is None:
@@ -75,7 +76,9 @@ def _read(text: str) -> _Found | None:
 
 
 def _most(most: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `most` that fits, if what fits is contiguous; 0 if none does."""
+    """Return the largest number up to `most` that fits; 0 if none does.
+    Every number below one that fits must fit as well.
+    """
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -84,7 +87,7 @@ def _most(most: int, fits: Callable[[int], bool]) -> int:
 
 
 def _beginning(text: str, characters: int) -> str:
-    """At most so many characters, up to the end of a passage if one is near."""
+    """Cut the text to at most `characters` characters, at the end of a passage if there is one near."""
     if len(text) <= characters:
         return text
     cut = text[:characters]

@@ -7,14 +7,16 @@ from chat.transcript.entries import Entry, TextFile
 from llm_worker.request.message import Message, total_tokens
 from llm_worker.request.message_renderer import MessageRenderer
 
-# Files that the notice lists, newest first.
+# The number of files that the notice lists, newest first.
 MAX_LISTED_FILES = 20
 NOTICE = "These files of earlier messages are not shown any more, but can be read by their id:"
 
 
 @dataclass(frozen=True, slots=True)
 class MessageGroup:
-    """Messages of `entry` that are kept or omitted together. cost: tokens, 0 if charged anyway; files: those shown."""
+    """Messages of `entry` that are kept or omitted together.
+    cost: tokens, 0 if charged elsewhere.  files: files in them.
+    """
 
     entry: Entry
     messages: tuple[Message, ...]
@@ -24,11 +26,12 @@ class MessageGroup:
 
 @dataclass(frozen=True, slots=True)
 class FittedHistory:
-    """messages: oldest first.  blocks: those whose message is omitted; they move above the question.
+    """The part of the history that fits. messages: oldest first.
 
+    blocks: blocks whose message is omitted; they move above the question.
     notice: lists the omitted files; None if there are none, or no room for the list.
-    omitted_entries: the entries of which something is omitted, oldest first.
-    is_partly_omitted: a part of the last of them is kept.
+    omitted_entries: the entries that are omitted, entirely or in part, oldest first.
+    is_partly_omitted: a part of the last omitted entry is kept.
     """
 
     messages: list[Message]
@@ -49,7 +52,8 @@ class History:
     """The branch before the question. Reads only as far back as it has to, and counts nothing twice.
 
     blocks: the latest valid stored block of each kind; never omitted.
-    files: all that may be omitted, newest first.  lists_files: whether the model can read an omitted file by its id.
+    files: all files that may be omitted, newest first.  lists_files: whether the model can read an omitted file by its
+    id.
     """
 
     entries: Sequence[Entry]
@@ -63,7 +67,9 @@ class History:
         self._unseen = self._newest_first()
 
     def fit(self, room: int) -> FittedHistory:
-        """The most history that fits into `room` tokens, blocks and notice included. Only the blocks may exceed it."""
+        """Fit as much history as possible into `room` tokens, blocks and notice included.
+        Only the blocks may exceed it.
+        """
         used = sum(block.tokens for block in self.blocks)
         taken: list[MessageGroup] = []
         refused: list[MessageGroup] = []
@@ -83,7 +89,7 @@ class History:
         )
 
     def fit_with_newest_turn(self, room: int, most: int) -> FittedHistory:
-        """fit(), but with as much of the newest turn as fits into `most` tokens, even if that is more than `room`."""
+        """Fit as fit() does, but keep as much of the newest turn as fits into `most` tokens, even beyond `room`."""
         fitted = self.fit(room)
         starts = (place for place, entry in enumerate(reversed(self.entries), 1) if entry.role == "user")
         if most <= room or len(fitted.omitted_entries) <= len(self.entries) - next(starts, 0):
@@ -91,7 +97,7 @@ class History:
         return self.fit(max(room, min(most, self._newest_turn_tokens())))
 
     def _newest_turn_tokens(self) -> int:
-        """Of the last question with what was answered, and of the blocks."""
+        """Count the tokens of the last question, of what was answered to it, and of the blocks."""
         used, question = sum(block.tokens for block in self.blocks), None
         for group in self._groups():
             if question and group.entry is not question:
@@ -131,7 +137,7 @@ class History:
     def _with_notice(
         self, taken: list[MessageGroup], room: int
     ) -> tuple[list[MessageGroup], Message | None, tuple[TextFile, ...]]:
-        """The newest groups of `taken` that leave room for the notice of the files omitted then, that notice and files."""
+        """Return the newest groups that leave room for the notice of omitted files, the notice, and these files."""
         room -= sum(block.tokens for block in self.blocks) + sum(group.cost for group in taken)
         for length in range(len(taken), -1, -1):
             room += sum(group.cost for group in taken[length : length + 1])

@@ -1,7 +1,8 @@
 """Message: one message as the model sees it, with its token count. Pure.
 
 Letters: S system prompt, SUM summary, U user text, A answer, TC tool calls, TR tool response, TI images that tools
-returned, CA agent prompt, P project documents, D dynamic context, N files no longer shown, F attached files, R reminder.
+returned, CA agent prompt, P project documents, D dynamic context, N files no longer shown, F attached files,
+R reminder.
 """
 
 import json
@@ -15,9 +16,9 @@ Letter = Literal["S", "SUM", "U", "A", "TC", "TR", "TI", "CA", "P", "D", "N", "F
 # All other letters have the role "user".
 ROLES: dict[Letter, str] = {"S": "system", "A": "assistant", "TC": "assistant", "TR": "tool"}
 
-# What a server adds around each message (role, separators); OpenAI's rule of thumb.
+# Tokens that a server adds around each message (role, separators); OpenAI's rule of thumb.
 TOKENS_PER_MESSAGE = 4
-# What surrounds each call: its id, its type, the JSON keys of name and arguments.
+# Tokens that surround each call: its id, its type, the JSON keys of name and arguments.
 TOKENS_PER_CALL = 16
 
 _SORTED = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
@@ -30,9 +31,9 @@ TokenCounter = Callable[[str, int], int]
 class Message:
     """One message as the model sees it.
 
-    calls: of a TC, without their responses.  tool_call_id: of a TR.  members: of a TC, which its server wants back.
-    tokens: with the server's overhead; ignored when messages are compared.  joined: the letters of the messages that were
-    joined into it, in order; empty if none.
+    calls: of a TC, without their responses.  tool_call_id: of a TR.  members: of a TC; its server wants them back.
+    tokens: with the server's overhead; ignored when messages are compared.  joined: the letters of the messages that
+    were joined into this one, in order; empty if none.
     """
 
     letter: Letter
@@ -61,17 +62,21 @@ def total_tokens(messages: LanguageModelInput) -> int:
 
 
 def arguments_json(arguments: Mapping[str, Any]) -> str:
-    """Sorted keys: a database returns them in another order, which would change the cached prefix a turn later."""
+    """Encode the arguments with sorted keys.
+    A database returns them in another order, which would change the cached prefix a turn later.
+    """
     return _SORTED.encode(arguments)
 
 
 def call_text(name: str, arguments: Mapping[str, Any]) -> str:
-    """The text whose tokens are counted for a call, both when it is stored and when it is sent."""
+    """Return the text whose tokens are counted for a call, both when it is stored and when it is sent."""
     return f"{name} {arguments_json(arguments)}"
 
 
 def memoize_counts(tokens_of: TokenCounter) -> TokenCounter:
-    """A counter that counts each text once. It keeps the texts in memory: for one request, not for a process."""
+    """Return a counter that counts each text once.
+    It keeps the texts in memory: use it for a request, not for a process.
+    """
     known: dict[str, int] = {}
 
     def count(text: str, stored: int) -> int:

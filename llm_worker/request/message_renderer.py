@@ -34,7 +34,7 @@ BLOCKS: tuple[BlockKind, ...] = ("CA", "P", "D")
 
 
 def with_sent_at(text: str, sent_at: datetime) -> str:
-    """The text with the minute it was sent (UTC), byte-identical in every later turn."""
+    """Append the minute at which the text was sent (UTC). The result is byte-identical in every later turn."""
     return f"{text}\n\n<sent_at>{sent_at:%Y-%m-%d %H:%M} UTC</sent_at>"
 
 
@@ -42,7 +42,7 @@ def with_sent_at(text: str, sent_at: datetime) -> str:
 class MessageRenderer:
     """Renders for one model. tokens_of: its counter.  sees_images: otherwise placeholders replace images.
 
-    source: of the model; rounds that it gave are sent with what it wants back.
+    source: of the model; the rounds of this source are sent with the members that it wants back.
     """
 
     tokens_of: TokenCounter
@@ -53,7 +53,7 @@ class MessageRenderer:
         return Message(letter, text, tokens=self.tokens_of(text, stored) + TOKENS_PER_MESSAGE)
 
     def render_lines(self, letter: Letter, lines: Sequence[str]) -> Message:
-        """Counted line by line: with a memoizing counter, a list that grows costs only its new lines."""
+        """Render the lines, counted one by one: with a memoizing counter, a growing list costs only its new lines."""
         tokens = sum(self.tokens_of(f"{line}\n", 0) for line in lines)
         return Message(letter, "\n".join(lines), tokens=tokens + TOKENS_PER_MESSAGE)
 
@@ -71,12 +71,12 @@ class MessageRenderer:
         return replace(message, images=images, tokens=message.tokens + _tokens_of_images(images))
 
     def render_files(self, entry: Entry) -> Message:
-        """All text files of a user message in one message."""
+        """Render all text files of a user message in one message."""
         text = render_provided([file.document for file in entry.files])
         return self.render_text("F", text, _stored_tokens(entry, text))
 
     def render_blocks(self, entry: Entry) -> list[Message]:
-        """The blocks stored above a user message, in send order."""
+        """Render the blocks stored above a user message, in send order."""
         return [
             self.render_block(block)
             for kind in BLOCKS
@@ -88,7 +88,7 @@ class MessageRenderer:
         return self.render_text(block.kind, block.text, block.token_count)
 
     def render_answer(self, entry: Entry) -> list[tuple[Message, ...]]:
-        """Groups of messages that stay together, oldest first: each round of answered calls, then the text."""
+        """Return groups of messages that stay together, oldest first: each round of answered calls, then the text."""
         narrated, rest = _split_narration(entry)
         rounds, rest = drop_unanswered_calls(narrated, rest)
         per_character = entry.token_count / len(entry.text) if entry.text else 0
@@ -98,15 +98,15 @@ class MessageRenderer:
         return groups
 
     def render_past_round(self, each: Round, per_character: float) -> tuple[Message, ...]:
-        """A round of an earlier turn: its calls, each with OMITTED_RESPONSE."""
+        """Render a round of an earlier turn: its calls, each with OMITTED_RESPONSE."""
         responses = [(OMITTED_RESPONSE, OMITTED_RESPONSE_TOKENS)] * len(each.calls)
         calls, images = self.render_calls(each, per_character), self.render_tool_images(each)
         return (calls, *self.render_responses(each, responses), *images)
 
     def render_tool_images(self, each: Round, room: int | None = None) -> list[Message]:
-        """The images of a round in one message, as many as `room` tokens have room for; None: all. No message without images.
+        """Render as many images of a round as fit into `room` tokens in one message; without images, no message.
 
-        Behind the responses, since many servers take text alone in these.
+        room: None means all images. The message follows the responses, because many servers accept only text in these.
         """
         images = [image for call in each.calls for image in call.images if image.url]
         if not images or not self.sees_images:
@@ -126,7 +126,9 @@ class MessageRenderer:
         return Message("TC", text, calls=asked, members=members, tokens=tokens)
 
     def _wanted_members(self, each: Round) -> dict[str, Any]:
-        """Of the message, and under `tool_calls` those of its calls by their ids; empty for another model or server."""
+        """Return the members of the message that its server wants back; empty for another model or server.
+        The members of its calls are under `tool_calls`, by the ids of the calls.
+        """
         back = each.sent_back
         if back is None or not self.source or back.source != self.source:
             return {}
@@ -136,7 +138,7 @@ class MessageRenderer:
         return {**named, **back.members, **({"tool_calls": calls} if calls else {})}
 
     def render_responses(self, each: Round, responses: Sequence[tuple[str, int]]) -> Iterator[Message]:
-        """responses: one (text, tokens) for each call."""
+        """Render the responses of a round. responses: one (text, tokens) for each call."""
         for call, (text, tokens) in zip(each.calls, responses, strict=True):
             yield Message("TR", text, tool_call_id=call.id, tokens=tokens + TOKENS_PER_MESSAGE)
 
@@ -150,13 +152,15 @@ def _tokens_of_images(images: Sequence[Image]) -> int:
 
 
 def _with_sums(images: Sequence[Image]) -> Iterator[tuple[Image, int]]:
-    """Each with the tokens of the images up to it."""
+    """Pair each image with the tokens of all images up to and including it."""
     tokens = (picture_tokens(image.width_px, image.height_px) for image in images)
     return zip(images, accumulate(tokens), strict=True)
 
 
 def drop_unanswered_calls(rounds: Sequence[Round], rest: str = "") -> tuple[list[Round], str]:
-    """The rounds without calls that have no response, and the text. The text before a dropped round joins what follows."""
+    """Return the rounds without the calls that have no response, and the text.
+    The text before a round that is dropped joins the text that follows.
+    """
     kept: list[Round] = []
     before: list[str] = []
     for each in rounds:
@@ -170,7 +174,7 @@ def drop_unanswered_calls(rounds: Sequence[Round], rest: str = "") -> tuple[list
 
 
 def _split_narration(entry: Entry) -> tuple[Sequence[Round], str]:
-    """The rounds and the text after them; no text that a reader saw is repeated or lost."""
+    """Return the rounds and the text after them, so that no text that a reader saw is repeated or lost."""
     narration = "".join(each.text_before for each in entry.rounds)
     if entry.text.startswith(narration):
         return entry.rounds, entry.text[len(narration) :]
@@ -178,12 +182,12 @@ def _split_narration(entry: Entry) -> tuple[Sequence[Round], str]:
 
 
 def _part(text: str, per_character: float) -> int:
-    """The share of a stored token count for a part of its text, rounded up; 0 if nothing is stored."""
+    """Return the share of a stored token count for a part of its text, rounded up; 0 if no count is stored."""
     return -int(-len(text) * per_character // 1)
 
 
 def _stored_tokens(entry: Entry, rendered: str) -> int:
-    """The sum of the files' stored counts plus one token per character that JSON adds; 0 if a count is unknown."""
+    """Sum the stored counts of the files, plus one token per character that JSON adds; 0 if a count is unknown."""
     if not all(file.token_count for file in entry.files):
         return 0
     contents = sum(len(file.document.contents) for file in entry.files)

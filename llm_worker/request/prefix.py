@@ -15,18 +15,18 @@ DIGEST_BYTES = 8
 
 
 def prefix_share(previous: LanguageModelInput, request: LanguageModelInput) -> float:
-    """The tokens of the common leading messages divided by the tokens of `request`; 0 to 1."""
+    """Return the tokens of the common leading messages divided by the tokens of `request`; 0 to 1."""
     return share_of_first(common_length(previous, request), request)
 
 
 def share_of_first(messages: int, request: LanguageModelInput) -> float:
-    """The share of the first `messages` messages in the tokens of a request; 0 to 1."""
+    """Return the share of the first `messages` messages in the tokens of a request; 0 to 1."""
     tokens = total_tokens(request)
     return total_tokens(request[:messages]) / tokens if tokens else 0.0
 
 
 def common_length(previous: Sequence[object], request: Sequence[object]) -> int:
-    """The number of leading messages, or digests of messages, that both have in common."""
+    """Count the leading messages, or digests of messages, that both requests have in common."""
     return next(
         (number for number, (one, other) in enumerate(zip(previous, request, strict=False)) if one != other),
         min(len(previous), len(request)),
@@ -34,7 +34,9 @@ def common_length(previous: Sequence[object], request: Sequence[object]) -> int:
 
 
 def message_digests(messages: LanguageModelInput) -> list[str]:
-    """A digest per message, for where texts must not be kept; equal for messages that are equal on the wire."""
+    """Return a digest per message, where texts must not be kept.
+    Messages that are equal on the wire have equal digests.
+    """
     encoded = map(_encoded, to_api_messages(messages))
     return [blake2b(one, digest_size=DIGEST_BYTES).hexdigest() for one in encoded]
 

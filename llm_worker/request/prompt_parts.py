@@ -25,7 +25,8 @@ class PromptParts:
     summary: str = ""
     agent_prompt: str = ""
     project: str = ""
-    # Of the project, beside documents that are stored as a block or searched; the pictures go with the last of the two texts.
+    # The project's text beside documents that are stored as a block or searched. The pictures go with the last of the
+    # two texts.
     project_note: str = ""
     project_pictures: tuple[Image, ...] = ()
     dynamic_context: str = ""
@@ -40,13 +41,13 @@ class PromptParts:
     # Whether a tool that reads files is offered.
     reads_files: bool = False
     sees_images: bool = True
-    # Model.source: who is sent what it wants back with its rounds.
+    # Model.source: the model and server whose rounds are sent with the members that they want back.
     source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FixedMessages:
-    """The messages that are always sent; without the stored blocks of the history and the tool rounds."""
+    """The messages that are always sent, without the stored blocks of the history and the tool rounds."""
 
     head: list[Message]
     blocks: list[Message]
@@ -75,7 +76,7 @@ class FixedMessages:
 
     @property
     def tokens(self) -> int:
-        """Without the reminder, which changes between cycles while the kept history must not."""
+        """The tokens without the reminder, which changes between cycles while the kept history must not."""
         return total_tokens([*self.head, *self.blocks, *self.question])
 
     @property
@@ -83,7 +84,7 @@ class FixedMessages:
         return total_tokens(self.reminder)
 
     def above(self, kept: FittedHistory) -> list[Message]:
-        """All messages above the tool rounds."""
+        """Return all messages above the tool rounds."""
         blocks = sorted([*kept.blocks, *self.blocks], key=lambda block: BLOCKS.index(block.letter))
         notice = [kept.notice] if kept.notice else []
         return [*self.head, *kept.messages, *blocks, *notice, *self.question]

@@ -7,10 +7,10 @@ from llm_worker.prompts import prompt
 
 
 def build_reminder(own: str, *, is_last_cycle: bool, has_found: bool, may_open_pages: bool) -> str:
-    """The text; empty if no reminder is sent.
+    """Return the text of the reminder; empty if none is sent.
 
     own: the agent's reminder.  has_found: tools have found documents in this turn.
-    may_open_pages: some of them are pages of the web, and open_url is offered.
+    may_open_pages: some of these are pages of the web, and open_url is offered.
     """
     citing = [prompt("cite")] if has_found else []
     if has_found and may_open_pages and not is_last_cycle:

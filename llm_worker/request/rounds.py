@@ -11,20 +11,20 @@ from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, total_tokens
 from llm_worker.request.message_renderer import MessageRenderer, drop_unanswered_calls
 from llm_worker.request.truncation import token_limits, truncate
 
-# Of the room for a round, what its images may use; those that come after are named.
+# The share of the room for a round that its images may use; further images are only named.
 IMAGES_SHARE = Fraction(3, 4)
 
 
 @dataclass(frozen=True, slots=True)
 class CurrentRounds:
-    """truncated: ids of the calls whose responses are truncated."""
+    """The rendered tool rounds of this turn. truncated: ids of the calls whose responses are truncated."""
 
     messages: list[Message]
     truncated: tuple[str, ...]
 
     @classmethod
     def render(cls, rounds: Sequence[Round], room: int, renderer: MessageRenderer) -> Self:
-        """Each round depends only on earlier rounds, so that it is rendered the same in every later cycle."""
+        """Render the rounds. Each depends only on earlier rounds, so that every later cycle renders it the same."""
         messages: list[Message] = []
         truncated: list[str] = []
         for each in drop_unanswered_calls(rounds)[0]:

@@ -1,8 +1,8 @@
 """Chooses the summary that a run uses, if its own window needs one. Pure.
 
-A summary is in force for windows no larger than the one it was made for. A run with more room uses it only when the
-branch does not fit otherwise. The choice is repeated for every question of the branch, oldest first, so that a later turn
-makes the same one and extends the prefix that the model server has cached, until the window is full again.
+A summary is in force for windows no larger than the window it was made for. A run with more room uses it only when the
+branch does not fit otherwise. The choice is repeated for every question of the branch, oldest first, so that a later
+turn makes the same choice and extends the prefix that the model server has cached, until the window is full again.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,12 +10,13 @@ from itertools import accumulate
 from typing import NamedTuple
 from uuid import UUID
 
-# Windows of one model differ from turn to turn with the project and the dynamic context; so much smaller is the same.
+# Windows of one model differ from turn to turn with the project and the dynamic context; from this share on, a smaller
+# window counts as the same.
 SAME_WINDOW_SHARE = 0.75
 
 
 class BranchSummary(NamedTuple):
-    """A summary on the branch. Depths count from the message to answer, which has 0.
+    """A summary on the branch. Depths count from the message to answer, which has depth 0.
 
     tokens: in a request.  made_for: the history window it was written for; 0 if unknown.
     """
@@ -29,7 +30,7 @@ class BranchSummary(NamedTuple):
 
 
 class MessageSize(NamedTuple):
-    """tokens: of a message in a later request, with its calls, files and blocks."""
+    """The tokens of a message in a later request, with its calls, files and blocks."""
 
     depth: int
     is_question: bool
@@ -39,7 +40,7 @@ class MessageSize(NamedTuple):
 def choose_summary(
     summaries: Sequence[BranchSummary], window: int, load_sizes: Callable[[], Iterable[MessageSize]]
 ) -> BranchSummary | None:
-    """The summary to use, None to send the whole branch.
+    """Return the summary to use; None means to send the whole branch.
 
     summaries: those whose parents are on the branch, oldest first.  window: the run's own history window.
     load_sizes: the messages of the branch in any order; called only if the choice depends on them.
@@ -81,20 +82,22 @@ class _Choice:
         return current
 
     def _replaces(self, summary: BranchSummary, current: BranchSummary | None, question: int) -> bool:
-        """A later one replaces an earlier one, unless it was made for so much more room that it would not fit."""
+        """Return whether a later summary replaces the current one.
+        It does unless it was made for so much more room that it would not fit.
+        """
         is_shorter = current is None or summary.cutoff_depth <= current.cutoff_depth
         return is_shorter or self._history(summary, question) <= self.window
 
     def _shortest_of_largest(
         self, known: Sequence[BranchSummary], current: BranchSummary | None, question: int
     ) -> BranchSummary | None:
-        """The newest of those made for the largest window, if it makes the history shorter."""
+        """Return the newest summary made for the largest window if it shortens the history, otherwise `current`."""
         best = max(known, key=lambda summary: (summary.made_for, -summary.cutoff_depth), default=None)
         now = self._history(current, question)
         return best if best and self._history(best, question) < now else current
 
     def _history(self, summary: BranchSummary | None, question: int) -> int:
-        """Tokens of the history with this summary when the question at this depth was to be answered."""
+        """Return the tokens of the history with this summary when the question at this depth was to be answered."""
         if summary is None:
             return self._below[-1] - self._below[question]
         return summary.tokens + max(0, self._below[summary.cutoff_depth] - self._below[question])

@@ -1,6 +1,7 @@
 """Builds the system prompt, byte-identical for every request of a session so that servers can cache the prefix. Pure.
 
-Nothing specific to a request enters it (no current date, count or cycle; of the user, what stands in all chats): reminders and dynamic context do that.
+It has nothing that is specific to a request (no current date, count or cycle): reminders and dynamic context have that.
+About the user it says only what holds in all chats.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +15,7 @@ CURRENT_DATE = "{{CURRENT_DATE}}"
 
 
 class GuidingTool(Protocol):
-    """What the prompt needs to know of a tool (llm_worker/tools/tool.py)."""
+    """The properties of a tool that the prompt needs (llm_worker/tools/tool.py)."""
 
     @property
     def name(self) -> str: ...
@@ -26,14 +27,14 @@ class GuidingTool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AgentPrompt:
-    """replaces: the text is the whole system prompt; an empty text means no system message."""
+    """The prompt of an agent. replaces: the text is the whole system prompt; an empty text means no system message."""
 
     text: str = ""
     replaces: bool = False
 
 
 class SystemPrompts(NamedTuple):
-    """An empty text means that the message is not sent."""
+    """The prompts of a session. An empty text means that the message is not sent."""
 
     system: str
     agent_prompt: str
@@ -47,7 +48,9 @@ def build_system_prompts(
     has_documents: bool,
     session_began_at: datetime,
 ) -> SystemPrompts:
-    """base: the edited or default prompt.  tools: all tools of the agent, even if a cycle does not offer them."""
+    """Build the system prompt and the agent prompt.
+    base: the edited or default prompt.  tools: all tools of the agent, even if a cycle does not offer them.
+    """
     own = agent.text.strip()
     if agent.replaces:
         return SystemPrompts(_dated(own, session_began_at), "")
@@ -59,7 +62,7 @@ def build_system_prompts(
 
 
 def add_guidance(text: str, tools: Sequence[GuidingTool], *, cites: bool) -> str:
-    """The text, then a section on the tools in name order and one on citations, where they apply."""
+    """Append a section on the tools, in name order, and one on citations, where they apply."""
     sections = [text]
     if tools:
         sections += [prompt("tools"), *_guidance(tools)]
@@ -69,7 +72,9 @@ def add_guidance(text: str, tools: Sequence[GuidingTool], *, cites: bool) -> str
 
 
 def add_instructions(text: str, instructions: str) -> str:
-    """The system prompt, then what the user wrote for all chats. Last: users share what stands above as a prefix."""
+    """Append what the user wrote for all chats to the system prompt.
+    It comes last: users share the text above as a prefix.
+    """
     section = f"{prompt('instructions')}\n\n{instructions.strip()}" if instructions.strip() else ""
     return "\n\n".join(filter(None, (text, section)))
 

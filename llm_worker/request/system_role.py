@@ -8,7 +8,7 @@ SEPARATOR = "\n\n"
 
 
 def without_system_role(messages: LanguageModelInput) -> list[Message]:
-    """The same messages without one of the role "system"; its text stands before the first message of a user."""
+    """Return the messages without the role "system"; the system text moves before the first user message."""
     prompts = [message.text for message in messages if message.role == "system"]
     others = [message for message in messages if message.role != "system"]
     if not prompts:

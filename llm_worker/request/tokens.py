@@ -12,12 +12,12 @@ MOST_KNOWN = 20_000
 
 
 def estimate_tokens(text: str, stored: int) -> int:
-    """Tokens in the default encoding; a stored or cached count is not computed again."""
+    """Count the tokens in the default encoding, unless a count is stored or cached."""
     return stored or _counted(text, DEFAULT)
 
 
 def exact_counter(tokenizer: str) -> TokenCounter | None:
-    """A counter in this encoding; None if it would not be more exact than estimate_tokens()."""
+    """Return a counter in this encoding; None if it would not be more exact than estimate_tokens()."""
     if tokenizer == DEFAULT or tokenizer not in installed_encodings():
         return None
     return lambda text, _stored: _counted(text, tokenizer)

@@ -8,19 +8,20 @@ from collections.abc import Sequence
 from llm_worker.request.found_documents import shorten_documents
 from llm_worker.request.message import TokenCounter
 
-# Less than this is useless to a model; if there is not even this much, older messages are omitted instead.
+# Fewer tokens are useless to a model; if not even these are left, older messages are omitted instead.
 SHORTEST_TOKENS = 64
-# Reserved for later rounds of the same turn: half of what is left, at most this much.
+# Reserved for later rounds of the same turn: half of the tokens left, at most this many.
 LATER_TOKENS = 16_000
-# The note, and what joining three pieces may add.
+# Tokens of the note, and those that joining three pieces may add.
 NOTE_TOKENS = 32
 HEAD_SHARE = 2 / 3
 
 
 def token_limits(sizes: Sequence[int], room: int) -> list[int]:
-    """The token limit of each response of a round: small ones are whole, the others share the rest evenly.
+    """Return the token limit of each response of a round: small ones are whole, the others share the rest evenly.
 
-    sizes: their tokens.  room: what is left for this round and later ones; at most half of it is reserved for those.
+    sizes: their tokens.  room: tokens left for this round and later ones; at most half of them are reserved for the
+    latter.
     """
     left = room - min(LATER_TOKENS, room // 2)
     granted = list(sizes)
@@ -32,7 +33,7 @@ def token_limits(sizes: Sequence[int], room: int) -> list[int]:
 
 
 def truncate(text: str, limit: int, tokens_of: TokenCounter) -> tuple[str, int]:
-    """(text of at most `limit` tokens, its tokens). Deterministic for the same text, limit and counts.
+    """Return the text with at most `limit` tokens, and its tokens. Deterministic for the same text, limit and counts.
 
     limit: at least SHORTEST_TOKENS, or the text's own size.
     """

@@ -1,6 +1,6 @@
-"""Which messages of a branch stay verbatim when it is summarised. Pure.
+"""Decides which messages of a branch stay verbatim when it is summarised. Pure.
 
-Compression splits branches by it, and a run reports by it what the next compression would summarise.
+Compression splits branches with it, and a run uses it to report what the next compression would summarise.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,10 +17,10 @@ T = TypeVar("T")
 def verbatim_start(
     rows: Sequence[T], room: Fraction, *, tokens_of: Callable[[T], int], is_question: Callable[[T], bool]
 ) -> int:
-    """The index of the first row that stays, which is a question; 0: nothing is older.
+    """Return the index of the first row that stays, which is a question; 0 means that all rows stay.
 
-    rows: oldest first.  room: tokens; the newest rows that fit into it stay, at least one. Calls tokens_of() for these
-    and one more alone.
+    rows: oldest first.  room: tokens; the newest rows that fit into it stay, at least one. Calls tokens_of() only for
+    these and one more.
     """
     start = _tail_start(rows, room, tokens_of)
     questions = [index for index, row in enumerate(rows) if is_question(row)]
@@ -28,7 +28,7 @@ def verbatim_start(
 
 
 def entry_tokens(entry: Entry, renderer: MessageRenderer) -> int:
-    """The tokens of a message in a later request, with its files, stored blocks and tool calls."""
+    """Count the tokens of a message in a later request, with its files, stored blocks and tool calls."""
     if entry.role == "assistant":
         return sum(total_tokens(group) for group in renderer.render_answer(entry))
     files = renderer.render_files(entry).tokens if entry.files else 0

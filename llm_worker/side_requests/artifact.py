@@ -1,4 +1,4 @@
-"""Artifact: all that the model of a restricted run reads of documents, as a secondary model writes it. Pure."""
+"""Artifact: all that the model of a restricted run reads of documents, written by a secondary model. Pure."""
 
 import json
 import re
@@ -16,7 +16,7 @@ REFUSED: Final = "No safe summary of the documents is available for this questio
 REFUSED_GUIDANCE: Final = (
     "Tell the user that the knowledge bases cannot be used for this answer. Do not guess what they hold."
 )
-# A response that holds more is cut: list items, and characters of each text.
+# Longer responses are cut: the items of each list, and the characters of each text.
 MOST_ITEMS: Final = 24
 MOST_CHARACTERS: Final = 4_000
 
@@ -25,7 +25,7 @@ _FENCED: Final = re.compile(r"```[ \t]*\w*\s*(\{.*\})\s*```", re.DOTALL)
 
 
 class Failure(StrEnum):
-    """Why there is no artifact of the secondary model's own, for logs and, but for those of UNTOLD, as its `reason`."""
+    """The reason why there is no artifact of the secondary model: for logs and, except UNTOLD, its `reason` field."""
 
     NO_MODEL = "no_model"
     TIMEOUT = "timeout"
@@ -38,12 +38,12 @@ class Failure(StrEnum):
 
 
 NO_HITS: Final = "no_hits"
-# Told apart from a malformed reply, these would tell something of the documents: that they hold a number, for example.
+# Told apart from a malformed reply, these would reveal something: that documents contain a number, for example.
 UNTOLD: Final = frozenset({Failure.UNKNOWN_DECISION, Failure.REPEATS_DOCUMENTS})
 
 
 class UnusableReply(Exception):
-    """The reply of a secondary model is no artifact. failure: why."""
+    """The reply of a secondary model is not an artifact. failure: the reason."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.value)
@@ -52,7 +52,7 @@ class UnusableReply(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """The eight fields in their order in the response."""
+    """The eight fields of the response, in its order."""
 
     decision: str
     reason: str
@@ -64,12 +64,12 @@ class Artifact:
     confidence: str = "low"
 
     def render(self) -> str:
-        """The response of the tool: one JSON object, with the lists that it has where access is full, empty."""
+        """Return the response of the tool: a JSON object, with empty `results` and `sources` beside the fields."""
         return json.dumps(asdict(self) | {"results": [], "sources": []}, ensure_ascii=False)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Every text of it, in their order in the response."""
+        """All texts of the artifact, in the order of the response."""
         return (
             self.decision,
             self.reason,
@@ -86,19 +86,21 @@ FIELDS: Final = frozenset(Artifact.__dataclass_fields__)
 
 
 def refusal(failure: Failure) -> Artifact:
-    """The same for every failure but its reason, and for all that is wrong with a reply, so that nothing of the documents
-    can be told from it."""
+    """Return the artifact for a failure. Only the reason differs, and failures of UNTOLD count as malformed replies.
+
+    So a refusal reveals nothing of the documents.
+    """
     told = Failure.MALFORMED if failure in UNTOLD else failure
     return Artifact("refuse", told.value, REFUSED, answer_guidance=REFUSED_GUIDANCE)
 
 
 def no_hits() -> Artifact:
-    """Of bases without any text, whatever was asked."""
+    """Return the artifact for bases without any text, whatever was asked."""
     return Artifact("refuse", NO_HITS)
 
 
 def parse_artifact(reply: str) -> Artifact:
-    """The artifact in a reply, which may stand in a code fence. Raises UnusableReply."""
+    """Parse the artifact in a reply, which may be in a code fence. Raises UnusableReply."""
     read = _read_object(without_reasoning(reply).strip())
     decision = read.get("decision")
     if not isinstance(decision, str) or not decision.strip():
@@ -123,7 +125,7 @@ def parse_artifact(reply: str) -> Artifact:
 
 
 def is_artifact(response: str) -> bool:
-    """Whether a stored response of the tool is an artifact, and so holds no record of a document."""
+    """Return whether a stored response of the tool is an artifact, and so contains no record of a document."""
     try:
         read = json.loads(response)
     except (ValueError, RecursionError):
@@ -136,7 +138,7 @@ def is_artifact(response: str) -> bool:
 
 
 def _read_object(reply: str) -> dict[str, Any]:
-    """The reply, or what stands in its only code fence."""
+    """Parse the JSON object that is the reply, or that a code fence in it contains. Raises UnusableReply."""
     if not reply.startswith("{") and (fenced := _FENCED.search(reply)):
         reply = fenced[1]
     try:
@@ -157,7 +159,7 @@ def _text(value: Any) -> str:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    """Of a list of texts, or of one text."""
+    """Read a list of texts, or one text. Leaves empty texts out. Raises UnusableReply."""
     if value is None:
         return ()
     items = value if isinstance(value, list) else [value]

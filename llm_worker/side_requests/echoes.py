@@ -1,8 +1,8 @@
 """The output check of restricted runs: whether a text repeats words or numbers of document texts. Pure.
 
-Both sides are compared without case, punctuation, white space, accents and invisible characters, so that an echo that is
-spaced, joined or typeset in another way is one as well. What the question itself says is no exception, and is checked in the
-same way: a question that lists every candidate would be told which one the documents hold (decision 0117).
+Both sides are compared without case, punctuation, white space, accents and invisible characters, so that an echo that
+is spaced, joined or typeset in another way is found too. Words of the question are no exception, and are checked in the
+same way: a question that lists every candidate would be told which one the documents contain (decision 0117).
 """
 
 import re
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-# So many words in a row are an echo.
+# As many words in a row are an echo.
 WORDS: Final = 8
-# Of a number that is written in groups: 1,234,567 or 49 30 123 45 67.
+# The most groups of a number that is written in groups: 1,234,567 or 49 30 123 45 67.
 MOST_GROUPS: Final = 8
-# Between two groups of one number: "1,234", "1 234", "12 / 34".
+# The most characters between two groups of one number: "1,234", "1 234", "12 / 34".
 _MOST_SEPARATORS: Final = 3
 
 # One character of a script without spaces between words counts as a word: Thai to Myanmar, Khmer, kana, Han.
@@ -28,17 +28,17 @@ _DIGITS: Final = re.compile(r"[0-9]+")
 
 
 class EchoCheck:
-    """Of texts that a secondary model was shown."""
+    """Finds echoes of texts that a secondary model was shown."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        """texts: in the order in which they were shown; a row of words may go on in the next one."""
+        """Index the texts, in the order in which they were shown: a row of words may continue in the next text."""
         plain = [_plain(text) for text in texts]
         words = [word for text in plain for word in _WORD.findall(text)]
         self._rows = {"".join(words[at : at + WORDS]) for at in range(len(words) - WORDS + 1)}
         self._numbers = {number for text in plain for number in _numbers(text)}
 
     def finds(self, texts: Sequence[str]) -> bool:
-        """Whether one of these texts, or several together in this order, repeats words or a number."""
+        """Return whether one of these texts, or several together in this order, repeats words or a number."""
         plain = [_plain(text) for text in texts]
         if any(number in self._numbers for text in plain for number in _numbers(text)):
             return True
@@ -47,7 +47,7 @@ class EchoCheck:
 
 
 def _plain(text: str) -> str:
-    """Decomposed, in lower case, with ASCII digits, without accents and invisible characters."""
+    """Return the text decomposed, in lower case, with ASCII digits, without accents and invisible characters."""
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     if decomposed.isascii():
         return decomposed
@@ -62,7 +62,7 @@ def _plain_character(character: str) -> str:
 
 
 def _numbers(text: str) -> Iterator[str]:
-    """Every number of a plain text, and every number that its groups of digits may be parts of."""
+    """Yield every number of a plain text, and every number that its groups of digits may form together."""
     groups = [(match[0], *match.span()) for match in _DIGITS.finditer(text)]
     for first, (digits, _, _) in enumerate(groups):
         yield _value(digits)
@@ -76,7 +76,7 @@ def _numbers(text: str) -> Iterator[str]:
 
 
 def _value(digits: str) -> str:
-    """007 is 7."""
+    """Strip leading zeros: 007 is 7."""
     return digits.lstrip("0") or "0"
 
 

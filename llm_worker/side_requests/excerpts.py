@@ -1,4 +1,4 @@
-"""Chooses what a secondary model is shown of the documents of a restricted run. Pure."""
+"""Chooses the excerpts of documents of a restricted run that a secondary model is shown. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,20 +7,20 @@ from typing import Final
 MOST_EXCERPTS: Final = 24
 MOST_CHARACTERS: Final = 1_200
 MOST_CHARACTERS_IN_ALL: Final = 16_000
-# All chunks are shown, not only those that a search finds, if they take at most this share of what a request leaves free.
+# All chunks are shown, not only search results, if they take at most this share of the free tokens of a request.
 WHOLE_SHARE: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A chunk, or its beginning. id: of the chunk, for logs."""
+    """A chunk, or its beginning. id: identifies the chunk, in logs."""
 
     id: str
     text: str
 
 
 def select_excerpts(found: Iterable[Excerpt]) -> Sequence[Excerpt]:
-    """The most relevant ones within the limits, each once. found: the most relevant first."""
+    """Select the most relevant excerpts within the limits, each once. found: the most relevant first."""
     selected: dict[str, Excerpt] = {}
     left = MOST_CHARACTERS_IN_ALL
     for excerpt in found:
@@ -34,5 +34,5 @@ def select_excerpts(found: Iterable[Excerpt]) -> Sequence[Excerpt]:
 
 
 def fits_whole(tokens: int, free_tokens: int) -> bool:
-    """Whether all chunks are shown. tokens: of all of them.  free_tokens: of a request to the model that is asked."""
+    """Return whether all chunks are shown. tokens: of all chunks.  free_tokens: of a request to the secondary model."""
     return tokens <= WHOLE_SHARE * free_tokens

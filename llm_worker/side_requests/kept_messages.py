@@ -1,4 +1,4 @@
-"""Messages of requests as rows keep them. Pure."""
+"""Encodes messages of requests for their rows. Pure."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,7 @@ from llm_worker.stream.sanitiser import clean
 
 
 def encode_messages(messages: LanguageModelInput) -> str:
-    """JSON of the messages as they are sent, without the data of pictures; Postgres can store it."""
+    """Encode the messages as JSON that Postgres can store: as they are sent, without the data of pictures."""
     return encode_storable(to_api_messages([_as_kept(message) for message in messages]))
 
 
@@ -21,12 +21,12 @@ def encode_storable(value: Any) -> str:
         encoded = json.encode(value).decode()
     except UnicodeEncodeError:
         encoded = "\\u0000"
-    # Postgres accepts neither NUL nor lone surrogates, and call arguments are kept as the model wrote them.
+    # Postgres accepts neither NUL nor lone surrogates, and call arguments are stored as the model wrote them.
     return json.encode(_clean(value)).decode() if "\\u0000" in encoded else encoded
 
 
 def _as_kept(message: Message) -> Message:
-    """Without pixels, and without what only the server that gave it may read."""
+    """Remove the data of pictures, and members that only the server that sent them may read."""
     message = replace(message, members={}) if message.members else message
     return replace(message, images=tuple(map(_left_out, message.images))) if message.images else message
 

@@ -1,6 +1,6 @@
-"""Checks a provider for staff: lists its models, and has one of them answer with one token. The result is stored in its row.
+"""Checks a provider for staff: lists its models, and has one of them answer with one token. Stores the result.
 
-The web process reaches no model server, so a worker does it and the page reads the row.
+The web process reaches no model server, so a worker makes the check and the page reads the row of the provider.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 # Local servers load a model before it answers for the first time.
 ANSWER_S: Final = 120.0
 QUESTION: Final = "Hi"
-# Models that reason first may refuse so short an answer; that they do shows that they are there.
+# Models that reason first may refuse so short an answer, which shows that the model is available.
 TOO_SHORT: Final = "output limit was reached"
 
 Result = dict[str, Any]
@@ -35,7 +35,7 @@ Result = dict[str, Any]
 async def check_provider(
     provider_id: str, check_id: str, database: Database, models: CompletionClient
 ) -> None:
-    """Store how the check went, unless another one was requested meanwhile."""
+    """Check a provider and store the result, unless another check was requested meanwhile."""
     check = await database.call_with_retry(load_check, provider_id, check_id)
     if check is None:
         return
@@ -53,7 +53,7 @@ async def check_provider(
 
 
 def load_check(provider_id: str, check_id: str) -> tuple[Provider, Result] | None:
-    """In a database thread. None: the provider is gone, or another check was requested since."""
+    """Load provider and check, in a database thread. None: it is gone, or another check was requested since."""
     provider = Provider.objects.existing().filter(pk=provider_id, latest_check__id=check_id).first()
     if provider is None or provider.latest_check is None:
         return None
@@ -62,7 +62,7 @@ def load_check(provider_id: str, check_id: str) -> tuple[Provider, Result] | Non
 
 
 def _server_of(provider: Provider) -> Model:
-    """Its address and key, also if it is disabled: staff check it before they enable it. Raises ListFailed."""
+    """Return address and key, even of a disabled provider: staff check it before enabling it. Raises ListFailed."""
     if problem := provider_address_problem(provider.base_url):
         raise ListFailed("address_refused", problem)
     try:
@@ -74,7 +74,7 @@ def _server_of(provider: Provider) -> Model:
 
 
 async def _list(model: Model) -> Result:
-    """Of a server without a list, models can be entered and tried all the same."""
+    """List the models, or return why that failed: models of such a server can still be entered and tried."""
     try:
         return {"models": [one._asdict() for one in await list_models(model)]}
     except ListFailed as failure:

@@ -1,6 +1,6 @@
 """Rewrites the queries of a search by a small request to the run's model (QUERY_EXPANSION), beside its answer.
 
-Whatever fails leaves the given queries alone.
+If the request fails, the search goes on with the given queries.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from llm_worker.upstream.model_request import Model, Request
 
 logger = logging.getLogger(__name__)
 
-# Beside those given: more cost a search each, and push the best results out.
+# Besides the given queries: each costs a search, and too many displace the best results.
 MAX_REWRITES: Final = 3
 MAX_QUERY_CHARACTERS: Final = 400
 # The rest is for models that reason first.
@@ -45,7 +45,7 @@ class QueryExpansion:
         self._run, self._models, self._database = run, models, database
 
     async def __call__(self, queries: Sequence[str]) -> list[str]:
-        """The rewrites, without the given queries; empty if there are none, or the setting is off."""
+        """Return the rewrites, without the given queries; empty if there are none, or the setting is off."""
         config = self._run.model_config
         # The demo model writes no JSON.
         if not settings.QUERY_EXPANSION or config is None or config.is_demo:
@@ -81,7 +81,7 @@ def expansion_request(model: Model, queries: Sequence[str]) -> Request:
 
 
 def rewrites_in(reply: str, given: Iterable[str]) -> list[str]:
-    """Of `{"queries": […]}` or a bare array, whatever stands around it: those that are not given already."""
+    """Extract new queries from `{"queries": […]}` or a bare array, whatever text surrounds it. Ignores `given`."""
     known = {query.casefold() for query in given}
     rewrites: list[str] = []
     for query in _queries(_first_json(without_reasoning(clean(reply)))):
@@ -104,7 +104,7 @@ def _first_json(text: str) -> Any:
         except ValueError:
             continue
         except RecursionError:
-            # No list of queries nests so deep; to try each of its brackets would hold up the worker for seconds.
+            # No list of queries nests so deep, and trying each bracket would block the worker for seconds.
             return None
         return value
     return None

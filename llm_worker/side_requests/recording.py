@@ -1,4 +1,4 @@
-"""Stores each request beside the answers (titles, summaries, safe summaries) with what it used, when it is answered or has failed."""
+"""Stores each request beside the answers (titles, summaries, safe summaries) and its use, once answered or failed."""
 
 import asyncio
 import logging
@@ -29,8 +29,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class SideTask:
-    """What requests are made for. run: of a title or a safe summary.  compression: of a summary.  config: of the model that
-    is asked."""
+    """The purpose of requests. run: for titles, safe summaries and rewrites.  compression: for summaries.
+
+    config: of the model that is asked.
+    """
 
     purpose: Purpose
     session: UUID
@@ -42,7 +44,7 @@ class SideTask:
 
 @dataclass(frozen=True)
 class SentSideRequest:
-    """id: the same however often the row is written.  completion: None if it failed with error_code."""
+    """A request. id: the same however often the row is written.  completion: None if it failed with error_code."""
 
     request: Request
     number: int
@@ -62,7 +64,7 @@ class RecordingModels:
         database: Database,
         used: list[TokenUsage] | None = None,
     ) -> None:
-        """used: what each answered request used is added to it."""
+        """Prepare to record. used: the usage of each answered request is appended to it."""
         self._models = models
         self._task = task
         self._database = database
@@ -70,7 +72,7 @@ class RecordingModels:
         self._used: list[TokenUsage] = [] if used is None else used
 
     async def complete(self, request: Request) -> Completion:
-        """Raises ModelFailed; TimeoutError after request.limit_s."""
+        """Forward a request and store it. Raises ModelFailed; TimeoutError after request.limit_s."""
         self._number += 1
         sent = SentSideRequest(request, self._number, datetime.now(UTC))
         try:
@@ -92,13 +94,13 @@ class RecordingModels:
 
 
 def counted_usage(request: Request, completion: Completion, config: ModelConfig) -> TokenUsage:
-    """What the server reported, else estimated."""
+    """Return the usage that the server reported; missing counts are estimated."""
     prompt = int(total_tokens(request.sent_messages) * config.estimate_factor)
     return completion.usage.completed(prompt, lambda: count_tokens(completion.text))
 
 
 def save_side_request(task: SideTask, sent: SentSideRequest) -> None:
-    """In a database thread. Idempotent. A session deleted meanwhile leaves nothing, as with its runs."""
+    """Store a request, in a database thread. Idempotent. Nothing is stored if its session was deleted meanwhile."""
     completion = sent.completion or Completion("")
     counted = completion.usage
     if sent.completion and task.purpose == Purpose.SAFE_SUMMARY:

@@ -1,7 +1,7 @@
-"""Safe summaries: what the model of a restricted run is told of documents, instead of their passages (decision 0117).
+"""Safe summaries of documents, which the model of a restricted run reads instead of passages (decision 0117).
 
-A secondary model reads excerpts and answers with an artifact, which is checked for echoes. Neither the excerpts nor what the
-secondary model says of them leaves this file unchecked: not in an error, and not in a log.
+A secondary model reads excerpts and answers with an artifact, which is checked for echoes. Neither the excerpts nor the
+reply of the secondary model leave this file unchecked: not in an error, and not in a log.
 """
 
 import asyncio
@@ -43,13 +43,13 @@ from llm_worker.upstream.redaction import describe
 logger = logging.getLogger(__name__)
 
 TEMPERATURE: Final = 0.1
-# An artifact has some hundred; the rest is for models that reason first.
+# An artifact has some hundred tokens; the rest is for models that reason first.
 MAX_OUTPUT_TOKENS: Final = 4_096
 MAX_PREVIEW_CHARACTERS: Final = 80
 
 
 class Found(NamedTuple):
-    """What a restricted run may have summarised. bases: id and name of those searched.  excerpts: best first."""
+    """The material of a summary. bases: id and name of the searched bases.  excerpts: best first."""
 
     bases: Sequence[tuple[str, str]] = ()
     excerpts: Sequence[Excerpt] = ()
@@ -61,7 +61,7 @@ Retrieve = Callable[[int], Awaitable[Found]]
 
 @dataclass(frozen=True)
 class SecondaryModel:
-    """config: its row.  model: its address and limits."""
+    """The model that writes safe summaries. config: its row.  model: its address and limits."""
 
     config: ModelConfig
     model: Model
@@ -74,14 +74,14 @@ class SecondaryModel:
 
 
 class SafeSummaries:
-    """Of one attempt at a run."""
+    """The safe summaries of one attempt at a run."""
 
     def __init__(self, run: Run, models: CompletionClient, database: Database) -> None:
         self._run, self._models, self._database = run, models, database
         self._recording: dict[str, RecordingModels] = {}
 
     async def summarise(self, query: str, retrieve: Retrieve) -> Artifact:
-        """The artifact for a query. Never fails: whatever happens, the turn goes on with a refusal."""
+        """Return the artifact for a query. Never fails: after any failure, the turn goes on with a refusal."""
         try:
             secondary = await self._database.call_with_retry(load_secondary, self._run)
             found = await self._retrieve(secondary, retrieve)
@@ -112,7 +112,7 @@ class SafeSummaries:
             raise UnusableReply(Failure.NO_MODEL)
         reply = await self._complete(secondary, build_request(secondary.model, query, found))
         artifact = parse_artifact(reply)
-        # What repeats the query is refused whether or not documents hold it: else a refusal would confirm a guess.
+        # Echoes of the query are refused whether or not documents contain them: else a refusal would confirm a guess.
         for texts in ([excerpt.text for excerpt in found.excerpts], [query]):
             if EchoCheck(texts).finds(artifact.texts):
                 raise UnusableReply(Failure.REPEATS_DOCUMENTS)
@@ -129,7 +129,7 @@ class SafeSummaries:
             raise UnusableReply(Failure.TIMEOUT if is_timeout else Failure.MODEL_ERROR) from None
 
     def _recorded(self, secondary: SecondaryModel) -> RecordingModels:
-        """Numbers the requests of the attempt."""
+        """Return the recorder of a model, the same for the whole attempt: it numbers the requests."""
         run, config = self._run, secondary.config
         task = SideTask(Purpose.SAFE_SUMMARY, run.turn.session_id, config, run=run.pk, attempt=run.attempt)
         if config.name not in self._recording:
@@ -138,7 +138,7 @@ class SafeSummaries:
 
 
 def load_secondary(run: Run) -> SecondaryModel | None:
-    """SAFE_SUMMARY_MODEL, or the run's model; None if it cannot be asked. Reads the database."""
+    """Load SAFE_SUMMARY_MODEL, or the run's model; None if it cannot be asked. Reads the database."""
     name = settings.SAFE_SUMMARY_MODEL
     config = ModelConfig.objects.usable().filter(name=name).first() if name else run.model_config
     if config is None or config.is_demo:  # the demo model writes no artifacts
@@ -151,9 +151,10 @@ def load_secondary(run: Run) -> SecondaryModel | None:
 
 
 def build_request(model: Model, query: str, found: Found) -> Request:
-    """The rules, and one message with the query, the bases and the excerpts; logs and the admin show none of these texts.
+    """Build the request: the rules, and one message with the query, the bases and the excerpts.
 
-    The excerpts are named by letters: a number would be taken for one of theirs.
+    Logs and the admin show none of these texts. The excerpts are named by letters: a number could be taken for one of
+    their own.
     """
     rules = Message("S", prompt("safe_summary"))
     bases = [{"id": pk, "name": name} for pk, name in found.bases]

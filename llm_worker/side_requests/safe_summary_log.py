@@ -1,4 +1,4 @@
-"""Logs what restricted runs do with documents: always, whatever the worker's log level, and never what the documents say."""
+"""Logs how restricted runs use documents: whatever the worker's log level, and never the contents of the documents."""
 
 import logging
 
@@ -9,5 +9,5 @@ logger.setLevel(logging.INFO)
 
 
 def log_safe_summary(event: str, **fields: object) -> None:
-    """One JSON object: the event, the ids of the run, and the fields."""
+    """Log one JSON object: the event, the ids of the run, and the fields."""
     logger.info({"event": event, **log_context.current(), **fields})

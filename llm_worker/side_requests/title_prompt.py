@@ -25,13 +25,13 @@ _AFTER = _AROUND + ".。．:"  # noqa: RUF001
 
 
 def title_messages(question: str, answer: str) -> LanguageModelInput:
-    """`S U`: the beginning of the conversation as one text, so that the model does not continue it."""
+    """Build the messages, `S U`: the conversation's beginning as one text, so that the model does not continue it."""
     began = f"Question:\n{question[:QUESTION_CHARACTERS]}\n\nAnswer:\n{answer[:ANSWER_CHARACTERS]}\n\nTitle:"
     return [Message("S", prompt("title")), Message("U", began)]
 
 
 def title_in(reply: str) -> str:
-    """The title in a reply: one line, at most MAX_WORDS words; empty if there is none."""
+    """Extract the title from a reply: one line, at most MAX_WORDS words; empty if there is none."""
     text = without_reasoning(clean(reply))
     text = _in_json(text) or text
     lines = (line for line in map(_bare, text.splitlines()) if line)
@@ -40,7 +40,7 @@ def title_in(reply: str) -> str:
 
 
 def _in_json(text: str) -> str:
-    """The title in a JSON object; empty if there is none."""
+    """Extract the title from a JSON object; empty if there is none."""
     found = _JSON.search(text)
     try:
         read = json.loads(found[0], strict=False) if found else None

@@ -1,4 +1,4 @@
-"""Titles an untitled session after its first answer: by the model that answered, else after the question."""
+"""Titles an untitled session after its first answer: asks the model that answered, or else uses the question."""
 
 import logging
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ TIMEOUT_S = 60.0
 
 @dataclass(frozen=True)
 class UntitledSession:
-    """The first question and answer, of `run`. provisional_title: the fallback.
+    """A session without a title, with question and answer of `run`. provisional_title: the fallback.
 
     model: the model to ask; None: no model.  config: its row.
     """
@@ -43,7 +43,7 @@ class UntitledSession:
 
     @property
     def task(self) -> SideTask | None:
-        """None: no model is asked."""
+        """The task of the request; None if the run has no row of its model."""
         config = self.config
         return SideTask(Purpose.TITLE, self.session_id, config, run=self.run) if config else None
 
@@ -62,7 +62,7 @@ async def title_session(run_id: str, database: Database, models: CompletionClien
 
 
 def _load(run_id: str) -> UntitledSession | None:
-    """None if the session has a title already or is deleted."""
+    """Load the session and its question and answer; None if it has a title already or is deleted."""
     run = Run.objects.for_work().filter(pk=run_id).first()
     session = run.turn.session if run else None
     if run is None or session is None or not session.is_unnamed:
@@ -85,7 +85,7 @@ def _load(run_id: str) -> UntitledSession | None:
 
 
 async def _generate_title(untitled: UntitledSession, models: CompletionClient) -> str:
-    """The model's title; empty if it returns none in time."""
+    """Ask the model for a title; empty if it returns none in time."""
     model = untitled.model
     if model is None:
         return ""

@@ -1,4 +1,4 @@
-"""Takes out of a turn in progress what its user may no longer read. Pure.
+"""Removes the texts that its user may no longer read from a turn in progress. Pure.
 
 Later turns need none of this: their requests repeat no response of a tool, and no dynamic context (decision 0117).
 """
@@ -14,7 +14,7 @@ from llm_worker.side_requests.artifact import is_artifact
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a loop has for its next request. withheld: the numbers of documents that may no longer be cited."""
+    """The material of a loop for its next request. withheld: numbers of documents that may no longer be cited."""
 
     dynamic_context: str
     rounds: Sequence[Round]
@@ -23,7 +23,10 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Names of tools whose responses tell what documents say: as JSON objects, unless these are artifacts, or always."""
+    """Names of tools whose responses show documents.
+
+    searches: if the response is a JSON object, but not an artifact.  reports: always.
+    """
 
     searches: Collection[str]
     reports: Collection[str]
@@ -35,7 +38,7 @@ class Readers:
 
 
 def withhold(material: Material, readers: Readers, dynamic_context: str) -> Material:
-    """Without what these tools have shown, and with another dynamic context."""
+    """Remove the responses in which these tools have shown documents, and replace the dynamic context."""
     withheld = [
         number
         for each in material.rounds

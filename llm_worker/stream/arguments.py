@@ -9,16 +9,16 @@ from pydantic_core import from_json
 
 from llm_worker.stream.sanitiser import clean
 
-# JSON of the members that a server wants back. Signatures take some thousand characters.
+# As JSON, of the members that a server wants back. Signatures take some thousand characters.
 MAX_MEMBERS_CHARACTERS: Final = 256 * 1024
-# Several functions that copy them call themselves for each level.
+# Several functions that copy the members recurse at each level.
 MAX_MEMBERS_DEPTH: Final = 32
 
 
 def parse_arguments(raw: str) -> dict[str, Any] | None:
-    """The JSON object in `raw`, even if it is JSON written into a JSON string; None if there is none.
+    """Return the JSON object in `raw`, even if it is JSON written into a JSON string; None: there is none.
 
-    An empty text is an empty object. Characters that Postgres cannot store are replaced; numbers too large are refused.
+    An empty text is an empty object. Characters that Postgres cannot store are replaced; infinite numbers give None.
     """
     try:
         value = _loads(raw) if raw.strip() else {}
@@ -31,7 +31,7 @@ def parse_arguments(raw: str) -> dict[str, Any] | None:
 
 
 def parse_partial_arguments(raw: str) -> dict[str, Any]:
-    """What can be parsed of arguments that were not completed; empty if nothing can."""
+    """Parse as much as possible of arguments that were not completed; empty if nothing can be parsed."""
     try:
         value = _storable(from_json(raw, allow_inf_nan=False, allow_partial="trailing-strings"))
     except (ValueError, RecursionError):
@@ -40,7 +40,9 @@ def parse_partial_arguments(raw: str) -> dict[str, Any]:
 
 
 def storable_members(members: Mapping[str, Any]) -> dict[str, Any]:
-    """As they can be stored; empty if they cannot, or are larger than MAX_MEMBERS_CHARACTERS or nested very deep."""
+    """Return the members as they can be stored.
+    Empty if they cannot, are longer than MAX_MEMBERS_CHARACTERS, or are nested deeper than MAX_MEMBERS_DEPTH.
+    """
     if not members or _is_deeper(members, MAX_MEMBERS_DEPTH):
         return {}
     encoded = json.dumps(members)
@@ -53,7 +55,7 @@ def _loads(text: str) -> Any:
 
 
 def _is_deeper(value: Any, limit: int) -> bool:
-    """Whether lists and objects are nested in more than `limit` levels."""
+    """Return whether lists and objects are nested in more than `limit` levels."""
     if not isinstance(value, Mapping | list):
         return False
     inner = value.values() if isinstance(value, Mapping) else value
@@ -65,7 +67,7 @@ def _refuse(constant: str) -> None:
 
 
 def _storable(value: Any) -> Any:
-    """The same value without NUL and lone surrogates. Raises ValueError for an infinite number."""
+    """Replace NUL and lone surrogates in a value. Raises ValueError for an infinite number."""
     match value:
         case str():
             return clean(value)

@@ -14,8 +14,8 @@ from llm_worker.stream.sanitiser import Sanitiser, clean
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 
 NAME_CHARACTERS: Final = 64
-# Any other id is replaced: it is sent with every later request, also to servers that accept no more. The server that gave it is
-# sent its own again (request/call_ids.py).
+# Any other id is replaced: it is sent with every later request, also to servers that accept no other characters. The
+# server that gave the call another id is sent that one again (request/call_ids.py).
 _OWN_ID: Final = re.compile(rf"[a-zA-Z0-9_-]{{1,{ID_CHARACTERS}}}")
 
 
@@ -23,7 +23,8 @@ _OWN_ID: Final = re.compile(rf"[a-zA-Z0-9_-]{{1,{ID_CHARACTERS}}}")
 class RequestedCall:
     """A call that a model asks for. id: unique within the step.  arguments: None if `raw` is not a JSON object.
 
-    is_cut: the model reached its output limit before it had written all arguments.  members: what its server wants back.
+    is_cut: the model reached its output limit before it had written all arguments.
+    members: further members of the call, which its server wants back.
     """
 
     id: str
@@ -35,7 +36,10 @@ class RequestedCall:
 
 
 class CallFragment(NamedTuple):
-    """What one delta added to a call, to be shown. begins: the first of this call, with everything received so far."""
+    """The part of a call that one delta added.
+
+    begins: it is the first of this call, with everything received so far.
+    """
 
     tab: int
     id: str
@@ -62,17 +66,17 @@ class _Call:
 
 
 class CallAssembler:
-    """For one inference. Every call gets a unique id, whatever the server sent."""
+    """Assembles the calls of one inference. Every call gets a unique id, whatever the server sent."""
 
     def __init__(self, new_id: Callable[[], str]) -> None:
-        """new_id: for calls that come without an id, or with that of another call."""
+        """Start without calls. `new_id`: for calls whose id is missing, taken, or not accepted by all servers."""
         self._new_id = new_id
         self._calls: list[_Call] = []
         self._by_place: dict[int, _Call] = {}
         self._named = 0
 
     def feed(self, delta: ToolCallDelta) -> CallFragment | None:
-        """The fragment to show; None while the call has no name, or for an empty delta."""
+        """Add a delta, and return the fragment to show; None while the call has no name, or for an empty delta."""
         call = self._call_of(delta)
         arguments = call.text.clean(delta.arguments)
         call.pieces.append(arguments)
@@ -87,7 +91,7 @@ class CallAssembler:
         return CallFragment(call.tab, call.id, call.name, arguments, begins=False)
 
     def calls(self) -> list[RequestedCall]:
-        """The calls of the step by tab, after the end of the stream. A call without a name is dropped."""
+        """Return the calls of the step by tab, after the end of the stream. A call without a name is dropped."""
         named = sorted((call for call in self._calls if call.tab is not None), key=lambda call: call.tab or 0)
         return [
             RequestedCall(call.id, call.name, parse_arguments(call.raw), call.raw, members=call.members)
@@ -104,7 +108,7 @@ class CallAssembler:
         return known
 
     def _by_id(self, upstream_id: str) -> _Call | None:
-        """For servers without indexes: the call of this id, else the latest one."""
+        """Return the call of this id, else the latest one: for servers that send no indexes."""
         same = [call for call in self._calls if upstream_id and call.upstream_id == upstream_id]
         calls = same or self._calls
         return calls[-1] if calls else None
@@ -120,7 +124,7 @@ class CallAssembler:
 
 
 def without_cut_arguments(calls: Sequence[RequestedCall]) -> list[RequestedCall]:
-    """The calls of an inference that ended at its output limit; what was cut off is marked, and never taken as complete.
+    """Mark the calls that the output limit of their inference cut off; they are never taken as complete.
 
     A call whose arguments had not begun could be read as one without arguments.
     """
@@ -133,12 +137,12 @@ def without_cut_arguments(calls: Sequence[RequestedCall]) -> list[RequestedCall]
 
 
 def tool_name(given: str) -> str:
-    """The name in OpenAI's alphabet and length, which servers accept in later requests."""
+    """Convert the name to OpenAI's alphabet and length, which servers accept in later requests."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", given.strip())[:NAME_CHARACTERS]
 
 
 def _begins_another(call: _Call, delta: ToolCallDelta) -> bool:
-    """Whether a delta at the index of `call` starts another call.
+    """Return whether a delta at the index of `call` starts another call.
 
     Only complete calls share an index: with another tool name, with another id, or after complete arguments. An id
     alone is no sign: some servers send a new one with every delta.

@@ -19,7 +19,8 @@ Mode = Literal["links", "plain"]
 # Longer lists of numbers in brackets are not citations.
 LONGEST_MARKER: Final = 100
 LONGEST_TARGET: Final = 2048
-# How many characters that would all be removed an answer may begin with before they are shown unchanged.
+# An answer that begins with nothing but unknown numbers is held back up to this many characters, to be shown as written
+# if nothing else follows. Beyond that, the numbers are removed.
 LONGEST_INVISIBLE_START: Final = 2000
 
 _NUMBERS = rf"(?=[0-9, ]{{1,{LONGEST_MARKER}}}[\]】]) *[0-9]{{1,9}}(?: *, *[0-9]{{1,9}})* *"
@@ -44,7 +45,7 @@ class _Segment:
 
 
 class Citations:
-    """For one run. flush() ends an inference, and with it open brackets and code.
+    """Replaces the citations of one run. flush() ends an inference, and with it open brackets and code.
 
     cited: the documents cited so far, by number; they are saved with the answer.
     """
@@ -52,14 +53,16 @@ class Citations:
     def __init__(
         self, documents: Mapping[int, Document], mode: Mode = "links", cited: Iterable[Document] = ()
     ) -> None:
-        """documents: by number; may grow between inferences.  cited: those an earlier attempt announced."""
+        """Start a run. `documents`: by number; may grow between inferences.
+        `cited`: documents that an earlier attempt announced.
+        """
         self.cited = {document.number: document for document in cited}
         self._documents = documents
         self._mode = mode
         self._begin()
 
     def feed(self, text: str) -> Iterator[str | Document]:
-        """What to show. A document stands before the first text that cites it."""
+        """Return the text to show, with each document before the first text that cites it."""
         if not (self._is_active or self._activate()):
             return iter((text,) if text else ())
         has_begun = self._unshown is None and not self._held
@@ -84,7 +87,7 @@ class Citations:
         self._unshown: list[_Segment] | None = []
 
     def _activate(self) -> bool:
-        """Decided once per inference: code spans must be followed from the beginning."""
+        """Decide at the first text of an inference whether it may have citations: code is followed from the start."""
         self._is_active = not self._has_begun and bool(self._documents)
         self._has_begun = True
         return self._is_active
@@ -100,7 +103,7 @@ class Citations:
                 yield from self._citations(is_end=False)
 
     def _citations(self, *, is_end: bool) -> Iterator[_Segment]:
-        """Consume `_held` up to what may still become a citation."""
+        """Consume `_held` up to the text that may still become a citation."""
         text, self._held = self._held, ""
         at = 0
         while found := _INTERESTING.search(text, at):
@@ -155,7 +158,7 @@ class Citations:
 
 
 def _may_continue(text: str, start: int) -> bool:
-    """Whether the rest of the text may be, or grow into, a citation."""
+    """Return whether the rest of the text may be, or grow into, a citation."""
     if _MARKER_BEGINS.fullmatch(text, start):
         return True
     marker = _MARKER.match(text, start)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-# A longer run of backticks is not held back.
+# A longer run of backticks or tildes is not held back.
 LONGEST_RUN: Final = 200
 # How much of a line's beginning is kept, to see whether a fence may start there.
 LINE_BEGINNING: Final = 100
@@ -28,10 +28,10 @@ class MarkdownPart(NamedTuple):
 
 
 class CodeSpans:
-    """For one text. Holds back only a run of backticks or a backslash that may continue."""
+    """Splits one text into prose and code. Holds back only a run of marks or a backslash that may continue."""
 
     def __init__(self) -> None:
-        # opening: the rest of the line that may open a fence.  closing: of the line that may have closed one.
+        # opening: in a line that may open a fence, after the run.  closing: in a line that may have closed one.
         self._mode: Literal["prose", "span", "opening", "fence", "closing"] = "prose"
         self._run = ""
         self._line = ""
@@ -49,7 +49,7 @@ class CodeSpans:
             yield self._part(token)
 
     def is_prose(self, text: str) -> bool:
-        """The fast path for most deltas: True if the text is plain prose, which then counts as fed."""
+        """Return True if the text is plain prose, which then counts as fed: a fast path for most deltas."""
         if self._mode != "prose" or self._held or _MARKS.search(text):
             return False
         if len(self._line) < LINE_BEGINNING:
@@ -57,7 +57,7 @@ class CodeSpans:
         return True
 
     def flush(self) -> Iterator[MarkdownPart]:
-        """What is still held back at the end of the text."""
+        """Yield the text that is still held back at the end."""
         if self._held:
             yield self._part(self._held)
         self._held = ""
@@ -90,7 +90,7 @@ class CodeSpans:
         self._line = ""
 
     def _meet(self, run: str) -> None:
-        """A run of backticks or tildes."""
+        """Change the mode at a run of backticks or tildes."""
         match self._mode:
             case "prose" | "span" if len(run) >= 3 and _BEFORE_A_FENCE.fullmatch(self._line):
                 self._mode, self._run = "opening", run

@@ -3,8 +3,8 @@
     text ───────▶ Sanitiser ─▶ ThinkSplitter ─▶ TextCalls ─▶ Citations ─▶ text, documents
     reasoning ──▶ Sanitiser ─▶ ───────╰─ reasoning ─────────────────────▶ reasoning
 
-Each stage may hold back the end of a text until it is known what it is; flush() releases it. Opening and closing
-blocks, and saving, are the emitter's.
+Each stage may hold back the end of a text until it is known what it is; flush() releases it. The emitter opens and
+closes blocks, and saves.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ Output = str | Reasoning | Document
 
 
 class AnswerPipeline:
-    """For one run; start() begins an inference. The outputs of a method must be consumed before the next call."""
+    """The stages of one run; start() begins an inference. Consume the output of a method before the next call."""
 
     def __init__(self, citations: Citations) -> None:
         self.citations = citations  # remembers what was cited, over all inferences
@@ -31,8 +31,9 @@ class AnswerPipeline:
         self._renew()
 
     def start(self, text_calls: TextCalls | None, *, has_documents: bool, is_untagged: bool = False) -> None:
-        """text_calls: finds the calls that the model writes as text; None: what looks like a call is text.
+        """Begin an inference.
 
+        text_calls: finds the calls that the model writes as text; None: what looks like a call is text.
         has_documents: whether there is anything to cite; otherwise the text is left as it is.
         is_untagged: the model omits the tag before its reasoning.
         """
@@ -42,16 +43,16 @@ class AnswerPipeline:
         self._has_documents = has_documents
 
     def text(self, raw: str) -> Iterable[Output]:
-        """What may be shown after one more piece of the answer."""
+        """Return the output that may be shown after one more piece of the answer."""
         pieces = self._think.feed(self._text.clean(raw))
         return self._read(pieces) if self._text_calls or self._has_documents else pieces
 
     def reasoning(self, raw: str) -> str:
-        """What may be shown after one more piece of what the server itself marks as reasoning."""
+        """Return the text that may be shown after one more piece of what the server itself marks as reasoning."""
         return self._reasoning.clean(raw)
 
     def flush(self) -> Iterator[Output]:
-        """What was held back; whatever comes next is a new beginning for every stage."""
+        """Yield what was held back; the text that follows is a new beginning for every stage."""
         yield Reasoning(self._reasoning.flush())
         yield from self.text(self._text.flush())
         yield from self._read(self._think.flush())
@@ -62,7 +63,7 @@ class AnswerPipeline:
         self._renew()
 
     def take_calls(self) -> list[RequestedCall]:
-        """The calls that were found in the text of this inference, after its last flush()."""
+        """Return the calls that were found in the text of this inference, after its last flush()."""
         calls = self._text_calls.calls if self._text_calls else []
         self._text_calls = None
         return calls

@@ -8,7 +8,7 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 class Sanitiser:
-    """For one stream of deltas: a high surrogate at the end of a delta waits for its low surrogate in the next."""
+    """Cleans one stream of deltas: a high surrogate at the end of a delta waits for its low surrogate in the next."""
 
     def __init__(self) -> None:
         self._half = ""
@@ -23,7 +23,7 @@ class Sanitiser:
         return _BAD.sub(REPLACEMENT, _PAIR.sub(_join, text))
 
     def flush(self) -> str:
-        """The replacement of a surrogate that was never completed."""
+        """Return the replacement of a surrogate that was never completed; empty if there is none."""
         left, self._half = self._half, ""
         return REPLACEMENT if left else ""
 

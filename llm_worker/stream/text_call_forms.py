@@ -32,14 +32,14 @@ class _Element(NamedTuple):
 
 
 def invoked(markup: str, offered: Mapping[str, Mapping[str, Any]]) -> tuple[list[WrittenCall], int]:
-    """The calls in the markup, and the position after the last one."""
+    """Return the calls in the markup, and the position after the last one."""
     invokes = list(_elements(markup, _INVOKE, _INVOKE_END))
     calls = [_called(each.name, _parameters(each.inside, offered.get(each.name, {}))) for each in invokes]
     return calls, invokes[-1].end if invokes else 0
 
 
 def named(value: Any, offered: Mapping[str, object]) -> WrittenCall | None:
-    """The call that a JSON object stands for; None if it names no offered tool."""
+    """Return the call that a JSON object represents; None if it is no call of an offered tool."""
     if isinstance(value, dict) and isinstance(value.get("function"), dict):
         return named(value["function"], offered) if _KEYS.issuperset(value) else None
     if not isinstance(value, dict) or not _KEYS.issuperset(value):
@@ -63,7 +63,7 @@ def _parameters(markup: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _elements(markup: str, begin: re.Pattern[str], end: re.Pattern[str]) -> Iterator[_Element]:
-    """Complete elements, in one pass from left to right, however many are never closed."""
+    """Yield the complete elements, in one pass from left to right, however many are never closed."""
     at = 0
     while (opening := begin.search(markup, at)) and (ended := end.search(markup, opening.end())):
         yield _Element(opening[1], markup[opening.end() : ended.start()], ended.end())
@@ -71,7 +71,7 @@ def _elements(markup: str, begin: re.Pattern[str], end: re.Pattern[str]) -> Iter
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:
-    """Markup has no types: the schema says which values are not text."""
+    """Convert a parameter to a value. Markup has no types: the schema says which values are not text."""
     if schema.get("type", "string") == "string":
         return text.removeprefix("\n").removesuffix("\n")
     try:

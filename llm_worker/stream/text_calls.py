@@ -34,13 +34,13 @@ class _Found(NamedTuple):
 
 
 class TextCalls:
-    """For one inference. What may be the beginning of a call is held back until the following text decides.
+    """Extracts the calls of one inference. Text that may be the beginning of a call is held back until it is decided.
 
-    calls: those found so far.
+    calls: the calls found so far.
     """
 
     def __init__(self, offered: Mapping[str, Mapping[str, Any]], new_id: Callable[[], str]) -> None:
-        """offered: the tools' names, each with the JSON Schema of its arguments."""
+        """Start without calls. `offered`: the names of the tools, each with the JSON Schema of its arguments."""
         self.calls: list[RequestedCall] = []
         self._offered = offered
         self._new_id = new_id
@@ -49,13 +49,13 @@ class TextCalls:
         self._before = _PrecedingText()
 
     def feed(self, text: str) -> str:
-        """What may be shown."""
+        """Read a piece of the answer, and return the text that may be shown."""
         if self._beginning is None:
             return text
         return "".join(self._read(text, is_end=False))
 
     def flush(self) -> str:
-        """What of the held text may be shown, at the end of the stream."""
+        """Return the part of the held text that may be shown, at the end of the stream."""
         return "".join(self._read("", is_end=True))
 
     def _read(self, text: str, *, is_end: bool) -> Iterator[str]:
@@ -78,7 +78,9 @@ class TextCalls:
         yield self._before.pass_on(text[at:])
 
     def _found(self, text: str, start: int, *, is_end: bool) -> _Found | None:
-        """The call that begins at `start`. Raises _Undecided, but not at the end of the text or beyond LONGEST_CALL."""
+        """Return the calls that begin at `start`, or None.
+        Raises _Undecided, but not at the end of the text or for a candidate longer than LONGEST_CALL.
+        """
         try:
             found = self._recognised(text, start, is_end=is_end)
         except _Undecided:
@@ -103,7 +105,7 @@ class TextCalls:
         return found and _closed(text, found, beginning, is_end=is_end)
 
     def _markup(self, text: str, start: int, *, is_end: bool) -> _Found | None:
-        """`<function_calls>…`. The closing tag is missing where the server uses it as a stop sequence."""
+        """Parse `<function_calls>…`. The closing tag is missing where the server uses it as a stop sequence."""
         end = _INVOKES_END.search(text, start)
         if end is None and not is_end:
             raise _Undecided
@@ -142,7 +144,7 @@ class _PrecedingText:
 
     @property
     def allows_object(self) -> bool:
-        """Not inside other JSON: at the beginning of a line, or after a sentence."""
+        """Whether a JSON object may begin here: at the start of a line or after a sentence, not inside other JSON."""
         before, last = self._visible[-2:-1], self._visible[-1:]
         if self._is_new_line:
             return last not in {"[", "{", ","} and not (last == ":" and before == '"')
@@ -163,7 +165,7 @@ def _closed(text: str, found: _Found, beginning: Any, *, is_end: bool) -> _Found
 
 
 def _beginning(offered: Mapping[str, object]) -> Any:
-    """Matches the beginning of a call, as far as needed to tell it from other code, markup or JSON."""
+    """Compile the pattern of a call's beginning, with as much as distinguishes it from other code, markup or JSON."""
     names = "|".join(regex.escape(name) for name in offered)
     return regex.compile(
         rf"""

@@ -1,4 +1,4 @@
-"""Reasoning that a model writes into its answer: between tags at the very beginning; elsewhere a tag is text. Pure.
+"""Separates the answer from reasoning between tags at its very beginning; elsewhere a tag is text. Pure.
 
 Some models send only the closing tag, because their template has written the opening one: `is_untagged`.
 """
@@ -30,7 +30,7 @@ class Reasoning(NamedTuple):
 
 
 class ThinkSplitter:
-    """For one inference. Holds back what may be the beginning of a tag until the next text decides.
+    """Splits the text of one inference. Text that may be the beginning of a tag is held back until it is decided.
 
     is_untagged: the model omits the opening tag. Its text is held back until the closing one, or the end, decides.
     """
@@ -43,11 +43,11 @@ class ThinkSplitter:
         self._has_thought = False
 
     def feed(self, text: str) -> Iterable[str | Reasoning]:
-        """What is known by now; to be consumed before the next call."""
+        """Return the pieces that are decided by now; they must be consumed before the next call."""
         return (text,) if self._state == "answering" else self._split(text)
 
     def flush(self) -> Iterator[str | Reasoning]:
-        """What is still held back at the end of the stream."""
+        """Yield the text that is still held back at the end of the stream."""
         held, self._held = self._held, ""
         if held and self._state != "after":
             yield Reasoning(held) if self._state == "thinking" else held
@@ -89,7 +89,7 @@ class ThinkSplitter:
             self._state = "after"
 
     def _answer(self) -> Iterator[str | Reasoning]:
-        """The blank lines between thinking and answer belong to neither."""
+        """Begin the answer. The blank lines between reasoning and answer belong to neither."""
         if answer := self._held.lstrip():
             self._state, self._held = "answering", ""
             yield answer
@@ -100,14 +100,14 @@ class ThinkSplitter:
 
 
 def without_reasoning(text: str) -> str:
-    """The answer of a whole text, also of a model that omits the opening tag: the one function for all whole texts."""
+    """Return the answer of a whole text, even if the model omits the opening tag. All whole texts are split here."""
     splitter = ThinkSplitter(is_untagged=True)
     pieces = [*splitter.feed(text), *splitter.flush()]
     return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
 def split_untagged(text: str) -> tuple[str, str] | None:
-    """The reasoning before a closing tag that was never opened, and the answer after it; None if there is no such tag."""
+    """Return the reasoning before a closing tag that was never opened, and the answer after it; None: no such tag."""
     if not any(tag in text for tag in TAGS.values()):  # a hundred times as fast as the pattern
         return None
     for closing in _CLOSING_LINE.finditer(text):
@@ -120,5 +120,5 @@ def split_untagged(text: str) -> tuple[str, str] | None:
 
 
 def _possible_tag(text: str, tag: str) -> int:
-    """How many characters at the end may be the beginning of the tag."""
+    """Count the characters at the end that may be the beginning of the tag."""
     return next((size for size in range(len(tag) - 1, 0, -1) if text.endswith(tag[:size])), 0)

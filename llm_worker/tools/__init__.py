@@ -1,6 +1,6 @@
 """The registry of tools. Adding a tool takes one file in this folder and one line here.
 
-Does not know agents, runs or rows.
+It does not know agents, runs or rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,14 +22,14 @@ _PLAIN: tuple[Tool, ...] = (
     OpenUrl(),
 )
 _AGENTS: tuple[ResearchAgent, ...] = (ResearchAgent(tools=_PLAIN),)
-# Those that agents and sessions choose.
+# The tools that agents and sessions can choose.
 TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*_PLAIN, *_AGENTS, AskUser())}
-# Those that a run is offered by what it has (llm_worker/loading).
+# The tools that a run is offered depending on its files and knowledge bases (llm_worker/loading).
 SEARCH_PROJECT: Tool = SearchProject()
 READ_FILE: Tool = ReadFile()
 PROJECT_TOOLS: tuple[Tool, ...] = (READ_FILE, SEARCH_PROJECT)
-# The same tool with other guidance: one of them is offered, by how the knowledge bases of the run were chosen, and by what
-# may be seen of them.
+# The same tool with other guidance: one of these is offered, by how the knowledge bases of the run were chosen, and by
+# whether the run is restricted.
 _RELAXED, _STRICT = "knowledge_relaxed", "knowledge_strict"
 SEARCH_BASES: Tool = KnowledgeBaseSearch(_RELAXED)
 SEARCH_PICKED_BASES: Tool = KnowledgeBaseSearch(_STRICT)
@@ -38,12 +38,12 @@ SEARCH_PICKED_RESTRICTED_BASES: Tool = RestrictedSearch(_STRICT)
 
 
 def select_tools(names: Iterable[str]) -> list[Tool]:
-    """The available tools of these names, sorted by name; unknown names are ignored."""
+    """Return the available tools of these names, sorted by name; unknown names are ignored."""
     return [TOOLS[name] for name in sorted(set(names)) if name in TOOLS and TOOLS[name].is_available()]
 
 
 def add_source_tools(chosen: Iterable[Tool], sources: tuple[Tool, ...]) -> Sequence[Tool]:
-    """sources: those that search and read what the run has; for agent tools among the chosen ones as well."""
+    """Add tools that search and read the files and bases of the run, also to the chosen agent tools."""
     if not sources:
         return list(chosen)
     searching = (_with_sources(tool, sources) if isinstance(tool, ResearchAgent) else tool for tool in chosen)

@@ -1,7 +1,7 @@
-"""The ask_user tool: asks the user up to four things in one form, and waits for the answer without a worker.
+"""The ask_user tool: asks the user up to four questions in one form, and waits for the answer without a worker.
 
-Its calls never run: the answer is their result (llm_worker/loop/approval.py). Agent tools do not have it, since what
-is called inside them cannot wait.
+Its calls never run: the answer is their result (llm_worker/loop/approval.py). Agent tools do not have it, since calls
+inside them cannot wait.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
 MAX_QUESTIONS: Final = 4
 MAX_OPTIONS: Final = 20
-# The types of questions and those of the properties of forms.
+# The types of questions, and the JSON Schema types of their properties in the form.
 _TYPES: Final = {
     "text": "string",
     "number": "number",
@@ -115,5 +115,5 @@ def _property(asked: Mapping[str, Any]) -> dict[str, Any]:
         made |= {"items": {"type": "string", "enum": options}, "minItems": int(_is_required(asked))}
     if kind == "text" and _is_required(asked):
         made["minLength"] = 1
-    # Some models write null where they mean none.
+    # Some models write null for no default.
     return made | ({"default": asked["default"]} if asked.get("default") is not None else {})

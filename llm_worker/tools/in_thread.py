@@ -14,9 +14,11 @@ Result = TypeVar("Result")
 
 
 async def run_in_thread(function: Callable[[], Result]) -> Result:
-    """Return or raise what `function` does. When cancelled, the thread continues and its result is discarded.
+    """Run `function` in a thread, and return or raise what it does.
 
-    A new daemon thread, not a pool: one that hangs blocks neither other tools nor the exit of the process.
+    When cancelled, the thread continues and its result is discarded.
+
+    A new daemon thread, not one of a pool: if it hangs, it blocks neither other tools nor the exit of the process.
     """
     loop = asyncio.get_running_loop()
     waiting: asyncio.Future[Result] = loop.create_future()
@@ -43,5 +45,5 @@ async def run_in_thread(function: Callable[[], Result]) -> Result:
 
 
 async def query_in_thread(query: Callable[[], Result]) -> Result:
-    """Like run_in_thread, for what reads the database: the thread's connection returns to the pool."""
+    """Run a function that reads the database, as run_in_thread does; the connection returns to the pool."""
     return await run_in_thread(partial(with_connection, query))

@@ -1,6 +1,6 @@
 """The knowledge_base_search tool: finds passages in the documents of knowledge bases.
 
-Offered by what a run has: knowledge bases that its user may search (llm_worker/loading/surroundings.py).
+Offered to runs that have knowledge bases (llm_worker/loading/surroundings.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from llm_worker.side_requests.artifact import Failure, refusal
 from llm_worker.tools.queries import PARAMETERS, best_first, executed, expanded, merged
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
-# Of all queries together: some 5,000 tokens.
+# The limit for all queries together: some 5,000 tokens.
 MAX_DOCUMENTS: Final = 12
 INDEXING: Final = "The knowledge bases are still being indexed: a later search may find more."
 NOTHING: Final = "Nothing in the knowledge bases matches."
@@ -38,7 +38,7 @@ class KnowledgeBaseSearch(Tool):
     merges = True
 
     def __init__(self, manner: str) -> None:
-        """manner: the name of the prompt that says how far answers may go beyond what is found."""
+        """Set the guidance. manner: the prompt that says how far answers may go beyond the passages."""
         self._manner = manner
 
     @property
@@ -47,11 +47,11 @@ class KnowledgeBaseSearch(Tool):
 
     @property
     def time_limit_s(self) -> float:
-        """A secondary model has its own limit, which must pass before that of the tool."""
+        """The limit, which includes that of a secondary model: the model must time out before the tool."""
         return float(settings.TOOL_TIMEOUT_S + settings.SAFE_SUMMARY_TIMEOUT_S)
 
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-        """Calls that search the same bases; others stay apart."""
+        """Merge calls that search the same bases; other calls stay separate."""
         [base, *others] = {one.get("knowledge_base", "").strip() for one in arguments}
         if others:
             return None
@@ -72,7 +72,7 @@ class KnowledgeBaseSearch(Tool):
 
 
 class RestrictedSearch(KnowledgeBaseSearch):
-    """The same for restricted runs: it says what to make of an artifact, and that there is nothing to cite."""
+    """The tool for restricted runs: its guidance explains artifacts, and that there is nothing to cite."""
 
     description = "Asks the documents of the knowledge bases that this chat may use; returns a checked summary, no documents."
     searches = False
@@ -86,7 +86,7 @@ async def _search(queries: Sequence[str], base: str, work: ToolContext) -> ToolR
     if await work.knowledge.is_restricted():
         artifact = await work.knowledge.summarise(queries, base)
         return ToolResult(artifact.render(), is_safe_summary=True)
-    # Asked before: what is indexed meanwhile may not have been found.
+    # Asked before the search, which may not find files that are indexed meanwhile.
     note = INDEXING if await work.knowledge.is_indexing() else ""
     found = [await work.knowledge.search(query, base) for query in queries]
     documents = tuple(best_first(found))[:MAX_DOCUMENTS]
@@ -94,7 +94,7 @@ async def _search(queries: Sequence[str], base: str, work: ToolContext) -> ToolR
 
 
 async def _without_records(result: ToolResult, work: ToolContext) -> ToolResult:
-    """The result, unless the run is restricted by now: the roles may have changed since, and between the searches."""
+    """Return the result, or a refusal if the run is restricted by now: roles may have changed during the searches."""
     if await work.knowledge.is_restricted():
         return ToolResult(refusal(Failure.ACCESS_CHANGED).render(), is_safe_summary=True)
     return result

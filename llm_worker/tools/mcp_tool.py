@@ -1,4 +1,4 @@
-"""McpTool: a tool of a server as runs are offered it, of MCP or described by OpenAPI. Does not use the SDK until it is called."""
+"""McpTool: a tool of an MCP server, or of one described by OpenAPI. Does not use the SDK until it is called."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,8 +30,9 @@ class McpTool(Tool):
         *,
         may_sign_in: bool = False,
     ) -> None:
-        """listed: one of the tools of its server's row (chat/models/mcp_server.py).  approval_rule: the server's.
-        may_sign_in: whether the run's user can sign in to the server.
+        """Wrap a tool. listed: one of the tools in the server's row (chat/models/mcp_server.py).
+
+        approval_rule: the rule of the server.  may_sign_in: whether the run's user can sign in to the server.
         """
         self._listed = listed
         self._approval_rule = approval_rule
@@ -93,5 +94,5 @@ class McpTool(Tool):
         return SignInQuestion(reached.server, reached.name, reached.credential)
 
     def _can_wait(self, work: ToolContext) -> bool:
-        """For the user to sign in; not for ever, if what they sign in with is refused."""
+        """Return whether the call can wait for a sign-in. Limited in number, as credentials may be refused again."""
         return self._may_sign_in and work.answers is not None and len(work.answers) < MAX_QUESTIONS

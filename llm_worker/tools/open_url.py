@@ -1,4 +1,4 @@
-"""The open_url tool: reads a part of a page of the web, whose address a search, the user or another page has given."""
+"""The open_url tool: reads a part of a web page, whose address a search, the user or another page has given."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,7 +9,7 @@ from chat.transcript.entries import Document
 from knowledge.guarded_http.target import MAX_URL_CHARACTERS
 from llm_worker.tools.tool import Page, Tool, ToolContext, ToolFailed, ToolResult
 
-# A longer part is cut, and says where it ends: some 10,000 tokens.
+# A longer part is cut, and its metadata says where it ends: some 10,000 tokens.
 MAX_CHARACTERS: Final = 40_000
 DEFAULT_CHARACTERS: Final = 16_000
 
@@ -64,7 +64,7 @@ class OpenUrl(Tool):
 
 
 def _part(page: Page, url: str, start: int, length: int) -> Document:
-    """Identified by the address that was asked for, as a search has found it: both have one number."""
+    """Return a part of the page. Its id is the requested address, as in search results, so that both get one number."""
     contents = page.text[start : start + length]
     place = {"start": str(start), "end": str(start + len(contents)), "total": str(len(page.text))}
     published = {"published": page.published} if page.published else {}

@@ -1,6 +1,6 @@
 """Reads a hostile page or PDF in a process of its own, which limits its memory and processor time (ingest/reader).
 
-From a thread: the event loop waits for nothing. A call that is cancelled kills the process.
+A thread waits for the process, so the event loop is never blocked. Cancelling a call kills the process.
 """
 
 import asyncio
@@ -20,18 +20,18 @@ from llm_worker.tools.tool import Page
 
 logger = logging.getLogger(__name__)
 
-# From the start of the process to its end.
+# The limit from the start of the process to its end.
 WALL_CLOCK_S: Final = 40.0
-# Of a page; what is behind is not read.
+# The characters of a page; the rest is not read.
 MAX_CHARACTERS: Final = 1_000_000
-# Processes at a time, of one worker process: each may take as much memory as one that reads an upload.
+# Concurrent readers of one worker process: each may take as much memory as the reader of an upload.
 MAX_PROCESSES: Final = 2
 _MAX_OUTCOME_BYTES: Final = 64 * 1024
 _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
 class PageUnreadable(Exception):
-    """code: as in chat/protocol/file_errors.py."""
+    """The page cannot be read. code: as in chat/protocol/file_errors.py."""
 
     def __init__(self, code: str) -> None:
         self.code = code
@@ -39,7 +39,7 @@ class PageUnreadable(Exception):
 
 
 class _Outcome(msgspec.Struct):
-    """What is wanted of ingest/reader/outcome.py."""
+    """The members of ingest/reader/outcome.py that are used here."""
 
     error: str = ""
     has_text: bool = False
@@ -51,7 +51,7 @@ _decode: Final = msgspec.json.Decoder(_Outcome).decode
 
 
 async def read_in_process(fetched: FetchedPage, content_type: str) -> Page:
-    """Raises PageUnreadable."""
+    """Read a page in a process of its own. Raises PageUnreadable."""
     slot = _slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MAX_PROCESSES))
     async with slot:
         reading = _Reading(fetched, content_type)
@@ -62,7 +62,7 @@ async def read_in_process(fetched: FetchedPage, content_type: str) -> Page:
 
 
 class _Reading:
-    """One process. run() in a thread, stop() from anywhere."""
+    """One process. run() is called in a thread, stop() from anywhere."""
 
     def __init__(self, fetched: FetchedPage, content_type: str) -> None:
         self._fetched, self._content_type = fetched, content_type
@@ -75,14 +75,14 @@ class _Reading:
             self._process.kill()
 
     def run(self) -> Page:
-        """Raises PageUnreadable."""
+        """Read the page, blocking. Raises PageUnreadable."""
         with tempfile.TemporaryDirectory(prefix="turnwire-page-") as name:
             folder = Path(name)
             (folder / "content").write_bytes(self._fetched.content)
             (folder / "address").write_text(self._fetched.url)
             self._process = start_reader(self._content_type, folder)
             try:
-                # A stop between the start and the assignment has not seen the process.
+                # A stop between the start and this assignment did not see the process.
                 status = self._process.wait(0 if self._is_stopped else WALL_CLOCK_S)
             except subprocess.TimeoutExpired:
                 raise PageUnreadable("document_limits") from None
@@ -95,7 +95,7 @@ class _Reading:
             return self._page(folder)
 
     def _page(self, folder: Path) -> Page:
-        """What the process has left, if it is well-formed: it has read hostile bytes."""
+        """Load the output of the process, which has read hostile bytes. Raises PageUnreadable if it is malformed."""
         outcome_file, text_file = folder / "outcome.json", folder / "text"
         if any(path.is_symlink() for path in (outcome_file, text_file)):
             raise PageUnreadable("document_corrupt")

@@ -1,4 +1,4 @@
-"""RunPages: the pages that one attempt at a run has opened. Each is fetched and read once; the latest are kept."""
+"""RunPages: the pages that one attempt at a run has opened. Keeps the latest pages, so they are fetched only once."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 MAX_KEPT: Final = 8
 PDF: Final = "application/pdf"
 _FAILURES: Final = FILE_ERRORS | {"page_empty": "There is no text at this address."}
-# What follows is a status or a content type, and tells nothing of the network in which this runs.
+# Codes whose explanation is a status or a content type, which reveals nothing of the network in which this runs.
 _EXPLAINED: Final = frozenset({"http_error", "content_type_unsupported"})
 
 
@@ -40,7 +40,7 @@ class RunPages:
 
 
 async def _open(url: str) -> Page:
-    """Raises ToolFailed."""
+    """Fetch and read a page. Raises ToolFailed, also if it has no text."""
     try:
         fetched = await fetch_page(url, also=(PDF,))
         page = await _read(fetched)
@@ -56,7 +56,7 @@ async def _open(url: str) -> Page:
 
 
 async def _read(fetched: FetchedPage) -> Page:
-    """Raises PageUnreadable, UrlRefused."""
+    """Read the text of a fetched page, by its content type. Raises PageUnreadable, UrlRefused."""
     if not fetched.content.strip():
         return Page(fetched.url, "")
     if fetched.content_type in HTML_TYPES:

@@ -1,4 +1,4 @@
-"""The queries of search tools: those of merged calls, their rewrites, and the results of several as one list. Pure."""
+"""The queries of search tools: merges calls, adds rewrites, and combines the results of several queries. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
@@ -7,7 +7,7 @@ from typing import Any, Final
 from chat.transcript.entries import Document
 from llm_worker.tools.tool import ToolContext
 
-# Of merged calls, the first queries are executed; the stored arguments show which.
+# Only the first queries of merged calls are executed; the stored arguments show which.
 MAX_QUERIES: Final = 10
 
 PARAMETERS: Final[Mapping[str, Any]] = {
@@ -25,19 +25,19 @@ PARAMETERS: Final[Mapping[str, Any]] = {
 
 
 def merged(arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The arguments of one call that replaces several."""
+    """Return the arguments of one call that replaces several."""
     return {"queries": _distinct(chain.from_iterable(map(_queries, arguments)))[:MAX_QUERIES]}
 
 
 def executed(arguments: Mapping[str, Any]) -> list[str]:
-    """The queries of a call that are run."""
+    """Return the queries of a call that are executed."""
     return _distinct(_queries(arguments))[:MAX_QUERIES]
 
 
 async def expanded(
     arguments: Mapping[str, Any], work: ToolContext
 ) -> tuple[list[str], Mapping[str, Any] | None]:
-    """The queries of a call with their rewrites, and the arguments that say so; None: there are no rewrites."""
+    """Add rewrites to the queries of a call. Also returns the arguments with them; None if there are no rewrites."""
     queries = executed(arguments)
     rewrites = await work.rewrite_queries(queries) if queries else ()
     every = _distinct([*queries, *rewrites])[:MAX_QUERIES]
@@ -48,7 +48,7 @@ async def expanded(
 
 
 def best_first(found: Sequence[Sequence[Document]]) -> Iterator[Document]:
-    """Interleaved: the best result of each query, then the second ones; each document, or part of one, once."""
+    """Interleave the results: the best of each query, then the second, and so on; each document or part once."""
     seen = set()
     for document in chain.from_iterable(zip_longest(*found)):
         if document is None:
@@ -65,7 +65,7 @@ def _queries(arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _distinct(queries: Iterable[str]) -> list[str]:
-    """Without repetitions (ignoring case), in order."""
+    """Remove repetitions (ignoring case), keeping the order."""
     first: dict[str, str] = {}
     for query in queries:
         first.setdefault(query.casefold(), query)

@@ -1,6 +1,6 @@
 """The read_file tool: reads a part of a file that the requests of a run do not show.
 
-Offered by what a run has: something was left out of its context (llm_worker/loading/left_out.py).
+Offered to runs whose requests leave out a file or the project (llm_worker/loading/left_out.py).
 """
 
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from llm_worker.tools.tool import Tool, ToolContext, ToolResult
 
-# A longer part is cut, and says where it ends: some 10,000 tokens.
+# A longer part is cut, and its metadata says where it ends: some 10,000 tokens.
 MAX_CHARACTERS: Final = 40_000
 DEFAULT_CHARACTERS: Final = 8_000
 

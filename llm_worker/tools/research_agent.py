@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 CYCLES = 4
 # Several inferences and tool rounds; below the default RUN_DEADLINE, so that the run still ends with an answer.
 TIME_LIMIT_S = 600.0
-# What tools that a run is offered by what it has search.
+# The sources of tools that are offered only to runs that have these sources.
 _SEARCHED = {
     "knowledge_base_search": "the knowledge bases of this chat",
     "search_project": "the files of this chat's project",
@@ -24,7 +24,7 @@ _SEARCHED = {
 
 
 class ResearchAgent(Tool):
-    """What its loop uses (searches, tokens) is counted there, as of any loop of the run."""
+    """Runs an inner loop, which counts the searches and tokens that it uses like any loop of the run."""
 
     name = "research_agent"
     description = "Researches a question in several steps and returns a report with citations."
@@ -48,11 +48,11 @@ class ResearchAgent(Tool):
     time_limit_s = TIME_LIMIT_S
 
     def __init__(self, tools: Sequence[Tool]) -> None:
-        """tools: those that the inner loop may use if they are available."""
+        """Set the tools that the inner loop may use if they are available."""
         self._all_tools = tools
 
     def with_sources(self, tools: Sequence[Tool]) -> "ResearchAgent":
-        """This tool where there is more to search. tools: those that do it."""
+        """Return this tool with further tools for the inner loop, which its guidance mentions."""
         agent = ResearchAgent((*self._all_tools, *tools))
         searched = " and ".join(_SEARCHED[tool.name] for tool in tools if tool.name in _SEARCHED)
         agent.guidance = f"{self.guidance} It can search {searched} as well."

@@ -10,7 +10,7 @@ from llm_worker.tools.tool import Tool
 
 
 def tool_schemas(tools: Sequence[Tool]) -> list[dict[str, Any]]:
-    """The `tools` of a request, sorted by name: the order is part of the prefix that servers cache."""
+    """Build the `tools` of a request, sorted by name: the order is part of the prefix that servers cache."""
     return [
         {
             "type": "function",
@@ -25,5 +25,5 @@ def tool_schemas(tools: Sequence[Tool]) -> list[dict[str, Any]]:
 
 
 def schema_tokens(tools: Sequence[Tool]) -> int:
-    """The tokens of the schemas in the default encoding; counted once in a process for each choice of tools."""
+    """Count the tokens of the schemas in the default encoding, once in a process for each choice of tools."""
     return estimate_tokens(msgspec.json.encode(tool_schemas(tools)).decode(), 0) if tools else 0

@@ -1,6 +1,6 @@
 """The search_project tool: finds passages in the files of the session's project.
 
-Offered by what a run has: its project does not fit into the requests of its model (llm_worker/loading/project.py).
+Offered to runs whose project does not fit into the requests of their model (llm_worker/loading/project.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 from llm_worker.tools.queries import PARAMETERS, best_first, executed, expanded, merged
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
-# Of all queries together: some 5,000 tokens.
+# The limit for all queries together: some 5,000 tokens.
 MAX_DOCUMENTS = 12
 
 INDEXING = "The project's files are still being indexed: a later search may find more."
@@ -37,7 +37,7 @@ class SearchProject(Tool):
         queries, ran = await expanded(arguments, work)
         if not queries:
             raise ToolFailed("search_project needs a `query`.")
-        # Asked before: what is indexed meanwhile may not have been found.
+        # Asked before the search, which may not find files that are indexed meanwhile.
         note = INDEXING if await work.sources.is_indexing() else ""
         found = [await work.sources.search_project(query) for query in queries]
         documents = tuple(best_first(found))[:MAX_DOCUMENTS]

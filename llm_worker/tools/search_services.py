@@ -1,6 +1,6 @@
 """Queries a search service: SearXNG or a compatible server, Brave or Tavily.
 
-Replies are untrusted: size limits apply, no redirect is followed. The shapes are those of
+Replies are untrusted: size limits apply, no redirect is followed. Their shapes are described at
 https://docs.searxng.org/dev/search_api.html, https://api-dashboard.search.brave.com/documentation and
 https://docs.tavily.com/documentation/api-reference/endpoint/search.
 """
@@ -33,9 +33,9 @@ _TAG: Final = re.compile(r"<[^<>]{0,100}>")
 
 
 class Service(NamedTuple):
-    """request: of a query and the key, what is sent besides the address.  results: where they are in the reply.
+    """The API of a service. results: the path of the results in the reply.  has_markup: texts are HTML.
 
-    content, published: the members of a result.  has_markup: texts are HTML.
+    request: returns the arguments of the HTTP request for query and key.  content, published: members of a result.
     """
 
     request: Callable[[str, str], Mapping[str, Any]]
@@ -69,7 +69,7 @@ SERVICES: Final = {
 
 
 async def search(client: aiohttp.ClientSession, query: str) -> list[Document]:
-    """The documents that the configured service finds, best first, with number 0. Raises ToolFailed."""
+    """Search with the configured service. Returns documents, best first, with number 0. Raises ToolFailed."""
     service = SERVICES[settings.WEB_SEARCH_SERVICE]
     try:
         body = await _ask(client, service, query)
@@ -98,7 +98,7 @@ async def _ask(client: aiohttp.ClientSession, service: Service, query: str) -> b
 
 
 def _say_why(status: int) -> None:
-    """To the operator."""
+    """Log a likely cause of the refusal for the operator."""
     if settings.WEB_SEARCH_SERVICE == "searxng":
         if status == 403:
             logger.warning("the search server answered 403: are search.formats: [json] in its settings?")
@@ -119,7 +119,7 @@ def _results(body: bytes, service: Service) -> list[dict[str, Any]]:
         raise _failed("sent something that is no list of results", error) from error
     *outer, last = service.results
     for name in outer:
-        # Brave leaves it out where there is nothing.
+        # Brave omits this member if there are no results.
         found = found.get(name, {last: []}) if isinstance(found, dict) else None
     results = found.get(last) if isinstance(found, dict) else None
     if not isinstance(results, list):
@@ -128,7 +128,7 @@ def _results(body: bytes, service: Service) -> list[dict[str, Any]]:
 
 
 def _document(result: dict[str, Any], service: Service) -> Document | None:
-    """None if the result has no valid address."""
+    """Convert a result to a document; None if its address is invalid or too long."""
     url, published = _text(result, "url"), _text(result, service.published)
     if not url.startswith(("http://", "https://")) or len(url) > LONGEST_URL:
         return None

@@ -1,4 +1,4 @@
-"""The interface of tools: what a tool declares, receives and returns. Pure."""
+"""The interface of tools: their declarations, their context and their results. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class ToolOutcomeUnknown(ToolFailed):
 
 
 class InputNeeded(Exception):
-    """The tool asks the user something before it does what it was called for. It is called again with the answer."""
+    """The tool asks the user something before it can complete the call. It is called again with the answer."""
 
     def __init__(self, question: AnyQuestion) -> None:
         self.question = question
@@ -34,14 +34,14 @@ class InputNeeded(Exception):
 class ToolResult:
     """The result of a call.
 
-    response: what the model reads; if empty, the documents are rendered as the response.
+    response: the text for the model; if empty, the documents are rendered as the response.
     note: a sentence to the model beside the documents, such as that a later search finds more.
-    documents: those found, best first; they are numbered by the caller, not by the tool.
+    documents: the documents found, best first; they are numbered by the caller, not by the tool.
     is_safe_summary: the response stands for documents, none of which may be shown.
     is_knowledge_search: knowledge bases were searched; the log tells when the result is stored.
-    arguments: those that really ran, which are stored and shown from then on; None: those of the call.
+    arguments: the arguments that really ran, stored and shown from then on; None: the arguments of the call.
     structured: the response as JSON, which is stored for clients and never sent to the model; None: there is none.
-    images: the contents of pictures, not parsed, which are stored for the user, and for models that see.
+    images: the contents of pictures, not parsed, stored for the user and for models with vision.
     """
 
     response: str = ""
@@ -58,20 +58,20 @@ class Sources(Protocol):
     """The texts that the user of a run can see in its session. The documents have no numbers yet."""
 
     async def search_project(self, query: str) -> Sequence[Document]:
-        """Passages of the project's files, best first."""
+        """Search the project's files. Returns passages, best first."""
         ...
 
     async def is_indexing(self) -> bool:
-        """Whether a later search of the project finds more."""
+        """Return whether a later search of the project may find more."""
         ...
 
     async def read_file(self, file: str, start: int, length: int) -> Document:
-        """`length` characters of a file from `start`, or up to its end. Raises ToolFailed."""
+        """Read `length` characters of a file from `start`, or up to its end. Raises ToolFailed."""
         ...
 
 
 class NoSources:
-    """Of a run without files."""
+    """The Sources of a run without files."""
 
     async def search_project(self, query: str) -> Sequence[Document]:  # noqa: ARG002
         return ()
@@ -87,28 +87,28 @@ class Knowledge(Protocol):
     """The documents of a run's knowledge bases, as its user's roles allow it at the time of each call."""
 
     async def is_restricted(self) -> bool:
-        """Whether nothing of any document may reach the run's model."""
+        """Return whether no text of any document may reach the run's model."""
         ...
 
     async def search(self, query: str, base: str) -> Sequence[Document]:
-        """Passages, best first. base: the id or name of the one to search; empty: all of the run."""
+        """Search for passages, best first. base: the id or name of the base to search; empty: all bases of the run."""
         ...
 
     async def is_indexing(self) -> bool:
-        """Whether a later search finds more."""
+        """Return whether a later search may find more."""
         ...
 
     async def summarise(self, queries: Sequence[str], base: str) -> Artifact:
-        """What a restricted run is told instead of passages. Never fails."""
+        """Return the artifact that a restricted run reads instead of passages. Never fails."""
         ...
 
     async def withhold(self, material: Material) -> Material:
-        """Without what the user may no longer read. Asked before each request."""
+        """Remove texts that the user may no longer read. Called before each request."""
         ...
 
 
 class NoKnowledge:
-    """Of a run without knowledge bases."""
+    """The Knowledge of a run without knowledge bases."""
 
     async def is_restricted(self) -> bool:
         return False
@@ -127,7 +127,7 @@ class NoKnowledge:
 
 
 class Page(NamedTuple):
-    """The text of a page of the web. url: where its address led.  published: ISO 8601; empty if unknown, as the title."""
+    """The text of a web page. url: after redirects.  published: ISO 8601.  title, published: empty if unknown."""
 
     url: str
     text: str
@@ -136,15 +136,15 @@ class Page(NamedTuple):
 
 
 class Pages(Protocol):
-    """The pages that a run opens. A page is fetched once in an attempt, in however many parts it is read."""
+    """The pages that a run opens. An attempt fetches a page once, even if it reads it in several parts."""
 
     async def open(self, url: str) -> Page:
-        """Raises ToolFailed, whose message has the code of the refusal."""
+        """Open the page at an address. Raises ToolFailed, whose message has the code of the refusal."""
         ...
 
 
 class Servers(Protocol):
-    """The MCP servers of which a run was offered tools."""
+    """The MCP servers whose tools a run was offered."""
 
     async def call(
         self,
@@ -153,22 +153,23 @@ class Servers(Protocol):
         arguments: Mapping[str, Any],
         caller: Caller,
     ) -> Answer:
-        """tool: the server's own name. Raises ServerUnavailable, CallFailed, CallLost, Asked."""
+        """Call a tool, by the server's own name. Raises ServerUnavailable, CallFailed, CallLost, Asked."""
         ...
 
 
 class NoServers:
-    """Of a run without tools of servers."""
+    """The Servers of a run without tools of servers."""
 
     async def call(self, configuration: Configuration, *_: object) -> Answer:
         raise ToolFailed(f"There is no server named {configuration.name}.")
 
 
 class ToolContext(Protocol):
-    """What a tool may use while it runs. The tool's coroutine is cancelled on a stop or at its time limit.
+    """The services that a tool may use while it runs. Its coroutine is cancelled on a stop or at its time limit.
 
-    key: the idempotency key of the call, the same if it is executed again after a crash: whoever it acts on can tell that it was there.
-    answers: to what the call has asked its user (InputNeeded), oldest first; None: it can ask nothing.
+    key: the idempotency key of the call, the same if it is executed again after a crash, so that servers can recognise
+    a repeated call.
+    answers: the answers to questions of the call (InputNeeded), oldest first; None: it cannot ask its user.
     """
 
     key: str
@@ -180,15 +181,15 @@ class ToolContext(Protocol):
     servers: Servers
 
     async def report_progress(self, done: float, total: float | None, message: str) -> None:
-        """Say how far the call is. total: None if it is not known."""
+        """Report the progress of the call. total: None if it is not known."""
         ...
 
     async def rewrite_queries(self, queries: Sequence[str]) -> Sequence[str]:
-        """Other queries that find the same; empty if there are none, or the setting is off. Never fails."""
+        """Return other queries with the same aim; empty if there are none, or the setting is off. Never fails."""
         ...
 
     async def research(self, instructions: str, question: str, tools: Sequence["Tool"], cycles: int) -> str:
-        """Let the run's model work on a question in an inner loop; returns its report.
+        """Let the run's model work on a question in an inner loop, and return its report.
 
         The calls of the inner loop are stored under this call and shown inside it; the documents it finds get numbers
         that the outer answer may cite.
@@ -197,38 +198,38 @@ class ToolContext(Protocol):
 
 
 class Tool(Protocol):
-    """One tool, and the defaults of its subclasses. Adding one takes a file in this folder and a line in its registry."""
+    """A tool, and the defaults of its subclasses. Adding one takes a file in this folder and a line in the registry."""
 
     @property
     def name(self) -> str: ...
     @property
     def description(self) -> str:
-        """For the model, in the request's tool schema."""
+        """A description for the model, in the request's tool schema."""
         ...
 
     @property
     def guidance(self) -> str:
-        """When and how to use it, for the system prompt; one paragraph."""
+        """Instructions on when and how to use the tool, for the system prompt; one paragraph."""
         ...
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """JSON Schema of the arguments object."""
+        """The JSON Schema of the arguments object."""
         ...
 
     @property
     def searches(self) -> bool:
-        """Whether it finds documents to cite."""
+        """Whether the tool finds documents to cite."""
         return False
 
     @property
     def finds_pages(self) -> bool:
-        """Whether what it finds are excerpts of pages of the web."""
+        """Whether the tool finds excerpts of web pages."""
         return False
 
     @property
     def opens_pages(self) -> bool:
-        """Whether it reads a page of the web."""
+        """Whether the tool reads a web page."""
         return False
 
     @property
@@ -238,34 +239,35 @@ class Tool(Protocol):
 
     @property
     def annotations(self) -> Annotations:
-        """What its calls may change: decides whether they need approval, and whether a lost one is executed again."""
+        """The possible effects of its calls: decide whether calls need approval, and whether a lost call runs again."""
         return READ_ONLY
 
     @property
     def approval_rule(self) -> ApprovalRule:
-        """When its calls need approval, unless an admin has made a rule of its name."""
+        """The rule for when calls need approval, unless an admin has made a rule for the name of the tool."""
         return DEFAULT_RULE
 
     @property
     def time_limit_s(self) -> float | None:
-        """None: TOOL_TIMEOUT."""
+        """The time limit of a call; None for TOOL_TIMEOUT."""
         return None
 
     def is_available(self) -> bool:
-        """Whether the deployment provides what the tool needs."""
+        """Return whether the deployment provides everything that the tool needs."""
         return True
 
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:  # noqa: ARG002
-        """The arguments of one call that replaces several; None: they stay separate. Called only if `merges`."""
+        """Return arguments of one call that replaces several; None: they stay separate. Called only if `merges`."""
         return None
 
     def count_searches(self, arguments: Mapping[str, Any]) -> int:  # noqa: ARG002
-        """How many searches a call with these arguments makes itself, for the limit on those of a run."""
+        """Count the searches that a call with these arguments makes itself, for the limit of the run."""
         return 0
 
     def question(self, arguments: Mapping[str, Any]) -> Question | None:  # noqa: ARG002
-        """What a call with these arguments asks its user: it waits, and the answer is its result. None: it runs. Raises
-        ToolFailed.
+        """Return the question that a call with these arguments asks its user; None if it just runs.
+
+        Such a call waits, and the answer is its result. Raises ToolFailed.
         """
         return None
 

@@ -12,7 +12,7 @@ from llm_worker.tools.queries import PARAMETERS, best_first, executed, merged
 from llm_worker.tools.search_services import search
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
-# Of all queries together: 20 snippets are some 3,000 tokens.
+# The limit for all queries together: 20 snippets are some 3,000 tokens.
 MAX_DOCUMENTS = 20
 
 
@@ -53,7 +53,7 @@ class WebSearch(Tool):
 
 
 async def _answer(client: aiohttp.ClientSession, query: str) -> list[Document] | ToolFailed:
-    """Returns the failure instead of raising it: the results of the other queries are still useful."""
+    """Search, and return a failure instead of raising it: the results of other queries are still useful."""
     try:
         return await search(client, query)
     except ToolFailed as failure:

@@ -31,7 +31,7 @@ class AttemptFailed(Exception):
 
 
 def status_failure(status: int, said: str, headers: Mapping[str, str]) -> AttemptFailed:
-    """The failure of a response with an error status, or with a redirect that is not followed."""
+    """Build the failure of a response with an error status, or with a redirect that is not followed."""
     report = read_error(said)
     code = classify_status(status, report)
     message = report.message
@@ -47,7 +47,7 @@ def status_failure(status: int, said: str, headers: Mapping[str, str]) -> Attemp
 
 
 def _retry_after_s(header: str) -> float | None:
-    """Seconds; None for no header, a date (which depends on two clocks) or an invalid value."""
+    """Parse Retry-After as seconds; None for no header, a date (which depends on two clocks) or an invalid value."""
     try:
         seconds = float(header)
     except ValueError:

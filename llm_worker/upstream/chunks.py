@@ -64,7 +64,7 @@ _decode = msgspec.json.Decoder(_Chunk).decode
 
 
 def parse_chunk(data: bytes) -> list[Parsed]:
-    """The deltas of one chunk. Raises ModelFailed if it is no JSON object, or reports nothing but an error."""
+    """Parse one chunk into deltas. Raises ModelFailed if it is not a JSON object, or reports nothing but an error."""
     try:
         chunk = _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -74,7 +74,7 @@ def parse_chunk(data: bytes) -> list[Parsed]:
     deltas: list[Parsed] = []
     for choice in chunk.choices or ():
         said = choice.delta
-        # A whole answer as an event, or members that are kept as they are: not while text is written.
+        # A whole answer in one event, or members that are kept unchanged; not while text is written.
         if said is None or (not said.content and _has_kept(data)):
             return read_object(_object(data))
         _append_deltas(said, deltas)
@@ -88,9 +88,9 @@ def parse_chunk(data: bytes) -> list[Parsed]:
 
 
 def read_object(chunk: Mapping[str, Any], otherwise: str = "upstream_interrupted") -> list[Parsed]:
-    """The deltas of a chunk, or of a completion, whatever its members are. Raises as parse_chunk().
+    """Return the deltas of a chunk, or of a completion, whatever its members are. Raises as parse_chunk().
 
-    otherwise: the code of an error whose words do not say which it is.
+    otherwise: the code of an error whose text does not identify it.
     """
     deltas = read_members(chunk)
     if chunk.get("error") or chunk.get("object") == "error":
@@ -107,7 +107,7 @@ def read_object(chunk: Mapping[str, Any], otherwise: str = "upstream_interrupted
 
 
 def _has_kept(data: bytes) -> bool:
-    """Whether the chunk may hold one of KEPT or KEPT_OF_CALLS."""
+    """Return whether the chunk may hold a member of KEPT or KEPT_OF_CALLS."""
     return (
         b"reasoning_details" in data
         or b"thinking_blocks" in data
@@ -117,14 +117,14 @@ def _has_kept(data: bytes) -> bool:
 
 
 def reported_failure(said: str, otherwise: str = "upstream_interrupted") -> ModelFailed:
-    """The failure that a stream, or the body of a successful response, reports. said: its JSON."""
+    """Build the failure that a stream, or the body of a successful response, reports. said: its JSON."""
     report = read_error(said)
     code = classify_reported(report, otherwise=otherwise)
     return ModelFailed(code, report.message, report.status, report.code)
 
 
 def _broken(reason: str, error: object) -> Broken:
-    """Of a reason in BROKEN, and the error that the choice gives for it, if any."""
+    """Build the delta for a finish reason in BROKEN, with the error that the choice gives for it, if any."""
     if error:
         return Broken(reported_failure(json.dumps({"error": error})))
     return Broken(ModelFailed("upstream_interrupted", f"finish reason: {reason}"))
@@ -167,7 +167,9 @@ def _call_delta(call: _ToolCall) -> ToolCallDelta:
 
 
 def _object(data: bytes) -> Mapping[str, Any]:
-    """Also of text that msgspec rejects: lone surrogates, or a character split between two chunks."""
+    """Decode a JSON object. Raises ModelFailed.
+    Accepts text that msgspec rejects: lone surrogates, or a character split between two chunks.
+    """
     try:
         read = json.loads(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):

@@ -14,14 +14,14 @@ COMMON: Final = (("Connection", "keep-alive"),)
 
 
 class HttpClient(httpx2.AsyncClient):
-    """Follows no redirects: the transport does, with the body and to the same host alone."""
+    """A client that follows no redirects: the transport does, with the body and only to the same host."""
 
     def __init__(self, transport: httpx2.AsyncBaseTransport) -> None:
         super().__init__(transport=transport, timeout=NO_TIMEOUT, follow_redirects=False)
         self._urls: dict[str, httpx2.URL] = {}
 
     def build_request(self, method: str, url: httpx2.URL | str, **given: Any) -> httpx2.Request:
-        """Overrides httpx2. given: those of its parameters that the SDK uses."""
+        """Build a request, on the fast path if possible. given: the parameters of httpx2 that the SDK uses."""
         others = {
             name: value for name, value in given.items() if name not in {"headers", "content", "timeout"}
         }

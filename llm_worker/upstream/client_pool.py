@@ -1,6 +1,7 @@
-"""Keeps one client for each address and key, and closes those that nobody has used for longest.
+"""Keeps one client for each address and key, and closes the clients that nobody has used for longest.
 
-Staff add, change and delete providers while the process runs, so the number of clients is bounded. Knows nothing of HTTP.
+Staff add, change and delete providers while the process runs, so the number of clients is bounded. Knows nothing of
+HTTP.
 """
 
 from collections import OrderedDict
@@ -11,14 +12,14 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 from llm_worker.upstream.model_request import Model
 
-# Beyond these, clients without requests are closed.
+# Above this number, clients without requests are closed.
 MAX_CLIENTS: Final = 32
 
 C = TypeVar("C")
 
 
 class Place(NamedTuple):
-    """What a client is made for. Another address or key is another client."""
+    """The address and key that a client is made for. Another address or key needs another client."""
 
     base_url: str
     api_key: str
@@ -36,7 +37,7 @@ class _Held(Generic[C]):
 
 
 class ClientPool(Generic[C]):
-    """Bound to one event loop."""
+    """A bounded pool with one client for each place. Bound to one event loop."""
 
     def __init__(
         self,
@@ -45,7 +46,7 @@ class ClientPool(Generic[C]):
         most: int = MAX_CLIENTS,
     ) -> None:
         self._create, self._close, self._most = create, close, most
-        # The one used last stands last.
+        # The client used last comes last.
         self._held: OrderedDict[Place, _Held[C]] = OrderedDict()
 
     def __len__(self) -> int:
@@ -53,7 +54,7 @@ class ClientPool(Generic[C]):
 
     @asynccontextmanager
     async def borrowed(self, place: Place) -> AsyncIterator[C]:
-        """A client, which is not closed meanwhile."""
+        """Yield a client that is not closed during the block."""
         held = self._held.get(place)
         if held is None:
             held = self._held[place] = _Held(self._create(place))
@@ -73,7 +74,7 @@ class ClientPool(Generic[C]):
 
     async def _close_unused(self) -> None:
         unused = [place for place, held in self._held.items() if held.requests == 0]
-        # Removed before anything is awaited: another task may ask for one meanwhile.
+        # Removed before anything is awaited: another task may borrow one of them meanwhile.
         removed = [self._held.pop(place) for place in unused[: len(self._held) - self._most]]
         for held in removed:
             await self._close(held.client)

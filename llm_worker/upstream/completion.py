@@ -15,7 +15,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """finish_reason: as OpenAI names it, or "refusal"; empty if there is none. The text may be empty."""
+    """A whole answer; its text may be empty. finish_reason: as OpenAI names it, or "refusal"; empty if none."""
 
     text: str
     finish_reason: str = ""
@@ -23,13 +23,13 @@ class Completion:
 
 
 class CompletionClient(Protocol):
-    """llm.LanguageModels, or a fake."""
+    """The interface of llm.LanguageModels, or of a fake."""
 
     async def complete(self, request: Request) -> Completion: ...
 
 
 def parse_completion(body: bytes) -> Completion:
-    """Raises ModelFailed if the body is no completion, too long for one, or reports an error."""
+    """Parse the body. Raises ModelFailed if it is no completion, too long for one, or reports an error."""
     if len(body) > MAX_COMPLETION_BYTES:
         raise ModelFailed("upstream_malformed", "the completion does not end")
     said = body.removeprefix(_BOM).strip()
@@ -57,7 +57,7 @@ def _whole(said: bytes) -> list[Delta]:
 
 
 def _streamed(body: bytes) -> list[Delta]:
-    """Of a server that streams what it was asked for as a whole."""
+    """Parse the body of a server that streams although a whole answer was requested."""
     reader = StreamReader()
     deltas = [*reader.take(body), *reader.end()]
     if reader.failure:

@@ -35,13 +35,16 @@ class ToolCallDelta(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """reason: the upstream's finish_reason, or "refusal"."""
+    """The end of an answer. reason: the upstream's finish_reason, or "refusal"."""
 
     reason: str
 
 
 class SentMembers(NamedTuple):
-    """Of an answer with calls: the member under which reasoning came, if not reasoning_content, and what the server wants back."""
+    """The members of an answer with calls that its server wants back.
+
+    reasoning_name: the member under which reasoning came, if it is not reasoning_content.
+    """
 
     reasoning_name: str
     members: Mapping[str, Any]
@@ -54,9 +57,10 @@ Delta = TextDelta | ReasoningDelta | ToolCallDelta | TokenUsage | Finished | Sen
 class ModelFailed(Exception):
     """The model gave no answer, or an incomplete one; ends the run.
 
-    code: one of chat.protocol.run_errors.RUN_ERRORS.  detail: for staff and the log; what the server said, or what happened.
-    status, upstream_code: of the server's response or error.  What leaves llm.py is redacted.
-    option: the name of the one that was refused.
+    code: one of chat.protocol.run_errors.RUN_ERRORS.  detail: for staff and the log; what the server said, or what
+    happened.
+    status, upstream_code: of the server's response or error.  Failures that leave llm.py are redacted.
+    option: the name of the option that was refused.
     """
 
     code: str
@@ -79,7 +83,9 @@ class ModelFailed(Exception):
         return UpstreamError(self.status, self.upstream_code, self.detail)
 
     def redacted(self, keys: Iterable[str] = ()) -> "ModelFailed":
-        """The same without secrets and control characters, capped. keys: those that were sent to the server."""
+        """Return the failure without secrets and control characters, capped.
+        keys: the keys that were sent to the server.
+        """
         sent = tuple(keys)
         return replace(
             self,
@@ -89,7 +95,9 @@ class ModelFailed(Exception):
 
 
 class Skipped(NamedTuple):
-    """The names of members that were not understood; stream_reader.py counts them. said: a whole chunk of them."""
+    """The names of members that were not understood; stream_reader.py counts them.
+    said: a chunk that was skipped whole.
+    """
 
     names: tuple[str, ...]
     said: bytes = b""
@@ -108,5 +116,5 @@ class Kept(NamedTuple):
     value: Any = None
 
 
-# What a chunk consists of.
+# The parts of a chunk.
 Parsed = Delta | Skipped | Broken | Kept

@@ -11,9 +11,10 @@ from llm_worker.upstream.model_request import Model
 
 
 def resolve_model(config: ModelConfig) -> Model | None:
-    """None if the model has no address. Reads the database: of a model with a provider, what that has now.
+    """Return the address, key and limits of a model; None if it has no address.
 
-    Raises ModelFailed if its row names an address or a variable that no row may, or if its provider cannot be used.
+    Reads the database: a model with a provider has the current values of that provider. Raises ModelFailed if its row
+    names an address or a variable that no row may name, or if its provider cannot be used.
     """
     if problems := config.problems():
         raise ModelFailed("model_not_configured", f"{config.name}: {' '.join(problems.values())}")
@@ -41,7 +42,7 @@ def resolve_model(config: ModelConfig) -> Model | None:
 
 
 def key_of(provider: Provider) -> str:
-    """Raises ModelFailed if the provider is disabled, or its key cannot be decrypted."""
+    """Return the provider's key. Raises ModelFailed if the provider is disabled, or its key cannot be decrypted."""
     if not provider.is_enabled:
         raise ModelFailed("model_not_configured", f"the provider {provider.name} is disabled or deleted")
     try:

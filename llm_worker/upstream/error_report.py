@@ -1,8 +1,8 @@
 """Reads what a model server says about an error, in the dialects of different servers. Pure.
 
 OpenAI, LiteLLM, Azure: {"error": {"code", "type", "message"}}, where a code may be a status; vLLM: the same, or flat;
-Anthropic: {"type": "error", "error": {"type", "message"}}; Ollama: {"error": "…"}; FastAPI: {"detail": …}; Google: the first
-one in a list; proxies: HTML. A message may be JSON itself.
+Anthropic: {"type": "error", "error": {"type", "message"}}; Ollama: {"error": "…"}; FastAPI: {"detail": …}; Google:
+OpenAI's form in a list; proxies: HTML. A message may be JSON itself.
 """
 
 import json
@@ -23,7 +23,10 @@ _MAX_ITEMS: Final = 10
 
 @dataclass
 class ErrorReport:
-    """codes: codes and types in words, the outermost and most specific first.  status: of HTTP, if the report has one."""
+    """The content of an error. codes: codes and types in words, the outermost and most specific first.
+
+    status: the HTTP status, if the report has one.
+    """
 
     codes: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -39,12 +42,12 @@ class ErrorReport:
 
     @property
     def searched(self) -> str:
-        """All of it in lower case, for classification."""
+        """All codes and texts in lower case, for classification."""
         return " ".join([*self.codes, *self.texts]).lower()
 
 
 def read_error(said: str) -> ErrorReport:
-    """said: the body of a response: JSON, HTML or a text."""
+    """Read an error report. said: the body of a response: JSON, HTML or a text."""
     report = ErrorReport()
     _collect(said, report, 0)
     return report
@@ -90,7 +93,7 @@ def _add_code(report: ErrorReport, code: object) -> None:
 
 
 def _prefix_place(place: object, texts: list[str], first: int) -> None:
-    """FastAPI names the place of an error in the body beside its message."""
+    """Prefix the texts with the place of the error in the body, which FastAPI names beside its message."""
     if isinstance(place, Sequence) and not isinstance(place, str):
         path = ".".join(str(part)[:100] for part in place[:_MAX_ITEMS])
         texts[first:] = [f"{path}: {text}" for text in texts[first:]]

@@ -1,7 +1,7 @@
 """Decides which error code a model server's failure has, from its HTTP status and what it said. Pure.
 
-Statuses alone are not enough: a conversation that is too long is a 400 here, a 413 or 500 there, and an exhausted budget
-shares its 429 with a busy server.
+Statuses alone are not enough: a conversation that is too long is a 400 here, a 413 or 500 there, and an exhausted
+budget shares its 429 with a busy server.
 """
 
 import re
@@ -30,7 +30,7 @@ OVERLOADED: Final = frozenset({503, 529})
 
 
 class _Rule(NamedTuple):
-    """Applies to these statuses if the pattern is found in what was said, in lower case."""
+    """A code that applies to these statuses if the pattern is found in what was said, in lower case."""
 
     code: str
     statuses: frozenset[int | None]
@@ -62,14 +62,14 @@ TOO_LONG: Final = (
     ("TensorRT-LLM, NIM", r"prompt length.{0,40}exceeds? (?:the )?max"),
     ("Together, Fireworks", r"must be less than.{0,40}tokens|prompt too long|input too long"),
 )
-# Of an account without money, whatever its status.
+# What servers say of an account without money, whatever the status.
 _EMPTY_ACCOUNT: Final = (
     r"insufficient (?:account )?balance", r"balance (?:is )?(?:insufficient|too low|not enough)", r"no resource package",
     r"please recharge", r"\barrearage\b", r"out of (?:funds|credits?)", r"payment required", r"account.{0,20}overdue",
     r"exceeded_current_quota", r"no (?:remaining|available) (?:balance|credits?)",
 )  # fmt: skip
 
-# The first one that applies.
+# The first rule that applies counts.
 _RULES: Final = (
     _rule(
         "upstream_rate_limited", {NO_STATUS, 413},
@@ -79,7 +79,7 @@ _RULES: Final = (
         "upstream_quota", {NO_STATUS, 400, 401, 403, 429},
         "insufficient_quota", "billing_hard_limit", *_EMPTY_ACCOUNT,
     ),
-    # Not the model is missing: it cannot see or call, or a picture of the request is not there.
+    # The model is not missing: it cannot see images or call tools, or an image of the request cannot be loaded.
     _rule(
         "upstream_rejected", {404},
         r"\bsupports?\b.{0,40}\b(?:image|vision|multimodal|audio|tool use|tools)",
@@ -120,14 +120,14 @@ _STATUSLESS: Final = (
 
 
 def classify_status(status: int, report: ErrorReport) -> str:
-    """The code of a response with an error status."""
+    """Return the code of a response with an error status."""
     if code := _by_rule(_RULES, status, report):
         return code
     return BY_STATUS.get(status, "upstream_unavailable" if status >= 500 else "upstream_rejected")
 
 
 def classify_reported(report: ErrorReport, otherwise: str) -> str:
-    """The code of an error that a successful response reports, in a stream or instead of an answer."""
+    """Return the code of an error that a successful response reports, in a stream or instead of an answer."""
     status = report.status
     if status is not None and (status < 500 or status in OVERLOADED | BY_STATUS.keys()):
         return classify_status(status, report)

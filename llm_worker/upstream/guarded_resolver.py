@@ -1,7 +1,7 @@
-"""Resolves the names of providers that staff have entered, and refuses what no model server has.
+"""Resolves the names of providers that staff have entered, and refuses addresses that no model server has.
 
-Private networks are allowed: Ollama and vLLM are there. The addresses where clouds keep the credentials of a machine are
-refused, whatever name leads to them.
+Private networks are allowed: Ollama and vLLM are there. The addresses where clouds keep the credentials of a machine
+are refused, whatever name leads to them.
 """
 
 import socket
@@ -13,7 +13,7 @@ from knowledge.public_addresses import is_metadata
 
 
 class AddressRefused(OSError):
-    """aiohttp reports it as a failure of the name server, with this as its cause."""
+    """No model server has this address. aiohttp reports a failure of the name server, with this error as its cause."""
 
 
 class GuardedResolver(AbstractResolver):
@@ -23,7 +23,7 @@ class GuardedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Raises OSError; AddressRefused if one of the addresses is refused."""
+        """Resolve a host name. Raises OSError; AddressRefused if one of the addresses is refused."""
         found = await self._resolver.resolve(host, port, family)
         if any(is_metadata(one["host"]) for one in found):
             raise AddressRefused(f"{host} is the address of a machine's metadata")

@@ -11,7 +11,7 @@ _MAX_DEPTH: Final = 3
 
 
 class KeptMembers:
-    """For one answer. Lists that arrive in pieces are joined; of other values the latest counts."""
+    """The members of one answer. Lists that arrive in pieces are joined; of other values the latest counts."""
 
     def __init__(self) -> None:
         self._reasoning_name = ""
@@ -29,7 +29,7 @@ class KeptMembers:
             self._members[kept.name] = kept.value
 
     def give(self) -> SentMembers | None:
-        """What was kept, which is forgotten; None if there is nothing."""
+        """Return the members that were kept, and forget them; None if there are none."""
         name, members = self._reasoning_name, self._members
         self._reasoning_name, self._members = "", {}
         if CONTENT in members:
@@ -38,7 +38,7 @@ class KeptMembers:
 
 
 def _whole_parts(parts: Sequence[Any], *, depth: int = 0) -> list[Any]:
-    """Parts of one type that follow each other are pieces of one, up to its signature."""
+    """Join consecutive parts of one type: they are pieces of one part, up to its signature."""
     if depth == _MAX_DEPTH:
         return list(parts)
     return [_whole(pieces, depth) for pieces in _pieces(parts)]
@@ -62,7 +62,7 @@ def _continues(before: Any, part: Any) -> bool:
 
 
 def _whole(pieces: list[Any], depth: int) -> Any:
-    """Texts are joined; of other members the latest counts."""
+    """Join pieces into one part. Texts are joined; of other members the latest counts."""
     if len(pieces) == 1 and not isinstance(pieces[0], Mapping):
         return pieces[0]
     whole = {name: value for piece in pieces for name, value in piece.items()}

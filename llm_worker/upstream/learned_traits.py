@@ -1,4 +1,4 @@
-"""Remembers what the servers of models refuse: at once for this process, and by a callback for all. On the event loop."""
+"""Remembers what model servers refuse: at once for this process, and by a callback for all. On the event loop."""
 
 import logging
 import time
@@ -12,19 +12,21 @@ from llm_worker.upstream.request_body import refused_trait, request_body
 
 logger = logging.getLogger(__name__)
 
-# How long requests of a model that was loaded before it was learned use what was; a later run loads it.
+# How long learned traits are applied to requests whose model was loaded before; later runs load them with the model.
 KEPT_S: Final = 300.0
 
 
 class ServerMemory(Protocol):
-    """Stores what servers say; dialect_memory.DialectMemory is the one of a worker."""
+    """Stores what servers say; a worker uses dialect_memory.DialectMemory."""
 
     async def remember(self, model: Model, traits: frozenset[str]) -> None:
-        """Called when the server has accepted a request with these traits."""
+        """Store the traits. Called when the server has accepted a request with them."""
         ...
 
     async def note_redirect(self, model: Model, target: str) -> None:
-        """Called when the server sends requests on to another address than the row of the model says; empty: to none."""
+        """Store the address that the server redirects requests to; empty if it does not redirect.
+        Called when the row of the model says otherwise.
+        """
         ...
 
 
@@ -34,12 +36,12 @@ class LearnedTraits:
         self._known: dict[Model, tuple[frozenset[str], float]] = {}
 
     def apply(self, request: Request) -> Request:
-        """The request as the server accepts it, as far as that is known."""
+        """Return the request as the server accepts it, as far as that is known."""
         traits, until = self._known.get(_key(request.model), (frozenset(), 0.0))
         return _with(request, traits) if traits and time.monotonic() < until else request
 
     def after(self, failure: ModelFailed, request: Request, *, is_streamed: bool) -> Request | None:
-        """The request without what the server has refused; None if it refused something else, or again."""
+        """Return the request without what the server has refused; None if it refused something else, or again."""
         said = f"{failure.upstream_code} {failure.detail}".lower()
         trait = refused_ids(said, request.messages) or refused_trait(
             failure, request_body(request, is_streamed=is_streamed)
@@ -50,7 +52,7 @@ class LearnedTraits:
         return _with(request, frozenset({trait}))
 
     async def accepted(self, request: Request, sent: Request) -> None:
-        """The server has accepted `sent`, which was made of `request`."""
+        """Remember the traits that `sent` has beyond `request`, of which it was made: the server has accepted it."""
         learned = sent.model.dialect - request.model.dialect
         known, _ = self._known.get(_key(request.model), (frozenset(), 0.0))
         if learned and not learned <= known:
@@ -60,7 +62,7 @@ class LearnedTraits:
 
 
 def _key(model: Model) -> Model:
-    """The limit differs between the requests of one model."""
+    """Return the model without its output limit, which differs between the requests of one model."""
     return replace(model, max_output_tokens=None)
 
 

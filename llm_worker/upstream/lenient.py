@@ -1,7 +1,8 @@
-"""Reads the members of a chunk or a completion whatever their types are; the odd path beside the decoder of chunks.py. Pure.
+"""Reads the members of a chunk or a completion, whatever their types are. Pure.
 
-A member that is not understood is skipped and named in Skipped. Only the parts of an answer count: texts of all types are
-joined in their order, and what is marked as thinking is reasoning.
+The fallback of the decoder in chunks.py. A member that is not understood is skipped and named in Skipped. Only the
+parts of an answer count: texts of all types are joined in their order, and parts that are marked as thinking are
+reasoning.
 """
 
 import json
@@ -25,14 +26,14 @@ from llm_worker.upstream.usage import read_usage
 _MAX_DEPTH: Final = 6
 # Types of parts, and members of objects, that hold reasoning (Mistral, Anthropic, Cohere, OpenRouter).
 _THINKING: Final = ("thinking", "reasoning", "reasoning_content", "thought", "summary")
-# The members of a part that may hold its text; the first that is there does.
+# The members of a part that may hold its text; the first that is present does.
 TEXT_MEMBERS: Final = (*_THINKING, "text", "content", "value")
 # Members of a message and of a call that their server may want back.
 KEPT: Final = ("reasoning_details", "thinking_blocks", "extra_content")
-# Where those stand among the kept members that are parts of a content: Mistral wants its thinking back as it came.
+# The name, among the kept members, of parts of a content: Mistral wants its thinking back unchanged.
 CONTENT: Final = "content"
 KEPT_OF_CALLS: Final = ("extra_content", "provider_specific_fields")
-# Where reasoning stands: the first that holds any.
+# Members that may hold reasoning; the first that is not empty counts.
 REASONING_NAMES: Final = ("reasoning_content", "reasoning", "thinking")
 
 
@@ -45,7 +46,7 @@ class _Members:
 
 
 def read_members(chunk: Mapping[str, Any]) -> list[Parsed]:
-    """All that a chunk or a completion holds but its error; what was skipped comes last."""
+    """Return all that a chunk or a completion holds but its error; the names of skipped members come last."""
     read = _Members()
     for choice in _objects(chunk.get("choices"), "choices", read):
         _read_choice(choice, read)
@@ -101,7 +102,7 @@ def _read_said(said: Mapping[str, Any], read: _Members) -> None:
 def _parts(
     content: Any, name: str, read: _Members, *, depth: int = 0
 ) -> Iterator[TextDelta | ReasoningDelta]:
-    """The texts of a content: one text, a part, or a list of both, nested."""
+    """Yield the texts of a content: one text, a part, or a list of both, nested."""
     if isinstance(content, str):
         if content:
             yield TextDelta(content)
@@ -115,7 +116,7 @@ def _parts(
 
 
 def _thinking_parts(content: Any) -> list[Mapping[str, Any]]:
-    """The parts of a content that are reasoning, as they came."""
+    """Return the parts of a content that are reasoning, unchanged."""
     parts = content if isinstance(content, list) else [content]
     return [part for part in parts if isinstance(part, Mapping) and _is_thinking(part)]
 
@@ -140,7 +141,7 @@ def _part(
 
 
 def _joined(parts: Iterator[TextDelta | ReasoningDelta]) -> list[Delta]:
-    """Neighbours of one type as one."""
+    """Join neighbouring deltas of one type."""
     joined: list[Delta] = []
     for part in parts:
         latest = joined[-1] if joined else None
@@ -154,7 +155,7 @@ def _joined(parts: Iterator[TextDelta | ReasoningDelta]) -> list[Delta]:
 def _call(call: Mapping[str, Any], read: _Members) -> ToolCallDelta:
     index, given_id, function = call.get("index"), call.get("id"), call.get("function")
     if not isinstance(function, Mapping):
-        # Some put the members of the function beside the id.
+        # Some servers put the members of the function beside the id.
         if not isinstance(call.get("name"), str):
             read.skipped.append("function")
         function = call
@@ -171,14 +172,14 @@ def _call(call: Mapping[str, Any], read: _Members) -> ToolCallDelta:
 
 
 def as_text(arguments: object) -> str:
-    """Arguments are a JSON string by the specification; some servers send an object."""
+    """Return arguments as text. They are a JSON string by the specification; some servers send an object."""
     if isinstance(arguments, str):
         return arguments
     return "" if arguments is None else json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
 
 
 def _objects(value: Any, name: str, read: _Members) -> Iterator[Mapping[str, Any]]:
-    """The objects of a list, or a single one."""
+    """Yield the objects of a list, or a single object; other values are skipped."""
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, Mapping):
             yield item

@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 RETRIES = 2
 FIRST_RETRY_S = 0.5
-# In the log, of a request that its sender waits for no longer.
+# Logged for a request whose sender no longer waits.
 CANCELLED = "cancelled"
 # Raised by the SDK and the libraries below it.
 SDK_ERRORS = (
@@ -72,8 +72,9 @@ class LanguageModels:
         first_retry_s: float = FIRST_RETRY_S,
         memory: ServerMemory | None = None,
     ) -> None:
-        """connections: concurrent requests per server.  silence_s: the longest pause between two reads.
+        """Start without clients; they are created on first use.
 
+        connections: concurrent requests per server.  silence_s: the longest pause between two reads.
         flush_window: when received chunks are read; shared with the publisher, which sends in the same windows.
         memory: stores what was learned of the server of a model.
         """
@@ -117,7 +118,9 @@ class LanguageModels:
             await asyncio.sleep(wait_s)
 
     async def complete(self, request: Request) -> Completion:
-        """Return the whole answer. Raises ModelFailed, after as many retries as stream(); TimeoutError after request.limit_s."""
+        """Return the whole answer.
+        Raises ModelFailed, after as many retries as stream(); TimeoutError after request.limit_s.
+        """
         while True:
             try:
                 async with server_slot(request), asyncio.timeout(request.limit_s):
@@ -146,7 +149,7 @@ class LanguageModels:
             await asyncio.sleep(wait_s)
 
     def _retry_wait_s(self, request: Request, failed: AttemptFailed, retries_left: int) -> float:
-        """Seconds to wait before the next attempt. Raises ModelFailed if there is none."""
+        """Return the seconds to wait before the next attempt. Raises ModelFailed if there is none."""
         failure = name_refused_option(failed.failure, request).redacted([request.model.api_key])
         if request.is_protected:
             failure = ModelFailed(failure.code)  # the server may quote what it was sent
@@ -209,7 +212,8 @@ class LanguageModels:
             response = await self._note_redirect(
                 request,
                 client.post(
-                    f"{client.base_url}chat/completions",  # absolute: joining the URL takes the SDK longer than everything else
+                    # Absolute: joining the URL takes the SDK longer than everything else.
+                    f"{client.base_url}chat/completions",
                     cast_to=httpx2.Response,
                     body=body,
                     # Compression gains nothing on small events, and a compressing server would buffer them.
@@ -224,7 +228,7 @@ class LanguageModels:
                 await response.aclose()
 
     async def _note_redirect(self, request: Request, answering: Awaitable[Any]) -> httpx2.Response:
-        """What was answered, or raised, after the row of the model says where."""
+        """Return the response, or raise its error, after storing a redirect that the row of the model does not have."""
         model = request.model
         try:
             response: httpx2.Response = await answering
@@ -253,7 +257,9 @@ class LanguageModels:
 
 @contextmanager
 def _converted_errors(request: Request, reader: StreamReader) -> Iterator[None]:
-    """Around the reading of a stream. What happens to a connection after the answer is complete does not matter."""
+    """Convert errors while a stream is read, and log what was skipped.
+    Errors of a connection after the answer is complete do not matter.
+    """
     try:
         yield
     except SDK_ERRORS as error:
@@ -279,7 +285,7 @@ def _to_failure(error: Exception, *, started: bool) -> AttemptFailed:
 
 
 def _causes(error: BaseException | None) -> list[BaseException]:
-    """The exception and what it was raised from, the outermost first."""
+    """List the exception and its causes, the outermost first."""
     causes: list[BaseException] = []
     while error is not None:
         causes.append(error)

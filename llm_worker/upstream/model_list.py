@@ -1,4 +1,4 @@
-"""Reads the list of models of an OpenAI-compatible server: GET models. Bounded in time and size; no redirect is followed."""
+"""Reads the models that an OpenAI-compatible server lists: GET models. Bounded in time and size, without redirects."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ TIMEOUT_S: Final = 20.0
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_MODELS: Final = 2_000
 MAX_NAME_CHARACTERS: Final = 200
-# What servers call the context window: OpenRouter, Groq; vLLM; llama.cpp, LiteLLM.
+# Names of the context window: OpenRouter, Groq; vLLM; llama.cpp, LiteLLM.
 _WINDOWS: Final = ("context_length", "context_window", "max_model_len", "max_context_length")
 MAX_WINDOW: Final = 10**8
 # Prices of OpenRouter are per token.
@@ -30,7 +30,7 @@ MAX_PRICE: Final = 100_000
 
 
 class ListedModel(NamedTuple):
-    """As the server calls it. None: the server does not say it. Prices are per million tokens."""
+    """A model as the server lists it. None: the server does not state it. Prices are per million tokens."""
 
     id: str
     context_window: int | None = None
@@ -39,7 +39,10 @@ class ListedModel(NamedTuple):
 
 
 class ListFailed(Exception):
-    """code: one of chat.protocol.provider_errors.CHECK_ERRORS.  detail: what the server said, redacted."""
+    """The list of models could not be read.
+
+    code: one of chat.protocol.provider_errors.CHECK_ERRORS.  detail: what the server said, redacted.
+    """
 
     def __init__(self, code: str, detail: str = "") -> None:
         self.code, self.detail = code, detail
@@ -47,7 +50,7 @@ class ListFailed(Exception):
 
 
 async def list_models(model: Model) -> list[ListedModel]:
-    """The models of the server of `model`, whose name is not used, by name. Raises ListFailed."""
+    """List the models of the server of `model`, sorted by name. The name of `model` is not used. Raises ListFailed."""
     try:
         async with asyncio.timeout(TIMEOUT_S):
             status, location, body = await _get(model)
@@ -67,7 +70,7 @@ async def list_models(model: Model) -> list[ListedModel]:
 
 
 async def _get(model: Model) -> tuple[int, str, bytes]:
-    """Status, where a redirect leads, and the body."""
+    """Request the list, and return the status, the target of a redirect, and the body."""
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     if model.api_key:
         headers["Authorization"] = f"Bearer {model.api_key}"
@@ -95,7 +98,7 @@ def _refused(status: int, body: bytes, model: Model) -> ListFailed:
 
 
 def parse_model_list(body: bytes) -> list[ListedModel]:
-    """Raises ListFailed."""
+    """Parse the list of models, sorted by name. Raises ListFailed."""
     try:
         read = json.loads(body)
     except (ValueError, RecursionError):

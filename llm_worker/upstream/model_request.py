@@ -17,8 +17,8 @@ ToolChoice = Literal["auto", "none", "required"]
 class Model:
     """A model, its server and its limits. name: as the server calls it.
 
-    max_output_tokens: None is not sent; the server's limit holds.  is_guarded: staff have entered the server on the page;
-    its key follows no redirect, and no name may lead to the addresses that guarded_resolver.py refuses.
+    max_output_tokens: None is not sent; the server's limit applies.  is_guarded: staff have entered the server on the
+    page; its key follows no redirect, and no name may lead to the addresses that guarded_resolver.py refuses.
     """
 
     name: str
@@ -32,11 +32,11 @@ class Model:
     # Whether tools may stay in a request that must not call them; leaving them out would change the cached prefix.
     takes_tool_choice_none: bool = True
     requires_alternating_roles: bool = False
-    # That its server takes at once; None: any number.
+    # Requests that its server takes at once; None: any number.
     max_requests: int | None = None
-    # Of chat.transcript.dialect.
+    # Traits of its server (chat.transcript.dialect).
     dialect: frozenset[str] = frozenset()
-    # Where its server sent the latest request on to, as far as its row says.
+    # Where its server redirected the latest request to, according to its row.
     redirects_to: str = ""
     # The id of its row; None for a server that is only checked.
     row: int | None = None
@@ -46,11 +46,11 @@ class Model:
         return source_of(self.name, self.base_url)
 
     def answering_within(self, tokens: int) -> Self:
-        """Limited to so many tokens, unless its own limit is lower."""
+        """Return the model with a limit of `tokens` per answer, unless its own limit is lower."""
         return replace(self, max_output_tokens=min(self.max_output_tokens or tokens, tokens))
 
     def __repr__(self) -> str:
-        # Never the key, which some put into the address.
+        # Never the key, which some people put into the address.
         return f"Model({self.name!r} at {redact(self.base_url, [self.api_key], limit=200)!r})"
 
 
@@ -59,11 +59,11 @@ class Request:
     """One inference. cache_key: equal for requests with a common prefix (the session's id).
 
     tools: their schemas as in the API, sorted by name.  options: of the run; the output limit is the model's.
-    shown: the messages as logs and the admin show them, where these must not show what is sent; nor do they then show what
-    comes back.  retries_timeouts: whether another attempt is made if the server is silent.
+    shown: the messages as logs and the admin show them, where these must not show what is sent; the answer is then not
+    shown either.  retries_timeouts: whether another attempt is made if the server is silent.
 
-    gives_way: to requests of runs, where the server takes few at once.  limit_s: for the whole answer, retries included, once
-    the server takes the request; None: none.
+    gives_way: to requests of runs, where the server takes few at once.  limit_s: seconds for the whole answer, retries
+    included, once the server takes the request; None: no limit.
     """
 
     model: Model

@@ -1,6 +1,7 @@
 """Removes secrets and control characters from what model servers say. Pure.
 
-Servers quote keys, addresses with passwords and e-mail addresses in their errors. Redacts too much rather than too little.
+Servers quote keys, addresses with passwords and e-mail addresses in their errors. Redacts too much rather than too
+little.
 """
 
 import re
@@ -10,7 +11,7 @@ from hashlib import sha256
 from typing import Final
 
 REDACTED: Final = "[redacted]"
-# Shorter beginnings of a key are words of every text.
+# Shorter beginnings of a key occur in ordinary texts.
 SHORTEST_QUOTED_KEY: Final = 6
 # Bounds the work on what an arbitrary server sends.
 MAX_INPUT_CHARACTERS: Final = 20_000
@@ -43,7 +44,7 @@ _RULES: Final = (
 
 
 def redact(text: str, keys: Iterable[str] = (), *, limit: int) -> str:
-    """One line of at most `limit` characters without secrets. keys: those that were sent to the server."""
+    """Return one line of at most `limit` characters without secrets. keys: the keys that were sent to the server."""
     line = _to_line(text[:MAX_INPUT_CHARACTERS])
     for key in keys:
         line = _without_key(line, key)
@@ -53,7 +54,7 @@ def redact(text: str, keys: Iterable[str] = (), *, limit: int) -> str:
 
 
 def _to_line(text: str) -> str:
-    """Without control, format and surrogate characters, among them NUL; white space becomes a space."""
+    """Remove control, format and surrogate characters, among them NUL; white space becomes a space."""
     visible = (
         " " if character.isspace() else character
         for character in text
@@ -63,7 +64,7 @@ def _to_line(text: str) -> str:
 
 
 def _without_key(text: str, key: str) -> str:
-    """Without the key, and without a beginning of it: servers quote a part of a key that they refuse."""
+    """Redact the key, and a beginning of it: servers quote a part of a key that they refuse."""
     if len(key) < SHORTEST_QUOTED_KEY:
         return text
     beginning, rest = re.escape(key[:SHORTEST_QUOTED_KEY]), key[SHORTEST_QUOTED_KEY:]
@@ -88,5 +89,5 @@ def _common(one: str, other: str) -> int:
 
 
 def describe(text: str) -> dict[str, int | str]:
-    """What stands for a text that must not be shown: its length in characters, and a hash."""
+    """Describe a text that must not be shown by its length in characters, and a hash."""
     return {"length": len(text), "sha256": sha256(text.encode("utf-8", "surrogatepass")).hexdigest()}

@@ -1,6 +1,6 @@
-"""Where servers send requests on to, so that staff can enter that address. Pure.
+"""Finds where servers redirect requests to, so that staff can enter that address. Pure.
 
-Redirects are followed by transport.py, those to other hosts are not (redirect_target).
+transport.py follows redirects, except those to other hosts (redirect_target).
 """
 
 from typing import Final
@@ -9,7 +9,7 @@ import httpx2
 
 from llm_worker.upstream.redaction import redact
 
-# Name of the response extension that holds the address which answered, if it is another than the request was sent to.
+# Name of the response extension that holds the address that answered, if the request was sent to another one.
 REDIRECTED: Final = "redirected"
 REDIRECTS_TO: Final = "the address redirects to "
 _ENDPOINT: Final = "/chat/completions"
@@ -17,12 +17,12 @@ _MAX_CHARACTERS: Final = 500
 
 
 def address_of(location: str) -> str:
-    """The address without what may be a secret; "nowhere" if there is none."""
+    """Return the address without its query, which may hold a secret; "nowhere" if there is no address."""
     return location.partition("?")[0] or "nowhere"
 
 
 def redirect_of(response: httpx2.Response, api_key: str) -> str:
-    """The base address at which the request was, or would be, answered; empty if it was not redirected."""
+    """Return the base address at which the request was, or would be, answered; empty if it was not redirected."""
     target = str(response.extensions.get(REDIRECTED, ""))
     if not target and 300 <= response.status_code < 400:
         target = _joined(response.url, response.headers.get("location", ""))

@@ -8,7 +8,7 @@ from typing import Final
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Request
 
-# What servers call them besides their own names.
+# Names of options at servers, besides our own names.
 _CALLED: Final[Mapping[str, tuple[str, ...]]] = {
     "max_output_tokens": ("max_tokens", "max_completion_tokens"),
     "response_format": ("json_schema", "json_object", "guided_json"),
@@ -18,7 +18,7 @@ _REFUSALS: Final = frozenset({400, 422, None})
 
 
 def name_refused_option(failure: ModelFailed, request: Request) -> ModelFailed:
-    """The same failure; if it is a rejection that names an option of the request, with that as its reason."""
+    """Return the failure; if it is a rejection that names an option of the request, with that as its reason."""
     if failure.code != "upstream_rejected" or failure.status not in _REFUSALS:
         return failure
     said = f"{failure.upstream_code} {failure.detail}".lower()

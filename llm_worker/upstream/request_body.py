@@ -1,4 +1,4 @@
-"""Builds the body of a request as its server accepts it, and reads from a refusal what it does not. Pure."""
+"""Builds the body of a request as its server accepts it, and reads from a refusal what it does not accept. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _BY_MEMBER: Final = {
     "parallel_tool_calls": dialect.NO_PARALLEL_TOOL_CALLS,
 }
 _CHOSEN_BY_USERS: Final = frozenset({"temperature", "parallel_tool_calls"})
-# A limit that is too high is not a name that is refused.
+# Refusals of the name; a limit that is too high is refused in other words.
 _OTHER_NAME: Final = re.compile(
     r"max_completion_tokens|unsupported|not supported|extra|unrecognized|unknown|not permitted"
 )
@@ -57,12 +57,12 @@ def request_body(request: Request, *, is_streamed: bool) -> dict[str, Any]:
 
 
 def refused_trait(failure: ModelFailed, body: Mapping[str, Any]) -> str:
-    """What the server says that it does not accept of this request, as a trait; empty if it says nothing of that kind."""
+    """Return the trait of a server that refuses a member or role of this request; empty if the failure names none."""
     if failure.code != "upstream_rejected" or failure.status not in _REFUSALS:
         return ""
     said = f"{failure.upstream_code} {failure.detail}".lower()
     for member, trait in _BY_MEMBER.items():
-        # What a user chose is refused with its name, in the answers that users read.
+        # An option that a user chose is refused by name, in the answers that users read.
         is_ours = member not in _CHOSEN_BY_USERS or not body["stream"]
         if is_ours and member in body and re.search(rf"(?<![a-z_]){member}(?![a-z_])", said):
             return trait if member != "max_tokens" or _OTHER_NAME.search(said) else ""

@@ -1,7 +1,7 @@
 """Logs requests and responses of models as LLM_REQUEST and LLM_RESPONSE when LOG_LLM_REQUESTS is on.
 
-Never logs a key: keys are sent in a header, and only bodies are logged. Of protected requests (Request.shown) neither what
-is sent nor what comes back is logged.
+Never logs a key: keys are sent in a header, and only bodies are logged. For protected requests (Request.shown) neither
+the request's content nor the answer is logged.
 """
 
 import logging
@@ -25,12 +25,12 @@ logger = logging.getLogger(__name__)
 logger.setLevel(logging.INFO)
 
 
-# Pictures and files inside a text; what is left says what it was and how large.
+# Pictures and files inside a text; their type and size are logged instead.
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+(?:;[\w.+-]+=[\w.+-]+)*);base64,([A-Za-z0-9+/=_-]{64,})")
 
 
 def log_request(request: Request, body: Mapping[str, Any]) -> None:
-    """body: as sent, with the model's name."""
+    """Log a request. body: as sent, with the model's name."""
     if settings.LOG_LLM_REQUESTS:
         shown = {"messages": to_api_messages(request.shown_messages)} if request.is_protected else {}
         _write("LLM_REQUEST", {**body, **shown})
@@ -51,7 +51,7 @@ def log_skipped(request: Request, skipped: Mapping[str, int]) -> None:
 
 
 def log_failure(request: Request, code: str, status: int | None = None) -> None:
-    """The response of an attempt that gave no answer. Nothing that the server said: it may quote what it was sent.
+    """Log an attempt that gave no answer, but nothing that the server said: it may quote what it was sent.
 
     code: of the failure.  status: of the server's response; None: there was none.
     """
@@ -78,7 +78,7 @@ class ResponseLog:
             self._deltas += deltas
 
     def write(self, model: str, calls: Iterable[tuple[str, str, str]]) -> None:
-        """Called at the end of the inference, after success or failure. calls: id, name and arguments of each."""
+        """Log the answer at the end of an inference, after success or failure. calls: id, name, arguments of each."""
         if self._is_wanted:
             asked = [{"id": pk, "name": name, "arguments": arguments} for pk, name, arguments in calls]
             _write(
@@ -87,7 +87,7 @@ class ResponseLog:
 
 
 def _write(event: str, content: Mapping[str, Any]) -> None:
-    """One JSON object: the event, the ids of the run, and the content."""
+    """Log one JSON object: the event, the ids of the run, and the content."""
     logger.info({"event": event, **log_context.current(), **_without_data(content)})
 
 

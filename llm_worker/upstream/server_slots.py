@@ -1,8 +1,8 @@
-"""Lets a model server that takes a limited number of requests at once have no more, whichever processes ask it.
+"""Limits the number of requests that a model server receives at once, whichever processes send them.
 
-Requests of runs are taken in the order in which they came. The others wait until a slot is free that no run waits for, and are
-broken off when one does. Redis keeps who holds a slot and who waits, each for some seconds, so that a process that is killed
-leaves nothing behind. While Redis cannot be reached, requests are sent as they come.
+Requests of runs are taken in the order in which they came. The others wait until a slot is free that no run waits for,
+and are cancelled when a run waits. Redis stores who holds a slot and who waits, each for some seconds, so that a killed
+process leaves nothing behind. While Redis cannot be reached, requests are sent without waiting.
 """
 
 import asyncio
@@ -25,14 +25,14 @@ from llm_worker.upstream.model_request import Request
 logger = logging.getLogger(__name__)
 
 POLL_S: Final = 0.2
-# Nobody looks at these while they wait.
+# For requests that nobody watches while they wait.
 ASIDE_POLL_S: Final = 1.0
 EXTEND_S: Final = 1.0
 HELD_MS: Final = 8_000
 PLACE_KEPT_MS: Final = 3_000
 
-# KEYS: until when each holds its slot, the order in which those that wait came, and until when each waits.
-# Times are Redis's, in milliseconds; the order is a number, as several may come in one millisecond.
+# KEYS: until when each request holds its slot, the order in which waiting requests came, and until when each waits.
+# Times are Redis's, in milliseconds; the order is a number, as several requests may come in one millisecond.
 _BEGIN: Final = """
 local call, clock = redis.call, redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -43,7 +43,8 @@ for _, gone in ipairs(call('ZRANGEBYSCORE', KEYS[3], '-inf', now)) do
 end
 """
 # Returns 0 if the slot is taken, else the place in the queue, from 1.
-# ARGV: name, slots of the server, whether it is a run's, how long a slot is held and how long a place is kept unless extended.
+# ARGV: name, slots of the server, whether it is a run's, how long a slot is held, and how long a place is kept unless
+# extended.
 _TAKE: Final = f"""{_BEGIN}
 local free = ARGV[2] - call('ZCARD', KEYS[1])
 local place = call('ZCARD', KEYS[2])
@@ -59,7 +60,8 @@ call('ZREM', KEYS[3], ARGV[1])
 call('ZADD', KEYS[1], now + ARGV[4], ARGV[1])
 return 0
 """
-# Returns 1 if runs wait for a slot that is not free. ARGV: name, slots of the server, how long it is held unless extended.
+# Returns 1 if runs wait for a slot that is not free.
+# ARGV: name, slots of the server, how long the slot is held unless extended.
 _EXTEND: Final = f"""{_BEGIN}
 call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
 return call('ZCARD', KEYS[2]) > math.max(ARGV[2] - call('ZCARD', KEYS[1]), 0) and 1 or 0
@@ -67,12 +69,12 @@ return call('ZCARD', KEYS[2]) > math.max(ARGV[2] - call('ZCARD', KEYS[1]), 0) an
 
 
 class GaveWay(Exception):
-    """A run waits for the slot: the request is broken off, and may be made again."""
+    """A run waits for the slot: the request is cancelled, and may be made again."""
 
 
 @dataclass(frozen=True)
 class _Slot:
-    """One request's. name: in the sets of its server."""
+    """The slot of one request. name: its member in the sets of its server."""
 
     keys: tuple[str, ...]
     name: str
@@ -86,16 +88,16 @@ class _Slot:
         return cls(keys, uuid4().hex, slots, not request.gives_way)
 
     async def take(self) -> int:
-        """The place in the queue; 0: it is taken."""
+        """Try to take a slot. Return 0 if it is taken now, otherwise the place in the queue, from 1."""
         arguments = (self.name, self.slots, int(self.is_of_run), HELD_MS, PLACE_KEPT_MS)
         return int(await _evaluate(_TAKE, self.keys, arguments))
 
     async def extend(self) -> bool:
-        """Whether a run waits for it."""
+        """Hold the slot for longer. Return whether a run waits for a slot."""
         return bool(await _evaluate(_EXTEND, self.keys, (self.name, self.slots, HELD_MS)))
 
     async def leave(self) -> None:
-        """Best effort: what is not removed expires."""
+        """Remove the request from all sets. Best effort: entries that are not removed expire."""
         with suppress(RedisError):
             async with async_redis().pipeline(transaction=False) as pipe:
                 for key in self.keys:

@@ -1,8 +1,9 @@
 """Splits a byte stream into server-sent events. Pure; does not interpret their data.
 
 Follows the WHATWG specification: lines end in LF, CR LF or CR; an event consists of `data` lines and ends with a blank
-line, and is none without any. Comments and other fields are skipped, but for `error`, in which older llama.cpp servers report
-one, and for events of the type `error`, which become an object with that member. The size of an unfinished event is bounded.
+line; without `data` there is no event. Comments and other fields are skipped, except `error`, in which older llama.cpp
+servers report one, and events of the type `error`, which become an object with that member. The size of an unfinished
+event is bounded.
 """
 
 import json
@@ -16,7 +17,7 @@ class EventTooLong(ValueError):
 
 
 class EventSplitter:
-    """Incremental: feed() takes bytes as they arrive and returns the data of the completed events."""
+    """An incremental splitter: feed() takes bytes as they arrive and returns the data of the completed events."""
 
     def __init__(self) -> None:
         self._line: list[bytes] = []  # fragments of an unfinished line
@@ -26,7 +27,7 @@ class EventSplitter:
         self._is_error = False  # the type of an unfinished event
 
     def feed(self, received: bytes) -> list[bytes]:
-        """The events completed by these bytes, oldest first. Raises EventTooLong."""
+        """Return the events that these bytes complete, oldest first. Raises EventTooLong."""
         if not (self._line or self._data or self._after_cr or self._is_error):
             events = _whole_events(received)
             if events is not None:
@@ -74,7 +75,7 @@ class EventSplitter:
 
 
 def _as_error(said: bytes) -> bytes:
-    """The chunk that reports this error: JSON, or a text."""
+    """Return a chunk that reports this error, which is JSON or a text."""
     try:
         error = json.loads(said)
     except (ValueError, RecursionError):
@@ -83,7 +84,7 @@ def _as_error(said: bytes) -> bytes:
 
 
 def _whole_events(received: bytes) -> list[bytes] | None:
-    """Fast path for whole events of one data line each, as nearly all reads are. None: use the general path."""
+    """Split whole events of one data line each, as nearly all reads are. None: use the general path."""
     if not received.endswith(b"\n\n") or b"\r" in received or len(received) > MAX_EVENT_BYTES:
         return None
     events = []

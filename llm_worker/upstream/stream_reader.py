@@ -30,7 +30,7 @@ DONE: Final = b"[DONE]"
 TEXT_DELTAS = (TextDelta, ReasoningDelta)
 # Characters up to which deltas are merged: well below the size at which a packet would be split.
 MERGED_CHARACTERS = 4_000
-# White space before the first character, beyond which the body is taken for an event stream.
+# Bytes of white space at the beginning, from which on the body is taken for an event stream.
 _MAX_BLANKS: Final = 4_096
 _FIRST_BYTES: Final = 1_000
 _BOM: Final = b"\xef\xbb\xbf"
@@ -38,7 +38,7 @@ _BRACE: Final = ord("{")
 
 
 class StreamReader:
-    """chunks: the number parsed.  has_finished: a finish_reason or [DONE] was received.
+    """Reads one streamed answer. chunks: the number parsed.  has_finished: a finish_reason or [DONE] was received.
 
     skipped: how often members and events were not understood, by name.
     """
@@ -62,12 +62,12 @@ class StreamReader:
 
     @property
     def is_retryable(self) -> bool:
-        """Whether the same request may succeed after this failure. What is no stream is not asked for again."""
+        """Whether the same request may succeed after this failure. If the response is no stream, it may not."""
         is_transient = self.failure is not None and self.failure.code in TRANSIENT
         return self._body is None and (is_transient or self._is_cut)
 
     def take(self, received: bytes) -> list[Delta]:
-        """The deltas in these bytes, up to the first invalid chunk, whose error is kept in `failure`.
+        """Return the deltas in these bytes, up to the first invalid chunk, whose error is kept in `failure`.
 
         Consecutive short texts are merged into one delta.
         """
@@ -93,7 +93,7 @@ class StreamReader:
         return deltas
 
     def end(self) -> list[Delta]:
-        """Called at the end of the bytes: the deltas that only the end completes.
+        """Return the deltas that only the end of the bytes completes.
 
         `failure` is set unless the answer is complete.
         """
@@ -128,7 +128,7 @@ class StreamReader:
         return self._feed(received)
 
     def _take_odd(self, event: bytes, deltas: list[Delta]) -> bool:
-        """An event that does not begin as a chunk does: the end (True), chunks in a list, or a heartbeat."""
+        """Take an event that does not begin as a chunk: the end (return True), chunks in a list, or a heartbeat."""
         said = event.strip()
         if said == DONE:
             self.is_done = self.has_finished = True
@@ -140,7 +140,7 @@ class StreamReader:
         return self.is_done
 
     def _take_rest(self, deltas: list[Delta]) -> None:
-        """The last event without its blank line, unless it was cut."""
+        """Take the last event without its blank line, unless it was cut."""
         for event in self._splitter.feed(b"\n\n"):
             try:
                 self._take_odd(event, deltas)
@@ -159,7 +159,9 @@ class StreamReader:
         self._unread = event, self.chunks
 
     def _incomplete(self) -> ModelFailed:
-        """Why bytes that ended before the answer are none; in the words of the last event, if it was passed over."""
+        """Build the failure of bytes that ended before the answer did.
+        It quotes the last event if that was passed over.
+        """
         event, before = self._unread
         if event and before == self.chunks:
             return no_completion(event)
@@ -169,7 +171,7 @@ class StreamReader:
         return ModelFailed("upstream_interrupted", "the stream ended in the middle")
 
     def _give_kept(self, deltas: list[Delta]) -> None:
-        """Once, at the end of an answer with calls: what their server wants back."""
+        """Append what the server wants back, once, at the end of an answer with calls."""
         if self._has_calls and (sent := self._kept.give()):
             deltas.append(sent)
 
@@ -199,7 +201,7 @@ class StreamReader:
         deltas.append(delta)
 
     def _take_rare(self, delta: Kept | Skipped | Broken) -> None:
-        """What is no part of the answer. Raises ModelFailed."""
+        """Take a delta that is no part of the answer. Raises ModelFailed."""
         if isinstance(delta, Broken):
             raise delta.failure
         if isinstance(delta, Kept):

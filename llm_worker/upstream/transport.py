@@ -21,10 +21,10 @@ CONNECT_TIMEOUT_S: Final = 10.0
 KEEPALIVE_S: Final = 5.0
 # How long to wait for the end of a body after [DONE].
 END_OF_BODY_S: Final = 0.05
-# Redirects that keep method and body. 301 is what proxies answer that want https.
+# Redirects that keep method and body. Proxies that require https answer with 301.
 REDIRECTS: Final = frozenset({301, 307, 308})
 MAX_REDIRECTS: Final = 3
-# Of an error response this much is read, for so long: it is a text, whatever the server sends.
+# Limits for reading the body of an error response: it is a text, whatever the server sends.
 MAX_ERROR_BYTES: Final = 64 * 1024
 ERROR_BODY_S: Final = 5.0
 # Name of the response extension that holds the body.
@@ -34,15 +34,16 @@ DECODED: Final = frozenset({b"content-encoding", b"content-length"})
 
 
 class AiohttpTransport(httpx2.AsyncBaseTransport):
-    """Bound to one event loop. Raises aiohttp.ClientError, and httpx2.ReadTimeout after `silence_s` without a byte.
+    """A transport bound to one event loop.
 
-    The constructor raises httpx2.InvalidURL.
+    Raises aiohttp.ClientError, and httpx2.ReadTimeout after `silence_s` without a byte. The constructor raises
+    httpx2.InvalidURL.
     """
 
     def __init__(
         self, base_url: str, connections: int, silence_s: float, resolver: AbstractResolver | None = None
     ) -> None:
-        """resolver: of a guarded server, whose requests follow no redirect."""
+        """Create the session. resolver: of a guarded server, whose requests follow no redirect."""
         self._silence_s = silence_s
         self._most_redirects = 0 if resolver else MAX_REDIRECTS
         self._session = aiohttp.ClientSession(
@@ -111,7 +112,7 @@ class ResponseBody(httpx2.AsyncByteStream):
         self._break_off_with(answered.connection)
 
     async def read(self) -> bytes:
-        """All bytes received so far, or the next ones; empty at the end. Unread bytes hold the server back."""
+        """Return all bytes received so far, or the next ones; empty at the end. Unread bytes hold the server back."""
         content = self._content
         # After the end of the body the connection may serve another response already.
         windowed_reads = None if content.is_eof() else self._windowed_reads
@@ -139,7 +140,7 @@ class ResponseBody(httpx2.AsyncByteStream):
             await until
 
     async def read_to_the_end(self) -> None:
-        """Called after [DONE]: the connection is reusable only at the end of the body. Errors are ignored."""
+        """Read the rest after [DONE]: the connection is reusable only at the end of the body. Errors are ignored."""
         with suppress(TimeoutError, httpx2.HTTPError, aiohttp.ClientError):
             async with asyncio.timeout(END_OF_BODY_S):
                 while await self.read():
@@ -185,13 +186,13 @@ class ResponseBody(httpx2.AsyncByteStream):
 
 
 def _mark_as_seen(closed: asyncio.Future[None]) -> None:
-    """asyncio logs a future whose exception nobody has seen."""
+    """Retrieve the exception of a future: asyncio logs one that nobody has seen."""
     if not closed.cancelled():
         closed.exception()
 
 
 class _ErrorBody(ResponseBody):
-    """The beginning of the body of an error response; its status counts, even if the body does not come."""
+    """The beginning of the body of an error response; the status counts, even if the body does not come."""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         left, until = MAX_ERROR_BYTES, asyncio.get_running_loop().time() + ERROR_BODY_S
@@ -206,7 +207,9 @@ class _ErrorBody(ResponseBody):
 
 
 def redirect_target(url: str, location: str) -> str:
-    """Where a request goes that is redirected, with its key; empty if it does not: to another host, or away from https."""
+    """Return where a redirected request goes, with its key; empty if the redirect is not followed.
+    It is followed only at the same scheme, host and port, or from http to https of the same host.
+    """
     try:
         here = httpx2.URL(url)
         there = here.join(location)
@@ -224,7 +227,9 @@ def _port(url: httpx2.URL) -> int:
 
 
 def proxy_of(base_url: str) -> str | None:
-    """From HTTP_PROXY etc., once: aiohttp would read the environment in threads, twice for every request."""
+    """Return the proxy that HTTP_PROXY etc. name, read once.
+    aiohttp would read the environment in threads, twice for every request.
+    """
     place = httpx2.URL(base_url)
     proxies = getproxies()
     if proxy_bypass(place.host):
@@ -233,5 +238,5 @@ def proxy_of(base_url: str) -> str | None:
 
 
 def body_of(response: httpx2.Response) -> ResponseBody:
-    """The body of a response of an AiohttpTransport."""
+    """Return the body of a response of an AiohttpTransport."""
     return cast("ResponseBody", response.extensions[BODY])

@@ -1,6 +1,6 @@
 """Reads the body of a successful response that is not, or not only, an event stream. Pure.
 
-A JSON completion counts as the answer; an error is classified like any other; of a page the first words are kept.
+A JSON completion counts as the answer; an error is classified like any other; the first words of a page are kept.
 """
 
 import json
@@ -21,7 +21,7 @@ _SSE_LINE: Final = re.compile(rb"\s*(?:data|event|id|retry|error|:)")
 
 
 def is_body(begun: bytes) -> bool:
-    """Whether a response that begins so is JSON or a page. No line of an event stream does."""
+    """Return whether a response with this beginning is JSON or a page. No line of an event stream begins so."""
     return begun[:1] in (b"{", b"[", b"<")
 
 
@@ -33,7 +33,7 @@ class Body:
         self._length = 0
 
     def feed(self, received: bytes) -> list[bytes]:
-        """Nothing yet. Raises EventTooLong."""
+        """Store the bytes and return no events yet. Raises EventTooLong."""
         self._pieces.append(received)
         self._length += len(received)
         if self._length > MAX_COMPLETION_BYTES:
@@ -41,14 +41,14 @@ class Body:
         return []
 
     def events(self) -> Iterator[list[Parsed]]:
-        """The deltas of each object in it. Raises ModelFailed."""
+        """Return the deltas of each object in the body. Raises ModelFailed."""
         return read_objects(b"".join(self._pieces), otherwise="upstream_rejected")
 
 
 def read_objects(said: bytes, otherwise: str = "upstream_interrupted") -> Iterator[list[Parsed]]:
-    """The deltas of one object, of each in a list of them, or of one a line. Raises ModelFailed if it holds none.
+    """Yield the deltas of each object: one, those of a list, or one per line. Raises ModelFailed if there is none.
 
-    otherwise: the code of an error whose words do not say which it is.
+    otherwise: the code of an error whose text does not identify it.
     """
     is_empty = True
     for each in _objects(said):
@@ -59,7 +59,7 @@ def read_objects(said: bytes, otherwise: str = "upstream_interrupted") -> Iterat
 
 
 def no_completion(said: bytes) -> ModelFailed:
-    """The failure of what is no chat completion, with its first words."""
+    """Build the failure of a body that is not a chat completion, with its first words."""
     text = said.decode("utf-8", "replace")
     report = read_error(text)
     code = (
@@ -72,12 +72,12 @@ def no_completion(said: bytes) -> ModelFailed:
 
 
 def has_fields(beginning: bytes) -> bool:
-    """Whether bytes begin as an event stream does."""
+    """Return whether bytes begin as an event stream does."""
     return bool(_SSE_LINE.match(beginning))
 
 
 def _objects(said: bytes) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects: one, those of a list, or one a line."""
+    """Yield the JSON objects: a single one, those of a list, or one per line."""
     text = said.decode("utf-8", "replace")
     try:
         read = json.loads(text)
@@ -89,7 +89,7 @@ def _objects(said: bytes) -> Iterator[Mapping[str, Any]]:
 
 
 def _lines(text: str) -> list[Any]:
-    """Objects that stand on a line each; empty if the first line is none."""
+    """Parse one JSON value per line, up to the first line that is not JSON."""
     read = []
     for line in text.splitlines():
         try:

@@ -1,6 +1,6 @@
 """Reads the token usage that model servers report, streamed or not. Pure.
 
-Figures about an answer never decide whether there is one: what is no count is unknown.
+Figures about an answer never decide whether there is one: a value that is not a count is unknown.
 """
 
 import math
@@ -23,7 +23,7 @@ class _CompletionDetails(msgspec.Struct):
 
 
 class ReportedUsage(msgspec.Struct):
-    """The `usage` object as specified. What differs from it is read by read_usage()."""
+    """The `usage` object as specified. Other forms are read by read_usage()."""
 
     prompt_tokens: _Count | None = None
     completion_tokens: _Count | None = None
@@ -41,7 +41,7 @@ class ReportedUsage(msgspec.Struct):
 
 
 def read_usage(reported: object) -> TokenUsage | None:
-    """Rounded, and between 0 and MAX_TOKENS; None if it is no object."""
+    """Read the counts, rounded and limited to 0 to MAX_TOKENS; None if `reported` is not an object."""
     if not isinstance(reported, Mapping):
         return None
     prompt, completion = (_details(reported, name) for name in ("prompt", "completion"))

@@ -11,12 +11,12 @@ from typing import Final
 
 import aiohttp
 
-# Many windows of tokens. A server that sends more in one is read by the transport, which applies back-pressure.
+# Many windows of tokens. If a server sends more in one window, the transport reads it and applies back-pressure.
 PIECE_BYTES: Final = 64 * 1024
 
 
 class WindowedReads:
-    """For one response, on its event loop; must not be used after the end of the response."""
+    """The reads of one response, on its event loop; must not be used after the end of the response."""
 
     def __init__(self, transport: asyncio.Transport, protocol: asyncio.Protocol) -> None:
         self._transport = transport
@@ -27,7 +27,7 @@ class WindowedReads:
 
     @classmethod
     def for_response(cls, answered: aiohttp.ClientResponse) -> "WindowedReads | None":
-        """None with TLS, where the socket holds encrypted bytes, or if the response is complete."""
+        """Return the reads of a response; None if it is complete, or with TLS: the socket holds encrypted bytes."""
         connection = answered.connection
         if connection is None or connection.transport is None or connection.protocol is None:
             return None

@@ -1,4 +1,7 @@
-"""manage.py create_token NAME [--read-only] [--days N]: prints a new API token of a user and nothing else. Older tokens stay valid."""
+"""manage.py create_token NAME [--read-only] [--days N]: prints a new API token of a user and nothing else.
+
+Older tokens stay valid.
+"""
 
 from typing import Any
 

@@ -25,7 +25,7 @@ class Command(BaseCommand):
             raise CommandError(" ".join(error.messages)) from None
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        # As the login compares it.
+        # The form of the name that the login compares.
         name = User.normalize_username(options["name"])
         if User.objects.filter(username=name).exists():
             raise _taken(name)

@@ -1,4 +1,4 @@
-"""manage.py embeddings: which models of embeddings there are, how far their vectors are, and what is deleted of former ones."""
+"""manage.py embeddings: shows models of embeddings and how far their vectors are; deletes those of former models."""
 
 import time
 from typing import Any, Final

@@ -1,4 +1,7 @@
-"""manage.py rotate_secrets: encrypts all stored secrets with the first key of SECRETS_KEYS, so that the others can be removed."""
+"""manage.py rotate_secrets: encrypts all stored secrets with the first key of SECRETS_KEYS.
+
+Afterwards the other keys can be removed.
+"""
 
 from typing import Any, Final
 

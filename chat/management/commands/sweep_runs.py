@@ -12,7 +12,7 @@ class Command(BaseCommand):
     help = (
         "Repairs what crashes leave behind: requeues or ends the runs of dead workers. Runs until terminated."
     )
-    # As in workers (config/celery.py): they import all of `web`.
+    # Skipped as in workers (config/celery.py): the checks import all of `web`.
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002

@@ -1,4 +1,7 @@
-"""manage.py sync_models: creates the models that LLM_MODELS names, and says which rows cannot be used. `make run` calls it at every start."""
+"""manage.py sync_models: creates the models that LLM_MODELS names, and reports rows that cannot be used.
+
+`make run` calls it at every start.
+"""
 
 import sys
 from typing import Any

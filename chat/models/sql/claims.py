@@ -1,4 +1,4 @@
-"""Which run a delivery claims: its own while no slot is missing, else the one that is fairest to its user (decision 0086)."""
+"""The run that a delivery claims: its own while no slot is missing, else the fairest to its user (decision 0086)."""
 
 from typing import Final
 
@@ -20,8 +20,8 @@ CLAIM_FRESH: Final = Statement(
     """,  # noqa: S608  constants alone
     ClaimedRun,
 )
-# Of the runs that wait in the queue, and the named one if its lease has expired, one of the user with the fewest runs
-# that are held: the named one if it is that user's, else the one that has waited longest.
+# A run that waits in the queue, or the named run if its lease has expired, of the user with the fewest held runs: the
+# named run if it is that user's, else the run that has waited longest.
 # Parameters: run, queue, owner, lease (an interval). Plan: run_live, from there primary keys.
 CLAIM_FAIREST: Final = Statement(
     f"""

@@ -1,4 +1,4 @@
-"""What users have used today (UTC, the database's clock), and the limits on it that their groups set.
+"""The use of users today (UTC, the database's clock), and the limits on it that their groups set.
 
 One row per user and day, which every statement that changes it locks last: after the session, and after the run.
 """
@@ -13,7 +13,7 @@ TODAY: Final = "(STATEMENT_TIMESTAMP() AT TIME ZONE 'UTC')::date"
 
 
 class DailyAccountRow(NamedTuple):
-    """Used today; then what the most generous group allows: 0 is no limit, None is that no group says anything.
+    """The use of today; then the limits of the most generous group: 0 means no limit, None that no group sets one.
 
     is_estimated: tokens that no server reported are counted too.
     """
@@ -58,9 +58,9 @@ READ_ACCOUNT: Final = Statement(DAILY_ACCOUNT, DailyAccountRow)
 
 
 def count_runs(sessions: str) -> str:
-    """Counts new runs of the owner of the one session in this table, unless they exceed the limit; then it returns nothing.
+    """Return SQL that counts new runs of the owner of the one session in this table, unless they exceed the limit.
 
-    Parameters: new_runs, most_runs (NULL: no limit).
+    If they do, the SQL returns no row. Parameters: new_runs, most_runs (NULL: no limit).
     """
     return f"""
         INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost)
@@ -78,7 +78,9 @@ _ADDED: Final = """ON CONFLICT (user_id, day) DO UPDATE
 
 
 def add_use(runs: str) -> str:
-    """Adds what the runs in this table have used to the day of their owners. Its columns: turn_id, tokens, cost, is_estimated."""
+    """Return SQL that adds the use of the runs in this table to the day of their owners.
+    The columns of the table: turn_id, tokens, cost, is_estimated.
+    """
     return f"""
         INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost, is_estimated)
         SELECT session.owner_id, {TODAY}, 0, GREATEST(0, more.tokens), GREATEST(0, more.cost), more.is_estimated
@@ -93,7 +95,7 @@ def add_use(runs: str) -> str:
 COUNT_RUNS: Final = Statement(
     count_runs("(SELECT owner_id FROM chat_session WHERE id = %(session)s) AS session"), CountedUser
 )
-# What a request beside the runs has used. Parameters: session, tokens, cost, is_estimated. Plan: as COUNT_RUNS.
+# Adds the use of a request beside the runs. Parameters: session, tokens, cost, is_estimated. Plan: as COUNT_RUNS.
 ADD_USE: Final = Statement(
     f"""
     INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost, is_estimated)

@@ -10,9 +10,9 @@ class HeldRow(NamedTuple):
     owner: int
 
 
-# Returns a row if `owner` holds the lease now. A free lock proves that the holder is dead; a lock that is held proves nothing:
-# Postgres keeps it for as long as it does not notice that the holder's host is gone. Parameters: role, owner, lease (an
-# interval). Plan: primary key; pg_locks is read whole.
+# Returns a row if `owner` holds the lease now. A free lock proves that the holder is dead; a lock that is held proves
+# nothing: Postgres keeps it for as long as it does not notice that the holder's host is gone. Parameters: role, owner,
+# lease (an interval). Plan: primary key; pg_locks is read whole.
 HOLD: Final = Statement(
     f"""
     INSERT INTO chat_leadership AS held (role, owner, lease_until)

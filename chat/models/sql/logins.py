@@ -1,4 +1,4 @@
-"""That a login is used: one statement of its own, since it runs beside requests of the same browser."""
+"""The statement that records the use of a login: one of its own, since it runs beside requests of the same browser."""
 
 from typing import Final, NamedTuple
 
@@ -9,9 +9,9 @@ class UsedRow(NamedTuple):
     id: int
 
 
-# Adds the row of a login, or writes when it was last used if that is longer ago than the pause. Nothing for a session that has ended
-# and for accounts that are closed. Parameters: session, user, user_agent, language (empty: that of before stays), pause (an interval). Plan: primary keys, and the unique
-# index of session_id.
+# Adds the row of a login, or writes when it was last used if that is longer ago than the pause. Writes nothing for a
+# session that has ended or an account that is closed. Parameters: session, user, user_agent, language (empty: the
+# former one stays), pause (an interval). Plan: primary keys, and the unique index of session_id.
 USE: Final = Statement(
     """
     INSERT INTO chat_login AS login (session_id, user_id, user_agent, language, created_at, used_at)

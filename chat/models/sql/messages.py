@@ -1,4 +1,4 @@
-"""Statements about messages and what hangs on a branch of them."""
+"""Statements about messages, and about rows that belong to a branch of them."""
 
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -25,8 +25,8 @@ READ_PLACE: Final = Statement(
     f"SELECT {MESSAGE_PLACE} FROM chat_chatmessage AS message WHERE id = %(message)s",  # noqa: S608
     MessagePlace,
 )
-# The highest number of a document on the branch: files of messages, stored projects, what tools found,
-# what answers cited. Parameters: leaf. Plan: BRANCH, then the index of each foreign key once.
+# The highest number of a document on the branch: files of messages, stored projects, results of tools,
+# citations of answers. Parameters: leaf. Plan: BRANCH, then the index of each foreign key once.
 HIGHEST_DOCUMENT_NUMBER: Final = Statement(
     f"""{BRANCH}, taken AS (
         SELECT number FROM chat_messagefile WHERE message_id = ANY({BRANCH_IDS})
@@ -45,8 +45,8 @@ HIGHEST_DOCUMENT_NUMBER: Final = Statement(
     """,  # noqa: S608  constants alone
     DocumentNumber,
 )
-# The knowledge bases that were picked with each question of the branch, the newest question first. Parameters: leaf, session. Plan: BRANCH, then
-# the index of chat_turn.user_message_id.
+# The knowledge bases that were picked with each question of the branch, the newest question first.
+# Parameters: leaf, session. Plan: BRANCH, then the index of chat_turn.user_message_id.
 PICKED_BASES: Final = Statement(
     f"""{BRANCH}
     SELECT turn.knowledge_bases FROM chat_turn AS turn JOIN branch ON branch.id = turn.user_message_id
@@ -56,7 +56,7 @@ PICKED_BASES: Final = Statement(
     """,  # noqa: S608  constants alone
     PickedBases,
 )
-# Of each kind the prompt block nearest to the leaf. Parameters: leaf. Plan: BRANCH, one_prompt_block_per_kind.
+# For each kind, the prompt block nearest to the leaf. Parameters: leaf. Plan: BRANCH, one_prompt_block_per_kind.
 LATEST_BLOCKS: Final = Statement(
     f"""{BRANCH}
     SELECT DISTINCT ON (kind) kind, text

@@ -1,5 +1,7 @@
-"""Statements about the models that users are offered, and the prompts that stand in all chats. Plan: the tables are read whole; they have few
-rows."""
+"""Statements about the models that users are offered, and the prompts that stand in all chats.
+
+Plan: the tables are read whole; they have few rows.
+"""
 
 from typing import Final, NamedTuple
 

@@ -99,7 +99,7 @@ class MessagePlace(NamedTuple):
     role: str
 
 
-# Of a table `session`, `turn`, `model` or `message`.
+# Columns of a table `session`, `turn`, `model` or `message`.
 SESSION: Final = select_list(SessionRow, "session", has_provisional_title="has_makeshift_title")
 TURN: Final = select_list(TurnRow, "turn")
 MODEL_CONFIG: Final = select_list(ModelConfigRow, "model")

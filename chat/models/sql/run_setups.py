@@ -1,4 +1,4 @@
-"""Statements, and a part of others, that store what attempts answered with (RunSetup, PromptVersion) and purge it."""
+"""Statements, and a part of others, that store and purge the setups of attempts (RunSetup, PromptVersion)."""
 
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -8,7 +8,7 @@ from chat.transcript.answer_setup import AnswerSetup, canonical_json
 
 
 class SetupParameters(NamedTuple):
-    """One attempt's setup as parameters of a statement; all None if there is nothing to store. content, options: JSON."""
+    """The setup of an attempt as parameters; all None if there is nothing to store. content, options: JSON."""
 
     version: str | None
     content: str | None
@@ -28,11 +28,11 @@ class PurgedVersion(NamedTuple):
 
 
 def store_setups(versions: str, setups: str) -> str:
-    """CTEs that store new contents and the setups of attempts, for a statement that writes their runs anyway.
+    """Return CTEs that store new contents and the setups of attempts, for a statement that writes their runs anyway.
 
-    versions: a table (version, content) with each content at least once.  setups: a table (run, attempt, version, agent,
-    agent_name, options). Rows without a version are ignored. A repeat, or a second write of an attempt, changes nothing.
-    Plan: primary key of chat_promptversion, one_setup_per_attempt.
+    versions: a table (version, content) with each content at least once.  setups: a table (run, attempt, version,
+    agent, agent_name, options). Rows without a version are ignored. A repeat, or a second write of an attempt, changes
+    nothing. Plan: primary key of chat_promptversion, one_setup_per_attempt.
     """
     return f"""
     stored_version AS (

@@ -19,7 +19,7 @@ from chat.transcript.run_spending import RunSpending
 
 
 class RunRow(NamedTuple):
-    """The columns of its run that a worker needs, in the order of the model's fields."""
+    """The columns of a run that its worker needs, in the order of the model's fields."""
 
     options: JSONText
     attempt: int
@@ -81,7 +81,7 @@ class SessionId(NamedTuple):
 
 
 def history_with(to: str, attempt: str, why: str, owner: str = "owner") -> str:
-    """The value of `history` with one more entry (chat/models/run.py describes it), for the UPDATE that moves the run.
+    """Return SQL for `history` with one more entry (see chat/models/run.py), for the UPDATE that moves the run.
 
     The parameters are SQL expressions over the row before the UPDATE.
     """
@@ -93,7 +93,7 @@ _RUNNING, _QUEUED, _STOPPING = (literal(one) for one in (Status.RUNNING, Status.
 # The status before the claim shows whether another worker had the run.
 _WHY_CLAIMED = f"CASE status WHEN {_RUNNING} THEN 'lease_expired' END"
 _TO_RUNNING = history_with(_RUNNING, "attempt + 1", _WHY_CLAIMED, owner="%(owner)s::bigint")
-# Of a run: its turn does not wait for another one.
+# A condition on a run: its turn does not wait for another turn.
 IS_UNBLOCKED = """EXISTS (
     SELECT FROM chat_turn AS turn LEFT JOIN chat_turn AS above ON above.id = turn.after_id
     WHERE turn.id = run.turn_id AND (turn.after_id IS NULL OR above.ended_at IS NOT NULL)
@@ -132,8 +132,8 @@ _TO_END = history_with("%(status)s", "attempt", "NULLIF(%(error_code)s::text, ''
 # Ends one attempt and saves its answer; no row if another attempt owns the run or the state machine forbids the move.
 # Parameters: run, attempt, status, last_seq, the answer (text, reasoning, token_count), the error (error_code,
 # error_message, error_retryable, and upstream_status, upstream_code, upstream_message), the token counts,
-# time_to_first_token_ms, reasoning_ms, cycles, finish_reason, finish_tokens, context_usage, what it has used (spending_columns), and
-# what it answered with (SetupParameters).
+# time_to_first_token_ms, reasoning_ms, cycles, finish_reason, finish_tokens, context_usage, what the run has used
+# (spending_columns), and the setup of the attempt (SetupParameters).
 # Plan: primary keys, one_daily_use_per_user_and_day.
 END: Final = Statement(
     f"""
@@ -202,8 +202,8 @@ SPEND: Final = Statement(
 )
 # Continues an answer that was cut. The attempt that it takes writes nothing but the text so far into a new log, so that
 # no reader takes the end of the log before for the end of this one.
-# Parameters: run, dynamic_context, the columns of RunKnowledgeFields, limit (an interval). Plan: primary keys, chat_chatmessage by parent, chat_turn by
-# user message, one_answer_per_turn_and_model.
+# Parameters: run, dynamic_context, the columns of RunKnowledgeFields, limit (an interval).
+# Plan: primary keys, chat_chatmessage by parent, chat_turn by user message, one_answer_per_turn_and_model.
 GO_ON: Final = Statement(
     f"""
     WITH continued AS (

@@ -1,8 +1,8 @@
-"""Finding a user's sessions by the words of their titles and messages, in whichever spelling (decision 0106).
+"""The search for a user's sessions by the words of their titles and messages, in any spelling (decision 0106).
 
-Every word that is looked for must be there, or a word that begins with it, in one message or in the title; by indexes
-that migrations 0015 and 0075 make. A text with a script that puts no spaces between words is looked for as it stands, in
-messages that have all its pairs of characters.
+One message or the title must have every word of the query, or a word that begins with it. The indexes are those of
+migrations 0015 and 0075. A text in a script that puts no spaces between words is searched for as it stands, in messages
+that have all its pairs of characters.
 """
 
 import re
@@ -32,8 +32,9 @@ _TITLE_HAS_WORDS: Final = (
     "knowledge_normal_words('simple', knowledge_normal_form(title)) @@ to_tsquery('simple', %(query)s)"
 )
 _TITLE_HAS_TEXT: Final = "strpos(knowledge_normal_form(title), %(text)s) > 0"
-# Not a union of what messages and titles match: of words that most messages have, Postgres asks each session of the owner for one
-# such message, and of rare ones the index. A union reads all messages of all users that have them, 11 s of 2 million.
+# Not a union of the matches in messages and titles: for words that most messages have, Postgres asks each session of
+# the owner for one such message, and for rare words the index. A union reads all messages of all users that have the
+# words: 11 s for 2 million.
 _FOUND: Final = """
     SELECT own.id FROM chat_session AS own WHERE own.owner_id = %(owner)s AND (
         EXISTS (SELECT FROM chat_chatmessage AS message WHERE message.session_id = own.id AND ({in_message})) OR {in_title}
@@ -42,7 +43,7 @@ _FOUND: Final = """
 
 
 class Hit(NamedTuple):
-    """excerpt: the text around the match; None in scripts without spaces."""
+    """The first match in a session. excerpt: the text around the match; None in scripts without spaces."""
 
     message: UUID
     excerpt: str | None
@@ -51,7 +52,8 @@ class Hit(NamedTuple):
 class _Match(NamedTuple):
     """rounds: turn_number of each tool call that has a text_before; None without any.
 
-    excerpt: None where the words are written in another way.  text: what the excerpt must be made of again, else None.
+    excerpt: None where the words are spelled in another way.  text: the text that the excerpt must be made of again, or
+    None.
     """
 
     session_id: UUID
@@ -105,7 +107,7 @@ _HITS_AS_THEY_STAND: Final = Statement(
     _HitAsItStands,
 )
 _HITS_BY_PAIRS: Final = Statement(_HITS_AS_THEY_STAND.sql.replace(_HAS_TEXT, _HAS_PAIRS), _HitAsItStands)
-# The excerpts of given texts. Parameters: query, sessions, texts.
+# The excerpts of texts. Parameters: query, sessions, texts.
 _EXCERPTS_OF_TEXTS: Final = Statement(
     f"""
     SELECT session_id, {_HEADLINE}
@@ -117,7 +119,7 @@ _EXCERPTS_OF_TEXTS: Final = Statement(
 
 
 class _Search(NamedTuple):
-    """What is looked for: all of the words as prefixes, or the text, which has these pairs of characters, or has none."""
+    """A query: all of the words as prefixes, or the text, which has these pairs of characters or none."""
 
     text: str
     words: list[str]
@@ -125,33 +127,33 @@ class _Search(NamedTuple):
 
     @property
     def query(self) -> str:
-        """For to_tsquery()."""
+        """The argument of to_tsquery()."""
         return " & ".join([f"{_quote(word)}:*" for word in self.words] or map(_quote, self.pairs))
 
     @property
     def conditions(self) -> tuple[str, str]:
-        """On a message and on a title, with the parameters query and text."""
+        """The conditions on a message and on a title, with the parameters query and text."""
         if self.words:
             return _HAS_WORDS, _TITLE_HAS_WORDS
         return _HAS_PAIRS if self.pairs else _HAS_TEXT, _TITLE_HAS_TEXT
 
 
 def matching_sessions(owner_id: Any, text: str) -> RawSQL:
-    """The ids of the owner's sessions that match, as a subquery."""
+    """Return a subquery of the ids of the owner's sessions that match."""
     search = _search(text)
     in_message, in_title = search.conditions
     return _raw(_FOUND.format(in_message=in_message, in_title=in_title), search, owner_id)
 
 
 def matching_messages(text: str, column: Literal["id", "session_id"]) -> RawSQL:
-    """The column of all matching messages of all users, as a subquery."""
+    """Return a subquery of the column of all matching messages of all users."""
     search = _search(text)
     condition = search.conditions[0]
     return _raw(f"SELECT {column} FROM chat_chatmessage AS message WHERE {condition}", search)  # noqa: S608  no values
 
 
 def hits(sessions: Iterable[UUID], text: str) -> dict[UUID, Hit]:
-    """Session -> the first message that matches; sessions of which only the title matches are left out."""
+    """Return the first message that matches, by session; sessions of which only the title matches are left out."""
     search = _search(text)
     wanted = list(sessions)
     if not wanted:
@@ -204,7 +206,7 @@ def _quote(word: str) -> str:
 
 
 def _raw(sql: str, search: _Search, owner_id: Any = None) -> RawSQL:
-    """RawSQL takes its parameters in their order."""
+    """Build a RawSQL, which takes its parameters in their order."""
     values = {"owner": owner_id, "query": search.query, "text": search.text}
     names = _PARAMETER.findall(sql)
     return RawSQL(_PARAMETER.sub("%s", sql), [values[name] for name in names])  # noqa: S611  no values but the parameters

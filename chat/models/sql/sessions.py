@@ -49,7 +49,7 @@ LOCK: Final = Statement(
     """,  # noqa: S608
     SessionRow,
 )
-# The same, of one that may be in the trash.
+# The same for a session that may be in the trash.
 LOCK_ANY: Final = Statement(
     f"SELECT {SESSION} FROM chat_session AS session WHERE id = %(session)s FOR NO KEY UPDATE",  # noqa: S608
     SessionRow,

@@ -5,19 +5,19 @@ from uuid import UUID
 
 from chat.models.sql.statements import BRANCH, BRANCH_IDS, Statement
 
-# Of one answer, those inside agent tools included.
+# Calls of one answer, those inside agent tools included.
 MAX_SHOWN_CALLS: Final = 100
-# Of the arguments of a call and of its response each.
+# Characters of the arguments of a call, and of its response.
 MAX_CALL_CHARACTERS: Final = 10_000
-# More rounds of tools than this begin no paragraph of a shared answer.
+# Rounds of tools beyond this number begin no paragraph of a shared answer.
 MAX_PARAGRAPHS: Final = 1_000
-# What a call and a message are counted for beside their texts.
+# The sizes that a call and a message are counted for beside their texts.
 _CALL_BYTES: Final = 200
 _MESSAGE_BYTES: Final = 500
 
 
 class SizedMessage(NamedTuple):
-    """size_bytes: about what the page of a share contains of it."""
+    """size_bytes: approximately what the page of a share contains of the message."""
 
     id: UUID
     size_bytes: int
@@ -41,8 +41,8 @@ class RoundText(NamedTuple):
     text_before: str
 
 
-# The messages of a branch without its root, oldest first. Parameters: leaf. Plan: BRANCH, then the index of each foreign key
-# once.
+# The messages of a branch without its root, oldest first.
+# Parameters: leaf. Plan: BRANCH, then the index of each foreign key once.
 SIZES: Final = Statement(
     f"""{BRANCH}, calls AS (
         SELECT run.message_id, least(sum(size), {MAX_SHOWN_CALLS} * max(size)) AS size
@@ -69,9 +69,10 @@ SIZES: Final = Statement(
 
 
 def _shown_calls(column: str) -> Statement[ShownCall]:
-    """The first calls of each parent in their order, at most `limit`. Parameters: parents, limit.
+    """Return a statement that reads the first calls of each parent, at most `limit`, in their order.
 
-    Plan: of each parent as many entries of one_tool_call_per_place_in_… as are shown, however many there are.
+    Parameters: parents, limit. Plan: for each parent, as many entries of one_tool_call_per_place_in_… as are shown,
+    however many there are.
     """
     return Statement(
         f"""

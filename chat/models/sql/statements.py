@@ -1,9 +1,9 @@
 """Executes fixed SQL statements, prepared on the server, and returns their rows as NamedTuples.
 
 Only for statements that every turn needs: building a query takes the ORM 0.5 to 2 ms of processor time, executing it
-takes 0.1 ms (measured), and a turn had fifty of them. Everything rarer stays with the ORM. A statement stands beside the
-NamedTuple of its rows and is called by a method of the model. Values are sent apart from the text, so Postgres keeps
-the plan of a text. This module contains no tables.
+takes 0.1 ms (measured), and a turn had fifty of them. Everything rarer stays with the ORM. A statement stands beside
+the NamedTuple of its rows and is called by a method of the model. Values are sent apart from the text, so Postgres
+keeps the plan of a text. This module contains no tables.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from psycopg.errors import QueryCanceled
 
 # Executions on one connection after which psycopg prepares a statement there, so that Postgres keeps its plan.
 PREPARED_AFTER: Final = 1
-# Of rows that insert() sends at once.
+# The size of the rows that insert() sends at once.
 BATCH_BYTES: Final = 4 * 1024 * 1024
 
 # A column of JSON, which connections of Django read as text; instance() decodes it.
@@ -40,8 +40,8 @@ BRANCH = """
         SELECT above.id, above.parent_id, depth + 1
         FROM chat_chatmessage AS above JOIN branch ON above.id = branch.parent_id
     )"""
-# After it, the ids of the branch's messages, for = ANY (...): other tables are then read by index, in one pass. A join, or
-# a subquery for each message, is planned for a branch whose length nobody knows.
+# After BRANCH: the ids of the branch's messages, for = ANY (...). Other tables are then read by index, in one pass. A
+# join, or a subquery for each message, is planned for a branch whose length nobody knows.
 BRANCH_IDS: Final = "ARRAY(SELECT id FROM branch)"
 
 
@@ -57,16 +57,16 @@ class Statement(Generic[R]):
         self.read: Callable[[Sequence[Any]], R] = _reader(row)
 
     def first(self, **parameters: Any) -> R | None:
-        """Execute it; returns the first row, None if there is none."""
+        """Execute the statement; return the first row, None if there is none."""
         row = self._execute(parameters).fetchone()
         return None if row is None else self.read(row)
 
     def all(self, **parameters: Any) -> list[R]:
-        """Execute it; returns all rows."""
+        """Execute the statement; return all rows."""
         return [self.read(row) for row in self._execute(parameters).fetchall()]
 
     def query(self, **parameters: Any) -> "Query[R]":
-        """The statement with its parameters, for together()."""
+        """Return the statement with its parameters, for together()."""
         return Query(self, parameters)
 
     def _execute(self, parameters: Mapping[str, Any]) -> Cursor[Any]:
@@ -90,7 +90,7 @@ def together(one: Query[A], other: Query[B], /) -> tuple[list[A], list[B]]: ...
 @overload
 def together(*queries: Query[Any]) -> Sequence[list[Any]]: ...
 def together(*queries: Query[Any]) -> Sequence[list[Any]]:
-    """All rows of each query, in one round trip: waking a waiting thread costs more than most queries do.
+    """Return all rows of each query, in one round trip: waking a waiting thread costs more than most queries do.
 
     The queries are executed one after the other, and each sees what was committed when it started. Outside a
     transaction they form one: locks are held to the end, and if one fails nothing was done.
@@ -111,8 +111,8 @@ def together(*queries: Query[Any]) -> Sequence[list[Any]]:
 
 @contextmanager
 def _borrowed_connection() -> Iterator[Any]:
-    """The thread's connection, or one from Django's pool if Django has none open in this thread: opening and closing
-    one the way Django does costs more than most statements."""
+    """Borrow the thread's connection, or one from Django's pool if Django has none open in this thread: opening and
+    closing a connection the way Django does costs more than most statements."""
     django: Any = connections[DEFAULT_DB_ALIAS]
     pool = None if django.connection or django.in_atomic_block else django.pool
     with django.wrap_database_errors:
@@ -133,7 +133,7 @@ def _borrowed_connection() -> Iterator[Any]:
 
 
 def _execute(borrowed: Any, sql: str, parameters: Mapping[str, Any]) -> Cursor[Any]:
-    """Past Django's cursor, which merges the values into the text, so that Postgres would plan every execution anew."""
+    """Execute SQL past Django's cursor, which merges the values into the text, so that Postgres would plan it anew."""
     if connection.queries_logged:
         connection.queries_log.append({"sql": sql, "time": ""})
     # For these statements alone: psycopg would keep the texts of Django's queries with all the values in them.
@@ -145,7 +145,7 @@ def _execute(borrowed: Any, sql: str, parameters: Mapping[str, Any]) -> Cursor[A
 
 
 class _Part(NamedTuple):
-    """A field that is a NamedTuple itself. width: its columns."""
+    """A field that is a NamedTuple itself. width: the number of its columns."""
 
     make: Callable[[Sequence[Any]], Any]
     width: int
@@ -175,7 +175,7 @@ def _reader(row: type[R]) -> Callable[[Sequence[Any]], R]:
 
 
 def _part(hint: Any) -> _Part | None:
-    """None: the field is one column."""
+    """Return how to read a field that is a NamedTuple; None: the field is one column."""
     for row in (hint, *get_args(hint)):
         if hasattr(row, "_fields"):
             return _Part(_reader(row), _width(row), is_optional=row is not hint)
@@ -188,23 +188,23 @@ def _width(row: type[tuple[Any, ...]]) -> int:
 
 
 def select_list(row: type[tuple[Any, ...]], alias: str, **columns: str) -> str:
-    """The columns of a NamedTuple whose fields are called as they are. columns: those of fields with another name."""
+    """List the columns for a NamedTuple, each called as its field. columns: the columns that are called otherwise."""
     fields: Sequence[str] = row._fields  # type: ignore[attr-defined]
     return ", ".join(f"{alias}.{columns.get(field, field)}" for field in fields)
 
 
 def literal(value: str) -> str:
-    """A constant of this project, such as a status, as an SQL literal. Not for values from outside."""
+    """Return a constant of this project, such as a status, as an SQL literal. Not for values from outside."""
     return f"'{value}'"
 
 
 def literals(values: Iterable[str]) -> str:
-    """literal() of each, for IN (...); in a fixed order, so that every process prepares the same text."""
+    """Return the literal() of each, for IN (...); in a fixed order, so that every process prepares the same text."""
     return ", ".join(literal(value) for value in sorted(values))
 
 
 def instance(model: type[M], row: tuple[Any, ...]) -> M:
-    """The row as the ORM would have read it; attributes that it lacks are loaded when they are used.
+    """Return the row as the ORM would have read it; attributes that it lacks are loaded when they are used.
 
     row: a NamedTuple whose fields are attributes of the model, in the order of its fields (Model.from_db).
     """
@@ -220,7 +220,7 @@ def _json_columns(kind: type[Any]) -> list[int]:
 
 
 def insertion(model: type[models.Model], parameter: str) -> str:
-    """INSERT of the rows() passed as `parameter`; columns that only the database has a default for are left to it."""
+    """Return an INSERT of the rows() passed as `parameter`; columns with a default only in the database are omitted."""
     listed = ", ".join(field.column for field in _written(model))
     table = model._meta.db_table  # noqa: SLF001  Django's documented model API
     return (
@@ -246,7 +246,7 @@ def insert(instances: Sequence[models.Model]) -> None:
 
 
 def rows(instances: Sequence[models.Model]) -> str:
-    """Unsaved instances as a parameter of insertion()."""
+    """Encode unsaved instances as a parameter of insertion()."""
     return _array([_row(one) for one in instances])
 
 

@@ -1,15 +1,15 @@
-"""Statements about what users have stored, in bytes.
+"""Statements about the bytes that users have stored.
 
-Counted are the texts of messages, reasoning, tool calls, citations, feedback and errors as UTF-8, JSON as it is stored, and
-ROW_BYTES for each message and tool call, so that many short ones have a size too. Postgres knows the length of a long text
-without reading it.
+Counted are the texts of messages, reasoning, tool calls, citations, feedback and errors as UTF-8, JSON as it is stored,
+and ROW_BYTES for each message and tool call, so that many short ones have a size too. Postgres knows the length of a
+long text without reading it.
 """
 
 from typing import Final, NamedTuple
 
 from chat.models.sql.statements import Statement
 
-# About what a message or a call takes up beside its texts.
+# The approximate size of a message or a call beside its texts.
 ROW_BYTES: Final = 512
 
 
@@ -51,7 +51,8 @@ MEASURE: Final = Statement(
     """,  # noqa: S608  constants alone
     MeasuredSession,
 )
-# Of some files: contents and texts, and the contents of documents' versions that are served while another is read.
+# The size of some files: contents and texts, and the contents of versions of documents that are served while another
+# version is read.
 _OF_FILES: Final = """(
         SELECT COALESCE(SUM(file.size_bytes + octet_length(file.text) + COALESCE(served.size_bytes, 0)), 0)
         FROM knowledge_file AS file LEFT JOIN knowledge_servedversion AS served ON served.document_id = file.id

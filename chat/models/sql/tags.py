@@ -1,4 +1,7 @@
-"""Statements about the tags of a user's sessions. A tag is a word that at least one session has; capitals do not tell two apart."""
+"""Statements about the tags of a user's sessions.
+
+A tag is a word that at least one session has; words that differ only in capitals are the same tag.
+"""
 
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -11,7 +14,7 @@ _HAS_TAG: Final = "EXISTS (SELECT FROM unnest(tags) AS tag WHERE lower(tag) = lo
 
 
 class UsedTag(NamedTuple):
-    """sessions: how many have it, those in the trash left out."""
+    """sessions: how many sessions have the tag, those in the trash left out."""
 
     name: str
     sessions: int
@@ -49,6 +52,6 @@ REPLACE: Final = Statement(
 
 
 def sessions_with(owner_id: Any, tag: str) -> RawSQL:
-    """The ids of the owner's sessions that have the tag, as a subquery."""
+    """Return a subquery of the ids of the owner's sessions that have the tag."""
     condition = _HAS_TAG.format(tag="%s")
     return RawSQL(f"SELECT id FROM chat_session WHERE owner_id = %s AND {condition}", [owner_id, tag])  # noqa: S608, S611  no values

@@ -13,8 +13,8 @@ from chat.protocol.states import LIVE
 
 
 class TurnState(NamedTuple):
-    """A turn that has not ended. statuses: of its runs. is_announced: all of them are. is_untitled: its session has no
-    title that stays."""
+    """A turn that has not ended. statuses: those of its runs. is_announced: all runs are. is_untitled: its session has
+    no title that stays."""
 
     id: UUID
     statuses: list[str]
@@ -24,7 +24,7 @@ class TurnState(NamedTuple):
 
 
 class Blocker(NamedTuple):
-    """turn: the one that must end before a reply can start; None: no turn."""
+    """turn: the turn that must end before a reply can start; None: no turn."""
 
     turn: UUID | None
 
@@ -103,9 +103,9 @@ END: Final = Statement(
 # The models that the owner has chosen for chats which name none.
 _PREFERRED = "COALESCE((SELECT models::text[] FROM chat_preferences WHERE user_id = %(owner)s), '{}')"
 _MODEL_ORDER = "model.is_named DESC, model.is_default DESC, model.name"
-# Parameters: session, owner, names (of models, NULL: the preferred and the default one), most (of the models beside preferred ones), client_message_id (or NULL).
-# Plan: primary keys, unique index on chat_run.message_id, one_message_per_client_id, run_live, those of DAILY_ACCOUNT; chat_modelconfig is read
-# whole.
+# Parameters: session, owner, names (of models, NULL: the preferred and the default one), most (the number of models
+# beside preferred ones), client_message_id (or NULL). Plan: primary keys, unique index on chat_run.message_id,
+# one_message_per_client_id, run_live, those of DAILY_ACCOUNT; chat_modelconfig is read whole.
 READ_TIP_SNAPSHOT: Final = Statement(
     f"""
     SELECT session.latest_event, session.agent_id,

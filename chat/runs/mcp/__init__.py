@@ -1,1 +1,1 @@
-"""Servers of the Model Context Protocol that staff enter: what a row may say, changes, and the listing of tools."""
+"""Use cases of MCP servers (Model Context Protocol), which staff add: validation, changes, listings and sign-ins."""

@@ -1,4 +1,7 @@
-"""Use cases of resources and prompts of MCP servers, which users attach or fill in. Workers ask the servers (llm_worker/mcp/requests.py)."""
+"""Use cases of the resources of MCP servers, which users attach, and of their prompts, which users fill in.
+
+Workers make the requests to the servers (llm_worker/mcp/requests.py).
+"""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -24,7 +27,8 @@ MAX_ARGUMENT_CHARACTERS: Final = 20_000
 
 
 class Attachable(NamedTuple):
-    """What a user may attach of a server now. catalog: None if the server is down, or the user has to sign in."""
+    """A server whose resources and prompts a user may use.
+    catalog: None if the server is down, or a sign-in is needed first."""
 
     server: McpServer
     sign_in_state: str
@@ -32,7 +36,8 @@ class Attachable(NamedTuple):
 
 
 def list_attachables(user: User) -> Sequence[Attachable]:
-    """Of the servers that list something, or that this user could sign in to, by name. Lists that have expired are requested anew."""
+    """Return, by name, the enabled servers that list anything to the user, or that the user has to sign in to.
+    Requests expired lists again, without waiting for them."""
     servers = list(McpServer.objects.without_documents().filter(is_enabled=True))
     catalogs = {catalog.server_id: catalog for catalog in McpCatalog.objects.visible_to(user)}
     states = sign_in_states(user, servers)
@@ -47,7 +52,8 @@ def list_attachables(user: User) -> Sequence[Attachable]:
 
 
 def attach_resource(user: User, server: McpServer, uri: str) -> McpRequest:
-    """Have a worker read a resource that the server has listed to this user, once, and store it as a file of theirs. Raises ApiError."""
+    """Have a worker read once a resource that the server lists to this user, and store it as a file of the user.
+    Raises ApiError."""
     catalog = _catalog_of(user, server)
     if catalog is None or catalog.resource(uri) is None:
         raise ApiError("mcp_resource_not_found", field="uri")
@@ -55,7 +61,7 @@ def attach_resource(user: User, server: McpServer, uri: str) -> McpRequest:
 
 
 def fill_prompt(user: User, server: McpServer, name: str, arguments: Mapping[str, str]) -> McpRequest:
-    """Have a worker ask the server for the text of a prompt. Raises ApiError."""
+    """Have a worker request the text of a prompt with these arguments from the server. Raises ApiError."""
     catalog = _catalog_of(user, server)
     prompt = catalog.prompt(name) if catalog else None
     if prompt is None:
@@ -92,7 +98,7 @@ def _is_reachable(server: McpServer) -> bool:
 
 
 def _refresh(user: User, states: Mapping[McpServer, str], catalogs: Mapping[Any, McpCatalog]) -> None:
-    """Nobody waits for it."""
+    """Request the lists that are missing or have expired. No caller waits for them."""
     held = {credential.server_id: credential for credential in McpCredential.objects.held_by(user)}
     now = timezone.now()
     for server, state in states.items():

@@ -1,4 +1,4 @@
-"""Reads the file in which desktop clients list their MCP servers, `{"mcpServers": {name: …}}`, as fields of rows. Pure."""
+"""Parses the file in which desktop clients list MCP servers, `{"mcpServers": {name: …}}`, into fields of rows. Pure."""
 
 import json
 import re
@@ -10,17 +10,17 @@ from django.utils.translation import gettext as _
 from chat.models.mcp_server import Transport
 from chat.protocol.mcp_names import MAX_SERVER_NAME
 
-# As clients write that a value is one of the environment.
+# The syntax of clients for a value from the environment.
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)")
 _HTTP: Final = frozenset({"http", "streamable-http", "streamableHttp", "streamable_http"})
 
 
 class ImportRefused(Exception):
-    """The message is for people."""
+    """The file cannot be imported. The message is for users."""
 
 
 def read_servers(text: str) -> list[dict[str, Any]]:
-    """Raises ImportRefused."""
+    """Parse the file, and return the fields of each server. Raises ImportRefused."""
     try:
         read = json.loads(text)
     except (ValueError, RecursionError):
@@ -51,7 +51,8 @@ def _fields(name: str, one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _variables(server: str, given: Any) -> dict[str, str]:
-    """Of values, only the names of the environment variables that have them may be stored."""
+    """Return the environment variable of each entry.
+    Raises ImportRefused for a plain value: values must not be stored."""
     found: dict[str, str] = {}
     for name, value in given.items() if isinstance(given, dict) else ():
         match = _VARIABLE.fullmatch(str(value))

@@ -1,6 +1,6 @@
-"""What a row of an MCP server may say. Staff may enter servers; they must not start any program, nor read secrets of ours.
+"""Validates the row of an MCP server: staff may add servers, but not start any program or read secrets of Turnwire.
 
-Raises ApiError, with the field.
+Raises ApiError with the field.
 """
 
 import re
@@ -19,7 +19,7 @@ from knowledge.guarded_http.target import parse_target
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # RFC 9110, section 5.6.2: token.
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-# Those that the protocol and the connection need for themselves.
+# Headers that the protocol and the connection set themselves.
 _OWN_HEADERS: Final = frozenset(
     {
         "accept",
@@ -35,7 +35,8 @@ MAX_ENTRIES: Final = 50
 
 
 def check(fields: Mapping[str, Any], *, is_demo_command: bool = False) -> None:
-    """fields: of the whole row.  is_demo_command: its command is that of the trial's server."""
+    """Check the fields of the whole row.
+    Raises ApiError. is_demo_command: the command is that of the trial's server."""
     if not is_server_name(fields["name"]):
         raise ApiError(
             "invalid_value", "A name has letters, digits, - and _, but no two _ in a row.", field="name"
@@ -112,6 +113,6 @@ def _check_variables(field: str, given: Any, pattern: re.Pattern[str]) -> None:
 
 
 def is_own_variable(variable: str) -> bool:
-    """Whether it is one that Turnwire itself reads, or that has the key of a model server."""
+    """Return whether Turnwire itself reads the variable, or it contains the key of a model server."""
     ours = (DEFAULT_KEY_VARIABLE, *settings.OWN_VARIABLES)
     return variable in ours or variable.startswith(settings.LLM_KEY_PREFIX)

@@ -21,12 +21,12 @@ from chat.runs.task_queue import UNREACHABLE, send_message
 logger = logging.getLogger(__name__)
 
 MAX_SERVERS: Final = 100
-# A listing that was requested less long ago is not requested again by runs.
+# Runs do not request a listing again within this time.
 PATIENCE: Final = timedelta(seconds=30)
 
 
 def create_server(user: User, fields: Mapping[str, Any]) -> McpServer:
-    """Raises ApiError."""
+    """Create a server, and request the list of its tools. Raises ApiError."""
     rules.check(McpServer(**fields).edited)
     if McpServer.objects.count() >= MAX_SERVERS:
         raise ApiError("too_many_mcp_servers", max=MAX_SERVERS)
@@ -40,7 +40,7 @@ def create_server(user: User, fields: Mapping[str, Any]) -> McpServer:
 
 
 def change_server(server: McpServer, fields: Mapping[str, Any]) -> None:
-    """Raises ApiError."""
+    """Change these fields of a server, and request the list of its tools. Raises ApiError."""
     changed = server.edited | dict(fields)
     rules.check(changed, is_demo_command=server.is_demo and changed["command"] == server.command)
     if changed["command"] != server.command:
@@ -54,14 +54,14 @@ def change_server(server: McpServer, fields: Mapping[str, Any]) -> None:
 
 
 def request_listing(server: McpServer, credential: McpCredential | None = None) -> None:
-    """Have a worker list the tools, after the commit, with this credential first. A disabled server is asked nothing."""
+    """Have a worker list the tools after the commit, with this credential first, unless the server is disabled."""
     if server.is_enabled:
         McpServer.objects.filter(pk=server.pk).update(requested_at=Now())
         call_after_commit(lambda: _send(server, str(credential.pk) if credential else ""))
 
 
 def refresh_stale(choices: Iterable[str]) -> None:
-    """Have those of these servers listed again whose list has expired, or that were down: their runs do not wait for it."""
+    """Request new lists of the chosen servers whose list has expired or that were down. Runs do not wait for them."""
     moment = Now()
     stale = Q(expires_at__lt=moment) | ~Q(status=McpStatus.READY)
     waiting = Q(requested_at=None) | Q(requested_at__lt=moment - PATIENCE)

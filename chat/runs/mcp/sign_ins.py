@@ -22,12 +22,12 @@ from chat.runs.task_queue import UNREACHABLE, send_message
 
 logger = logging.getLogger(__name__)
 
-# Of what an issuer sends with the browser.
+# The limit of each value that an issuer sends through the browser.
 MAX_ANSWER_CHARACTERS: Final = 4_000
 
 
 def begin_sign_in(user: User, server: McpServer, redirect_uri: str) -> McpSignIn:
-    """Have a worker find out where the user has to go. Raises ApiError."""
+    """Begin a sign-in, and have a worker find the address where the user signs in. Raises ApiError."""
     _check_may_sign_in(user, server)
     if not encryption.is_available():
         raise ApiError("encryption_unavailable")
@@ -37,7 +37,8 @@ def begin_sign_in(user: User, server: McpServer, redirect_uri: str) -> McpSignIn
 
 
 def take_answer(sign_in: McpSignIn, answer: Mapping[str, str]) -> bool:
-    """Have a worker exchange what the user came back with: `code` or `error`, and `iss`. False: it was taken already."""
+    """Have a worker exchange the values that the browser returned: `code` or `error`, and `iss`.
+    False: the sign-in has an answer already, or has expired."""
     kept = {
         name: text[:MAX_ANSWER_CHARACTERS]
         for name, text in answer.items()
@@ -53,7 +54,8 @@ def take_answer(sign_in: McpSignIn, answer: Mapping[str, str]) -> bool:
 
 
 def sign_out(user: User, server: McpServer) -> None:
-    """Forget what calls of this user, or of all, were made with, and have a worker tell its issuer. Raises ApiError."""
+    """Delete the credential of this user, or of all users, and have a worker revoke it at its issuer.
+    Raises ApiError."""
     _check_may_sign_in(user, server)
     McpSignIn.objects.filter(user=user, server=server).delete()
     held = McpCredential.objects.filter(server=server, user=None if server.is_shared else user)
@@ -65,7 +67,7 @@ def sign_out(user: User, server: McpServer) -> None:
 
 
 def sign_in_states(user: User, servers: Collection[McpServer]) -> Mapping[McpServer, str]:
-    """By server, whether this user has to sign in, or to sign in again, before all of its tools can be called."""
+    """Return for each server whether the user has to sign in (again) before all of its tools can be called."""
     usable = McpCredential.objects.usable().filter(server=OuterRef("pk"))
     mine = usable.filter(Q(user=user) | Q(user=None), wanted_scope="")
     rows: QuerySet[McpServer] = McpServer.objects.filter(pk__in=[server.pk for server in servers])
@@ -79,19 +81,20 @@ def sign_in_states(user: User, servers: Collection[McpServer]) -> Mapping[McpSer
 
 
 def may_sign_in(user: User, server: McpServer) -> bool:
-    """To a server that all users share, staff sign in."""
+    """Return whether the user may sign in to the server.
+    If all users share a sign-in, only staff with the permission may."""
     return not server.is_shared or (user.is_staff and user.has_perm("chat.change_mcpserver"))
 
 
 def can_sign_in(user_id: int, server: McpServer) -> bool:
-    """Whether it helps to ask this user to."""
+    """Return whether the user can sign in to the server, so that it makes sense to ask for it."""
     if not (server.takes_sign_ins and encryption.is_available()):
         return False
     return not server.is_shared or may_sign_in(User.objects.get(pk=user_id), server)
 
 
 def _state(server: McpServer, is_mine: bool, is_used: bool) -> str:
-    """is_used: by somebody, so that it is known to demand it."""
+    """Return the state. is_used: a user has signed in to the server, so it is known to demand a sign-in."""
     if is_mine:
         return SIGNED_IN
     demands = server.takes_sign_ins and (is_used or server.status == McpStatus.NEEDS_SIGN_IN)

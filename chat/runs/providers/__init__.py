@@ -1,1 +1,1 @@
-"""Use cases of providers: servers of models that staff add on the page, their models, and checks of them (decision 0146)."""
+"""Use cases of providers: model servers that staff add on the page, their models, and their checks (decision 0146)."""

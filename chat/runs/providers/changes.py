@@ -16,7 +16,7 @@ MAX_PROVIDERS: Final = 50
 
 
 def create_provider(user: User, *, api_key: str = "", **fields: Any) -> Provider:
-    """Raises ApiError."""
+    """Create a provider. api_key: empty for none. Raises ApiError."""
     _check_address(fields["base_url"])
     if Provider.objects.existing().count() >= MAX_PROVIDERS:
         raise ApiError("too_many_providers", max=MAX_PROVIDERS)
@@ -31,7 +31,7 @@ def create_provider(user: User, *, api_key: str = "", **fields: Any) -> Provider
 
 
 def change_provider(provider: Provider, *, api_key: str | None = None, **fields: Any) -> None:
-    """As Provider.change. Raises ApiError."""
+    """Change a provider as Provider.change() does, and announce its models. Raises ApiError."""
     if "base_url" in fields:
         _check_address(fields["base_url"])
     try:
@@ -49,7 +49,7 @@ def change_provider(provider: Provider, *, api_key: str | None = None, **fields:
 
 
 def delete_provider(provider: Provider) -> None:
-    """Its key is gone at once. Answers of its models stay readable; runs that have not begun fail. Raises ApiError."""
+    """Delete a provider and its key. Answers of its models stay readable; runs not begun yet fail. Raises ApiError."""
     with transaction.atomic():
         if not provider.retire():
             raise ApiError("provider_not_found")

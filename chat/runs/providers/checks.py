@@ -1,4 +1,5 @@
-"""Requests checks of providers: a worker lists the models and tries one (llm_worker/side_requests/provider_check.py)."""
+"""Requests checks of providers: a worker lists the models and tries one
+(llm_worker/side_requests/provider_check.py)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -9,12 +10,13 @@ from chat.protocol.errors import ApiError
 from chat.protocol.tasks import CHECK_PROVIDER, DEFAULT_QUEUE
 from chat.runs.task_queue import UNREACHABLE, send_message
 
-# A check that was requested less long ago, and has not ended, is not requested again.
+# Within this time, a check that has not ended is not requested again.
 PATIENCE: Final = timedelta(seconds=30)
 
 
 def request_check(provider: Provider, model: str | None = None) -> None:
-    """model: as the server calls it; empty: none is tried; None: one that is enabled, if there is one. Raises ApiError."""
+    """Request a check, unless one is pending. Raises ApiError.
+    model: its name at the server; empty to try none; None to try an enabled model, if there is one."""
     now = datetime.now(UTC)
     if _is_pending(provider, now):
         return

@@ -16,13 +16,13 @@ MAX_NAME_CHARACTERS: Final = 200
 
 
 def save_models(provider_id: UUID, given: Sequence[Mapping[str, Any]]) -> None:
-    """Create or change the given models; others stay as they are. Raises ApiError, and then stores none.
+    """Create or change models of a provider; its other models do not change. Raises ApiError; then nothing was stored.
 
-    given: fields of ModelConfig, with `upstream_name`, by which a model is found.
+    given: fields of ModelConfig, with `upstream_name`, which identifies the model.
     """
     try:
         with transaction.atomic():
-            # One writer at a time: names are chosen, and counted.
+            # One writer at a time, since names are chosen and models are counted.
             provider = Provider.objects.existing().select_for_update().filter(pk=provider_id).first()
             if provider is None:
                 raise ApiError("provider_not_found")
@@ -34,7 +34,7 @@ def save_models(provider_id: UUID, given: Sequence[Mapping[str, Any]]) -> None:
                 ModelConfig.objects.ensure_default()
             offered_models.announce_change()
     except IntegrityError:
-        # Stored at the same moment, of another provider or in the admin.
+        # Another provider or the admin has stored the name at the same moment.
         raise ApiError("model_name_taken", field="models") from None
 
 
@@ -54,7 +54,7 @@ def _save_model(provider: Provider, fields: dict[str, Any]) -> None:
 
 
 def _new_model(provider: Provider, upstream: str, name: str) -> ModelConfig:
-    """Not stored yet. A model of a deleted provider is taken over: its answers stay those of a model of this name."""
+    """Return a new model, not stored yet, or the model of this name of a deleted provider, which keeps its answers."""
     if not name:
         own = f"{upstream} ({provider.name})"[-MAX_NAME_CHARACTERS:]
         name = own if _is_taken(upstream) else upstream
@@ -65,6 +65,6 @@ def _new_model(provider: Provider, upstream: str, name: str) -> ModelConfig:
 
 
 def _is_taken(name: str, by_others_than: int | None = None) -> bool:
-    """A model of a deleted provider gives its name away."""
+    """Return whether another model has the name. Names of models of deleted providers are free."""
     named = ModelConfig.objects.filter(name=name).exclude(provider__deleted_at__isnull=False)
     return named.exclude(pk=by_others_than or 0).exists()

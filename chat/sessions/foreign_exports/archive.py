@@ -1,6 +1,7 @@
-"""Finds the conversations and the files of questions in the zip that ChatGPT, Claude or DeepSeek sends: other entries are not unpacked.
+"""Finds the conversations and the files of questions in the zip that ChatGPT, Claude or DeepSeek sends.
 
-Conversations are in conversations.json, or in conversations-000.json and those that follow, all in one folder.
+Other entries are not unpacked. Conversations are in conversations.json, or in conversations-000.json and those that
+follow, all in one folder.
 """
 
 import mmap
@@ -16,7 +17,7 @@ from chat.sessions.foreign_exports.importer import Part
 from chat.sessions.foreign_exports.products import WHAT_TO_CHOOSE
 from chat.sessions.portable.zip_reader import ZipReader, refusal
 
-# Pictures of years; the length of the directory is limited as well.
+# Enough for the pictures of years. The length of the directory is limited as well.
 MAX_ENTRIES: Final = 20_000
 MAX_PARTS: Final = 2_000
 _MAGIC: Final = (b"PK\x03\x04", b"PK\x05\x06")
@@ -25,7 +26,7 @@ _SHOWN_NAME: Final = 500
 
 
 def is_archive(content: IO[bytes]) -> bool:
-    """Whether it is a zip, by its first bytes, where it is left."""
+    """Return whether the content is a zip, by its first bytes. Leaves the content at its start."""
     content.seek(0)
     first = content.read(4)
     content.seek(0)
@@ -33,7 +34,7 @@ def is_archive(content: IO[bytes]) -> bool:
 
 
 class Export(NamedTuple):
-    """parts: in their order. files: the entries of the others by the ids of files, not unpacked yet."""
+    """An unpacked export. parts: in their order. files: the other entries by the ids of files, not unpacked yet."""
 
     parts: list[Part]
     archive: ZipReader
@@ -42,10 +43,10 @@ class Export(NamedTuple):
 
 @contextmanager
 def unpacked(content: IO[bytes], max_bytes: int) -> Iterator[Export]:
-    """The parts are mapped from one temporary file without a name.
+    """Unpack the parts into one temporary file without a name, and yield them memory-mapped. Raises ApiError.
 
-    All are unpacked before the first is read, so that nothing is imported of a damaged archive. max_bytes: of the parts, and of
-    the files. Raises ApiError.
+    All are unpacked before the first is read, so that nothing is imported from a damaged archive.
+    max_bytes: the limit for all parts together, and for all files together.
     """
     with ExitStack() as opened:
         archive = opened.enter_context(ZipReader(content, MAX_ENTRIES))
@@ -64,7 +65,7 @@ def unpacked(content: IO[bytes], max_bytes: int) -> Iterator[Export]:
 
 
 def _files(entries: Iterable[str]) -> dict[str, str]:
-    """The first entry of each id."""
+    """Return the first entry of each file id."""
     found: dict[str, str] = {}
     for entry in entries:
         if source := chatgpt.source_at_start(entry.rpartition("/")[2]):
@@ -84,7 +85,7 @@ def _conversations(entries: Iterable[str]) -> list[str]:
 
 
 def _unpack(archive: ZipReader, name: str, into: IO[bytes]) -> tuple[int, int]:
-    """Where it begins, as a mapping may, and its length."""
+    """Unpack an entry. Returns its start, at which a memory mapping may begin, and its length. Raises ApiError."""
     start = -(-into.tell() // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
     into.seek(start)
     for chunk in archive.read(name):

@@ -1,4 +1,4 @@
-"""Gives the files of imported questions their contents, where an export has them: in its JSON, or beside it."""
+"""Gives the files of imported questions their contents, if the export contains them, in its JSON or beside it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from knowledge.models import File
 
-# What a reader of a product calls the content of a file, beside the members of format.File.
+# The member in which a product's reader names the content of a file, beside the members of format.File.
 SOURCE: Final = "source"
 _UNNAMED: Final = "image"
 
@@ -32,19 +32,19 @@ class TextContent:
 
     @property
     def size(self) -> int:
-        """Bytes, or fewer."""
+        """A lower bound of the size in bytes: the number of characters."""
         return len(self.text)
 
     def read(self) -> Iterator[bytes]:
         yield self.text.encode(errors="replace")
 
 
-# An id that Contents knows, or what the JSON has itself.
+# An id that Contents knows, or a content in the JSON itself.
 Source = str | Picture | TextContent
 
 
 class Problem(NamedTuple):
-    """What a message lacks. number: of the message."""
+    """A loss in the import of a message. number: that of the message."""
 
     number: int
     code: str
@@ -52,30 +52,31 @@ class Problem(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """sources: by the numbers of a message and of a file in it."""
+    """The sources taken from a session. sources: by the numbers of a message and of a file in it."""
 
     sources: Mapping[tuple[int, int], Source]
     problems: list[Problem]
 
 
 class Contents(Protocol):
-    """What the export has beside its JSON, and where contents are stored."""
+    """The contents that an export has beside its JSON, and the storage for contents."""
 
     def size(self, source: str) -> int | None:
-        """In bytes; None: it is not there."""
+        """Return the size in bytes; None if the export does not contain the source."""
 
     def read(self, source: str) -> Iterator[bytes]:
-        """Raises ApiError if it is damaged."""
+        """Yield the content in chunks. Raises ApiError if it is damaged."""
 
     def store(self, name: str, content: Iterable[bytes]) -> "File | ApiError":
-        """A row that is not stored, whose content is, or why the content is refused. Raises ApiError if it cannot be stored."""
+        """Store the content. Returns its row, which is not stored yet, or the error if the content is refused.
+        Raises ApiError if the storage fails."""
 
     def discard(self, files: "Iterable[File]") -> None:
         """Delete the contents whose rows were not stored."""
 
 
 class Attached(NamedTuple):
-    """stored: by entry."""
+    """A session with the entries of its files. stored: the new files by entry."""
 
     portable: f.Portable
     stored: "dict[str, File]"
@@ -83,7 +84,7 @@ class Attached(NamedTuple):
 
 
 def take_sources(session: Mapping[str, Any], pictures: Sequence[Picture]) -> Taken:
-    """Remove the sources from the JSON of a session, whose format has no such member, and the references to pictures."""
+    """Remove the sources, for which the format has no member, and references to pictures from the JSON of a session."""
     taken: dict[tuple[int, int], Source] = {}
     problems: list[Problem] = []
     count = 0
@@ -114,7 +115,8 @@ def take_sources(session: Mapping[str, Any], pictures: Sequence[Picture]) -> Tak
 
 
 def _resolved(file: dict[str, Any], pictures: Sequence[Picture]) -> Source | None:
-    """The source; a picture gets a name by which it is known to be one. None: there is none, or it is damaged."""
+    """Return the source; None if there is none, or it cannot be read.
+    A picture's file gets a name with its extension."""
     source: Source | None = file.get(SOURCE)
     if not isinstance(source, str):
         return source
@@ -128,7 +130,7 @@ def _resolved(file: dict[str, Any], pictures: Sequence[Picture]) -> Source | Non
 
 
 def _pictures_of_text(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """As files: those that stand in the text of a question, which names them instead."""
+    """Return the pictures in the text of a question as files, and replace them in the text by their names."""
     files: list[dict[str, Any]] = []
 
     def name_of(alt: str, reference: str) -> str:
@@ -148,7 +150,7 @@ def _pictures_of_text(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _leave_out_pictures(message: dict[str, Any], has_pictures: bool) -> list[Problem]:
-    """Answers, and calls and their results, have no files: words stand where pictures were."""
+    """Replace pictures in an answer, its calls and their results by words, since only questions have files."""
     if not has_pictures:
         return []
     left_out = 0
@@ -172,9 +174,9 @@ def _leave_out_pictures(message: dict[str, Any], has_pictures: bool) -> list[Pro
 
 @contextmanager
 def attached(owner: "User", portable: f.Portable, taken: Taken, contents: Contents) -> Iterator[Attached]:
-    """The session with the entries of the contents that are there and accepted; they are discarded if the block raises.
+    """Store the contents that exist and are accepted, and yield the session with their entries.
 
-    Raises ApiError if there is no room for them.
+    They are discarded if the block raises. Raises ApiError if there is no room for them.
     """
     sizes, problems = _sizes(portable, taken, contents)
     if sizes:
@@ -198,7 +200,7 @@ def attached(owner: "User", portable: f.Portable, taken: Taken, contents: Conten
 
 
 def _sizes(portable: f.Portable, taken: Taken, contents: Contents) -> tuple[dict[Source, int], list[Problem]]:
-    """In bytes, of the contents that are there and not too large; those that are."""
+    """Return the sizes in bytes of the contents that exist and are not too large, and problems for those too large."""
     sizes: dict[Source, int] = {}
     problems: list[Problem] = []
     for (number, index), source in taken.sources.items():
@@ -217,7 +219,7 @@ def _refused(portable: f.Portable, number: int, index: int, error: ApiError) -> 
 def _with_entries(
     portable: f.Portable, sources: Mapping[tuple[int, int], Source], entries: Mapping[Source, str]
 ) -> f.Portable:
-    """A message has each entry once."""
+    """Return the session with the entries set on its files. A message has each entry only once."""
     messages = list(portable.messages)
     given: set[tuple[int, Source]] = set()
     for (number, index), source in sources.items():

@@ -1,7 +1,7 @@
 """Conversations of ChatGPT's export: the elements of conversations.json. Pure.
 
-A conversation is a tree of nodes in `mapping`. A call of a tool is a message of the assistant to another recipient than all, and
-the tool's message that follows is its result.
+A conversation is a tree of nodes in `mapping`. A tool call is a message of the assistant to another recipient than
+`all`; the tool's message that follows is its result.
 """
 
 import json
@@ -16,7 +16,7 @@ from chat.sessions.foreign_exports.elements import Path
 from chat.sessions.foreign_exports.reading import decode, moment, whole
 from chat.sessions.foreign_exports.tree import Conversation, Node, span_of
 
-# Marks of sources that only ChatGPT's page can show.
+# Marks of sources that only ChatGPT's page can display.
 _MARKS: Final = re.compile("\ue200[^\ue200\ue201]{0,1000}\ue201")
 # In the pointer of a picture and in the name of its entry.
 _FILE_ID: Final = re.compile(r"file[-_][A-Za-z0-9]{1,100}")
@@ -50,7 +50,7 @@ class _Attachment(Struct):
 
 
 class _Reference(Struct):
-    """Stands at text[start_idx:end_idx]."""
+    """A reference to a source, at text[start_idx:end_idx]."""
 
     matched_text: str | None = None
     start_idx: float | None = None
@@ -89,7 +89,7 @@ class _Conversation(Struct):
 
 
 def read(raw: bytes) -> Conversation:
-    """Raises Unreadable."""
+    """Read a conversation. Raises Unreadable."""
     given = decode(raw, _Conversation)
     nodes = [
         _node(key, decode(one, _Node, ("mapping", key)), ("mapping", key))
@@ -151,7 +151,7 @@ def _is_hidden(message: _Message) -> bool:
 
 
 def _text(content: _Content, metadata: _Metadata) -> str:
-    """What was shown. A source becomes the Markdown that the export has for it."""
+    """Return the visible text. A source becomes the Markdown that the export contains for it."""
     if content.content_type in ("thoughts", "reasoning_recap"):
         return ""
     parts = [one if isinstance(one, str) else _described(one) for one in content.parts or ()]
@@ -165,7 +165,7 @@ def _with_sources(text: str, references: Sequence[_Reference]) -> str:
     at = 0
     for one in sorted(references, key=lambda reference: reference.start_idx or 0):
         matched, start, end = one.matched_text or "", whole(one.start_idx) or 0, whole(one.end_idx) or 0
-        # The positions are those of a text that another version of the export may have changed.
+        # The positions may refer to a text that another version of the export has changed.
         if matched.strip() and start >= at and end - start == len(matched) and text[start:end] == matched:
             parts += text[at:start], one.alt or ""
             at = end
@@ -173,13 +173,14 @@ def _with_sources(text: str, references: Sequence[_Reference]) -> str:
 
 
 def _described(part: Any) -> str:
-    """A part that is no text: the words in it (what was said aloud). Images are files of a question (_files)."""
+    """Return the words of a part that is not a string, such as speech. Images are files of a question (_files)."""
     text = part.get("text") if isinstance(part, dict) else None
     return text if isinstance(text, str) else ""
 
 
 def _files(content: _Content, metadata: _Metadata) -> list[dict[str, Any]]:
-    """Their names, and the ids that the names of their entries begin with; only the zip has the contents."""
+    """Return the files of a message: names, and ids with which their entries' names begin.
+    Only the zip has contents."""
     if metadata.attachments:
         return [
             _file(one.name or "file", one.mime_type or "", one.id or "")
@@ -197,19 +198,19 @@ def _file(name: str, content_type: str, pointer: str) -> dict[str, Any]:
 
 
 def source_in(text: str) -> str | None:
-    """The first id of a file in a pointer, after its scheme, which may be `file-service`."""
+    """Return the first file id in a pointer, after its scheme, which may be `file-service`."""
     found = _FILE_ID.search(text.rpartition("://")[2])
     return found[0] if found else None
 
 
 def source_at_start(name: str) -> str | None:
-    """The id that the name of an entry, without its folder, begins with."""
+    """Return the file id with which the name of an entry, without its folder, begins."""
     found = _FILE_ID.match(name)
     return found[0] if found else None
 
 
 def _arguments(text: str) -> dict[str, Any]:
-    """The arguments of a call: an object in JSON, or a program."""
+    """Parse the arguments of a call: a JSON object, or another text, such as a program, as `input`."""
     try:
         read = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
 """Conversations of Claude's export: the elements of conversations.json. Pure.
 
-A conversation is a list of messages (`chat_messages`), which newer exports make a tree by `parent_message_uuid`. The content of a
-message is a list of blocks: text, thinking, tool_use and its tool_result.
+A conversation is a list of messages (`chat_messages`), which are a tree in newer exports (`parent_message_uuid`). The
+content of a message is a list of blocks: text, thinking, tool_use and its tool_result.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,8 @@ _ROLES: Final = {"human": "user", "user": "user", "assistant": "assistant"}
 
 
 class _Attachment(Struct):
-    """extracted_content: the text that the product made of the file, which is not in the export itself."""
+    """An attachment.
+    extracted_content: the text that the product extracted from the file, which is not in the export."""
 
     file_name: str | None = None
     extracted_content: str | None = None
@@ -63,7 +64,7 @@ class _Conversation(Struct):
 
 
 def read(raw: bytes) -> Conversation:
-    """Raises Unreadable."""
+    """Read a conversation. Raises Unreadable."""
     given = decode(raw, _Conversation)
     nodes: list[Node] = []
     for index, one in enumerate(given.chat_messages):
@@ -82,7 +83,7 @@ def read(raw: bytes) -> Conversation:
 
 
 def _nodes(message: _Message, at: Path, previous: str | None, model: str) -> list[Node]:
-    """previous: the key of the message before it, which it answers where the export has no tree."""
+    """Convert a message. previous: the key of the message before it, its parent if the export has no tree."""
     role = _ROLES.get(message.sender)
     if role is None:
         raise Unreadable("invalid_value", "The sender is neither human nor assistant.", (*at, "sender"))
@@ -100,7 +101,7 @@ def _nodes(message: _Message, at: Path, previous: str | None, model: str) -> lis
 
 
 def _passages(blocks: Sequence[_Block], key: str) -> list[Passage]:
-    """Each result is given to the call that it names, or to the latest one."""
+    """Convert blocks to passages. Each result goes to the call that it names, or to the latest call."""
     passages: list[Passage] = []
     calls: dict[str, dict[str, Any]] = {}
     for number, block in enumerate(blocks):
@@ -127,11 +128,12 @@ def _call(block: _Block, call_id: str) -> dict[str, Any]:
 
 
 def _files(message: _Message) -> Iterator[dict[str, Any]]:
-    """An attachment has its text in the export: it becomes a file of this text. The others are names."""
+    """Yield the files of a message.
+    An attachment with a text becomes a file of this text; the others have only names."""
     for attachment in filter(None, message.attachments or ()):
         name = attachment.file_name or "pasted.txt"
         if attachment.extracted_content:
-            # The text is no document of the type that the name says.
+            # The text is not a document of the type that the name says.
             name = name if name.endswith((".txt", ".md")) else f"{name[:250]}.txt"
             yield {"name": name[:255], "kind": "text", SOURCE: TextContent(attachment.extracted_content)}
         else:

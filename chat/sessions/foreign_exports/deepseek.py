@@ -1,7 +1,7 @@
 """Conversations of DeepSeek's export: the elements of conversations.json. Pure.
 
-A conversation is a tree of nodes in `mapping`, as ChatGPT's is. A message is a list of fragments, whose types say who wrote it:
-REQUEST and FILE are of a question; THINK, SEARCH, RESPONSE and all others of an answer.
+A conversation is a tree of nodes in `mapping`, as in ChatGPT's export. A message is a list of fragments, whose types
+tell its author: REQUEST and FILE belong to a question; THINK, SEARCH, RESPONSE and all others to an answer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ class _Conversation(Struct):
 
 
 def read(raw: bytes) -> Conversation:
-    """Raises Unreadable."""
+    """Read a conversation. Raises Unreadable."""
     given = decode(raw, _Conversation)
     nodes: list[Node] = []
     for key, one in given.mapping.items():
@@ -97,7 +97,7 @@ def _passage(fragment: _Fragment, key: str) -> Passage:
 
 
 def _files(message: _Message, fragments: Sequence[_Fragment]) -> Iterator[dict[str, Any]]:
-    """Their names: the export has no contents."""
+    """Yield the files of a message, by name only: the export does not contain their contents."""
     listed = [*(message.files or ()), *(file for one in fragments for file in one.files or ())]
     names = dict.fromkeys(file.file_name for file in listed if file and file.file_name)
     for name in names:

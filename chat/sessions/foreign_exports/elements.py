@@ -7,8 +7,8 @@ from typing import Final, NamedTuple, Protocol
 
 from chat.protocol.errors import ApiError
 
-# Texts as a whole, so that their brackets are not counted. One without an end is taken to the end of the file, so that no byte
-# is read twice.
+# A string is one token, so that its brackets are not counted. A string without an end extends to the end of the file,
+# so that no byte is read twice.
 _TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}\n]', re.DOTALL)
 _BLANK: Final = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*")
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
@@ -18,14 +18,14 @@ Path = tuple[str | int, ...]
 
 
 class Content(Protocol):
-    """Bytes, or a file that is mapped into memory."""
+    """Bytes, or a memory-mapped file."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, at: slice, /) -> bytes: ...
 
 
 class Element(NamedTuple):
-    """One conversation: its bytes are content[start:end]. position: in the file's array; None: it is the whole file."""
+    """A conversation: content[start:end]. position: its index in the file's array; None if it is the whole file."""
 
     position: int | None
     start: int
@@ -34,9 +34,9 @@ class Element(NamedTuple):
 
 
 def split(content: Content) -> Iterator[Element]:
-    """The objects of an array, or the one object. Raises ApiError, with `line`, where the file is no JSON of that kind.
+    """Yield the objects of an array, or a single object. Raises ApiError, with `line`, if the file is not such JSON.
 
-    Only brackets are looked at: whether an element is valid is found out when it is decoded.
+    Only brackets are read: elements are validated when they are decoded.
     """
     start = _end_of_blank(content, 0)
     first = content[start : start + 1]
@@ -62,7 +62,7 @@ def split(content: Content) -> Iterator[Element]:
 
 
 def _brackets(content: Content, start: int, line: int) -> Iterator[tuple[bytes, int, int]]:
-    """Each bracket, its position and its line."""
+    """Yield each bracket with its position and its line."""
     for token in _TOKEN.finditer(content, start):  # type: ignore[call-overload]
         at = token.start()
         byte = content[at : at + 1]
@@ -73,7 +73,7 @@ def _brackets(content: Content, start: int, line: int) -> Iterator[tuple[bytes, 
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int:
-    """How many lines of this valid JSON are above the member, or above the innermost object on the way that is there."""
+    """Count the lines of valid JSON above the member at `path`, or above the innermost part of the path that exists."""
     at = _skip(text, 0)
     for step in path:
         found = _member(text, at, step)
@@ -84,7 +84,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
 
 
 def _member(text: str, at: int, wanted: str | int) -> int | None:
-    """Where the member of the object or array at `at` begins."""
+    """Return the start of a member of the object or array at `at`; None if there is no such member."""
     if text[at] not in "{[":
         return None
     is_object = text[at] == "{"

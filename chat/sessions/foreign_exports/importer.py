@@ -1,6 +1,6 @@
 """Imports the conversations of another product's export, each as a session in a transaction of its own.
 
-A session's id is made from its owner and the conversation's id, so that a file that is imported again adds only what is not there yet.
+A session's id is derived from its owner and the conversation's id, so importing a file again adds only what is missing.
 """
 
 import time
@@ -34,28 +34,28 @@ from chat.sessions.trash import restore_session
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-# A request that took longer would be cut by proxies; what is left comes with the next one.
+# Proxies would cut a longer request; the next request imports the rest.
 BUDGET_S: Final = 30.0
-# What is there already, or is refused, does not bring the import forward: it may take so many times as long.
+# Conversations that exist already or are refused are no progress: they may take this many times as long.
 _FUTILE: Final = 4
-# Of conversations that could not be imported; the file is probably of another kind, or there is no room.
+# After this many refused conversations the file is probably of another kind, or there is no room.
 MAX_REFUSALS: Final = 100
 MAX_REMARKS: Final = 100
-# These are about the account, and would be the same for every conversation that follows.
+# Errors of the account, which all further conversations would raise too.
 _ENDS: Final = ("too_many_sessions", "too_many_waiting_files", "storage_full", "file_storage_unavailable")
 
 
 class Part(NamedTuple):
-    """A file of an export. name: in its archive; empty: the export is this file alone."""
+    """A file of an export. name: in the archive; empty if the export is a single file."""
 
     name: str
     content: Content
 
 
 class Outcome(Struct):
-    """remarks: MAX_REMARKS at most.
+    """The result of an import. remarks: at most MAX_REMARKS.
 
-    is_complete: False: time or room ran out; the same file, sent again, continues where it ended.
+    is_complete: False if time or room ran out, or too much was refused; the same file, sent again, continues it.
     """
 
     imported: list[ImportedConversation]
@@ -67,7 +67,10 @@ class Outcome(Struct):
 def import_conversations(
     owner: "User", parts: Iterable[Part], contents: Contents, budget_s: float = BUDGET_S
 ) -> Outcome:
-    """parts: of JSON. contents: of the files of questions. Raises ApiError if the only one begins with nothing that a known product exports."""
+    """Import the conversations of JSON files until the time is up. contents: the contents of questions' files.
+
+    Raises ApiError if a single file does not begin with a conversation of a known product.
+    """
     outcome, began_at = Outcome([], []), time.monotonic()
     for part, element in _elements(parts, outcome):
         lifted = Lifted(b"{}", ())
@@ -94,7 +97,10 @@ def import_conversations(
 
 
 def _elements(parts: Iterable[Part], outcome: Outcome) -> Iterator[tuple[Part, Element]]:
-    """Those of a file that ends too early are imported; its end is one more refusal, and the next file follows."""
+    """Yield the conversations of all files. If a file is damaged, record a refusal and continue with the next file.
+
+    Raises ApiError instead if it is a single file of which nothing was imported.
+    """
     for part in parts:
         try:
             for element in split(part.content):
@@ -129,14 +135,15 @@ def _import_one(
 
 
 def _is_there(origin: Origin) -> bool:
-    """Whether its session is stored. One in the trash is restored: who sends the file again wants it back."""
+    """Return whether the session is stored.
+    Restore it from the trash: a user who sends the file again wants it back."""
     session = Session.with_trash.filter(pk=origin.id).first()
     if session is None or session.deleted_at is None:
         return session is not None
     try:
         restore_session(session)
     except ApiError:
-        # It was deleted for good, and the sweeper has not come to it yet.
+        # Its time in the trash is over, and the sweeper has not deleted it yet.
         with suppress(ApiError):
             delete_for_good(session)
         return False
@@ -146,7 +153,8 @@ def _is_there(origin: Origin) -> bool:
 def _store(
     owner: "User", conversation: Conversation, origin: Origin, lifted: Lifted, contents: Contents
 ) -> list[Remark] | None:
-    """None: it is not stored, another request was faster."""
+    """Store a conversation as a session, and return its remarks; None if another request stored it first.
+    Raises Unreadable."""
     tree = build(conversation)
     try:
         session = storable(tree.session | _tags(conversation))
@@ -165,13 +173,13 @@ def _store(
 
 
 def _tags(conversation: Conversation) -> dict[str, Any]:
-    """The members of our format; what is longer than a tag may be is cut off, and what is beyond their number left out."""
+    """Return the members of our format for tags. Tags that are too long are cut, and excess tags are left out."""
     names = clean(name[:MAX_CHARACTERS] for name in clean(conversation.tags)[: f.MAX_TAGS])
     return {"tags": names, "version": f.ADDITIONS_VERSION} if names else {}
 
 
 def _path(field: str, places: list[Path]) -> Path:
-    """Where in the other product's conversation the member of our format comes from: its message."""
+    """Return the path of the message in the other product's conversation from which a member of our format comes."""
     first, _, rest = field.partition(".")
     number, _, member = rest.partition(".")
     if first != "messages" or not number.isdigit():
@@ -180,7 +188,8 @@ def _path(field: str, places: list[Path]) -> Path:
 
 
 class _Place(NamedTuple):
-    """Where a conversation is. raw: it, without its pictures, which have no line ends."""
+    """The place of a conversation in an export.
+    raw: the conversation without its pictures, which have no line breaks."""
 
     file: str
     element: Element

@@ -1,4 +1,4 @@
-"""Conversations of LibreChat's export, one in a file: messages in a list, or each with its replies in `children`. Pure."""
+"""Conversations of LibreChat's export, one per file: messages in a list, or nested in `children`. Pure."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from chat.sessions.foreign_exports.tree import Conversation, Node
 
 _LIKES: Final = {"thumbsUp": True, "thumbsDown": False}
 
-# Of the paths of nested messages together: one chain of 1,000 messages has a million. Each takes 8 bytes.
+# The steps of the paths of all nested messages: one chain of 1,000 messages has a million. Each step takes 8 bytes.
 MAX_STEPS: Final = 4_000_000
 
 
@@ -74,12 +74,12 @@ class _Conversation(Struct, rename="camel"):
 
 
 def read(raw: bytes) -> Conversation:
-    """Raises Unreadable."""
+    """Read a conversation. Raises Unreadable."""
     given = decode(raw, _Conversation)
     model = (given.options and given.options.model) or ""
     nodes = [_node(message, at, model) for message, at in _walk(given.messages)]
     moments = [node.sent_at for node in nodes if node.sent_at]
-    # The export writes it in the words of the browser's language; then it is left out.
+    # Exports write the time in the browser's language; then it cannot be read, and is left out.
     exported_at = moment(given.export_at)
     created_at = min(moments, default=exported_at)
     if created_at is None:
@@ -95,7 +95,7 @@ def read(raw: bytes) -> Conversation:
 
 
 def _walk(messages: list[Raw]) -> Iterator[tuple[_Message, Path]]:
-    """All messages, each after the one whose reply it is, if they are nested. Raises Unreadable."""
+    """Yield all messages; a nested message follows the message that it replies to. Raises Unreadable."""
     steps = 0
     waiting: list[tuple[Raw, Path]] = []
     waiting += [(one, ("messages", index)) for index, one in enumerate(messages)][::-1]
@@ -104,7 +104,7 @@ def _walk(messages: list[Raw]) -> Iterator[tuple[_Message, Path]]:
         message = decode(raw, _Message, at)
         yield message, at
         replies = message.children or ()
-        # Before they are made: each holds all steps from the first message.
+        # Checked before the paths are made, since each contains all steps from the first message.
         steps += len(replies) * (len(at) + 2)
         if steps > MAX_STEPS:
             raise Unreadable("body_too_large", "Too many messages are nested too deeply.", at)
@@ -146,7 +146,7 @@ def _file(given: _File) -> dict[str, Any]:
 
 
 def _pictures(message: _Message, parts: Iterable[_Part]) -> list[dict[str, Any]]:
-    """Those that are in the export as data URLs; older releases have them beside the text."""
+    """Return the pictures that are data URLs in the export; older releases have them beside the text."""
     of_parts = [{"image_url": part.image_url} for part in parts if part.image_url]
     urls = [*urls_in(of_parts), *urls_in(message.image_urls)]
     return [{"name": "image", "kind": "image", SOURCE: url} for url in urls]

@@ -1,4 +1,4 @@
-"""Chats of Open WebUI's export: a tree of messages in `chat.history`, with reasoning and calls as HTML in the text. Pure."""
+"""Chats of Open WebUI's export: a message tree in `chat.history`, with reasoning and calls as HTML in texts. Pure."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from chat.sessions.foreign_exports.tree import Conversation, Node
 
 _DETAILS: Final = re.compile(r'<details type="(reasoning|tool_calls|code_interpreter)"')
 _DETAILS_END: Final = "</details>"
-# No character is read twice: neither before a word that has no value, nor in a value without an end.
+# No character is read twice, neither in a word without a value nor in a value without an end.
 _ATTRIBUTE: Final = re.compile(r'(?<!\w)(\w++)="([^"]*+)"')
 _QUOTE: Final = re.compile(r"^> ?", re.MULTILINE)
 
@@ -71,7 +71,7 @@ class _Conversation(Struct):
 
 
 def read(raw: bytes) -> Conversation:
-    """Raises Unreadable."""
+    """Read a chat. Raises Unreadable."""
     given = decode(raw, _Conversation)
     path: Path = ("chat", "history", "messages")
     history = given.chat.history
@@ -94,7 +94,8 @@ def read(raw: bytes) -> Conversation:
 
 
 def _tags(given: _Conversation) -> list[str]:
-    """Releases until 0.4 have them in the chat, later ones in `meta`, as ids: words joined by underscores."""
+    """Return the tags.
+    Releases up to 0.4 have them in the chat, later ones in `meta`, as ids with underscores as spaces."""
     of_meta = given.meta.get("tags") if isinstance(given.meta, dict) else None
     listed = of_meta or given.chat.tags
     if not isinstance(listed, list):
@@ -138,13 +139,13 @@ def _node(key: str, message: _Message, at: Path) -> Node:
 
 
 def _file(given: _File) -> dict[str, Any]:
-    """A picture that is in the export as a data URL may have no name."""
+    """Convert a file. A picture that is a data URL in the export may have no name."""
     file = {"name": (given.name or "image")[:255], "kind": "image" if given.type == "image" else "text"}
     return file | {SOURCE: given.url} if given.type == "image" and given.url else file
 
 
 def _plain(content: str | list[Any] | None) -> str:
-    """Messages that came by the API may have parts in place of a text."""
+    """Return the text of a content. Messages that came through the API may have parts instead of a text."""
     if not isinstance(content, list):
         return content or ""
     texts = [one.get("text") for one in content if isinstance(one, dict)]
@@ -152,7 +153,7 @@ def _plain(content: str | list[Any] | None) -> str:
 
 
 def _unfold(text: str, key: str) -> tuple[str, str, list[dict[str, Any]]]:
-    """The text without the blocks of HTML, the reasoning and the calls that were in them."""
+    """Extract the HTML blocks: return the text without them, and the reasoning and the calls that they contained."""
     kept: list[str] = []
     reasoning: list[str] = []
     calls: list[dict[str, Any]] = []
@@ -175,7 +176,7 @@ def _unfold(text: str, key: str) -> tuple[str, str, list[dict[str, Any]]]:
 
 
 def _content(inside: str) -> str:
-    """What a block holds below its summary, which the product quotes."""
+    """Return the content of a block below its summary, without the quote marks that the product adds."""
     stripped = inside.strip()
     below = stripped.partition("</summary>")[2] if stripped.startswith("<summary>") else stripped
     return _QUOTE.sub("", unescape(below.strip())).strip()
@@ -194,7 +195,7 @@ def _call(given: dict[str, str], content: str, key: str) -> dict[str, Any]:
 
 
 def _decoded(text: str) -> Any:
-    """What the text is as JSON, which may be a text with JSON in it; otherwise the text."""
+    """Decode JSON, and JSON in a JSON string. Returns the text itself if it is not JSON."""
     try:
         value = json.loads(text)
         return json.loads(value) if isinstance(value, str) and value[:1] in "{[" else value

@@ -1,4 +1,4 @@
-"""The `output` of an answer in Open WebUI: items as the Responses API has them, in place of a text. Pure."""
+"""The `output` of an answer in Open WebUI: items as in the Responses API, instead of a text. Pure."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Answer(NamedTuple):
-    """calls: members of format.Message."""
+    """The parts of an answer. calls: tool_calls of format.Message."""
 
     text: str
     reasoning: str
@@ -14,7 +14,7 @@ class Answer(NamedTuple):
 
 
 def read_output(items: Any, key: str) -> Answer:
-    """key: of the message, for calls without an id. What is no item is left out."""
+    """Read the items. key: that of the message, for calls without an id. Anything that is not an item is left out."""
     texts: list[str] = []
     reasoning: list[str] = []
     calls: dict[str, dict[str, Any]] = {}
@@ -38,7 +38,7 @@ def _objects(items: Any) -> Iterator[dict[str, Any]]:
 
 
 def text_of(content: Any) -> str:
-    """Of a text, or of parts."""
+    """Return the text of a content, which is a text or a list of parts."""
     if isinstance(content, str):
         return content
     texts = (part.get("text") for part in _objects(content))

@@ -1,4 +1,4 @@
-"""An answer whose export has it in parts: texts, reasoning and calls of tools, in their order. Pure."""
+"""Answers that an export has in parts: texts, reasoning and tool calls, in their order. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,7 +10,7 @@ _BETWEEN = "\n\n"
 
 
 class Passage(NamedTuple):
-    """call: a member of format.Message."""
+    """A part of an answer. call: an element of tool_calls of format.Message."""
 
     text: str = ""
     reasoning: str = ""
@@ -18,7 +18,8 @@ class Passage(NamedTuple):
 
 
 def chain(node: Node, passages: Iterable[Passage]) -> list[Node]:
-    """The message as a chain of nodes, so that each call stands behind the text before it. The last one has the message's key."""
+    """Convert a message to a chain of nodes, in which each call follows the text before it.
+    The last node has the key of the message."""
     groups: list[list[Passage]] = [[]]
     for passage in passages:
         if groups[-1] and groups[-1][-1].call and not passage.call:

@@ -1,7 +1,8 @@
 """Pictures that an export has as data URLs in its JSON. Pure.
 
-Before a conversation is decoded, each is replaced by a reference, so that it takes no memory and counts for no limit of texts. Only
-what is a whole text of the JSON, or the target of a picture in Markdown, is taken for one: elsewhere it is part of a text.
+Before a conversation is decoded, each is replaced by a reference, so that it takes no memory and does not count for the
+limits of texts. A data URL is a picture only if it is a whole JSON string, or the target of a picture in Markdown:
+elsewhere it is part of a text.
 """
 
 import re
@@ -18,7 +19,7 @@ from chat.sessions.portable import format as f
 from knowledge.file_names import extension
 from knowledge.file_types import IMAGES
 
-# It begins with a literal, which is searched for quickly. A slash may be escaped in JSON.
+# Begins with a literal, for which the search is fast. A slash may be escaped in JSON.
 _URL: Final = re.compile(
     rb"data:image(?:(?<=[^\\]\"data:image)(?P<whole>)|(?<=\]\(data:image))\\?/(?P<subtype>[\w.+-]{1,40})(?:;[\w.=-]{1,40})?;base64,"
     rb"(?P<base64>(?:[A-Za-z0-9+/=]++|\\/)*+)(?(whole)(?=\")|(?=[) ]))",
@@ -26,20 +27,20 @@ _URL: Final = re.compile(
 )
 _REFERENCE: Final = "data:;picture="
 REFERENCE: Final = re.compile(rf"{_REFERENCE}(\d{{1,9}})", re.ASCII)
-# With the words that stand for it.
+# A reference in Markdown, with its alternative text.
 IN_MARKDOWN: Final = re.compile(
     rf"!?\[(?P<alt>[^\[\]\n]{{0,1000}})\]\((?P<reference>{_REFERENCE}\d{{1,9}})(?: +\"[^\"\n]{{0,1000}}\")?\)",
     re.ASCII,
 )
 _EXTENSIONS: Final = {"jpeg": "jpg", "svg+xml": "svg", "tiff": "tif", "x-png": "png", "pjpeg": "jpg"}
-# Of one conversation; those that follow are not taken.
+# The limit of a conversation; further pictures stay in its text.
 MAX_PICTURES: Final = f.MAX_ALL_FILES
 _STEP: Final = 256 * 1024
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """subtype: of the content type. Its base64 is content[start:end]."""
+    """A picture, whose base64 is content[start:end]. subtype: of the content type."""
 
     content: Content
     subtype: str
@@ -48,11 +49,11 @@ class Picture:
 
     @property
     def size(self) -> int:
-        """Bytes, or a few less."""
+        """An estimate of the size in bytes: a few too small, or too large by escaped slashes."""
         return max(0, (self.end - self.start) // 4 * 3 - 2)
 
     def read(self) -> Iterator[bytes]:
-        """Raises ApiError if it is damaged."""
+        """Yield the decoded content in chunks. Raises ApiError if it is damaged."""
         rest = b""
         try:
             for at in range(self.start, self.end, _STEP):
@@ -65,21 +66,21 @@ class Picture:
             raise ApiError("invalid_value", "The picture's data URL is damaged.") from None
 
     def name(self, given: str) -> str:
-        """With an extension by which an upload is checked to be a picture."""
+        """Return the name with the extension of a picture, which is added if missing: uploads are checked by it."""
         if extension(given) in IMAGES or extension(given) == "svg":
             return given
         return f"{given[:240]}.{_EXTENSIONS.get(self.subtype, self.subtype)}"
 
 
 class Lifted(NamedTuple):
-    """raw: the conversation with references."""
+    """A conversation and its pictures. raw: the conversation with references instead."""
 
     raw: bytes
     pictures: Sequence[Picture]
 
 
 def lift(content: Content, element: Element) -> Lifted:
-    """Raises Unreadable if what is left is too large."""
+    """Replace the pictures of a conversation by references. Raises Unreadable if the rest is too large."""
     spans: list[tuple[int, int]] = []
     pictures: list[Picture] = []
     for found in islice(
@@ -100,7 +101,7 @@ def lift(content: Content, element: Element) -> Lifted:
 
 
 def urls_in(parts: Any) -> list[str]:
-    """The addresses of the pictures among the parts of a message, as the APIs of model servers have them."""
+    """Return the URLs of pictures among the parts of a message, in the formats of model servers' APIs."""
     if not isinstance(parts, list):
         return []
     urls = (_url(part) for part in parts if isinstance(part, dict))

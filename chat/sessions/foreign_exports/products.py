@@ -1,4 +1,4 @@
-"""Tells by its members which product has exported a conversation. Pure."""
+"""Recognises by its members the product that has exported a conversation. Pure."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -18,14 +18,14 @@ _ABSENT: Final = msgspec.Raw()
 
 
 class Product(NamedTuple):
-    """name: part of the ids of sessions, which must not change."""
+    """A product. name: part of the ids of sessions, so it must not change."""
 
     name: str
     read: Callable[[bytes], Conversation]
 
 
 class _Members(Struct):
-    """What tells the products apart. A value is not looked at."""
+    """The members that distinguish the products. Their values are not decoded."""
 
     mapping: msgspec.Raw = _ABSENT
     inserted_at: msgspec.Raw = _ABSENT
@@ -36,7 +36,7 @@ class _Members(Struct):
 
 
 def product_of(raw: bytes) -> Product:
-    """Raises Unreadable."""
+    """Return the product of a conversation. Raises Unreadable if none is recognised."""
     members = decode(raw, _Members)
     if members.mapping is not _ABSENT:
         is_deepseek = members.inserted_at is not _ABSENT

@@ -1,4 +1,4 @@
-"""Decodes what is used of another product's objects, with errors that name the member. Pure."""
+"""Decodes the members of other products' objects that are used here, with errors that name the member. Pure."""
 
 import math
 import re
@@ -19,21 +19,21 @@ _PATH: Final = re.compile(r" - at `\$(.*)`$")
 _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _MISSING: Final = re.compile(r"^Object missing required field `(.*?)`")
 _NUMBER: Final = re.compile(r"\d{1,20}(?:\.\d{1,20})?", re.ASCII)
-# Of a count, as its column takes it.
+# The largest count that a column accepts.
 _MOST: Final = 2**31 - 1
-# Members that say what a message is, and where it belongs: without them the chat would be another one.
+# Members that define the content of a message and its place: without them the chat would be a different one.
 _NEEDED: Final = frozenset(
     """mapping message parent author role content parts text chat history messages parentId messageId parentMessageId children
     tool_call chat_messages sender parent_message_uuid fragments type""".split()  # noqa: SIM905  a list of one word a line is longer
 )
-# Of one message: each costs another reading of it.
+# The limit of removed members per decoded value: each requires decoding it again.
 _MAX_DETAILS: Final = 100
 # Some products write milliseconds.
 _SECONDS_END: Final = 100_000_000_000
 
 
 class Unreadable(Exception):
-    """A conversation is not what the product writes. path: of the member in the conversation."""
+    """A conversation is not in the format of the product. path: that of the member in the conversation."""
 
     def __init__(self, code: str, message: str, path: Path = ()) -> None:
         super().__init__(message)
@@ -41,7 +41,7 @@ class Unreadable(Exception):
 
 
 class Remark(NamedTuple):
-    """What an imported conversation lacks. path: of the member in the conversation."""
+    """A loss in an imported conversation. path: that of the member in the conversation."""
 
     code: str
     message: str
@@ -49,9 +49,10 @@ class Remark(NamedTuple):
 
 
 def decode(raw: bytes | msgspec.Raw, kind: type[T], at: Path = ()) -> T:
-    """at: where `raw` is in the conversation. Members that the type does not have are ignored, and details of another type left out.
+    """Decode JSON to a type. at: the path of `raw` in the conversation.
 
-    Raises Unreadable for what is needed: what a message says and where it belongs.
+    Members that the type does not have are ignored, and members with a wrong type are left out, unless they define the
+    content of a message or its place: then Unreadable is raised.
     """
     try:
         return _named(lambda: msgspec.json.decode(raw, type=kind, strict=False), at)
@@ -62,12 +63,13 @@ def decode(raw: bytes | msgspec.Raw, kind: type[T], at: Path = ()) -> T:
 
 
 def convert(value: Any, kind: type[T], at: Path = ()) -> T:
-    """As decode, of a value that is decoded."""
+    """Convert a decoded value to a type. Raises Unreadable for any mismatch."""
     return _named(lambda: msgspec.convert(value, kind), at)
 
 
 def moment(value: float | str | None) -> datetime | None:
-    """Seconds or milliseconds since 1970, also as a text, or ISO 8601. None: not given, or no time."""
+    """Parse a time: seconds or milliseconds since 1970, also as text, or ISO 8601.
+    Returns None if there is no valid time."""
     if value is None or value == "":
         return None
     try:
@@ -84,20 +86,20 @@ def moment(value: float | str | None) -> datetime | None:
 
 
 def kind_of(name: str) -> Literal["image", "text"]:
-    """The kind of a file of which only the name is known."""
+    """Return the kind of a file of which only the name is known."""
     ending = extension(name)
     return "image" if ending in IMAGES or ending == "heic" else "text"
 
 
 def whole(count: float | None) -> int | None:
-    """A count as a column takes it: some products write fractions. None: not given, or no count."""
+    """Round a count to the range of its column, since some products write fractions. Returns None if it is no count."""
     if count is None or not math.isfinite(count) or count < 0:
         return None
     return min(round(count), _MOST)
 
 
 def _without_details(raw: bytes | msgspec.Raw, kind: type[T], at: Path, problem: Unreadable) -> T:
-    """Raises `problem`, or a later one, if what cannot be read is needed."""
+    """Decode without the members that cannot be read. Raises `problem`, or a later one, if such a member is needed."""
     value: Any = msgspec.json.decode(raw)
     for _ in range(_MAX_DETAILS):
         if not _remove(value, problem.path[len(at) :]):
@@ -107,14 +109,14 @@ def _without_details(raw: bytes | msgspec.Raw, kind: type[T], at: Path, problem:
                 lambda: msgspec.json.decode(msgspec.json.encode(value), type=kind, strict=False), at
             )
         except Unreadable as further:
-            if further.code != "invalid_type":  # what was removed is required
+            if further.code != "invalid_type":  # the removed member is required
                 raise problem from None
             problem = further
     raise problem
 
 
 def _remove(value: Any, path: Path) -> bool:
-    """Whether the member was one that may be missing, and is removed."""
+    """Remove the member if it may be missing. Returns whether it was removed."""
     *above, last = path or ("",)
     try:
         for step in above:

@@ -1,7 +1,7 @@
 """Turns the messages of another product into the format of an exported session. Pure.
 
-There, an answer may be a chain of messages (calls of tools, their results, passages of text), a question may follow a question
-and an answer may come first. Here questions and answers alternate below one empty root.
+There, an answer may be a chain of messages (tool calls, their results, passages of text), a question may follow a
+question, and an answer may come first. Here questions and answers alternate below one empty root.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,20 +15,21 @@ from chat.sessions.foreign_exports.elements import Path
 from chat.sessions.foreign_exports.reading import Remark, Unreadable
 from chat.sessions.portable import format as f
 
-# Stands where a product has an answer without a question: a greeting.
+# The text of the question of an answer that has none in the product, such as a greeting.
 NO_QUESTION: Final = "…"
 LEFT_OUT: Final = "Only questions have pictures: those of an answer are left out."
 UNKNOWN_MODEL: Final = "unknown"
 _PASSAGES: Final = "\n\n"
-# What answers of one conversation may hold together, in bytes of JSON: many may share messages, each of which they repeat.
+# The limit of all answers of a conversation, in bytes of JSON: answers repeat the messages that they share.
 MAX_ANSWERS_BYTES: Final = 2 * f.MAX_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One message of the other product. hidden: it is shown to nobody there, and its replies hang below its parent.
+    """A message of the other product. hidden: it is not visible there, and its replies are attached to its parent.
 
-    calls, files, citations and feedback: members of format.Message; files of an answer are left out. output: the message is the result of the latest call.
+    calls, files, citations, feedback: members of format.Message; files of an answer are left out.
+    output: the result of the latest call, if the message is one.
     """
 
     key: str
@@ -40,7 +41,7 @@ class Node:
     sent_at: datetime | None = None
     model: str = ""
     output: str | None = None
-    tool: str = ""  # whose result it is
+    tool: str = ""  # the tool whose result it is
     error: str = ""
     calls: Sequence[dict[str, Any]] = ()
     files: Sequence[dict[str, Any]] = ()
@@ -52,9 +53,9 @@ class Node:
 def span_of(
     nodes: Sequence[Node], created_at: datetime | None, updated_at: datetime | None, field: str
 ) -> tuple[datetime, datetime]:
-    """When a conversation was begun and last changed: as it says, or as its messages say.
+    """Return when a conversation was begun and last changed, from its own times or those of its messages.
 
-    field: its member that would say when it was begun. Raises Unreadable if nothing does.
+    field: the member for the time when it was begun. Raises Unreadable, with this member, if there is no time at all.
     """
     moments = [node.sent_at for node in nodes if node.sent_at]
     begun = created_at or min(moments, default=updated_at)
@@ -65,7 +66,10 @@ def span_of(
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """current: the key of the message at whose branch its user looked last. source_id: what the product calls it."""
+    """A conversation of the other product. current: the key of a message on the branch that its user viewed last.
+
+    source_id: its id in the product.
+    """
 
     source_id: str
     title: str
@@ -77,9 +81,8 @@ class Conversation:
 
 
 class Tree(NamedTuple):
-    """session: as the JSON of format.Portable.  places: of each of its messages in the other product's conversation.
-
-    remarks: about answers that are empty.
+    """A converted conversation. session: the JSON of format.Portable.  places: for each of its messages, the path in
+    the other product's conversation.  remarks: about empty answers, and files of answers that are left out.
     """
 
     session: dict[str, Any]
@@ -94,7 +97,7 @@ class _Step(NamedTuple):
 
 
 def build(conversation: Conversation) -> Tree:
-    """Raises Unreadable."""
+    """Convert a conversation. Raises Unreadable."""
     return _Builder(conversation).build()
 
 
@@ -136,7 +139,7 @@ class _Builder:
         return Tree(session, self._places, self._remarks)
 
     def _take(self, step: _Step) -> _Step:
-        """Add the node. Returns the step with what its children hang below."""
+        """Add the node. Returns the step from which its children continue."""
         node, parent, chain = step
         self._numbers[node.key] = parent
         if node.role == "hidden":
@@ -175,7 +178,8 @@ class _Builder:
         return self._answers[last]
 
     def _add_answer(self, question: int, chain: Sequence[Node], *, is_empty: bool = False) -> int:
-        """is_empty: the question was not answered; the chain is what follows it."""
+        """Add an answer, and return its number.
+        is_empty: the question was not answered; the chain is the node that follows it."""
         first, last = chain[0], chain[-1]
         turn = self._answer_counts.get(question, 0)
         self._answer_counts[question] = turn + 1
@@ -240,7 +244,7 @@ class _Builder:
         return number
 
     def _select_branch(self) -> None:
-        """Make the branch current that was."""
+        """Make the branch current that was current in the product."""
         number = self._numbers.get(self._conversation.current or "")
         while number:
             parent = self._messages[number]["parent"]
@@ -252,7 +256,7 @@ class _Builder:
 
 
 def _join(chain: Iterable[Node]) -> tuple[str, list[dict[str, Any]]]:
-    """The text of an answer, and its calls, each with the text before it (format.Call)."""
+    """Return the text of an answer and its calls, each with the text before it (format.Call)."""
     text: list[str] = []
     since: list[str] = []
     calls: list[dict[str, Any]] = []
@@ -271,7 +275,7 @@ def _join(chain: Iterable[Node]) -> tuple[str, list[dict[str, Any]]]:
 
 
 def _add_output(calls: list[dict[str, Any]], node: Node) -> None:
-    """Give the result to the call that waits for one; without such a call it is one of its own."""
+    """Give the result to the latest call if it has none; otherwise add a call of its own for it."""
     if not calls or "response" in calls[-1]:
         number = calls[-1]["turn_number"] + 1 if calls else 0
         calls.append({"tool_call_id": node.key[:200], "name": node.tool[:64], "turn_number": number})

@@ -1,4 +1,4 @@
-"""Reads a session's zip archive from anybody: its manifest, and the entries that it names."""
+"""Reads the zip archive of a session from an untrusted source: its manifest, and the entries that it names."""
 
 from collections.abc import Sequence
 from typing import IO, Any, Final
@@ -13,7 +13,8 @@ MAX_ENTRIES: Final = f.MAX_ALL_FILES + 2  # with the manifest and the folder
 
 
 class SessionArchive(ZipReader):
-    """max_bytes: what all entries together may unpack to. Every method raises ApiError for what it refuses."""
+    """A session's archive.
+    max_bytes: the limit for all entries unpacked. Every method raises ApiError if it refuses the archive."""
 
     def __init__(self, content: IO[bytes], max_bytes: int) -> None:
         super().__init__(content, MAX_ENTRIES)
@@ -33,7 +34,8 @@ class SessionArchive(ZipReader):
         return decode(bytes(content), max_values=f.MAX_VALUES)
 
     def files_of(self, messages: Sequence[f.Message]) -> dict[str, f.File]:
-        """By entry, the files of the manifest whose contents are here. All entries must be named in it."""
+        """Return by entry the files of the manifest whose contents are in the archive.
+        Raises ApiError if an entry is missing, or is not named in the manifest."""
         named = {
             given.entry: (f"messages.{message.id}.files.{index}", given)
             for message in messages

@@ -1,6 +1,6 @@
-"""Exports a session as a zip archive in pieces: the contents of its files, then the manifest that says what each is.
+"""Exports a session as a zip archive in pieces: the contents of its files, then the manifest that describes them.
 
-Streams: memory holds one chunk, and the descriptions of the files. Reads the database and the storage.
+Memory contains only one chunk and the descriptions of the files. Reads the database and the storage.
 """
 
 import io
@@ -27,7 +27,8 @@ FOLDER: Final = "files/"
 
 
 def as_zip(session: Session) -> Iterator[bytes]:
-    """The archive in pieces. A content that is gone or cannot be read to its end is marked as missing in the manifest."""
+    """Yield the archive in pieces.
+    The manifest marks contents as missing that are gone or cannot be read to their end."""
     attached = _attached(session)
     pipe = Pipe()
     with zipfile.ZipFile(pipe, "w") as archive:
@@ -48,7 +49,8 @@ def as_zip(session: Session) -> Iterator[bytes]:
 
 
 def _attached(session: Session) -> list[MessageFile]:
-    """In the order of the manifest. Read once: a file that is deleted meanwhile stays in the manifest."""
+    """Return the attached files in the order of the manifest.
+    The rows are read once: a file that is deleted meanwhile stays in the manifest."""
     rows = MessageFile.objects.chosen().filter(message__session=session)
     numbers = {pk: number for number, pk in enumerate(order_of(session))}
     known = (one for one in rows if one.message_id in numbers)
@@ -77,14 +79,14 @@ def write_content(
             member.write(chunk)
             yield pipe.take()
     yield pipe.take()
-    # What is in the archive already stays there.
+    # The chunks written so far stay in the archive.
     return msgspec.structs.replace(
         described, entry=entry, size=size, sha256=digest.hexdigest(), is_missing=content.is_cut
     )
 
 
 class _Content:
-    """The content of a file, until its end or until it cannot be read (`is_cut`)."""
+    """The content of a file, up to its end or to the first error (`is_cut`)."""
 
     def __init__(self, file: File) -> None:
         self._file = file
@@ -92,7 +94,7 @@ class _Content:
         self.is_cut = False
 
     def read(self) -> bytes:
-        """The next chunk; empty at the end."""
+        """Return the next chunk; empty at the end."""
         try:
             return next(self._chunks, b"")
         except OSError as error:
@@ -102,7 +104,7 @@ class _Content:
 
 
 class Pipe(io.RawIOBase):
-    """Takes what ZipFile writes, until it is taken. It cannot seek: ZipFile writes sizes behind the contents."""
+    """A buffer between ZipFile and the reader. It cannot seek, so ZipFile writes sizes after the contents."""
 
     def __init__(self) -> None:
         self._written = bytearray()
@@ -121,7 +123,7 @@ class Pipe(io.RawIOBase):
 
 
 def compressed(name: str) -> zipfile.ZipInfo:
-    """Contents are stored as they are: most are compressed formats."""
+    """Return the entry of a compressed member. Contents of files are not compressed: most formats already are."""
     member = zipfile.ZipInfo(name)
     member.compress_type = zipfile.ZIP_DEFLATED
     return member

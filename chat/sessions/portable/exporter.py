@@ -16,12 +16,12 @@ CHUNK_MESSAGES: Final = 100
 CHUNK_CALLS: Final = 2_000
 
 
-# The files of messages, by message; asked for a chunk of messages.
+# Returns the files of a chunk of messages, by message.
 FilesOf = Callable[[list[UUID]], Mapping[UUID, list[f.File]]]
 
 
 def as_json(session: Session) -> Iterator[bytes]:
-    """The file in pieces. An answer in progress is exported as far as it is stored."""
+    """Yield the file in pieces. An answer in progress is exported as far as it is stored."""
     return document(session, f.VERSION, _names_of)
 
 
@@ -43,7 +43,8 @@ def document(session: Session, version: int, files_of: FilesOf) -> Iterator[byte
 
 
 def messages_of(session: Session, files_of: FilesOf | None = None) -> Iterator[f.Message]:
-    """All messages of the tree, each after its parent, siblings oldest first. files_of: None: their names."""
+    """Yield all messages of the tree, each after its parent, siblings oldest first.
+    files_of: None means that files have only names."""
     order = order_of(session)
     numbers = {pk: number for number, pk in enumerate(order)}
     turns = _turn_places(session)
@@ -60,7 +61,8 @@ def _names_of(ids: list[UUID]) -> dict[UUID, list[f.File]]:
 
 
 def _chunks(session: Session, order: list[UUID]) -> Iterator[list[UUID]]:
-    """The ids in parts of at most CHUNK_MESSAGES with CHUNK_CALLS tool calls; a message with more calls is alone."""
+    """Divide the ids into chunks of at most CHUNK_MESSAGES messages and CHUNK_CALLS tool calls.
+    A message with more calls is a chunk of its own."""
     counted = ToolCall.objects.filter(run__turn__session=session).order_by().values_list("run__message")
     calls = dict(counted.annotate(models.Count("id")))
     chunk: list[UUID] = []
@@ -75,7 +77,7 @@ def _chunks(session: Session, order: list[UUID]) -> Iterator[list[UUID]]:
 
 
 def order_of(session: Session) -> list[UUID]:
-    """Message ids in depth-first order."""
+    """Return the message ids in depth-first order, siblings oldest first."""
     children: dict[UUID | None, list[UUID]] = defaultdict(list)
     for pk, parent in session.messages.order_by("sent_at", "id").values_list("id", "parent_id"):
         children[parent].append(pk)
@@ -88,14 +90,14 @@ def order_of(session: Session) -> list[UUID]:
 
 
 class _TurnPlace(NamedTuple):
-    """The members `turn` and `origin` of its runs."""
+    """The members `turn` and `origin` of the runs of a turn."""
 
     turn: int
     origin: int | None
 
 
 def _turn_places(session: Session) -> dict[UUID, _TurnPlace]:
-    """By turn id. Turns are numbered among those of their question, from 0."""
+    """Return the places by turn id. The turns of each question are numbered from 0."""
     counts: dict[UUID, int] = defaultdict(int)
     places: dict[UUID, _TurnPlace] = {}
     turns = Turn.objects.filter(session=session).values_list("id", "user_message_id", "origin_id")
@@ -127,7 +129,7 @@ class _Chunk:
         rows = ChatMessage.objects.select_related("run", "feedback").in_bulk(self.ids)
         edited = EditedAnswer.objects.by_message(rows.values())
         for pk in self.ids:
-            # A session deleted during the export: the file ends early.
+            # If the session is deleted during the export, the file ends early.
             if pk in rows:
                 yield self._message(rows[pk], edited.get(pk))
 

@@ -14,15 +14,16 @@ from chat.transcript.token_usage import TokenUsage
 NAME: Final = "turnwire.session"
 # 2 added Message.additional_context and Run.origin. Files of version 1 are read as well.
 VERSION: Final = 2
-# Of the manifest of an archive: 3 added what File says of the content. JSON files stay at 2, which older releases read.
+# Of the manifest of an archive: 3 added the members of File that describe the content. JSON files stay at 2, which
+# older releases read.
 ARCHIVE_VERSION: Final = 3
-# Of both, where there are tags or edited answers, which it added: older releases read all others.
+# Of both, only if they contain tags or edited answers, which 4 added: older releases read all other files.
 ADDITIONS_VERSION: Final = 4
 
 # Of the JSON itself.
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_VALUES: Final = 1_000_000
-# What a session may hold: more than any that was made by people, and less than what makes reading it slow for others.
+# Limits of a session: more than people ever reach, and little enough that reading it does not slow down others.
 MAX_MESSAGES: Final = 10_000
 MAX_PATH: Final = 5_000  # messages on one branch
 MAX_FILES: Final = 50  # of a message, as in a send
@@ -35,7 +36,7 @@ MAX_TAGS: Final = 20
 MAX_CITATIONS: Final = 1_000  # of an answer
 MAX_TEXT: Final = 2_000_000  # characters of one text
 
-# Members with the names of their columns.
+# Members that have the names of their columns.
 DOCUMENT: Final = ("number", "document_id", "title", "url", "snippet")
 CALL: Final = (
     "tool_call_id", "name", "turn_number", "tab_index", "status", "arguments", "response", "structured", "report",
@@ -46,7 +47,7 @@ RUN: Final = (
     "reasoning_ms", "cycles", "finish_reason", "finish_tokens",
 )  # fmt: skip
 TOKENS: Final = TokenUsage._fields
-# The ranges of the columns. New documents are numbered from the highest position, which therefore stays far below.
+# The ranges of the columns. New documents are numbered from the highest position, which is therefore far below.
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Small = Annotated[int, Meta(ge=0, le=2**15 - 1)]
 Position = Annotated[int, Meta(ge=1, le=1_000_000)]
@@ -68,10 +69,10 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class File(Part, frozen=True):
-    """A file attached to a user message. Its content is the entry of the archive; without one it is not there.
+    """A file attached to a user message. entry: the archive's entry with its content; None if it is not in the archive.
 
-    content_type and token_count tell a reader what the file was; an import finds them out itself. is_missing: the content
-    could not be read to its end.
+    content_type and token_count inform readers; an import determines them itself. is_missing: the content could not be
+    read to its end.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=255)]
@@ -171,14 +172,15 @@ class Run(Part, frozen=True):
 
 
 class Edited(Part, frozen=True):
-    """Of an answer that the user wrote. original: the number of the sibling whose text was edited.  model: its model's name."""
+    """Mark of an answer that the user edited.
+    original: the number of the edited sibling.  model: the name of its model."""
 
     original: Count | None = None
     model: Annotated[str, Meta(max_length=200)] = ""
 
 
 class Message(Part, frozen=True):
-    """One node of the tree. parent, latest_child and last_summarized_message are numbers of messages."""
+    """A node of the tree. parent, latest_child and last_summarized_message are numbers of messages."""
 
     id: Count
     role: Role
@@ -198,7 +200,7 @@ class Message(Part, frozen=True):
 
 
 class Portable(Part, frozen=True):
-    """The file."""
+    """The whole file."""
 
     format: Literal["turnwire.session"]
     version: Literal[1, 2, 3, 4]

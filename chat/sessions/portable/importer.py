@@ -1,7 +1,7 @@
 """Imports a session from a parsed JSON file, or from the manifest of an archive, as a new session, in one transaction.
 
 Runs that were in progress are imported as stopped, tool calls in progress as unknown. Usage and cost of imported runs
-are shown, and not counted in the owner's usage.
+are shown, but not counted in the owner's usage.
 """
 
 from collections import Counter
@@ -47,14 +47,14 @@ _OPEN_CALLS: Final = (ToolCallStatus.PENDING, ToolCallStatus.WAITING, ToolCallSt
 
 
 def import_session(owner: "User", data: dict[str, Any]) -> Session:
-    """data: the parsed JSON file. Raises ApiError; then nothing was stored."""
+    """Import a session. data: the parsed JSON file. Raises ApiError; then nothing was stored."""
     return store_session(owner, parse(data, timezone.now()), {})
 
 
 def check_room(owner: "User", new_bytes: int, new_files: int = 0) -> None:
-    """Raise ApiError if the owner may not store this now. Before the work; what counts are the checks with the lock.
+    """Raise ApiError if the owner has no room now. Called before the work; the checks under the lock are decisive.
 
-    Files of one import may wait beyond their limit: if they did not fit, they never would.
+    The files of one import may exceed the limit of waiting files; otherwise a large import would never fit.
     """
     quotas.SESSIONS.check(owner)
     quotas.FILES.check(owner, new_files)
@@ -64,7 +64,7 @@ def check_room(owner: "User", new_bytes: int, new_files: int = 0) -> None:
 
 
 class Origin(NamedTuple):
-    """Of a session that comes from another product: the id that it gets here, and its times there."""
+    """The id for a session from another product, and its times there."""
 
     id: UUID
     created_at: datetime
@@ -74,9 +74,9 @@ class Origin(NamedTuple):
 def store_session(
     owner: "User", portable: f.Portable, contents: Mapping[str, File], origin: Origin | None = None
 ) -> Session:
-    """contents: by entry, new files of the owner whose content is in the storage; they are stored with the session.
+    """Store an imported session. Raises ApiError; then nothing was stored.
 
-    Raises ApiError; then nothing was stored.
+    contents: by entry, new files of the owner with contents in the storage; their rows are stored with the session.
     """
     rows = _Rows(owner, portable, contents, origin.id if origin else uuid4())
     for answers in rows.answers_by_question():
@@ -97,7 +97,7 @@ def store_session(
 
 
 def _set_times(session: Session, origin: Origin) -> None:
-    """Its place in the list is that of its last message."""
+    """Set the session's times to those of its origin, which decide its place in the list."""
     session.created_at, session.updated_at = origin.created_at, origin.updated_at
     Session.objects.filter(pk=session.pk).update(created_at=origin.created_at, updated_at=origin.updated_at)
 
@@ -126,7 +126,7 @@ class _Rows:
             turn.origin = self.turns.get((question, self.origins.get(turn.pk, -1)))
 
     def store(self) -> None:
-        """All but the session itself, in the caller's transaction. Foreign keys are checked when it is committed."""
+        """Store all rows but the session in the caller's transaction. Foreign keys are checked at the commit."""
         session = self.session
         session.leaf_id = self.ids[self._leaf()]
         for rows in (self.messages, list(self.turns.values()), self.runs, self.calls):
@@ -137,7 +137,7 @@ class _Rows:
         self._store_files()
 
     def answers_by_question(self) -> Iterable[int]:
-        """How many answers each question has."""
+        """Return the number of answers of each question."""
         return Counter(run.turn.user_message_id for run in self.runs).values()
 
     def _message(self, one: f.Message) -> ChatMessage:
@@ -186,7 +186,7 @@ class _Rows:
         self._add_calls(one.tool_calls, row, message_id=row.message_id)
 
     def _turn(self, one: f.Message, run: f.Run, ended_at: datetime) -> Turn:
-        """The turn of a run, shared by its runs: from the creation of the first to the end of the last."""
+        """Return the turn of a run, shared by its runs: from the creation of the first to the end of the last."""
         turn = self.turns.get((one.parent, run.turn))
         if turn is None:
             question = self.portable_messages[one.parent or 0]
@@ -243,7 +243,7 @@ class _Rows:
                 )
 
     def _store_files(self) -> None:
-        """Reading a file without content reports CONTENT_MISSING."""
+        """Store the files and their places. A file without content is stored as failed, with CONTENT_MISSING."""
         files: list[File] = list(self.contents.values())
         places = []
         for one in self.portable_messages:

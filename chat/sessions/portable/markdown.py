@@ -11,7 +11,8 @@ from chat.transcript.passages import readable_text
 
 
 def as_markdown(session: Session, *, whole: bool = False) -> Iterator[bytes]:
-    """whole: all branches, each message with its number and its parent's; otherwise the current branch."""
+    """Yield the Markdown in pieces.
+    whole: all branches, each message with its number and its parent's; otherwise the current branch."""
     yield f"# {safe_line(session.title) or 'Untitled chat'}\n".encode()
     parts = _all_branches(session) if whole else _current_branch(session)
     for part in parts:

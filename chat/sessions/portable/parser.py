@@ -20,7 +20,7 @@ _TYPE: Final = re.compile(r"^Expected .*, got `")
 
 
 def parse(data: Mapping[str, Any], now: datetime) -> Portable:
-    """data: the decoded JSON. The result fulfils all constraints of the database. Raises ApiError."""
+    """Parse the decoded JSON. The result fulfils all constraints of the database. Raises ApiError."""
     try:
         portable = msgspec.convert(data, Portable)
     except msgspec.ValidationError as error:
@@ -30,7 +30,7 @@ def parse(data: Mapping[str, Any], now: datetime) -> Portable:
 
 
 def _api_error(message: str) -> ApiError:
-    """The ApiError for a message of msgspec."""
+    """Convert a message of msgspec to an ApiError."""
     path = _PATH.search(message)
     place = _INDEX.sub(r".\1", path[1]).replace("[...]", "").strip(".") if path else ""
     for code, pattern in (("unknown_field", _UNKNOWN), ("field_required", _MISSING)):

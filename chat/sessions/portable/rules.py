@@ -1,4 +1,4 @@
-"""Checks what the types of a session's file cannot express: one tree, alternating roles, no duplicates. Pure.
+"""Checks the rules that the types of a session's file cannot express: one tree, alternating roles, no duplicates. Pure.
 
 The database has the same constraints; these errors name the place in the file.
 """
@@ -31,7 +31,7 @@ _ANSWER_MEMBERS: Final = (*_RUN_MEMBERS, "citations", "feedback", "run", "edited
 
 
 def check(messages: Sequence[Message], now: datetime) -> None:
-    """Raises ApiError with the path of the member, such as `messages.7.parent`."""
+    """Check all rules. Raises ApiError with the path of the member, such as `messages.7.parent`."""
     if not messages or messages[0].role != "root":
         _refuse("messages.0.role", "The first message is the root.")
     _check_amounts(messages)
@@ -55,7 +55,7 @@ def check(messages: Sequence[Message], now: datetime) -> None:
 
 
 def _check_amounts(messages: Sequence[Message]) -> None:
-    """Check what adds up: the length of branches, and the files and tool calls of answers and of all messages."""
+    """Check the length of branches, and the numbers of tool calls of answers and of files and calls of all messages."""
     depths: list[int] = []
     files = calls = 0
     for number, message in enumerate(messages):
@@ -149,7 +149,7 @@ def _check_moments(message: Message, number: int, now: datetime) -> None:
 
 
 def _is_stored(moment: datetime) -> bool:
-    """Whether Postgres knows the time zone."""
+    """Return whether Postgres accepts the time zone."""
     return abs(moment.utcoffset() or timedelta(0)) < timedelta(hours=16)
 
 
@@ -199,7 +199,7 @@ def _check_pointers(messages: Sequence[Message], number: int) -> None:
 
 
 def _is_above(messages: Sequence[Message], wanted: int, start: int | None) -> bool:
-    """Whether `wanted` is a user message or answer on the path from the root to `start`, `start` included."""
+    """Return whether `wanted` is a user message or answer on the path from the root to `start`, inclusive."""
     here = start
     while here is not None and here > wanted:
         here = messages[here].parent

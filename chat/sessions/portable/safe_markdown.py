@@ -1,7 +1,7 @@
 """Makes the Markdown of users and models safe to open in any viewer: no raw HTML, no links but http, https and mailto.
 
-Viewers differ, and many render HTML. Code is left as it is where every viewer takes it for code; elsewhere too much is
-escaped rather than too little: text that is shown with a backslash harms nobody. Pure.
+Viewers differ, and many render HTML. Code stays unchanged where every viewer recognises it as code; elsewhere too much
+is escaped rather than too little: a visible backslash does no harm. Pure.
 """
 
 import html
@@ -21,18 +21,19 @@ _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 
 
 def is_safe_url(url: str) -> bool:
-    """Whether it has no scheme or an allowed one, as viewers read it: without entities, white space and backslashes."""
+    """Return whether the URL, as viewers read it, has no scheme or an allowed one.
+    Viewers decode entities, and ignore white space and backslashes."""
     scheme = _SCHEME.match(_IGNORED.sub("", html.unescape(url)))
     return scheme is None or scheme[1].lower() in SCHEMES
 
 
 def safe_line(text: str) -> str:
-    """Text that means no Markdown and no HTML, on one line."""
+    """Escape Markdown and HTML in the text, and join its lines."""
     return re.sub(r"([\\`*_\[\]<>!])", r"\\\1", " ".join(text.split()))
 
 
 def safe_link(text: str, url: str) -> str:
-    """A link, or only its text if the address may not be one."""
+    """Return a Markdown link, or only its text if the address is empty or not safe."""
     if not url or not is_safe_url(url):
         return safe_line(text)
     address = re.sub(r"[<>\s\\]", lambda found: f"%{ord(found[0]):02X}", url)
@@ -40,7 +41,7 @@ def safe_link(text: str, url: str) -> str:
 
 
 def safe_markdown(text: str) -> str:
-    """The same Markdown; an unclosed code block is closed, since it would contain everything that follows."""
+    """Make Markdown safe. An unclosed code block is closed, since it would contain everything that follows."""
     return "\n".join(_safe_lines(text))
 
 
@@ -61,7 +62,7 @@ def _safe_lines(text: str) -> Iterator[str]:
 
 
 def _next_fence(fence: str, line: str) -> str:
-    """The fence that is open after this line; empty: none."""
+    """Return the fence that is open after this line; empty if there is none."""
     if fence:
         closing = line.strip(" \t\r")
         is_closed = set(closing) == {fence[0]} and len(closing) >= len(fence) and not line.startswith("    ")
@@ -71,7 +72,7 @@ def _next_fence(fence: str, line: str) -> str:
 
 
 def _safe_paragraph(lines: list[str]) -> Iterator[str]:
-    """Code within a line is left only while viewers cannot disagree about where code begins."""
+    """Escape a paragraph. Inline code stays unchanged only while all viewers agree on where code begins."""
     is_certain, joined = True, "\n".join(lines)
     if not lines:
         return
@@ -88,7 +89,7 @@ def _safe_paragraph(lines: list[str]) -> Iterator[str]:
 
 
 def _pieces(line: str) -> list[tuple[str, bool]] | None:
-    """The line as text and code in turn; None if a run of backticks has no partner in it."""
+    """Split the line into text and code. Returns None if a run of backticks has no partner in the line."""
     pieces, start = [], 0
     runs = list(_BACKTICKS.finditer(line))
     while runs:
@@ -107,7 +108,7 @@ def _escaped(text: str) -> str:
 
 
 def _without_links(text: str) -> str:
-    """Break links to other schemes: a backslash between text and destination."""
+    """Break links to other schemes with a backslash between text and destination."""
 
     def broken(found: re.Match[str]) -> str:
         mark, rest = found["mark"], found["rest"]

@@ -1,6 +1,6 @@
-"""Reads a zip archive from anybody: bounded in entries, bytes and memory, whatever its headers say.
+"""Reads a zip archive from an untrusted source, with limits on entries, bytes and memory, whatever its headers say.
 
-Names of entries are compared and never used as paths. Nothing is stored here; archives inside are contents like others.
+Names of entries are compared, never used as paths. Stores nothing; nested archives are contents like any other.
 """
 
 import stat
@@ -18,7 +18,7 @@ MAX_DIRECTORY_BYTES: Final = 1024 * 1024
 _CHUNK_BYTES: Final = 64 * 1024
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 0x1 | 0x40
-# What zipfile raises for content that is no valid archive, apart from its own exception.
+# The exceptions of zipfile for invalid archives, its own and others.
 _BROKEN: Final = (
     zipfile.BadZipFile,
     EOFError,
@@ -33,7 +33,7 @@ _BROKEN: Final = (
 
 
 class ZipReader:
-    """entries: by name. Every method raises ApiError for what it refuses."""
+    """A zip archive. entries: by name. Every method raises ApiError if it refuses the archive."""
 
     def __init__(self, content: IO[bytes], max_entries: int) -> None:
         try:
@@ -51,12 +51,12 @@ class ZipReader:
         self._archive.close()
 
     def check_size(self, names: Iterable[str], max_bytes: int) -> None:
-        """max_bytes: what these entries together may unpack to, as the directory says."""
+        """Raise ApiError if these entries unpack to more than max_bytes together, according to the directory."""
         if sum(self.entries[name].file_size for name in names) > max_bytes:
             raise ApiError("body_too_large", "The archive unpacks to too much.", limit=max_bytes)
 
     def read(self, entry: str) -> Iterator[bytes]:
-        """At most the number of bytes that the archive's directory says; fewer or others are an error."""
+        """Yield the entry in chunks: at most the size in the directory; damaged or shorter content raises ApiError."""
         try:
             with self._archive.open(self.entries[entry]) as content:
                 while chunk := content.read(_CHUNK_BYTES):
@@ -66,7 +66,7 @@ class ZipReader:
 
 
 class _BoundedReads:
-    """A file in which no more than MAX_DIRECTORY_BYTES are read at once: ZipFile reads the directory in one piece."""
+    """A file that reads at most MAX_DIRECTORY_BYTES at once, since ZipFile reads the directory in one piece."""
 
     def __init__(self, content: IO[bytes]) -> None:
         self._content = content

@@ -1,4 +1,4 @@
-"""manage.py probe_summary ID: measures what a summary has lost, and stores the share of unchanged answers.
+"""manage.py probe_summary ID: measures the information that a summary has lost, and stores the share of same answers.
 
 A model answers questions about the summarised messages twice: from their full text, and from the summary.
 """

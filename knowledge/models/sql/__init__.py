@@ -1,1 +1,1 @@
-"""Raw statements beside the NamedTuples of what they return."""
+"""Raw SQL statements, with NamedTuples for the rows that they return."""

@@ -1,7 +1,7 @@
-"""The search over chunks, one statement: by words, by vectors, and both fused (decision 0109).
+"""The search over chunks in one statement: by words, by vectors, and both fused (decision 0109).
 
-A chunk has the words of its text, or those of its normal form if these are others (decision 0106).
-The scope is a condition inside each part that reads chunks, so that no rank depends on a chunk outside of it.
+A chunk has the words of its text, or those of its normal form if they differ (decision 0106).
+The scope is a condition in each part that reads chunks, so that no rank depends on a chunk outside of the scope.
 """
 
 from typing import Any, Final, NamedTuple
@@ -14,32 +14,33 @@ from knowledge.languages import Language, detect_language
 from knowledge.models.file import File
 from knowledge.normal_form import normal_form, query_words
 
-# Chunks of each ranking that are fused.
+# Chunks of each ranking that take part in the fusion.
 DEPTH: Final = 60
-# Parts of the query's words that a chunk has, squared and weighted beside a vector's part of 1 (decision 0109).
+# The weight of the squared coverage of the query's words, beside the weight of 1 of a vector (decision 0109).
 _WORDS_WEIGHT: Final = 0.25
-# Added to distances, which are divided: a text that is equal to the query has 0, or less by rounding.
+# Added to distances before a division: a text equal to the query has a distance of 0, or less by rounding.
 _OFFSET: Final = 0.001
 # ts_rank of a word that occurs once.
 _RANK_OF_ONE: Final = 0.0608
-# Different words of a query, the first ones; each is counted in three languages.
+# Only the first different words of a query are used; each is counted in three languages.
 MAX_WORDS: Final = 64
-# A word that more chunks of the scope have is not counted further, and finds none of its own beside rarer ones.
+# Counting stops at so many chunks of the scope. So frequent a word finds no chunks itself if there are rarer words.
 _COMMON: Final = 1_000
-# A scope of at most so many chunks is compared vector by vector: exact, and always as many as asked.
+# In a scope of at most so many chunks, all vectors are compared: the result is exact and never too short.
 _SMALL_SCOPE: Final = 8_000
-# Of the index, for larger scopes: candidates at a time (decision 0109), and all of them, enough for 60 of 8,000 among ten million.
+# For larger scopes, the candidates of the index per scan (decision 0109), and in total: enough for 60 results from
+# 8,000 chunks among ten million.
 _CANDIDATES: Final = 1_000
 _MOST_SCANNED: Final = 100_000
-# Chunks with a smaller share of the best one's relevance hold little more than words that most chunks have.
+# Chunks with a smaller share of the best score contain little more than frequent words.
 _LEAST_SHARE: Final = 0.2
 
 
 class FoundChunk(NamedTuple):
-    """start: in the file's text, in characters.  by_words, by_vector: its rank there from 1, None if it has none.
+    """A result of a search. start: offset in the file's text, in characters.
 
-    By words, chunks with the same score share a rank.
-    score: of the fused ranking, the higher the better; it means nothing beside those of another search.
+    by_words, by_vector: rank in this ranking, from 1; None if absent. By words, chunks with equal scores share a rank.
+    score: of the fused ranking, higher is better; not comparable with scores of another search.
     """
 
     id: int
@@ -55,13 +56,13 @@ class FoundChunk(NamedTuple):
 
 
 class QueryVector(NamedTuple):
-    """model: the primary key of its EmbeddingModel, whose index is used."""
+    """The vector of a query. model: the primary key of its EmbeddingModel, whose index is used."""
 
     model: int
     vector: list[float]
 
 
-# Plan: files of the scope by their own index, then one_chunk_per_position.
+# Plan: files of the scope by an index of the files, then one_chunk_per_position.
 _SCOPE: Final = """
     WITH scope AS MATERIALIZED (
         SELECT chunk.id FROM knowledge_chunk AS chunk WHERE {scope} LIMIT {small} + 1
@@ -71,8 +72,8 @@ _SCOPE: Final = """
 # ts_rank of one word grows with its n occurrences as sum(1/i²) up to 1.64 times the first: within 1 % of BM25's
 # n (k1 + 1) / (n + k1) with k1 = 0.645. Chunks are about equally long, so that BM25's b hardly matters (decision 0106).
 # Stop words of the query's language count in no language. Concatenation with '' unpacks the words of a chunk once.
-# Chunks that words do not tell apart have the same rank: the vectors decide.
-# Plan: the index of the words of a language for each word, and for the rarest together.
+# Chunks with equal scores have the same rank, so that the vectors decide.
+# Plan: the index of a language for each word, and once for all rare words.
 _BY_WORDS: Final = """
     asked AS (
         SELECT string_agg(lexeme, ' ') AS text FROM (
@@ -106,8 +107,8 @@ _BY_WORDS: Final = """
             least(score / (SELECT score FROM best), 1) AS coverage
         FROM scored WHERE score >= {least} * (SELECT max(score) FROM scored) ORDER BY score DESC, id LIMIT {depth}
     )"""
-# Once for each language, by its name, which its index is found by: a word is in the chunks of one language as a stem, and in
-# those of the others, perhaps of most, as it stands.
+# Repeated for each language by name, because each language has an index. A word occurs as a stem in the chunks of one
+# language, and as it stands in those of the others, perhaps in most of them.
 _COUNTED: Final = """
         SELECT language, lexeme, query, (
             SELECT count(*) FROM (
@@ -121,8 +122,9 @@ _CANDIDATES_OF: Final = """(
         FROM rare JOIN knowledge_chunk AS chunk ON chunk.words @@ rare.query OR chunk.normal_words @@ rare.query
         WHERE rare.language = '{of}' AND chunk.language = '{of}' AND {scope} LIMIT {common}
     )"""
-# One of the two runs, by the size of the scope. Plan: one_vector_per_model, not sorted there, or the index would be used;
-# or the HNSW index of the model, read on until the scope has yielded enough (hnsw.iterative_scan: decision 0109).
+# The size of the scope decides which of the two parts runs. Plan: one_vector_per_model, without a sort there, or the
+# HNSW index would be used; or the HNSW index of the model, scanned until it has yielded enough chunks of the scope
+# (hnsw.iterative_scan: decision 0109).
 _BY_VECTOR: Final = """
     exact AS MATERIALIZED (
         SELECT of.chunk_id AS id, of.vector::halfvec({dimensions}) <=> %(vector)s::real[]::halfvec({dimensions}) AS distance
@@ -143,13 +145,14 @@ _WITHOUT_WORDS: Final = (
 _WITHOUT_VECTOR: Final = (
     "by_vector AS (SELECT 0::bigint AS id, NULL::float8 AS distance, 0::bigint AS rank WHERE false)"
 )
-# Of a chunk that words alone have found. Plan: one_vector_per_model.
+# The distance of a chunk that only the words found. Plan: one_vector_per_model.
 _DISTANCE: Final = """(
             SELECT of.vector::halfvec({dimensions}) <=> %(vector)s::real[]::halfvec({dimensions})
             FROM knowledge_chunkvector AS of WHERE of.chunk_id = by_words.id AND of.model_id = {model}
         )"""
-# A chunk without a vector is judged by its words in the place of it, which says little beside vectors, of which one is always
-# the nearest: the best of such chunks keep every third place (decision 0109). Scores are raised to those of the places after.
+# For a chunk without a vector, the coverage of the words replaces the vector's part. It is hardly comparable with
+# vectors, one of which is always the nearest: the best of these chunks get every third place (decision 0109). Scores
+# are raised to those of later places.
 _FUSED: Final = """, found AS (
         SELECT id, by_words.rank AS by_words, by_vector.rank AS by_vector, coalesce(coverage, 0) AS coverage,
             coalesce(by_vector.distance, {distance}) + {offset} AS distance
@@ -179,7 +182,7 @@ _FUSED: Final = """, found AS (
 def search_chunks(
     files: QuerySet[File], text: str, vector: QueryVector | None, limit: int
 ) -> list[FoundChunk]:
-    """The chunks of `files` that fit best, by words (unless `text` is empty) and by vector (unless it is None)."""
+    """Return the best chunks of `files`, by words (unless `text` is empty) and by vector (unless it is None)."""
     scope, parameters = _scope(files)
     statement, own = _statement(scope, text, vector)
     with transaction.atomic(), connection.cursor() as cursor:
@@ -187,14 +190,14 @@ def search_chunks(
             cursor.execute("SET LOCAL hnsw.iterative_scan = relaxed_order")
             cursor.execute(f"SET LOCAL hnsw.ef_search = {_CANDIDATES:d}")
             cursor.execute(f"SET LOCAL hnsw.max_scan_tuples = {_MOST_SCANNED:d}")
-            # The planner takes the scope for a few rows, and would rather sort the vectors of the whole table.
+            # The planner estimates a few rows for the scope, and would sort the vectors of the whole table.
             cursor.execute("SET LOCAL enable_sort = off")
         cursor.execute(statement, parameters | own | {"limit": limit})
         return [FoundChunk(*row) for row in cursor.fetchall()]
 
 
 def _statement(scope: str, text: str, vector: QueryVector | None) -> tuple[str, dict[str, Any]]:
-    # None of what is filled in comes from outside: numbers, and SQL of a queryset with its values apart.
+    # All inserted values are our own: numbers, and the SQL of a queryset without its parameters.
     filled = {"scope": scope, "common": _COMMON, "least": _LEAST_SHARE, "depth": DEPTH, "small": _SMALL_SCOPE}
     filled["most_words"] = MAX_WORDS
     filled |= {"rank_of_one": _RANK_OF_ONE, "offset": _OFFSET, "words_weight": _WORDS_WEIGHT}
@@ -214,7 +217,7 @@ def _statement(scope: str, text: str, vector: QueryVector | None) -> tuple[str, 
 
 
 def _scope(files: QuerySet[File]) -> tuple[str, dict[str, Any]]:
-    """The condition on a chunk, of the version that is found, with named parameters: the queryset's are in its order."""
+    """Build the condition on chunks of the current versions, with named parameters in place of positional ones."""
     sql, values = files.order_by().values("pk", "chunks_version").query.sql_with_params()
     named = {f"scope{number}": value for number, value in enumerate(values)}
     return f"(chunk.file_id, chunk.version) IN ({sql % tuple(f'%({name})s' for name in named)})", named

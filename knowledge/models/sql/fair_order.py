@@ -1,18 +1,18 @@
-"""Whose file, and whose chunks, are next: users take turns, however much one of them has sent (decision 0164)."""
+"""The order of files and chunks: users take turns, however many files one of them has sent (decision 0164)."""
 
 from typing import Final, NamedTuple
 
 
 class WaitingVector(NamedTuple):
-    """A row of ChunkVector that is to be computed, and the owner of its file."""
+    """A row of ChunkVector that waits for a vector, and the owner of its file."""
 
     pk: int
     owner: int
 
 
-# Of the files that wait, the one that has waited longest of those whose owner has the fewest in work. A file's place among those
-# of its owner counts as well, and all deliveries see the same order: those at once do not see what the others claim, and pass
-# over the rows that these have locked.
+# Claims the file that has waited longest among the owners with the fewest files in work. The place of a file among its
+# owner's files counts as well, so that all deliveries see the same order: concurrent deliveries do not see each other's
+# claims, and skip the rows that others have locked.
 # Parameters: lease_s. Plan: file_processing, from there primary keys.
 CLAIM_FILE: Final = """
     WITH live AS (
@@ -36,9 +36,9 @@ CLAIM_FILE: Final = """
     UPDATE knowledge_file AS file SET attempt = file.attempt + 1, lease_until = STATEMENT_TIMESTAMP() + make_interval(secs => %(lease_s)s)
     FROM free WHERE file.id = free.id RETURNING file.id
 """
-# The vectors that are computed next: the first one of each owner, then the second ones, and so on. Owners follow each other in
-# a circle that begins behind the one who came last, so that none waits for more than a round when there are many.
-# Parameters: model, latest (an owner), most. Plan: vector_waiting_by_owner, once for each owner and the rows that are taken.
+# The next vectors to compute: the first of each owner, then the second of each, and so on. The owners form a circle
+# that begins after the owner of the last turn, so that nobody waits longer than a round if there are many owners.
+# Parameters: model, latest (an owner), most. Plan: vector_waiting_by_owner, once per owner and for the returned rows.
 NEXT_VECTORS: Final = """
     WITH RECURSIVE asker AS (
         (SELECT owner FROM knowledge_chunkvector

@@ -1,1 +1,1 @@
-"""Tools that an OpenAPI document describes: the third kind of server beside stdio and streamable HTTP (decision 0197)."""
+"""Tools described by an OpenAPI document: the third kind of server beside stdio and streamable HTTP (decision 0197)."""

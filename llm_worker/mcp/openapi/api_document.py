@@ -1,6 +1,6 @@
-"""ApiDocument: an OpenAPI document, 3.0 and later, read from JSON or YAML, and what its local references name. Pure.
+"""ApiDocument: an OpenAPI document, 3.0 and later, read from JSON or YAML, with its local references. Pure.
 
-Anybody may have written it: what it says is bounded wherever it is read.
+Anybody may have written it: it is bounded wherever it is read.
 """
 
 import json
@@ -22,7 +22,7 @@ _MALFORMED: Final = (yaml.YAMLError, ValueError, TypeError, AttributeError, Recu
 
 
 class DocumentRefused(Exception):
-    """The message is one sentence, for staff."""
+    """The document cannot be used. The message is one sentence, for staff."""
 
 
 class ApiDocument:
@@ -33,13 +33,13 @@ class ApiDocument:
         self._named: dict[str, Any] = {}
 
     def resolve(self, reference: str) -> Any:
-        """What a reference inside of the document names; None: nothing, or it leads out of the document."""
+        """Return the target of a reference; None: there is none, or it is outside of the document."""
         if reference not in self._named:
             self._named[reference] = self._look_up(reference)
         return self._named[reference]
 
     def read(self, value: Any) -> Mapping[str, Any]:
-        """The object, or that which it refers to; empty if there is none."""
+        """Return the object, or the object that it refers to; empty if there is none."""
         for _ in range(_MAX_HOPS):
             reference = value.get("$ref") if isinstance(value, dict) else None
             if not isinstance(reference, str):
@@ -57,7 +57,7 @@ class ApiDocument:
 
 
 def read_document(content: bytes | str) -> ApiDocument:
-    """Raises DocumentRefused."""
+    """Parse an OpenAPI document. Raises DocumentRefused."""
     try:
         text = content if isinstance(content, str) else content.decode("utf-8-sig")
     except UnicodeDecodeError:

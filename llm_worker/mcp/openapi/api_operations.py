@@ -1,4 +1,4 @@
-"""Reads the operations of an OpenAPI document as tools: what models are told of each, and how it is called. Pure."""
+"""Reads the operations of an OpenAPI document as tools: how models see them, and how they are called. Pure."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -9,16 +9,16 @@ from llm_worker.mcp.openapi.api_document import ApiDocument, DocumentRefused
 from llm_worker.mcp.openapi.api_schemas import SchemaReader, SchemaTooLarge
 
 MAX_OPERATIONS: Final = 500
-# Of those that are left out because of their schemas, which cost the most time.
+# Of operations that are left out because of their schemas, which cost the most time.
 _MAX_TOO_LARGE: Final = 100
 READING: Final = frozenset({"get", "head"})
 # RFC 9110, section 9.2.2.
 IDEMPOTENT: Final = READING | {"put", "delete"}
 _METHODS: Final = ("get", "head", "post", "put", "patch", "delete")
-# How deep schemas are told; the deepest that fits is taken.
+# How deep schemas are described; the deepest that fits is used.
 _DEPTHS: Final = (10, 6, 3, 1)
 _BUDGET: Final = 24_000
-# Those that OpenAPI says are no parameters, and those of the connection and the client.
+# Headers that OpenAPI does not accept as parameters, and headers of the connection and the client.
 _NO_PARAMETERS: Final = frozenset(
     {"accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "cookie"}
     | {
@@ -45,7 +45,7 @@ BODY: Final = "body"
 
 
 class Place(NamedTuple):
-    """Where requests have the value of an argument. where: `path`, `query` or `header`.  style: OpenAPI's, or `json`."""
+    """Where a request has an argument's value. where: `path`, `query` or `header`.  style: OpenAPI's, or `json`."""
 
     argument: str
     where: str
@@ -55,7 +55,7 @@ class Place(NamedTuple):
 
 
 class Base(NamedTuple):
-    """url: where the operations are; empty: where the document says.  document: where it was read; empty: it was pasted."""
+    """Where operations are. url: empty: where the document says.  document: its address; empty: it was pasted."""
 
     url: str
     document: str
@@ -68,8 +68,9 @@ class _Unusable(Exception):
 def read_operations(
     document: ApiDocument, base: Base, chosen: Collection[str] = (), own_headers: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """As McpServer.tools without their names, those that are chosen first. own_headers: that calls have anyway, in lower case. Raises
-    DocumentRefused.
+    """Return operations as McpServer.tools has them, without their names, `chosen` first. Raises DocumentRefused.
+
+    own_headers: headers that all calls have anyway, in lower case.
     """
     found = list(_operations(document))
     found.sort(key=lambda one: one[0] not in chosen)
@@ -94,7 +95,7 @@ def read_operations(
 def _operations(
     document: ApiDocument,
 ) -> Iterator[tuple[str, str, str, Mapping[str, Any], Mapping[str, Any]]]:
-    """Each with its name, path and method, and with what its path says."""
+    """Yield the name, path and method of each operation, the operation, and the item of its path."""
     names: set[str] = set()
     paths = document.read(document.root.get("paths"))
     for path, item in paths.items():
@@ -114,7 +115,7 @@ def _operations(
 
 
 def _address(document: ApiDocument, base: Base, operation: Mapping[str, Any], item: Mapping[str, Any]) -> str:
-    """Where the operation is, without its path. Raises DocumentRefused."""
+    """Return the address of an operation, without its path. Raises DocumentRefused."""
     if base.url:
         return _without_query(base.url)
     for level in (operation, item, document.root):
@@ -148,7 +149,7 @@ def _filled(url: str, variables: Mapping[str, Any]) -> str:
 def _parameters(
     document: ApiDocument, operation: Mapping[str, Any], item: Mapping[str, Any], own: Collection[str]
 ) -> list[tuple[Place, Mapping[str, Any]]]:
-    """Raises _Unusable."""
+    """Return the parameters that can be sent, with their places. Raises _Unusable if a required one cannot."""
     declared: dict[tuple[str, str], Mapping[str, Any]] = {}
     for level in (item, operation):
         listed = level.get("parameters")
@@ -170,7 +171,7 @@ def _parameters(
 
 
 def _place(where: str, name: str, parameter: Mapping[str, Any], taken: Collection[str]) -> Place | None:
-    """None: it cannot be sent."""
+    """Return the place of a parameter; None: it cannot be sent."""
     styles = _STYLES.get(where, ())
     style = (
         "json"
@@ -195,7 +196,7 @@ def _describe(
     operation: Mapping[str, Any],
     parameters: list[tuple[Place, Mapping[str, Any]]],
 ) -> dict[str, Any]:
-    """at: method, path, address. Raises _Unusable, SchemaTooLarge."""
+    """Describe an operation as a tool. `at`: method, path, address. Raises _Unusable, SchemaTooLarge."""
     method, path, address = at
     body, content_type = _body(document, operation) if method not in READING else (None, "")
     placed = {place.name for place, _ in parameters if place.where == "path"}
@@ -221,7 +222,7 @@ def _describe(
 
 
 def _body(document: ApiDocument, operation: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, str]:
-    """The request body, and its content type. None: it has none, or can be called without. Raises _Unusable."""
+    """Return the request body, and its content type. None: no JSON body, and none is required. Raises _Unusable."""
     body = document.read(operation.get("requestBody"))
     for content_type, media in document.read(body.get("content")).items():
         kind = str(content_type).partition(";")[0].strip().lower()
@@ -245,7 +246,7 @@ def _body(document: ApiDocument, operation: Mapping[str, Any]) -> tuple[Mapping[
 def _arguments(
     document: ApiDocument, parameters: list[tuple[Place, Mapping[str, Any]]], body: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Raises SchemaTooLarge."""
+    """Return the JSON Schema of a tool's arguments. Raises SchemaTooLarge."""
     declared = [(place.argument, parameter) for place, parameter in parameters]
     required = [
         place.argument

@@ -1,6 +1,6 @@
 """Reads the schemas of an OpenAPI document as JSON Schema for models: without references, and within bounds. Pure.
 
-A schema that contains itself is told once, and named where it returns: the APIs of models take no references.
+A schema that contains itself is described once, and named where it recurs: the APIs of models accept no references.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from typing import Any, Final
 from llm_worker.mcp.openapi.api_document import ApiDocument
 
 _MAX_DESCRIPTION: Final = 500
-# That lead from one to another, with all that is nested.
+# On the way to one schema, over all levels.
 _MAX_REFERENCES: Final = 50
 # Characters that a value takes beside its text, as JSON.
 _OVERHEAD: Final = 6
@@ -23,11 +23,11 @@ _NESTED: Final = frozenset({"items", "additionalProperties", "not"})
 
 
 class SchemaTooLarge(Exception):
-    """To be read again, less deep."""
+    """The schema exceeds a bound, and has to be read again, less deep."""
 
 
 class SchemaReader:
-    """depth: of what is told of nested values.  budget: in characters, of all that is read."""
+    """Reads schemas. depth: of the nested schemas that are described.  budget: in characters, of all that is read."""
 
     def __init__(self, document: ApiDocument, depth: int, budget: int) -> None:
         self._document = document
@@ -35,7 +35,7 @@ class SchemaReader:
         self._budget = budget
 
     def read(self, schema: Any) -> dict[str, Any]:
-        """Raises SchemaTooLarge."""
+        """Read a schema. Raises SchemaTooLarge."""
         return self._read(schema, 0, ())
 
     def _read(self, schema: Any, depth: int, opened: tuple[str, ...]) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class SchemaReader:
     def _read_properties(
         self, schema: Mapping[str, Any], nested: Callable[[Any], dict[str, Any]]
     ) -> dict[str, Any]:
-        """Without those that only answers have."""
+        """Read the properties, without those that only answers have."""
         properties = {}
         for name, value in schema["properties"].items():
             if isinstance(name, str) and self._document.read(value).get("readOnly") is not True:
@@ -85,7 +85,7 @@ class SchemaReader:
         return {"properties": properties, **({"required": required} if required else {})}
 
     def _describe(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """What it is, without what it contains."""
+        """Return the type and the description of a schema, without the nested schemas."""
         read: dict[str, Any] = {}
         kind = schema.get("type")
         kinds = [kind] if isinstance(kind, str) else _texts(kind)
@@ -107,7 +107,7 @@ class SchemaReader:
         }
 
     def _copy(self, value: Any, depth: int) -> Any:
-        """Of JSON that is no schema."""
+        """Copy JSON that is no schema."""
         if depth < 0:
             raise SchemaTooLarge
         self._spend(_OVERHEAD + (len(value) if isinstance(value, str) else 0))
@@ -124,13 +124,13 @@ class SchemaReader:
 
 
 def _texts(value: Any) -> list[str]:
-    """Empty if it is no list of texts."""
+    """Return the value if it is a list of texts, else an empty list."""
     is_one = isinstance(value, list) and all(isinstance(one, str) for one in value)
     return value if is_one else []
 
 
 def _without_old_bounds(schema: dict[str, Any]) -> dict[str, Any]:
-    """OpenAPI 3.0 says by a boolean whether a bound belongs to what it bounds."""
+    """Convert the bounds of OpenAPI 3.0, which says by a boolean whether a bound is exclusive."""
     for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if isinstance(schema.get(exclusive), bool):
             is_exclusive = schema.pop(exclusive)

@@ -1,4 +1,4 @@
-"""What a model reads of the answer to a call of an operation. Pure."""
+"""Turns the answer to a call of an operation into text for the model, and JSON for clients. Pure."""
 
 import json
 from codecs import getincrementaldecoder
@@ -13,7 +13,7 @@ _MAX_ERROR: Final = 1_000
 
 
 class Received(NamedTuple):
-    """content_type: the header.  is_cut: the answer is longer."""
+    """The answer of a server. content_type: the header.  is_cut: the answer is longer."""
 
     status: int
     content_type: str
@@ -26,7 +26,7 @@ class Received(NamedTuple):
 
     @property
     def text(self) -> str | None:
-        """None: it is none."""
+        """The content as text; None: it is no text."""
         charset = self.content_type.lower().partition("charset=")[2].strip(" \"'").partition(";")[0]
         text = as_utf8(self.content, charset)
         is_text = self.kind.startswith("text/") or self.kind.endswith(("json", "xml", "yaml", "javascript"))
@@ -34,7 +34,9 @@ class Received(NamedTuple):
 
 
 def read_answer(received: Received) -> Answer:
-    """Raises CallFailed; and CallLost for a server that failed, which may have done something before."""
+    """Convert an answer of the server. Raises CallFailed.
+    Raises CallLost for a status of 500 or more: the server may have done something before it failed.
+    """
     text = received.text
     if not 200 <= received.status < 300:
         problem = f"The server answered with status {_named(received.status)}{_excerpt(text)}"
@@ -50,7 +52,7 @@ def read_answer(received: Received) -> Answer:
 
 
 def _is_utf8(content: bytes) -> bool:
-    """Also if it was cut off within a character."""
+    """Return whether the content is text in UTF-8, even if it was cut off within a character."""
     try:
         getincrementaldecoder("utf-8")().decode(content)
     except UnicodeDecodeError:
@@ -59,7 +61,7 @@ def _is_utf8(content: bytes) -> bool:
 
 
 def _structured(text: str) -> dict[str, Any] | None:
-    """What is no object is wrapped, as the SDKs of MCP do it."""
+    """Parse JSON; a value that is no object is wrapped, as the SDKs of MCP do. None: it is no JSON, or too long."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -70,7 +72,7 @@ def _structured(text: str) -> dict[str, Any] | None:
 
 
 def _shown(text: str, *, is_cut: bool) -> str:
-    """is_cut: its length is not known."""
+    """Cut a text off for the model. `is_cut`: the length of the whole answer is not known."""
     if is_cut:
         return f"{text[:MAX_RESULT_CHARACTERS]}\n\n(Cut off: the answer is longer.)"
     return cut_result(text)

@@ -1,7 +1,7 @@
 """Reads OpenAPI documents and calls their operations, over the guarded client: each address and redirect is checked.
 
-What the row has for headers is sent to one origin: that of the row's base_url, else of the document's address. A document that was
-read there decides nothing about who gets them.
+The headers of the row are sent to one origin: that of the row's base_url, else of the document's address. A document
+that was read from there does not decide who gets them.
 """
 
 import asyncio
@@ -28,19 +28,19 @@ from llm_worker.mcp.openapi.api_operations import Base, read_operations
 from llm_worker.mcp.openapi.operation_answer import Received, read_answer
 from llm_worker.mcp.openapi.operation_request import build_request
 
-# Enough for what a model is told, in any script.
+# Enough for the text that a model is told, in any script.
 _MAX_ANSWER_BYTES: Final = 1024 * 1024
 _DOCUMENT_LIMITS: Final = RequestLimits(max_bytes=MAX_DOCUMENT_BYTES)
 # A call that takes too long is ended by its own time limit.
 _CALL_LIMITS: Final = RequestLimits(max_bytes=_MAX_ANSWER_BYTES, connect_s=10.0, read_s=3_600.0, total_s=None)
 _DOCUMENT_TYPES: Final = "application/json, application/yaml, text/yaml, */*;q=0.5"
 _NO_HEADER: Final = "The server is not set up: the value of a header cannot be sent."
-# Until then nothing was sent.
+# Errors before anything was sent.
 _CONNECTING: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 
 
 class ApiSource(NamedTuple):
-    """url: of the document; empty: it was pasted, and is `document`.  chosen: the operations that come first."""
+    """A document. url: its address; empty: it was pasted, as `document`.  chosen: the operations that come first."""
 
     url: str
     document: str
@@ -51,7 +51,7 @@ class ApiSource(NamedTuple):
 async def list_operations(
     configuration: Configuration, source: ApiSource, resolve: Resolver = resolve_host
 ) -> list[dict[str, Any]]:
-    """As read_operations, those alone that may be reached. Raises ServerUnavailable."""
+    """Return the operations that may be reached, as read_operations does. Raises ServerUnavailable."""
     content: bytes | str = source.document
     if source.url:
         headers = _headers_for(source.url, configuration)
@@ -81,8 +81,8 @@ async def call_operation(
     key: str,
     resolve: Resolver = resolve_host,
 ) -> Answer:
-    """operation: of a tool that was listed.  key: the call's, the same if it is made again. Raises ServerUnavailable if the server was
-    asked nothing, CallFailed, CallLost.
+    """Call an operation of a listed tool. `key`: identifies the call; the same if it is made again.
+    Raises ServerUnavailable if the server has not executed anything, CallFailed, CallLost.
     """
     request = build_request(operation, arguments)
     key_header = {} if request.method in ("GET", "HEAD") else {"Idempotency-Key": key}
@@ -100,13 +100,15 @@ async def call_operation(
 
 
 def _read(content: bytes | str, source: ApiSource, own: Collection[str]) -> list[dict[str, Any]]:
-    """Raises DocumentRefused."""
+    """Read the operations of a document. Raises DocumentRefused."""
     document = read_document(content)
     return read_operations(document, Base(source.base_url, source.url), source.chosen, own)
 
 
 async def _fetch(url: str, headers: Mapping[str, str], resolve: Resolver) -> tuple[bytes, str]:
-    """And where redirects led, to which addresses in it are relative (RFC 3986, section 5.1.3). Raises ServerUnavailable."""
+    """Return a document, and the address that redirects led to. Raises ServerUnavailable.
+    Addresses in the document are relative to that address (RFC 3986, section 5.1.3).
+    """
     request = GuardedRequest(url, headers={"Accept": _DOCUMENT_TYPES, **headers})
     try:
         async with send(request, _DOCUMENT_LIMITS, resolve) as response:
@@ -130,13 +132,15 @@ async def _receive(response: GuardedResponse) -> Received:
 
 
 def _headers_for(url: str, configuration: Configuration) -> Mapping[str, str]:
-    """Raises ServerUnavailable for a variable that this process does not have."""
+    """Return the headers for `url`; empty: it has another origin.
+    Raises ServerUnavailable for a variable that this process does not have.
+    """
     is_own = not configuration.url or _origin(url) == _origin(configuration.url)
     return values_of(configuration.headers) if is_own else {}
 
 
 def _origin(url: str) -> str:
-    """Empty: it is never requested."""
+    """Return the origin of an address; empty: the address is never requested."""
     try:
         return parse_target(url, settings.URL_ALLOWED_HOSTS).origin
     except UrlRefused:

@@ -1,4 +1,4 @@
-"""Builds the request of a call of an operation from the arguments that a model gives (OpenAPI 3.1, Parameter Object, Style Values). Pure."""
+"""Builds the request of an operation from a model's arguments (OpenAPI 3.1, Parameter Object, Style Values). Pure."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _UPWARD: Final = frozenset({".", ".."})
 
 
 def build_request(operation: Mapping[str, Any], arguments: Mapping[str, Any]) -> GuardedRequest:
-    """operation: of a tool that was listed. Raises CallFailed for what cannot be sent."""
+    """Build the request of a call. `operation`: of a listed tool. Raises CallFailed for values that cannot be sent."""
     url, query = str(operation["url"]), []
     headers = {"Accept": "application/json, text/*;q=0.9, */*;q=0.5"}
     for place in (Place(*one) for one in operation["places"]):
@@ -39,7 +39,9 @@ def build_request(operation: Mapping[str, Any], arguments: Mapping[str, Any]) ->
 
 
 def _in_path(place: Place, value: Any) -> str:
-    """A server may decode what is encoded before it walks the path."""
+    """Encode a value for the path. Raises CallFailed if it is empty or leads upward.
+    A server may decode what is encoded before it walks the path.
+    """
     text = _joined(place, value)
     if not text or _UPWARD & set(re.split(r"[/\\]", text)):
         raise CallFailed(f"This cannot be the value of {place.argument}.")
