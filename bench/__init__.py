@@ -1,1 +1,1 @@
-"""Benchmarks of the token path, described in README.md. They measure; they do not test whether behaviour is correct."""
+"""Benchmarks of the token path, described in README.md. They measure; they do not test correctness."""

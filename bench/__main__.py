@@ -1,6 +1,7 @@
-"""Command line of the benchmarks: `python -m bench` measures the system and its two controls, alternating.
+"""Command line of the benchmarks: `python -m bench` measures the system and its two controls in turn.
 
-Writes all figures to bench/results/<time>.json, a table of medians and ratios to standard output, and progress to standard error.
+It writes all figures to bench/results/<time>.json, a table of medians and ratios to standard output, and progress to
+standard error.
 """
 
 import argparse
@@ -36,7 +37,7 @@ BENCHMARKS = (
     "ingest_100",
     "first_token_ingest",
 )
-# What the controls cannot do.
+# Benchmarks that the controls cannot run.
 SYSTEM_ONLY = ("long_history", "ingest_100", "first_token_ingest")  # fmt: skip
 # A single measurement takes seconds; one that takes this long has hung.
 MEASUREMENT_TIMEOUT_S = 240.0
@@ -121,7 +122,7 @@ def save_results(results: Results, median_figures: report.Medians) -> Path:
 
 def main(options: argparse.Namespace) -> None:
     directory = Path(tempfile.mkdtemp(prefix="turnwire-bench-"))
-    # When started by root, Postgres runs as another user, which must be able to reach its data.
+    # If root starts the benchmark, Postgres runs as another user, which must be able to reach its data.
     directory.chmod(0o755)
     stack = BenchStack(directory)
     try:

@@ -1,8 +1,8 @@
-"""Measures the page in Chromium: one tab that streams 200 tokens/s of Markdown for a minute, then a chat of 1,000 messages.
+"""Measurements of the page in Chromium: one tab that streams 200 tokens/s of Markdown, then a chat of 1,000 messages.
 
-`.venv/bin/python -m bench.browser [--seconds 60] [--rate 200]` prints long tasks, frame times and the heap after garbage
-collections. Exits with 1 if the main thread was blocked for 50 ms or more while streaming. The machine should be idle
-otherwise: a browser that waits for a processor looks like a busy page.
+`.venv/bin/python -m bench.browser [--seconds 60] [--rate 200]` prints long tasks, frame times and the heap after
+garbage collections. It exits with 1 if the main thread was blocked for 50 ms or more while streaming. The machine
+should be idle otherwise: a browser that waits for a processor looks like a busy page.
 """
 
 import argparse
@@ -27,7 +27,7 @@ SET_PASSWORD_CODE = (
     "from django.contrib.auth.hashers import make_password; from django.contrib.auth.models import User; "
     "User.objects.filter(username='alice').update(password=make_password('alice'))"
 )
-# Records the browser's long tasks (50 ms and more) and the time between animation frames, in milliseconds.
+# Records long tasks of the browser (50 ms and more) and the time between animation frames, in milliseconds.
 OBSERVER_SCRIPT = """
 (() => {
   window.blocked = [];
@@ -45,7 +45,9 @@ OBSERVER_SCRIPT = """
 
 @dataclass
 class PageFigures:
-    """Figures of one scenario. heap_kb, nodes: after garbage collection, at regular intervals, the last in an empty chat."""
+    """Figures of one scenario.
+    heap_kb, nodes: after garbage collection, at regular intervals; the last values are those of an empty chat.
+    """
 
     long_tasks_ms: list[float] = field(default_factory=list)
     frame_gaps_ms: list[float] = field(default_factory=list)
@@ -78,7 +80,7 @@ class BrowserStack(BenchStack):
         return self.environment
 
     async def start(self, http: aiohttp.ClientSession, model: str) -> tuple[str, str]:
-        """Start upstream and system. Returns the base URL and the id of alice's session with 1,000 messages."""
+        """Start upstream and system. Return the base URL and the id of alice's session with 1,000 messages."""
         port = free_port()
         self.processes.start("upstream", uvicorn_command("bench.rich:application", port))
         await self.processes.wait_until_listening(port)
@@ -108,7 +110,7 @@ async def main(arguments: argparse.Namespace) -> int:
 
 
 def create_directory() -> Path:
-    """Create a folder that the user of Postgres can enter."""
+    """Create a directory that the user of Postgres can enter."""
     directory = Path(tempfile.mkdtemp(prefix="bench-browser-"))
     directory.chmod(0o755)
     return directory

@@ -1,7 +1,7 @@
-"""Measures context assembly for branches of different lengths: `python -m bench.context`.
+"""Measurements of context assembly for branches of different lengths: `python -m bench.context`.
 
-Pure computation without services or network. It measures processor time, so other load on the machine matters little. The goal
-is 20 ms for 1,000 messages.
+They are pure computation without services or network. They measure processor time, so other load on the machine matters
+little. The goal is 20 ms for 1,000 messages.
 """
 
 import statistics

@@ -1,4 +1,4 @@
-"""The files of the ingestion benchmarks: ten kinds of about 1 MB, mostly text, made once for each process."""
+"""The files of the ingestion benchmarks: ten kinds of about 1 MB, mostly text, created once per process."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ WORDS: Final = "tide water moon spring harbour level metre boat north current sa
 
 
 def text(characters: int) -> str:
-    """Lines of words and numbers, which compress to about a third."""
+    """Return lines of words and numbers, which compress to about a third."""
     chance = random.Random(characters)
     lines: list[str] = []
     size = 0
@@ -30,7 +30,7 @@ def _markdown() -> bytes:
 
 
 def _pdf() -> bytes:
-    """350 pages."""
+    """Return a PDF of 350 pages."""
     page = text(2_600).replace("\n", ") Tj 0 -14 Td (")
     return documents.pdf(*[page] * 350)
 
@@ -81,5 +81,5 @@ KINDS: Final[dict[str, Callable[[], bytes]]] = {
 
 @cache
 def mixed_files() -> tuple[tuple[str, bytes], ...]:
-    """(name, content), one of each kind."""
+    """Return (name, content) of one file of each kind."""
     return tuple((name, make()) for name, make in KINDS.items())

@@ -1,7 +1,7 @@
-"""Measures how many words of texts in old encodings are read rightly: `python -m bench.encodings [--others PYTHON]`.
+"""Share of words in old encodings that are read correctly: `python -m bench.encodings [--others PYTHON]`.
 
-The texts are Django's translations: sentences that people wrote, in every language. Only words beyond ASCII count. PYTHON: of an
-environment outside of the project that has charset-normalizer, chardet and faust-cchardet.
+The texts are Django's translations: sentences by people, in every language. Only words beyond ASCII count. PYTHON: the
+interpreter of an environment outside the project that has charset-normalizer, chardet and faust-cchardet.
 """
 
 import argparse
@@ -29,7 +29,8 @@ LINES: Final = (1, 4, 40)
 FORMATS: Final = ("txt", "csv", "html")
 REPEATED: Final = 6
 SEED: Final = 7
-# What each library finds, with the encodings that this reader tells apart where it can be told them.
+# The encoding that each library detects; a library that can be limited gets the encodings that our reader
+# distinguishes.
 OTHERS: Final = """
 import base64, json, sys
 names = "cp932 euc_jp cp949 gb18030 big5 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 koi8_r".split()
@@ -103,7 +104,7 @@ def _shaped(lines: list[str], kind: str) -> str:
 def _as(content: bytes, encoding: str | None) -> str:
     try:
         return content.decode(encoding or "cp1252", "replace")
-    except LookupError:  # one that Python does not read
+    except LookupError:  # an encoding that Python does not know
         return ""
 
 
@@ -135,7 +136,7 @@ def main() -> None:
 
 
 def _shares(files: list[Sample], read: list[str]) -> dict[str, str]:
-    """Percent by encoding and language, in each format; and by the number of lines."""
+    """Return percentages by encoding and language, and by the number of lines, each for all formats."""
     right: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     for file, text in zip(files, read, strict=True):
         wanted = _words(file.text)

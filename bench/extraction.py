@@ -1,8 +1,9 @@
-"""Measures what is read of ten files of each kind, whose words are known: `python -m bench.extraction [--others PYTHON]`.
+"""Comparison of extracted texts with the known words of ten files per kind.
 
-Each file holds one construct (a table, footnotes, an encoding). It reads in this process and without services, so that the seconds
-are those of reading, not of starting; only processor time is measured. PYTHON: of an environment outside of the project with other libraries
-(bench/README.md), which read the same files.
+`python -m bench.extraction [--others PYTHON]`. Each file holds one construct (a table, footnotes, an encoding). Files
+are read in this process and without services, so that the times are those of reading, not of starting; only processor
+time is measured. PYTHON: the interpreter of an environment outside the project with other libraries (bench/README.md),
+which read the same files.
 """
 
 import statistics
@@ -27,7 +28,7 @@ CANDIDATES: Final = Path(__file__).with_name("extraction_candidates.py")
 
 
 class File(NamedTuple):
-    """words: in the order in which a person reads them."""
+    """A file with known words. words: in reading order."""
 
     kind: str
     construct: str
@@ -81,7 +82,9 @@ def _print(folder: Path) -> list[File]:
 
 
 def read_with_ours(files: list[File], folder: Path) -> Iterator[Result]:
-    """The first file of each kind is read twice: its reader's libraries are imported once."""
+    """Read the files with our readers; yield the results.
+    The first file of each kind is read twice, since its reader's libraries are imported on first use.
+    """
     kinds: set[str] = set()
     for file in files:
         if file.kind not in kinds:

@@ -1,7 +1,7 @@
-"""Reads a folder of files with the libraries that are installed where it runs: `python bench/extraction_candidates.py FOLDER`.
+"""Script for `bench.extraction --others` that reads a folder of files with the installed libraries.
 
-For `bench.extraction --others`. Prints a line of JSON for each library and file; imports nothing of this project, and names no
-library that the project would have to install.
+`python bench/extraction_candidates.py FOLDER` prints a line of JSON for each library and file. It imports nothing of
+this project, and names no library that the project would have to install.
 """
 
 import json
@@ -31,7 +31,7 @@ def markitdown() -> Callable[[Path], str]:
 
 
 def candidates() -> dict[str, tuple[Callable[[Path], str], str]]:
-    """By name: the function, and the only extension it reads."""
+    """Return, by name of the library, the function and the only extension that it reads; empty for all extensions."""
     found: dict[str, tuple[Callable[[Path], str], str]] = {}
     for name, make, extension in (
         ("pypdf", lambda: pypdf, ".pdf"),

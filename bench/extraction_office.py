@@ -1,4 +1,4 @@
-"""Ten files of each kind of Office: Word, PowerPoint, Excel. Each holds one construct, in the order in which a person reads it."""
+"""Ten files for each of Word, PowerPoint and Excel. Each holds one construct, with its words in reading order."""
 
 import io
 from collections.abc import Callable

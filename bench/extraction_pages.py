@@ -1,4 +1,4 @@
-"""Ten files of each kind that is text: HTML, EPUB, PDF as Chromium prints it, mail, CSV, and plain text."""
+"""Ten files of each kind of text file: HTML, EPUB, PDF as printed by Chromium, mail, CSV, and plain text."""
 
 from email.message import EmailMessage
 from typing import Final
@@ -71,7 +71,7 @@ def page(body: str, words: Words) -> str:
 
 
 def book(body: str, words: Words) -> bytes:
-    """Of two chapters, of which the table of contents names the second first."""
+    """Return a book of two chapters. Its table of contents lists the second chapter first."""
     first = page(body, words)
     return documents.epub(first, **{"OPS/second.xhtml": page("<h2>{3}</h2><p>{30}</p>", words)})
 
@@ -120,9 +120,9 @@ def mail(name: str, words: Words) -> bytes:
 
 
 def _headed(words: Words, *headers: tuple[str, str]) -> EmailMessage:
-    """headers: names, and what follows the words of their values."""
+    """Return a message with these headers. headers: names, and the endings that follow the words of their values."""
     message = EmailMessage()
-    for name, end in headers:  # a value in one expression would be made before its name
+    for name, end in headers:  # in one expression, the value would be created before the name
         words.say(name)
         message[name] = words(2 if end else 6) + words.say(end)
     return message

@@ -1,4 +1,4 @@
-"""Words that no file has twice, so that each one's place in what is extracted can be compared with its place in the file."""
+"""Words that occur once in a file, so that their order in the extracted text can be compared with the file's."""
 
 import random
 import re
@@ -16,7 +16,9 @@ SOFT_HYPHEN: Final = "\xad"
 
 
 class Words:
-    """Makes the words of one file and keeps them in the order in which they were asked for: that of reading."""
+    """A generator of the words of one file.
+    It records them in the order in which they were requested: the reading order.
+    """
 
     def __init__(self, seed: str) -> None:
         self._chance = random.Random(seed)
@@ -24,12 +26,12 @@ class Words:
         self.order: list[str] = []
 
     def __call__(self, number: int) -> str:
-        """As text, with a comma after every ninth."""
+        """Return new words as text, with a comma after every ninth."""
         words = [self._new() + ("," if place % 9 == 8 else "") for place in range(number)]
         return " ".join(words).removesuffix(",")
 
     def say(self, text: str) -> str:
-        """Words of the format, such as `Subject`, which are as well to be found."""
+        """Record words of the format, such as `Subject`, which a reader should find too; return the text."""
         self.order += split(text)
         return text
 
@@ -57,8 +59,10 @@ class Words:
 
 
 class Quality(NamedTuple):
-    """words: of the file. found: of these. in_order: of these, the most that stand in the file's order.
-    added: words that the file does not contain, or not as often."""
+    """The quality of an extracted text. words: words of the file. found: how many of these were extracted.
+    in_order: the most of the found words that are in the file's order. added: words that the file does not contain, or
+    not as often.
+    """
 
     words: int
     found: int

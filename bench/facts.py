@@ -1,7 +1,7 @@
-"""Passages with known facts, and questions that ask for them in other words: in English and German, the same each time.
+"""Passages with known facts, and questions that ask for them in other words, in English and German; the same each time.
 
-Of a place with a made-up name, each passage tells one of eight facts, between sentences that any place could have. Names share their
-parts with many others, so that neither the name nor the words of a fact find a passage alone.
+Each passage states one of eight facts about a place with a made-up name, between sentences that fit any place. Names
+share their parts with many others, so that neither the name nor the words of a fact find a passage alone.
 """
 
 import random
@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 SEED: Final = 11
-# Of the facts, one is asked for. Odd: languages take turns in the mixed project.
+# One in so many facts has a question. The number is odd, so that languages alternate in the mixed project.
 EVERY: Final = 9
-# In English and German.
+# Words in English and German.
 _FIRST: Final = (
     ("Alder", "Erlen"), ("Birch", "Birken"), ("Stone", "Stein"), ("Rose", "Rosen"), ("Silver", "Silber"), ("Crane", "Kranich"),
     ("Lime", "Linden"), ("Wolf", "Wolfs"), ("Monk", "Mönchs"), ("King", "Königs"), ("Salt", "Salz"), ("Winter", "Winter"),
     ("Raven", "Raben"), ("Garden", "Garten"), ("Castle", "Burg"),
 )  # fmt: skip
-# With an article that is the same as subject and as object.
+# Nouns with a German article that is the same in the nominative and the accusative.
 _KINDS: Final = (
     ("Bridge", "brücke", "die"), ("Shipyard", "werft", "die"), ("Mill", "mühle", "die"), ("Library", "bibliothek", "die"),
     ("School", "schule", "die"), ("Museum", "museum", "das"), ("Quarry", "grube", "die"), ("Hospital", "spital", "das"),
@@ -47,7 +47,9 @@ _OWNERS: Final = (
 
 
 class _Fact(NamedTuple):
-    """The sentence and the question, each in English and in German. name: of the place; value: what is told."""
+    """A kind of fact: the sentence and the question, each in English and German.
+    Placeholders: `name` is the place, `value` the fact.
+    """
 
     says: tuple[str, str]
     asks: tuple[str, str]
@@ -98,14 +100,14 @@ _FILLERS: Final = (
 
 
 class Corpus(NamedTuple):
-    """questions: with the index of the passage that answers them."""
+    """Passages and questions. Each question has the index of the passage that answers it."""
 
     passages: list[str]
     questions: list[tuple[str, int]]
 
 
 def corpora(places: int) -> dict[str, Corpus]:
-    """By language, the passages in the same order. Of at most 150 places."""
+    """Return the corpus of each language, with the passages in the same order. places: at most 150."""
     told = list(_facts(places))
     order = list(range(len(told)))
     random.Random(SEED).shuffle(order)
@@ -119,7 +121,7 @@ def corpora(places: int) -> dict[str, Corpus]:
 
 
 def _facts(places: int) -> Iterator[list[tuple[str, str]]]:
-    """Of each fact, in both languages, its passage and its question."""
+    """Yield for each fact its passage and its question, in both languages."""
     rng = random.Random(SEED)
     names = [_names(first, kind) for first in _FIRST for kind in _KINDS]
     for place in rng.sample(names, places):
@@ -130,7 +132,9 @@ def _facts(places: int) -> Iterator[list[tuple[str, str]]]:
 def _told(
     place: tuple[str, str], fact: _Fact, value: tuple[str, str], rng: random.Random
 ) -> list[tuple[str, str]]:
-    """In both languages, between the same sentences."""
+    """Return the passage and the question of a fact in both languages.
+    The passage has the same filler sentences in both.
+    """
     fillers, at = rng.sample(_FILLERS, 3), rng.randrange(4)
     found = []
     for language in (0, 1):

@@ -1,8 +1,8 @@
-"""Measures the first load of the page in Chromium, as a phone and as a computer: bytes, requests, layout shifts, paints, blocked time,
-time to interactive.
+"""Measurements of the first load of the page in Chromium, as a phone and as a computer.
+They are bytes, requests, layout shifts, paints, blocked time and time to interactive.
 
-`.venv/bin/python -m bench.first_load URL` for a running instance (`make run`), with a fresh browser that is logged in as
-demo. The processor is slowed down by 4, the network is "Fast 3G" (1.6 Mbit/s, 150 ms).
+`.venv/bin/python -m bench.first_load URL` measures a running instance (`make run`), with a fresh browser that is logged
+in as demo. The processor is slowed down by 4, the network is "Fast 3G" (1.6 Mbit/s, 150 ms).
 """
 
 import argparse
@@ -30,7 +30,7 @@ DEVICES: dict[str, dict[str, Any]] = {
     },
     "computer": {"viewport": {"width": 1280, "height": 900}},
 }
-# Shifts are summed without windows of a second: the sum is never smaller than CLS.
+# Shifts are summed without session windows: the sum is never smaller than CLS.
 OBSERVER = """
 window.shifts = []; window.tasks = [];
 const nameOf = (node) => node && (node.id || node.className || node.parentElement?.id || node.nodeName);
@@ -44,7 +44,7 @@ for (const type of ["paint", "largest-contentful-paint"])
   new PerformanceObserver((list) => { for (const each of list.getEntries()) paints[each.name || type] = each.startTime; })
     .observe({ type, buffered: true });
 """
-# A task blocks for as long as it takes longer.
+# A task blocks for the time by which it exceeds this.
 SHORT_TASK_MS = 50
 
 
@@ -52,13 +52,13 @@ class FirstLoad(NamedTuple):
     requests: int
     compressed_kb: float
     shifts: float
-    # When the composer has the focus and no task of 50 ms or more runs.
+    # The time from which the composer has the focus and no task of 50 ms or more runs.
     interactive_s: float
     longest_task_ms: float
     # First and largest contentful paint.
     first_paint_s: float
     largest_paint_s: float
-    # Between the first paint and the time to interactive.
+    # Blocked time between the first paint and the time to interactive.
     blocked_ms: float
     shifted: list[tuple[float, str]]
 
@@ -95,7 +95,7 @@ def report(loads: list[FirstLoad]) -> str:
 
 
 def first_load(browser: Browser, arguments: argparse.Namespace, device: str) -> FirstLoad:
-    """The browser has the cookie of the login, and nothing in its cache."""
+    """Load the page once and return its figures. The browser has the cookie of the login, and an empty cache."""
     context = browser.new_context(**DEVICES[device])
     log_in(context.request, arguments.url, arguments.user)
     page = context.new_page()

@@ -18,7 +18,7 @@ from bench.scenarios import Figures, UpstreamLog, measure_first_token
 from bench.subjects import System, connect
 
 FILES = 100
-# Enough for every process of the pool to have the next file at hand.
+# Enough to keep the next file ready for every process of the pool.
 AT_ONCE = 8
 PROBES = 40
 SAMPLE_S = 0.05
@@ -27,7 +27,7 @@ MEGABYTE = 1024 * 1024
 
 @dataclass
 class Uploads:
-    """Uploads files of one user and hears how they end. ended: ids, by status."""
+    """Uploads of one user, and their outcomes. ended: ids, by status."""
 
     system: System
     socket: aiohttp.ClientWebSocketResponse
@@ -48,7 +48,7 @@ class Uploads:
                 await uploads._delete_all()
 
     async def read_all(self, files: Iterator[tuple[str, bytes]]) -> None:
-        """Upload the files, AT_ONCE at a time, each after another has been read."""
+        """Upload the files, AT_ONCE at a time, each after another has been read. Raises BrokenRunError."""
 
         async def one_after_another() -> None:
             for name, content in files:
@@ -109,11 +109,11 @@ async def measure_ingest(system: System) -> Figures:
 
 
 async def measure_first_token_beside(system: System, upstream: UpstreamLog) -> Figures:
-    """Measure the time to first token alone, then while files are read without a pause, in milliseconds from send.
+    """Measure the time to first token alone and while files are read without a pause, in milliseconds from send.
 
-    Not from `accepted`: that time is so short that the ratio would be noise.
+    The time from `accepted` is not used: it is so short that the ratio would be noise.
     """
-    mixed_files()  # made before
+    mixed_files()  # created before the measurement
     alone = await measure_first_token(system, upstream, 0, PROBES)
     async with Uploads.listening(system) as uploads:
         reading = asyncio.create_task(uploads.read_all(cycle(mixed_files())))
@@ -140,7 +140,7 @@ async def _sample_memory(group: Sequence[psutil.Process], peaks: list[int]) -> N
 
 
 def _resident_bytes(group: Sequence[psutil.Process]) -> int:
-    """Of the processes and all their children together; pages that they share count for each."""
+    """Return the memory of the processes and all their children; pages that they share count for each."""
     total = 0
     for process in group:
         for one in [process, *process.children(recursive=True)]:

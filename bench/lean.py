@@ -1,7 +1,7 @@
 """Control "lean": the cheapest relay in Python. Raw bytes of the SDK's aiohttp transport, own SSE parsing, msgspec.
 
-One uvicorn process with a Channels consumer that relays to its own websocket: no queue, no database, no resumption. Frozen: a
-change would make older figures incomparable.
+It is one uvicorn process with a Channels consumer that relays to its own websocket: no queue, no database, no
+resumption. It is frozen: a change would make older figures incomparable.
 """
 
 import asyncio

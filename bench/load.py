@@ -1,4 +1,4 @@
-"""The benchmark client: asks over websockets and records when each token was created and received."""
+"""The benchmark client, which asks over websockets and records when each token was created and received."""
 
 import asyncio
 import re
@@ -13,7 +13,7 @@ import msgspec
 TOKEN = re.compile(r" t([0-9a-f]{16})")
 # The end of the run. The end of the turn has another type and may follow in a later frame.
 STOP = re.compile(r'"type": ?"stop"')
-# No benchmark has a run that takes this long unless it is broken.
+# A run that takes this long is broken.
 ANSWER_TIMEOUT_S = 120.0
 
 
@@ -23,9 +23,9 @@ class BrokenRunError(Exception):
 
 @dataclass
 class AnswerTrace:
-    """What the client received of one run. Times are nanoseconds of the wall clock; 0 means not yet.
+    """The client's record of one run. Times are nanoseconds of the wall clock; 0 means not yet.
 
-    mark: identifies the question in the upstream's log.  started: set by the first token.
+    mark: identifies the question in the upstream's log. started: set by the first token.
     """
 
     mark: str = field(default_factory=lambda: f"bench-{uuid.uuid4().hex}")
@@ -79,7 +79,9 @@ decode_accepted_reply = msgspec.json.Decoder(AcceptedReply).decode
 
 
 def find_run_id(frame: str) -> str:
-    """Return the id of the first run in an `accepted` reply, at any line of the frame. Empty for the controls, which send none."""
+    """Return the id of the first run in an `accepted` reply, on any line of the frame.
+    Return an empty string for the controls, which send no id.
+    """
     for line in frame.split("\n"):
         if '"accepted"' in line:
             runs = decode_accepted_reply(line).runs
@@ -89,9 +91,9 @@ def find_run_id(frame: str) -> str:
 
 @dataclass
 class Conversation:
-    """An open websocket of one subject.
+    """An open websocket of one subject. format_question: (model, mark) to the command that asks.
 
-    format_question: (model, mark) to the command that asks.  format_stop: run id to the command that stops.
+    format_stop: run id to the command that stops.
     """
 
     socket: aiohttp.ClientWebSocketResponse

@@ -1,10 +1,10 @@
-"""Measures what long conversations lose: `python -m bench.loss [--turns 40] [--seed 1]`.
+"""Information that long conversations lose: `python -m bench.loss [--turns 40] [--seed 1]`.
 
-Ten conversations, in windows of different sizes, with and without tools, and of a large model beside a small one. Each
-question holds a fact. The summariser is scripted, and keeps every fact that it is shown, so that what is missing was
-dropped by the system. The processes are those of the end-to-end tests. Reported per conversation: how many facts the
-final request holds word for word and in its summary, the share that is lost, how many of all requests lacked a fact, and
-the share of their tokens that repeats the prefix of the request before.
+Ten conversations run in windows of different sizes, with and without tools, and with a large model beside a small one.
+Each question holds a fact. The summariser is scripted and keeps every fact in its input, so that the system has dropped
+every missing fact. The processes are those of the end-to-end tests. For each conversation the report has the number of
+facts that the final request holds word for word and in its summary, the share that is lost, the number of requests that
+lacked a fact, and the share of tokens that repeats the prefix of the previous request.
 """
 
 import argparse
@@ -36,7 +36,9 @@ SIDE_BY_SIDE = 5
 
 @dataclass(frozen=True)
 class Conversation:
-    """models: of every turn; the first is measured.  window: of the smallest.  requests: the messages sent to the first."""
+    """One conversation. models: those of every turn; the first one is measured.
+    window: that of the smallest model. requests: the messages sent to the first model.
+    """
 
     number: int
     models: tuple[str, ...]
@@ -49,7 +51,7 @@ class Conversation:
         return f"{' beside '.join(self.models)}, {'three tools' if self.has_tools else 'no tools'}"
 
     def questions(self, turns: int, seed: int) -> Iterator[str]:
-        """Each with one fact, of lengths between half and one and a half of the average."""
+        """Yield questions with one fact each, of lengths between half and one and a half of the average."""
         lengths = random.Random(f"{seed}-{self.number}")
         for turn in range(1, turns + 1):
             words = int(self.window * TURN_SHARE * lengths.uniform(0.25, 0.75))
@@ -67,12 +69,14 @@ def create_conversations() -> list[Conversation]:
 
 
 def answer(body: dict[str, Any]) -> list[dict[str, Any]]:
-    """As many words as the question has, without facts."""
+    """Return an answer with as many words as the question has, without facts."""
     return [{"text": "Noted." + " word" * last_user_text(body).count(" word")}]
 
 
 def keep_the_facts(body: dict[str, Any]) -> list[dict[str, Any]]:
-    """The facts before the marker and of the previous summary, oldest first; beyond the word limit the oldest go."""
+    """Return the facts before the marker and of the previous summary, oldest first.
+    The oldest facts that exceed the word limit are left out.
+    """
     texts = [message["content"] for message in body["messages"]]
     marker = next(place for place, text in enumerate(texts) if text.startswith("[Marker"))
     limits = re.findall(r"at most (\d+) words", texts[-1])
@@ -111,7 +115,7 @@ def facts_in(texts: Sequence[str]) -> set[str]:
 
 
 def prefix_share(requests: Sequence[Sequence[dict[str, Any]]]) -> float:
-    """The tokens that repeat the request before, divided by all tokens, over all requests but the first."""
+    """Return the share of tokens that repeat the previous request, over all requests but the first."""
     repeated = total = 0
     for before, after in pairwise(requests):
         sizes = [count_tokens(text) + 4 for text in contents(after)]

@@ -1,6 +1,7 @@
-"""Measures what the reader of pages keeps of twenty-one pages whose words are known: `python -m bench.main_text [--others PYTHON]`.
+"""Comparison of the main text read from twenty-one pages with its known words.
 
-PYTHON: of an environment outside of the project with other extractors (bench/README.md), which read the same pages.
+`python -m bench.main_text [--others PYTHON]`; PYTHON is the interpreter of an environment outside the project with
+other extractors (bench/README.md), which read the same pages.
 """
 
 import tempfile
@@ -18,7 +19,7 @@ CANDIDATES: Final = Path(__file__).with_name("main_text_candidates.py")
 
 
 class Page(NamedTuple):
-    """words: of its main text.  around: of menus, advertisements and footers."""
+    """A page with known words. words: those of its main text. around: those of menus, advertisements and footers."""
 
     name: str
     path: Path
@@ -34,12 +35,12 @@ class Result(NamedTuple):
 
     @property
     def found(self) -> float:
-        """The share of the main text's words."""
+        """The share of the main text's words that were found."""
         return len(set(split(self.text)) & set(self.page.words)) / max(1, len(set(self.page.words)))
 
     @property
     def added(self) -> float:
-        """The share of the words around it."""
+        """The share of the surrounding words that were found."""
         return len(set(split(self.text)) & set(self.page.around)) / len(set(self.page.around))
 
 
@@ -53,7 +54,7 @@ def make_pages(folder: Path) -> Iterator[Page]:
 
 def read_with_ours(pages: list[Page], folder: Path) -> Iterator[Result]:
     (folder / "address").write_text("https://example.org/page", encoding="utf-8")
-    for page in (pages[0], *pages):  # the first is read twice: libraries are imported once
+    for page in (pages[0], *pages):  # the first page is read twice, since libraries are imported on first use
         (folder / "content").write_bytes(page.path.read_bytes())
         began = time.process_time()
         main_text.read_main_text(folder / "content", folder / "text")

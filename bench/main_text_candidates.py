@@ -1,6 +1,7 @@
-"""Reads a folder of pages with the extractors that are installed where it runs: `python bench/main_text_candidates.py FOLDER`.
+"""Script for `bench.main_text --others` that reads a folder of pages with the installed extractors.
 
-For `bench.main_text --others`. Prints a line of JSON for each extractor and page; imports nothing of this project.
+`python bench/main_text_candidates.py FOLDER` prints a line of JSON for each extractor and page. It imports nothing of
+this project.
 """
 
 import json

@@ -1,11 +1,13 @@
-"""Twenty-one pages of the web, each with main text whose words are known, between menus, advertisements and footers whose words are known, too."""
+"""Twenty-one web pages.
+Each has a main text with known words, between menus, advertisements and footers with known words.
+"""
 
 import random
 from typing import Final
 
 from bench.extraction_words import Words, split
 
-# {n}: n words. Of what readers come for.
+# The main text of each page. {n}: n words.
 PAGES: Final = {
     "article": "<main><article><h1>{6}</h1><p>{60}</p><h2>{4}</h2><p>{60}</p><blockquote><p>{20}</p></blockquote><p>{40}</p></article></main>",
     "article with comments": "<article><h1>{6}</h1><p>{60}</p><p>{60}</p></article><!--comments-->",
@@ -49,7 +51,7 @@ _LETTERS: Final = {
 
 
 class _OtherWords(Words):
-    """Of another script. A Chinese word is what stands between two commas."""
+    """Words of another script. A Chinese word is the text between two commas."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -64,9 +66,9 @@ class _OtherWords(Words):
 
 
 def make(name: str) -> tuple[str, list[str], list[str]]:
-    """The source of a page, the words of its main text, and those around it."""
+    """Return the source of a page, the words of its main text, and the surrounding words."""
     main = _OtherWords(name) if name in _LETTERS else Words(name)
-    # Of another seed, with the words of the main text taken.
+    # Another seed, and the words of the main text marked as used.
     around = Words(f"{name}, around")
     around._used |= main._used  # noqa: SLF001
     comments = _COMMENTS if "<!--comments-->" in PAGES[name] else ""

@@ -1,7 +1,7 @@
-"""Control "naive": the straightforward relay. The async SDK's stream, one JSON frame per chunk.
+"""Control "naive": the straightforward relay, with the async SDK's stream and one JSON frame per chunk.
 
-One uvicorn process with a Channels consumer that relays to its own websocket: no queue, no database, no resumption. Frozen: a
-change would make older figures incomparable.
+It is one uvicorn process with a Channels consumer that relays to its own websocket: no queue, no database, no
+resumption. It is frozen: a change would make older figures incomparable.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Libraries outside of the project, which read the same files in an environment of their own: `--others PYTHON`."""
+"""Readings of the same files by libraries outside the project, in an environment of their own: `--others PYTHON`."""
 
 import argparse
 import json
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Reading(NamedTuple):
-    """By one library: the name of the file, the processor's milliseconds, the text."""
+    """The result of one library: the name of the file, processor time in milliseconds, and the text."""
 
     reader: str
     file: str
@@ -19,7 +19,7 @@ class Reading(NamedTuple):
 
 
 def python_of_others(description: str | None) -> str | None:
-    """The argument of the command; None: it has none."""
+    """Return the command's argument `--others`; None if it is omitted."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--others", metavar="PYTHON")
     given: str | None = parser.parse_args().others

@@ -1,4 +1,4 @@
-"""Starts and stops the processes of a benchmark and measures their processor time."""
+"""Start and stop of a benchmark's processes, and measurement of their processor time."""
 
 import asyncio
 import os
@@ -103,14 +103,16 @@ def used_cpu_s(processes: Sequence[psutil.Process]) -> float:
 
 @dataclass(frozen=True)
 class CpuSample:
-    """at_ns: wall clock.  used_s: processor time so far, by group."""
+    """Processor time at one moment. at_ns: wall clock. used_s: processor time so far, by group."""
 
     at_ns: int
     used_s: dict[str, float]
 
 
 class CpuMeter:
-    """Samples the processor time of groups of processes inside an `async with` block. Children are left out to keep it cheap."""
+    """A meter that samples the processor time of process groups inside an `async with` block.
+    Children are left out to keep it cheap.
+    """
 
     INTERVAL_S = 0.1
 

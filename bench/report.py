@@ -1,4 +1,4 @@
-"""Computes medians and ratios to the controls, and formats the table with the goals. Pure."""
+"""Medians, ratios to the controls, and the table with the goals. Pure."""
 
 # ruff: noqa: RUF001  the table prints these signs
 

@@ -1,10 +1,12 @@
-"""What searches find: `python -m bench.retrieval --data FOLDER`, with the questions and passages of XQuAD in English and German.
+"""Quality of searches with questions and passages of XQuAD in English and German.
 
-`--facts 150` instead asks for 1,200 generated facts a language (bench/facts.py). `mixed`: every second passage is in the other language.
-Words, vectors and both fused, by the statement that the application uses; the vectors are computed once and kept in --cache.
-For fused also its nDCG@10 less that of the better one of the two, and how often chance alone would make a difference as large between
-two equal rankings: a paired test over the questions, with signs of chance. `--first 2` asks other questions of XQuAD.
-FOLDER has xquad.en.json.gz and xquad.de.json.gz: {"passages": [text], "questions": [[question, index of its passage]]}.
+`python -m bench.retrieval --data FOLDER` uses XQuAD. `--facts 150` instead asks for 1,200 generated facts per language
+(bench/facts.py). `mixed`: every second passage is in the other language. It measures words, vectors and both fused,
+with the statement of the application; the vectors are computed once and stored in --cache. For fused searches it also
+prints their nDCG@10 minus that of the better of the two, and how often chance alone would make a difference as large
+between two equal rankings: a paired test over the questions, with random signs. `--first 2` asks other questions of
+XQuAD. FOLDER has xquad.en.json.gz and xquad.de.json.gz: {"passages": [text], "questions": [[question, index of its
+passage]]}.
 """
 
 import argparse
@@ -22,7 +24,7 @@ from tests import services
 
 LANGUAGES: Final = ("en", "de")
 MEASURES: Final = ("recall_1", "recall_5", "recall_10", "ndcg_cut_10")
-# Of the 1,190 questions of a language.
+# One in so many of the 1,190 questions of a language is asked.
 EVERY: Final = 5
 T = TypeVar("T")
 
@@ -53,7 +55,7 @@ def vectors_of(key: str, model: str, corpus: Corpus, cache: Path) -> Vectors:
 
 
 def store(owner: Any, name: str, passages: Sequence[str]) -> Any:
-    """A project of one file a passage; passages are about as long as chunks."""
+    """Create a project with one file per passage; passages are about as long as chunks."""
     from knowledge.chunking import ChunkText
     from knowledge.models import Chunk, File, Project
 
@@ -79,7 +81,7 @@ def store_vectors(project: Any, name: str, vectors: Sequence[list[float]]) -> in
 
 
 def scores(found: Iterable[list[str]], passages: Sequence[int]) -> list[dict[str, float]]:
-    """Of each question. passages: that answer them."""
+    """Return the scores of each question. passages: those that answer the questions."""
     import pytrec_eval
 
     relevant = {str(at): {str(passage): 1} for at, passage in enumerate(passages)}
@@ -97,7 +99,7 @@ def mean(results: Sequence[dict[str, float]], measure: str) -> float:
 
 
 def compare(found: Mapping[str, Sequence[dict[str, float]]]) -> str:
-    """Fused beside the better one of the others: the difference, and p."""
+    """Return the difference of fused to the better of the other rankings, and p, as text."""
     import numpy as np
     from scipy import stats
 
@@ -109,7 +111,9 @@ def compare(found: Mapping[str, Sequence[dict[str, float]]]) -> str:
 
 
 class Case(NamedTuple):
-    """Questions in one language, whose passages are in the same or the other one, alone in their project or mixed."""
+    """Questions in one language.
+    Their passages are in the same or the other language, alone in their project or mixed.
+    """
 
     asked: str
     answered: str
@@ -120,7 +124,7 @@ class Case(NamedTuple):
         return f"{self.asked} → {self.answered}{' of both' if self.scope == MIXED else ''}"
 
     def numbers(self, questions: Sequence[tuple[str, int]]) -> list[int]:
-        """Of the questions that this case asks."""
+        """Return the numbers of the questions that this case asks."""
         if self.scope != MIXED:
             return list(range(len(questions)))
         return [at for at, (_, passage) in enumerate(questions) if language_of(passage) == self.answered]
@@ -132,7 +136,7 @@ CASES: Final = [Case(*pair, pair[1]) for pair in PAIRS] + [Case(*pair, MIXED) fo
 
 
 def language_of(passage: int) -> str:
-    """In the mixed project."""
+    """Return the language of a passage in the mixed project."""
     return LANGUAGES[passage % 2]
 
 
@@ -141,7 +145,7 @@ def mixed(by_language: Mapping[str, Sequence[T]]) -> list[T]:
 
 
 def measure(project: Any, searches: Sequence[tuple[str, Any]], passages: Sequence[int]) -> dict[str, Any]:
-    """searches: a question and its QueryVector, for each of the passages that answer them."""
+    """Return the scores of each kind of search. searches: (question, QueryVector), one for each of `passages`."""
     from knowledge.models import File
     from knowledge.models.sql.chunk_search import search_chunks
 
@@ -210,7 +214,7 @@ def main() -> None:
 
 
 def set_up(database: str = "") -> services.Services:
-    """Postgres of its own, or the one that is given, with the tables; and Django."""
+    """Start Postgres, or use the given database; create the tables and set up Django."""
     started = services.start_for_this_process()
     if database:
         os.environ["DATABASE_URL"] = database

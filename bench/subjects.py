@@ -14,7 +14,9 @@ Groups = Mapping[str, Sequence[psutil.Process]]
 
 
 class Subject(Protocol):
-    """counted: processes that carry tokens, whose processor time is compared.  uncounted: reported only."""
+    """A subject of the benchmarks.
+    counted: processes that carry tokens, whose processor time is compared. uncounted: processes that are only reported.
+    """
 
     name: str
     counted: Groups
@@ -49,7 +51,7 @@ class Control:
 
 @dataclass
 class System:
-    """Turnwire through its public API: creates a session by REST, does everything else over the websocket."""
+    """Turnwire through its public API. Sessions are created by REST; everything else uses the websocket."""
 
     http: aiohttp.ClientSession
     address: str
@@ -60,7 +62,7 @@ class System:
 
     async def open_conversation(self) -> Conversation:
         headers = {"Authorization": f"Token {self.token}"}
-        # With a title, so that no title is requested from the model.
+        # It has a title, so that none is requested from the model.
         body = {"title": "Bench"}
         async with self.http.post(
             f"http://{self.address}/api/sessions/", json=body, headers=headers

@@ -1,6 +1,6 @@
-"""Real texts in any number, for searches among many: documentation that lies on a machine. Man pages, docstrings, Markdown, changes.
+"""Real texts in any number, for searches among many: man pages, docstrings, Markdown and change logs of the machine.
 
-Which texts these are depends on the machine; on one machine they are the same each time, in the same order.
+The machine determines the texts; on one machine they are the same each time, in the same order.
 """
 
 import ast
@@ -17,18 +17,19 @@ from pathlib import Path
 from typing import Any, Final
 
 SEED: Final = 7
-# Shorter ones say little.
+# Shorter chunks contain little information.
 LEAST_CHARACTERS: Final = 250
 MOST_CHARACTERS: Final = 200_000
 MOST_OF_FAMILY: Final = 50
-# Of a chunk, after what it repeats of the one before: a whole chunk would take five times as long.
+# The part of a chunk that is embedded, after its overlap with the previous chunk: a whole chunk would take five times
+# as long.
 EMBEDDED: Final = slice(200, 400)
 _TEXTS: Final = frozenset({".md", ".rst", ".txt", ".py", ".gz"})
 _MAN_PAGE: Final = re.compile(r"\.[1-8][a-z]*\.gz$")
 
 
 def read_chunks(folders: Sequence[Path], count: int) -> list[str]:
-    """Distinct chunks, as the application splits texts, of the files of these folders in an order of chance."""
+    """Return distinct chunks, split as by the application, of the files of these folders in random order (SEED)."""
     from knowledge.chunking import split_chunks
 
     found = (
@@ -44,7 +45,7 @@ def read_chunks(folders: Sequence[Path], count: int) -> list[str]:
 
 
 def kept_chunks(folders: Sequence[Path], count: int, path: Path) -> list[str]:
-    """The same, kept in `path`."""
+    """Return the chunks as read_chunks() does, and cache them in `path`."""
     if not path.exists():
         path.write_text(json.dumps(read_chunks(folders, count)))
     kept: list[str] = json.loads(path.read_text())
@@ -52,7 +53,8 @@ def kept_chunks(folders: Sequence[Path], count: int, path: Path) -> list[str]:
 
 
 def embed(name: str, texts: Sequence[str], path: Path) -> Any:
-    """A row for each text, by a packaged model; kept in `path`, and gone on with after an interruption."""
+    """Return a row for each text, by a packaged model. Rows are cached in `path`; an interrupted call can be repeated.
+    """
     import numpy as np
 
     from knowledge.embedders.packaged import BATCH, PACKAGED
@@ -70,7 +72,7 @@ def embed(name: str, texts: Sequence[str], path: Path) -> Any:
 
 
 def _some_of_each(paths: Sequence[Path]) -> Iterator[Path]:
-    """At most some of the pages of one program, whose names begin alike and which say almost the same."""
+    """Yield at most MOST_OF_FAMILY pages of one program, whose names begin alike and which are almost the same."""
     seen = Counter[tuple[Path, str]]()
     for path in paths:
         family = (path.parent, re.split(r"[-_.]", path.name)[0])
@@ -82,7 +84,7 @@ def _some_of_each(paths: Sequence[Path]) -> Iterator[Path]:
 def _texts_in(path: Path) -> Iterator[str]:
     try:
         content = path.read_bytes()
-    except OSError:  # a link to nothing
+    except OSError:  # a broken link
         return
     if path.suffix == ".gz":
         plain = gzip.decompress(content).decode(errors="replace")
@@ -94,7 +96,7 @@ def _texts_in(path: Path) -> Iterator[str]:
 
 
 def _without_markup(page: str) -> str:
-    """A man page as sentences: no requests, no comments, no fonts."""
+    """Return a man page as sentences, without requests, comments and fonts."""
     lines = (line for line in page.splitlines() if not line.startswith(("'", '.\\"')))
     plain = (re.sub(r"^\.[A-Za-z]+ ?", "", line) for line in lines)
     return "\n".join(re.sub(r"\\f.|\\-|\\&|\\\((..)", "", line) for line in plain)

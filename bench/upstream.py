@@ -1,8 +1,8 @@
-"""A fast OpenAI-compatible model server whose tokens contain their creation time. Plain ASGI; ignores the messages.
+"""A fast OpenAI-compatible model server whose tokens contain their creation time. Plain ASGI; it ignores the messages.
 
-Model `mock-<N>x<R>`: N content tokens at R tokens/s (0: as fast as possible). A token is ` t` and the 16 hexadecimal digits
-of time.time_ns(), from which a client on the same machine computes its delay. `GET /log` returns when each request arrived,
-received its first token and ended, or was disconnected; `DELETE /log` clears the log.
+Model `mock-<N>x<R>`: N content tokens at R tokens/s (0: as fast as possible). A token is ` t` and the 16 hexadecimal
+digits of time.time_ns(), from which a client on the same machine computes its delay. `GET /log` returns when each
+request arrived, received its first token and ended, or was disconnected; `DELETE /log` clears the log.
 """
 
 import asyncio

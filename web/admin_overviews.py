@@ -1,6 +1,6 @@
 """The overview pages of the admin (usage, workers): their titles and the permission they need.
 
-Not in web/admin/, which imports the models: the admin's site needs these values before the models are loaded.
+The module is outside web/admin/, which imports the models: the admin site needs these values before models are loaded.
 """
 
 from typing import Final

@@ -1,6 +1,6 @@
 """The admin site: Django's, with the product's title and the overview pages (usage, workers).
 
-Not in web/admin/: Django creates the site before it imports the models.
+The module is outside web/admin/: Django creates the site before it imports the models.
 """
 
 from functools import wraps
@@ -18,9 +18,9 @@ from django.utils.translation import gettext_lazy as _
 
 from web.admin_overviews import OVERVIEWS, PERMISSION
 
-# Of the search of a list; further ones are ignored.
+# Words of the search in a list; further words are ignored.
 MAX_WORDS: Final = 16
-# The tables at the top of the lists of their apps; the others follow by name.
+# Tables at the top of their app's list; the others follow by name.
 OFTEN_NEEDED: Final = (
     "usage", "workers", "Provider", "ModelConfig", "Invitation", "Agent", "Suggestion", "SystemPrompt", "ToolPolicy", "Session", "Run",
 )  # fmt: skip
@@ -36,7 +36,7 @@ class Site(admin.AdminSite):
         from web.accounts.login_forms import LimitedAdminLogin, limited  # these import the models
 
         if settings.OIDC_ISSUER and request.method == "GET" and not request.user.is_authenticated:
-            # The page of the login knows all ways.
+            # The login page offers all ways to log in.
             return redirect(
                 f"{reverse('login')}?{urlencode({'next': request.GET.get('next', request.path)})}"
             )
@@ -59,11 +59,11 @@ class Site(admin.AdminSite):
         request: HttpRequest,  # noqa: ARG002
         extra_context: dict[str, Any] | None = None,  # noqa: ARG002
     ) -> HttpResponse:
-        """Staff change their own password where everybody does."""
+        """Redirect staff to the page on which every user changes the password."""
         return redirect("password")
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """Show first steps, the current state and what failed lately above the list of tables."""
+        """Show first steps, the current state and recent failures above the list of tables."""
         from web.admin.recent_failures import count_recent_failures  # these import the models
         from web.admin.start_page import current_state, first_steps
 
@@ -73,19 +73,19 @@ class Site(admin.AdminSite):
         return super().index(request, {**(extra_context or {}), **above})
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """Of each member of the staff, few pages at a time are made; searches of lists are cut after MAX_WORDS."""
+        """Limit how many pages of the admin a user has at a time, and cut searches of lists to MAX_WORDS."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)
         def limited_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             from web.rest.request_slots import ADMIN  # imports the models
 
-            # Other pages, such as the lookup, look for all that is pasted.
+            # Other pages, such as the lookup, search for all of the pasted text.
             if str(getattr(request.resolver_match, "url_name", "")).endswith("_changelist"):
                 _cut_search(request)
             with ADMIN.take(request.user.pk):
                 response: Any = inner(request, *args, **kwargs)
-                # Templates ask the database too.
+                # Rendering is within the limit, since templates query the database too.
                 return response.render() if hasattr(response, "render") else response  # type: ignore[no-any-return]
 
         return limited_view
@@ -99,7 +99,7 @@ class Site(admin.AdminSite):
             path("usage/", self.admin_view(show_usage), name="usage"),
             path("lookup/", self.admin_view(show_lookup), name="lookup"),
             path("workers/", self.admin_view(show_workers), name="workers"),
-            # No row has a page of its own outside the admin; Django's redirect there fails on ids that are no UUIDs.
+            # No row has a page outside the admin; Django's redirect there fails on ids that are no UUIDs.
             *(pattern for pattern in super().get_urls() if getattr(pattern, "name", None) != "view_on_site"),
         ]
 
@@ -121,7 +121,7 @@ class Site(admin.AdminSite):
 
 
 def _cut_search(request: HttpRequest) -> None:
-    """Each word is looked for in several columns of all rows."""
+    """Cut the search to MAX_WORDS, because each word is searched in several columns of all rows."""
     words = request.GET.get("q", "").split()
     if len(words) > MAX_WORDS:
         given = request.GET.copy()
@@ -130,7 +130,7 @@ def _cut_search(request: HttpRequest) -> None:
 
 
 def _rank(entry: dict[str, Any]) -> int:
-    """By how often it is needed; what is not named keeps its order, below."""
+    """Return the position in OFTEN_NEEDED. The sort is stable: other entries keep their order, below."""
     name = entry["object_name"]
     return OFTEN_NEEDED.index(name) if name in OFTEN_NEEDED else len(OFTEN_NEEDED)
 

@@ -1,4 +1,6 @@
-"""The address of the instance in links that are sent or printed. It is never that of a request, whose headers a client chooses."""
+"""The address of the instance in links that are sent or printed.
+It is never taken from a request, whose headers a client chooses.
+"""
 
 from typing import Any
 
@@ -6,12 +8,14 @@ from django.conf import settings as django_settings
 
 
 def site_url(path: str) -> str:
-    """The link to `path` at the address where users reach the instance."""
+    """Return the link to `path` at the address where users reach the instance."""
     return f"{site_origin(django_settings)}{path}"
 
 
 def site_origin(settings: Any) -> str:
-    """PUBLIC_URL; else where web listens, or a proxy with TLS in front of it, under a name of ALLOWED_HOSTS. settings: of the process."""
+    """Return PUBLIC_URL, or else the origin of a name of ALLOWED_HOSTS. settings: of the process.
+    It is where web listens, or a proxy with TLS in front of it.
+    """
     if settings.SITE_ORIGIN:
         return str(settings.SITE_ORIGIN)
     listens = browser_host(settings.HOST)
@@ -21,16 +25,16 @@ def site_origin(settings: Any) -> str:
 
 
 def listening_address(settings: Any) -> str:
-    """Of web itself, as it is typed into a browser on this machine."""
+    """Return the address of web itself, as typed into a browser on this machine."""
     return f"http://{browser_host(settings.HOST)}:{settings.PORT}"
 
 
 def browser_host(host: str) -> str:
-    """`host` as it is typed into a browser on this machine."""
+    """Return `host` as typed into a browser on this machine."""
     host = connectable_host(host)
     return f"[{host}]" if ":" in host else host
 
 
 def connectable_host(host: str) -> str:
-    """`host`, or loopback if it means all addresses of the machine."""
+    """Return `host`, or loopback if it stands for all addresses of the machine."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  compared, not bound

@@ -1,6 +1,7 @@
-"""The deletion of an account, by its user on a page or by staff in the admin: it is closed at once, and the sweeper deletes its rows.
+"""The deletion of an account, by its user on a page or by staff in the admin.
+The account is closed at once, and the sweeper deletes its rows.
 
-What becomes of knowledge bases is decision 0115: those with another owner who has accepted that stay.
+Decision 0115 defines what happens to knowledge bases: a base with another owner who has accepted it stays.
 """
 
 from typing import Any
@@ -25,7 +26,7 @@ from web.accounts.reauthentication import is_confirmed, is_fresh, unconfirmed_me
 
 
 def is_last_admin(user: User) -> bool:
-    """Return whether nobody else who may log in has all rights."""
+    """Return whether the user is a superuser who may log in, and no other one exists."""
     others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
     if not settings.DEVELOPMENT:
         others = others.exclude(username=DEMO)
@@ -33,9 +34,11 @@ def is_last_admin(user: User) -> bool:
 
 
 def request_deletion(user: User) -> bool:
-    """Close the account now and have the sweeper delete it; return False if it is that of the last admin. Idempotent."""
+    """Close the account now and have the sweeper delete it. Idempotent.
+    Return False, and change nothing, if it is the account of the last admin.
+    """
     with transaction.atomic():
-        # Two admins who delete themselves side by side leave one.
+        # The lock keeps one admin if two delete themselves at the same time.
         ContentType.objects.select_for_update().get(app_label="auth", model="user")
         if is_last_admin(user):
             return False
@@ -48,7 +51,9 @@ def request_deletion(user: User) -> bool:
 
 
 class PasswordAgain(forms.Form):
-    """Of who has none, the provider confirms who is there (reauthentication.py)."""
+    """A form that asks for the password again.
+    For accounts without a password, the provider confirms the identity (reauthentication.py).
+    """
 
     current_password = forms.CharField(required=False, strip=False, max_length=4096)
 

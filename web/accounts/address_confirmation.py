@@ -1,4 +1,4 @@
-"""Links that confirm an e-mail address: it holds when the link that was sent there is opened by its user, logged in."""
+"""Links that confirm an e-mail address: it is stored when its user, logged in, opens the link that was sent to it."""
 
 from functools import partial
 from typing import Final
@@ -23,7 +23,7 @@ _SALT: Final = "web.accounts.profile"
 
 
 def send_confirmation(user: User, address: str) -> None:
-    """Send a link that makes `address` that of `user`, who has another one or none. Raises ApiError as send_later()."""
+    """Send a link that makes `address` the address of `user`. Raises ApiError as send_later() does."""
     token = signing.dumps([user.pk, user.email, address], salt=_SALT)
     link = site_url(reverse("confirm_address", args=[token]))
     send_later(partial(_send, address, link))
@@ -33,7 +33,9 @@ def send_confirmation(user: User, address: str) -> None:
 @never_cache
 @login_required
 def confirm_address(request: HttpRequest, token: str) -> HttpResponse:
-    """Store the address that the link was sent to, if its user opens it in time and has the address of then."""
+    """Store the address that the link was sent to.
+    The link must be valid, and its user must be logged in and still have the address of the time when it was sent.
+    """
     try:
         user, old, new = signing.loads(token, salt=_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT)
     except (signing.BadSignature, TypeError, ValueError):
@@ -46,17 +48,19 @@ def confirm_address(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def notify_former(address: str, name: str) -> None:
-    """Tell a former address that the account `name` has another one, if it had one and e-mail is sent."""
+    """Tell a former address that the account `name` has another one now.
+    Without an address or a mail server, do nothing.
+    """
     if settings.EMAIL_HOST and address:
         send_later(partial(send_mail_of, "former_address", address, {"name": name}))
 
 
 def _send(address: str, link: str) -> None:
-    """In the language of the thread."""
+    """Send the e-mail with the link, in the active language of the thread."""
     send_mail_of("address", address, {"link": link, "valid_for": password_link_lifetime()})
 
 
 def send_mail_of(template: str, address: str, context: dict[str, str]) -> None:
-    """Render web/<template>_mail.txt and its subject, in the language of the thread."""
+    """Send the e-mail of web/<template>_mail.txt and its subject template, in the active language of the thread."""
     subject = render_to_string(f"web/{template}_mail_subject.txt", context).strip()
     send_mail(subject, render_to_string(f"web/{template}_mail.txt", context), None, [address])

@@ -1,11 +1,11 @@
-"""The network that a request comes from, as limits count it: those of logins, and those of connections. Pure."""
+"""The network that a request comes from, by which limits on logins and connections count. Pure."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final
 
-# What one connection to the internet usually has of IPv6.
+# The IPv6 prefix that one internet connection usually has.
 _IPV6_PREFIX: Final = 64
-# All requests without a readable address: a socket of the file system, a proxy that forwards something else.
+# Requests without a readable address: over a Unix socket, or from a proxy that forwards something else.
 UNKNOWN: Final = "unknown"
 
 

@@ -1,6 +1,6 @@
-"""The account `demo` with the public password `demo`: it exists for development and is closed everywhere else.
+"""The account `demo` with the public password `demo`: open in development, closed everywhere else.
 
-By name, not by a flag of its row: the database of a development instance may be used in production later.
+It is recognised by its name, not by a flag of its row: a development database may be used in production later.
 """
 
 from typing import Any, Final

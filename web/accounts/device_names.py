@@ -1,12 +1,12 @@
-"""What a browser is, from what it calls itself: Firefox on Windows. Pure.
+"""Readable names of browsers and systems from the User-Agent header, such as Firefox on Windows. Pure.
 
-A table of what people use, not a library of thousands of expressions: who reads it knows the own devices.
+A table of common browsers suffices instead of a library of thousands of expressions: users know their own devices.
 """
 
 import re
 from typing import Final, NamedTuple
 
-# In this order: most browsers name others as well, whose pages they want to receive.
+# The order matters: most browsers also name other browsers, whose pages they want to receive.
 _BROWSERS: Final = (
     (r"\b(Edg|EdgA|EdgiOS)/", "Edge"),
     (r"\b(OPR|OPT|OPX)/", "Opera"),
@@ -28,7 +28,7 @@ _SYSTEMS: Final = (
 
 
 class Device(NamedTuple):
-    """Empty: not known."""
+    """A browser and its system. An empty string means unknown."""
 
     browser: str
     system: str

@@ -1,6 +1,6 @@
-"""The page on which the first admin of an instance is made, behind a link that the start prints (manage.py setup_link).
+"""The page that creates the first admin of an instance, behind a link printed at the start (manage.py setup_link).
 
-The link is a signed time, stored nowhere: it is valid for PASSWORD_RESET_TIMEOUT and while no account is staff.
+The link is a signed time that is stored nowhere. It is valid for PASSWORD_RESET_TIMEOUT and while no account is staff.
 """
 
 from typing import Any, Final
@@ -31,18 +31,18 @@ _SALT: Final = "web.accounts.first_admin"
 
 
 def needs_first_admin() -> bool:
-    """Return whether no account is staff. DEBUG has the account demo, which does not count elsewhere."""
+    """Return whether no account but `demo` is staff. Always False in development, where `demo` may log in."""
     staff = User.objects.filter(is_staff=True).exclude(username=DEMO)
     return not settings.DEVELOPMENT and not staff.exists()
 
 
 def make_setup_link() -> str:
-    """Return the path of a link to the page."""
+    """Return the path of a new link to the page."""
     return reverse("first_admin", args=[signing.dumps("first admin", salt=_SALT)])
 
 
 def is_setup_token(token: str) -> bool:
-    """Return whether the token is that of a link which is not too old."""
+    """Return whether the token of a setup link is genuine and has not expired."""
     try:
         signing.loads(token, salt=_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT)
     except signing.BadSignature:
@@ -69,7 +69,7 @@ class FirstAdmin(FormView[NewAccount]):
         if confirms:
             charge_mail(self.request, address)
         with hashing.entered(address_of(self.request)), hashing.slot(), transaction.atomic():
-            # Of two who have opened the link, the first one becomes the admin.
+            # If two people have opened the link, the first one becomes the admin.
             ContentType.objects.select_for_update().get(app_label="auth", model="user")
             if not needs_first_admin():
                 return self._refuse()

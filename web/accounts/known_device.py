@@ -1,6 +1,6 @@
-"""The cookie by which a browser in which a user has logged in is known: attacks on the user's name do not lock it out.
+"""The cookie that marks a browser in which a user has logged in, so that attacks on the user's name do not lock it out.
 
-It is signed and names the user and the browser; it does not log in (OWASP calls it a device cookie).
+It is signed and names the user and the browser; it does not log anybody in (OWASP calls it a device cookie).
 """
 
 import secrets
@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 COOKIE: Final = "known_device"
-# Ten years would be as good: it is worth eight guesses at one password.
+# A longer time would be as safe: a stolen cookie allows eight guesses at one password.
 MAX_AGE_S: Final = 31_536_000
 _SALT: Final = "web.accounts.known_device"
 

@@ -1,7 +1,7 @@
-"""One attempt to get into an account, by password or by a link: what limits it, and what its success resets.
+"""The limits of one attempt to get into an account, by password or by link, and what a success resets.
 
-Every attempt is charged to its limits before the password is hashed, so that attempts side by side count as well, and a
-right password gets the charge back (docs/decisions/0080-login-limits.md).
+Every attempt is charged before the password is hashed, so that concurrent attempts count too. A right password gets its
+charge back (docs/decisions/0080-login-limits.md).
 """
 
 import hashlib
@@ -21,16 +21,16 @@ from web.accounts.client_network import client_network
 from web.accounts.known_device import read_device
 from web.accounts.password_hashing import hashing
 
-# (attempts at once, seconds after which one more is allowed).
+# (attempts at once, seconds after which one more is allowed), by name and network.
 PER_NAME_AND_ADDRESS: Final = (8, 60)
-# Passwords tried with many names.
+# By network: passwords tried with many names.
 PER_ADDRESS: Final = (40, 15)
-# One name tried from many addresses: at most 90 an hour.
+# By name: one name tried from many addresses, at most 90 times an hour.
 PER_NAME: Final = (20, 40)
 
 
 class LoginAttempt:
-    """The charges of one attempt. A browser known for the name is charged as such, not by address and name."""
+    """The charges of one attempt. A browser known for the name is charged by its device id, not by name and address."""
 
     def __init__(self, name: str, address: str, device: str | None) -> None:
         name = unicodedata.normalize("NFKC", name).casefold()
@@ -47,11 +47,11 @@ class LoginAttempt:
         self.has_right_password = False
 
     def start(self) -> None:
-        """Raises ApiError, as spend()."""
+        """Charge the attempt. Raises ApiError as spend() does."""
         spend(self.charges)
 
     def finish(self) -> None:
-        """A right password costs nothing, and forgets the wrong ones before it."""
+        """Give back the charges and forget earlier wrong passwords if the password was right; else purge old limits."""
         if self.has_right_password:
             LoginLimit.objects.give_back(self.charges)
             LoginLimit.objects.forget(self.own)
@@ -61,13 +61,13 @@ class LoginAttempt:
 
 @contextmanager
 def login_attempt(request: HttpRequest, name: str) -> Iterator[LoginAttempt]:
-    """Limit the block, which checks the password and sets has_right_password. Raises ApiError if it may not run."""
+    """Limit the block, which checks the password and sets has_right_password. Raises ApiError if a limit is reached."""
     address = address_of(request)
     with hashing.entered(address):
         attempt = LoginAttempt(name, address, read_device(request, name))
         attempt.start()
         if not connection.in_atomic_block:
-            connection.close()  # those that wait for their turn hold none
+            connection.close()  # a request that waits for its turn holds no connection
         with hashing.slot():
             try:
                 yield attempt
@@ -77,9 +77,9 @@ def login_attempt(request: HttpRequest, name: str) -> Iterator[LoginAttempt]:
 
 @contextmanager
 def link_attempt(request: HttpRequest) -> Iterator[Callable[[], None]]:
-    """Limit the block, which checks a secret link and calls what it is given if the link is right. Raises ApiError.
+    """Limit the block, which checks a secret link and calls the yielded function if the link is right.
 
-    Wrong links count for the address as wrong passwords do.
+    Wrong links count for the address as wrong passwords do. Raises ApiError if a limit is reached.
     """
     charges = [charge(PER_ADDRESS, "address", address_of(request))]
     spend(charges)
@@ -87,19 +87,19 @@ def link_attempt(request: HttpRequest) -> Iterator[Callable[[], None]]:
 
 
 def spend(charges: Sequence[Charge]) -> None:
-    """Raises ApiError with the seconds to wait if a limit is reached; nothing is charged then."""
+    """Spend the charges. If a limit is reached, nothing is charged and ApiError is raised with the seconds to wait."""
     wait_s = LoginLimit.objects.spend(charges)
     if wait_s is not None:
         raise ApiError("rate_limited", retry_after_s=wait_s)
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return the network of the client, for which limits count."""
+    """Return the network of the client, by which limits count."""
     return client_network(request.META.get("REMOTE_ADDR"))
 
 
 def charge(limit: tuple[int, int], *subject: str) -> Charge:
-    """Return one attempt of the subject. limit: attempts at once, seconds after which one more is allowed."""
+    """Return the charge of one attempt of the subject. limit: (attempts at once, seconds until one more is allowed)."""
     burst, pause_s = limit
     key = hashlib.sha256("\0".join(subject).encode()).hexdigest()
     return Charge(key, timedelta(seconds=pause_s), burst)

@@ -1,4 +1,4 @@
-"""The login forms of the page and the admin, within the limits of login_attempt.py."""
+"""The login forms of the page and the admin, which apply the limits of login_attempt.py."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -36,7 +36,7 @@ class LimitedLogin(AuthenticationForm):
             try:
                 return super().clean()
             finally:
-                # Also where the form refuses someone who may not use the admin.
+                # This also counts if the form refuses a user who may not use the admin.
                 attempt.has_right_password = self.get_user() is not None
 
     def confirm_login_allowed(self, user: Any) -> None:
@@ -68,7 +68,7 @@ class Login(LoginView):
 
 
 def with_passwords(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Wrap a view about passwords as limited() does; it is not found where nobody logs in with one."""
+    """Wrap a view about passwords as limited() does; without password logins it responds with 404."""
     limited_view = limited(view)
 
     @wraps(view)
@@ -80,7 +80,9 @@ def with_passwords(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
 
 
 def limited(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Wrap a view with a password: a refused attempt is told how long to wait, a successful one makes the browser known."""
+    """Wrap a view that checks a password.
+    A refused attempt gets a page with the time to wait; a successful one makes the browser known.
+    """
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -96,9 +98,9 @@ def limited(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
 
 
 def _refusal(request: HttpRequest, refused: ApiError) -> HttpResponse:
-    """Render the page with the time that is left, and the way back to the form."""
+    """Render the page with the time to wait and a link back to the form."""
     wait_s = refused.retry_after_s or 1
-    # The login form has sent where to go afterwards; LoginView checks that it is an address of this site.
+    # The login form has sent the target of its redirect; LoginView checks that it is an address of this site.
     after = request.POST.get("next")
     context = {
         "wait_s": wait_s,

@@ -1,4 +1,4 @@
-"""The places where a user is logged in: noted with requests, listed on a page, and ended there, one or all others."""
+"""The logins of a user in browsers: recorded with requests, listed on a page, and ended there, one or all others."""
 
 import logging
 from typing import Any, Final
@@ -23,28 +23,28 @@ from web.accounts.device_names import read_device_name
 
 logger = logging.getLogger(__name__)
 
-# On the page; all end with "log out everywhere else".
+# The limit of the page. "Log out everywhere else" ends all, listed or not.
 MAX_LISTED: Final = 100
 MAX_DIGITS: Final = 19
 
 
 def note_use(request: HttpRequest) -> None:
-    """Store that the login of the request is used, unless this process has done it a moment ago. Never fails."""
+    """Store that the login of the request is used, unless this process did so recently. Never fails."""
     key, user = request.session.session_key, request.session.get(SESSION_KEY)
     if not key or not user or cache.get(f"login:{key}"):
         return
     try:
-        language = getattr(request, "LANGUAGE_CODE", "")  # of pages; the API has none
+        language = getattr(request, "LANGUAGE_CODE", "")  # pages have a language, API requests do not
         Login.objects.use(key, int(user), request.headers.get("User-Agent", ""), language)
     except (DatabaseError, PoolTimeout) as error:
-        # The next request tries again. It must not turn an answer that is ready into an error.
+        # The next request tries again. The failure must not turn a finished response into an error.
         logger.warning("user %s: the use of a login is not stored: %s", user, error)
     else:
         cache.set(f"login:{key}", True, PAUSE.total_seconds())
 
 
 def end_logins(user: User, *, except_key: str | None = None) -> None:
-    """End all logins of the user in browsers, except that of the session `except_key`. API tokens stay."""
+    """End all logins of the user in browsers, except the session `except_key`. API tokens stay."""
     with transaction.atomic():
         Login.objects.filter(user=user).exclude(session=except_key).end()
         _unnoted(user).exclude(pk=except_key).delete()
@@ -52,7 +52,7 @@ def end_logins(user: User, *, except_key: str | None = None) -> None:
 
 
 def _unnoted(user: User) -> Any:
-    """Sessions of the user without a row of their own: none was used since this release is running."""
+    """Return the sessions of the user without a Login row, which were not used since this release is running."""
     sessions = BrowserSession.objects.filter(login=None).iterator()
     own = [one.pk for one in sessions if one.get_decoded().get(SESSION_KEY) == str(user.pk)]
     return BrowserSession.objects.filter(pk__in=own)
@@ -80,7 +80,7 @@ class Logins(LoginRequiredMixin, TemplateView):
         }
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        """login: the id of one, or `others`."""
+        """End one login, or all others. The form's `login` is the id of a login, or `others`."""
         chosen = request.POST.get("login", "")
         if chosen == "others":
             end_logins(self._user, except_key=request.session.session_key)
@@ -94,7 +94,9 @@ class Logins(LoginRequiredMixin, TemplateView):
         return Login.objects.filter(user=self._user)
 
     def _is_valid(self, login: Login) -> bool:
-        """A login that another password has ended has a session still."""
+        """Return whether the login has the hash of the current password.
+        After a password change its session still exists.
+        """
         held = login.session.get_decoded().get(HASH_SESSION_KEY, "")
         return constant_time_compare(held, self._user.get_session_auth_hash())
 

@@ -1,4 +1,4 @@
-"""The logout, which ends the sockets of the login with it."""
+"""The logout, which also closes the websockets of the login."""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""Sends e-mail from one thread of the process, so that no request waits for a mail server or tells by its time what it sends."""
+"""Sending of e-mail from one thread of the process.
+No request waits for a mail server, or reveals by its duration what it sends.
+"""
 
 import logging
 import threading
@@ -18,10 +20,10 @@ from web.accounts.password_hashing import RETRY_AFTER_S
 
 logger = logging.getLogger(__name__)
 
-# (e-mails at once, seconds after which one more is allowed): no mailbox is filled.
+# (e-mails at once, seconds after which one more is allowed), so that nobody's mailbox is flooded.
 PER_RECIPIENT: Final = (3, 600)
 PER_ADDRESS: Final = (10, 60)
-# E-mails of this process that are being sent or wait for that.
+# E-mails of this process that are being sent or waiting.
 MAX_WAITING: Final = 100
 
 _sender: Final = ThreadPoolExecutor(1, thread_name_prefix="mail")
@@ -38,7 +40,7 @@ def charge_mail(request: HttpRequest, recipient: str) -> None:
 
 
 def send_later(send: Callable[[], object]) -> None:
-    """Have the thread call send() in the current language; failures are logged. Raises ApiError if too many wait."""
+    """Have the thread call send() in the current language, and log failures. Raises ApiError if too many wait."""
     if not _places.acquire(blocking=False):
         raise ApiError("login_busy", retry_after_s=RETRY_AFTER_S)
     language = translation.get_language()

@@ -1,5 +1,6 @@
-"""Django's middleware of sessions, which notes the use of logins too, and of request.user: nobody where the account may not be
-used (any more)."""
+"""Django's middleware for sessions, which also records the use of logins, and for request.user.
+request.user is anonymous if the account may not be used (any more).
+"""
 
 from typing import Any
 
@@ -16,8 +17,10 @@ from web.accounts.logins import note_use
 
 
 class Sessions(SessionMiddleware):
-    """The outermost middleware that uses the database: behind it the request's connection returns to the pool, because the
-    response may be sent to a client that reads slowly (decision 0160)."""
+    """Session middleware that records logins. It is the outermost middleware that uses the database.
+    Behind it the request's connection returns to the pool, because the response may be sent to a client that reads
+    slowly (decision 0160).
+    """
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         try:
@@ -26,12 +29,13 @@ class Sessions(SessionMiddleware):
             return_idle_connection()
 
     def _store(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        # Else noting it would load a session that nobody has asked for.
+        # Otherwise recording it would load a session that no code has asked for.
         is_used = request.session.accessed and response.status_code < 500
         stored = super().process_response(request, response)
         if is_used:
             note_use(request)
-            # What one user reads is for no cache, in the browser or on the way, unless a view says otherwise.
+            # A response that depends on the user must not be cached, in the browser or by a proxy, unless a view says
+            # otherwise.
             if "Cache-Control" not in response:
                 add_never_cache_headers(response)
         return stored

@@ -1,4 +1,4 @@
-"""The form of a new account: a name, an e-mail address and a password. What is noted of a registration."""
+"""The form of a new account: a name, an e-mail address and a password; and the record of a registration."""
 
 import logging
 from typing import Any
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 class NewAccount(UserCreationForm[User]):
-    """Says that a name is taken, in any case of its letters, and nothing else about other accounts."""
+    """A form that reports a taken name, in any case of its letters, and reveals nothing else about other accounts."""
 
     class Meta(UserCreationForm.Meta):
         fields = ("username", "email")
@@ -26,12 +26,12 @@ class NewAccount(UserCreationForm[User]):
     def clean_username(self) -> str:
         name: str = super().clean_username() or ""
         if name.casefold() == DEMO:
-            # Closed outside DEBUG, and with a public password there.
+            # The demo account has a public password, and is closed outside development.
             raise ValidationError(_("A user with that username already exists."))
         return name
 
     def make_user(self, **fields: Any) -> User:
-        """Store the account. Hashes the password. Raises IntegrityError if the name was taken meanwhile."""
+        """Hash the password and store the account. Raises IntegrityError if the name was taken meanwhile."""
         for name, value in fields.items():
             setattr(self.instance, name, value)
         user: User = super().save()
@@ -39,7 +39,7 @@ class NewAccount(UserCreationForm[User]):
 
 
 def record_registration(user: User, invitation: Invitation | None, how: str = "") -> None:
-    """Give a new account what its invitation says, and note in its history how it was made. how: `by … ` or empty."""
+    """Put a new account into the group of its invitation, and log how it was created. how: `by … ` or empty."""
     by = how + (f"with invitation {invitation.pk}" if invitation else "without an invitation")
     if invitation is not None and invitation.group is not None:
         user.groups.add(invitation.group)

@@ -1,4 +1,6 @@
-"""Tells the owner of an account by e-mail what others may be doing with it, in the language in which the account was last used."""
+"""E-mails that tell the owner of an account what others may be doing with it.
+They are written in the language in which the account was last used.
+"""
 
 import logging
 from functools import partial
@@ -19,7 +21,7 @@ A_DAY_S: Final = 86_400
 
 
 def tell_wrong_codes(user: Any) -> None:
-    """Somebody has the right password and a wrong second factor. At most once a day for each account."""
+    """Tell the owner that somebody used the right password with a wrong second factor. Once a day at most."""
     if (
         _has_address(user)
         and LoginLimit.objects.spend([charge((1, A_DAY_S), "told of codes", str(user.pk))]) is None
@@ -28,7 +30,7 @@ def tell_wrong_codes(user: Any) -> None:
 
 
 def tell_passkeys(user: Any) -> None:
-    """A passkey was added or removed."""
+    """Tell the owner that a passkey was added or removed."""
     if _has_address(user):
         _send("passkeys", user)
 
@@ -42,5 +44,5 @@ def _send(template: str, user: Any) -> None:
         try:
             send_later(partial(send_mail_of, template, user.email, {"name": user.get_username()}))
         except ApiError:
-            # What the mail tells of has happened, and is logged.
+            # The event itself has happened and is logged.
             logger.warning("user %s is not told by e-mail: too many wait", user.pk)

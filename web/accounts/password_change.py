@@ -1,4 +1,6 @@
-"""The page on which users change their password. Their other logins end; their API tokens too, unless they keep them."""
+"""The page on which users change their password.
+It ends their other logins, and deletes their API tokens unless they keep them.
+"""
 
 from typing import Any
 
@@ -16,7 +18,7 @@ from web.accounts.reauthentication import WithPasswordMixin
 
 
 class LimitedPasswordChange(PasswordChangeForm):
-    """The current password is guessed no faster here than at the login."""
+    """A form in which guesses of the current password are limited as at the login."""
 
     deletes_tokens = forms.BooleanField(required=False, initial=True)
 

@@ -1,6 +1,6 @@
-"""Bounds how many passwords this process hashes at once: a flood of logins must not take the processor from requests.
+"""Bounds on how many passwords this process hashes at once: a flood of logins must not take the CPU from requests.
 
-A hash takes a core for a third of a second. What exceeds the bounds is refused at once instead of queued.
+A hash takes a core for a third of a second. Attempts beyond the bounds are refused at once instead of queued.
 """
 
 import os
@@ -12,13 +12,13 @@ from typing import Final
 
 from chat.protocol.errors import ApiError
 
-# Half of the cores stay free for requests.
+# Half of the cores remain free for requests.
 SLOTS: Final = max(1, (os.cpu_count() or 1) // 2)
-# Logins that hash or wait for it. They wait without a database connection.
+# Logins that hash or wait to hash. They wait without a database connection.
 MAX_INSIDE: Final = 16
-# Of them, from one address: others get their turn beside a flood.
+# The part of them from one address, so that others get their turn during a flood.
 MAX_INSIDE_PER_ADDRESS: Final = 4
-# Longer than the others inside take.
+# Longer than all other logins inside can take.
 LONGEST_WAIT_S: Final = 20.0
 RETRY_AFTER_S: Final = 3
 
@@ -40,7 +40,7 @@ class PasswordHashing:
 
     @contextmanager
     def entered(self, address: str) -> Iterator[None]:
-        """Count a login as inside. Raises ApiError at once: `rate_limited`, `login_busy`."""
+        """Count a login as inside during the block. Raises ApiError at once: `rate_limited` or `login_busy`."""
         self._enter(address)
         try:
             yield
@@ -49,7 +49,7 @@ class PasswordHashing:
 
     @contextmanager
     def slot(self) -> Iterator[None]:
-        """Wait for the turn to hash. Raises ApiError."""
+        """Wait for a slot to hash in, and hold it during the block. Raises ApiError after LONGEST_WAIT_S."""
         if not self._slots.acquire(timeout=LONGEST_WAIT_S):
             raise ApiError("login_busy", retry_after_s=RETRY_AFTER_S)
         try:

@@ -1,7 +1,7 @@
-"""Links with which users set a password without the current one: made by staff, or sent by e-mail (password_mail.py).
+"""Links that set a password without the current one, made by staff or sent by e-mail (password_mail.py).
 
-A link sets one password, within PASSWORD_RESET_TIMEOUT. It is Django's token: signed, stored nowhere, and void after the
-password, the e-mail address or the time of the last login has changed.
+A link sets one password, within PASSWORD_RESET_TIMEOUT. It contains Django's token, which is signed and stored nowhere,
+and becomes void when the password, the e-mail address or the time of the last login changes.
 """
 
 from datetime import timedelta
@@ -37,7 +37,7 @@ def make_password_link(user: User) -> str:
 
 
 def password_link_lifetime() -> str:
-    """Return for how long a new link is valid, in words of the active language."""
+    """Return how long a new link is valid, in words of the active language."""
     now = timezone.now()
     return timeuntil(now + timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT), now)
 
@@ -47,7 +47,7 @@ class NewPassword(SetPasswordForm):  # type: ignore[type-arg]  # not generic at 
 
 
 class SetPassword(PasswordResetConfirmView):
-    """Django's view, which keeps the token in the session and out of the address while the form is shown."""
+    """Django's view, which keeps the token in the session and out of the address while the form is displayed."""
 
     form_class = NewPassword
     template_name = "web/password_link.html"
@@ -56,7 +56,7 @@ class SetPassword(PasswordResetConfirmView):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         with link_attempt(request) as accept:
             response = super().dispatch(request, *args, **kwargs)
-            # A redirect: the link was right, and its token is in the session now.
+            # A redirect means that the link was right; its token is in the session now.
             if response.status_code == 302 or self.validlink:
                 accept()
         return response
@@ -67,7 +67,7 @@ class SetPassword(PasswordResetConfirmView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         with hashing.entered(address_of(self.request)), hashing.slot(), transaction.atomic():
-            # Of requests with one link side by side, the first one sets the password.
+            # Of concurrent requests with one link, the first one sets the password.
             locked = User.objects.select_for_update().get(pk=form.user.pk)
             if not self.token_generator.check_token(
                 locked, self.request.session[INTERNAL_RESET_SESSION_TOKEN]

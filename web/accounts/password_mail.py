@@ -1,6 +1,6 @@
-"""The page that sends a link to set a password to an e-mail address. It tells nobody whether an account has that address.
+"""The page that sends a link to set a password by e-mail. It reveals to nobody whether an account has the address.
 
-The account is looked up by the thread that sends: the answer is the same, and takes as long, whether there is one.
+The sending thread looks up the account, so that the response and its duration are the same in both cases.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """The page on which users change their name and their e-mail address.
 
-A new address holds when a link that was sent there is opened, since who reads its e-mail can set the password. Where no
-e-mail is sent it holds at once.
+A new address is stored when the link that was sent to it is opened, since whoever reads its e-mail can set the
+password. Without a mail server it is stored at once.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ from web.accounts.reauthentication import is_confirmed, is_fresh, unconfirmed_me
 
 
 class ProfileForm(forms.ModelForm[User]):
-    """Another address needs the password, which is guessed no faster here than at the login."""
+    """A form in which a new address needs the password. Guesses of the password are limited as at the login."""
 
     current_password = forms.CharField(required=False, strip=False, max_length=4096)
 
@@ -54,7 +54,7 @@ class Profile(LoginRequiredMixin, UpdateView[User, ProfileForm]):
         return super().get_context_data(**kwargs) | {"is_fresh": is_fresh(self.request)}
 
     def form_valid(self, form: ProfileForm) -> HttpResponse:
-        # Only these columns: the password may change meanwhile.
+        # Only these columns are saved: the password may change meanwhile.
         values = {name: form.cleaned_data[name] for name in ("first_name", "last_name")}
         address = form.cleaned_data["email"]
         notice = "saved"

@@ -1,4 +1,4 @@
-"""Who is logged in confirms who they are, before what takes an account away: by the password, or by the provider."""
+"""Confirmation of the user's identity, by password or by the provider, before actions that could cost the account."""
 
 import time
 from typing import Any, Final
@@ -12,18 +12,18 @@ from django.utils.translation import gettext as _
 
 from web.accounts.login_attempt import login_attempt
 
-# In the session: when its user has last logged in with the provider (web/accounts/oidc/).
+# In the session: the time of the user's last login with the provider (web/accounts/oidc/).
 CONFIRMED_AT: Final = "oidc_confirmed_at"
 MAX_AGE_S: Final = 300
 
 
 def has_password(user: Any) -> bool:
-    """Return whether a password lets the user in."""
+    """Return whether the user can log in with a password."""
     return bool(settings.PASSWORD_LOGIN and user.has_usable_password())
 
 
 class WithPasswordMixin:
-    """A page about the password and what stands beside it: who has none is led to the profile."""
+    """A page about the password and related settings. Users without a password are redirected to the profile."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.user.is_authenticated and not has_password(request.user):
@@ -33,18 +33,20 @@ class WithPasswordMixin:
 
 
 def require_passwords() -> None:
-    """Raises Http404 where nobody logs in with a password."""
+    """Raise Http404 where password logins are off."""
     if not settings.PASSWORD_LOGIN:
         raise Http404
 
 
 def is_fresh(request: HttpRequest) -> bool:
-    """Return whether the login with the provider is a few minutes old."""
+    """Return whether the provider confirmed the user within MAX_AGE_S."""
     return bool(time.time() - request.session.get(CONFIRMED_AT, 0) < MAX_AGE_S)
 
 
 def is_confirmed(request: HttpRequest, password: str) -> bool:
-    """A password is guessed no faster here than at the login. Raises ApiError, as login_attempt()."""
+    """Return whether the password, or for accounts without one the provider, confirms the user.
+    Guesses are limited as at the login. Raises ApiError as login_attempt() does.
+    """
     user = request.user
     if not has_password(user):
         return is_fresh(request)

@@ -1,6 +1,6 @@
-"""The pages on which people without an account make one, as the setting REGISTRATION allows: by invitation, or everybody.
+"""The pages on which people create an account, as the setting REGISTRATION allows: by invitation, or everybody.
 
-Where e-mail is sent, an account is made behind a link that was sent to its address: nobody learns which addresses have
+With a mail server, an account is created behind a link that was sent to its address: nobody learns which addresses have
 accounts, and no account has an address that is not its user's.
 """
 
@@ -33,13 +33,15 @@ from web.accounts.password_links import password_link_lifetime
 from web.accounts.reauthentication import require_passwords
 from web.site_origin import site_url
 
-# (forms at once, seconds after which one more is allowed), by address: a form tells whether a name is taken.
+# (forms at once, seconds after which one more is allowed), by address: a form reveals whether a name is taken.
 PER_ADDRESS: Final = (20, 30)
 _SALT: Final = "web.accounts.registration"
 
 
 class Ticket(NamedTuple):
-    """What lets somebody make an account. address: confirmed, and that of the account; empty if it is not known yet."""
+    """The right to create an account.
+    address: the confirmed address of the account; empty if it is not known yet.
+    """
 
     address: str = ""
     invitation: Invitation | None = None
@@ -59,7 +61,7 @@ class Register(FormView[Any]):
     invitation_token = ""
 
     def find_ticket(self) -> Ticket | None:
-        """Return None if there is none."""
+        """Return the right to create an account, or None."""
         return Ticket() if settings.REGISTRATION == "open" else None
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -104,12 +106,12 @@ class Register(FormView[Any]):
         return response
 
     def _make_account(self, form: NewAccount) -> User | None:
-        """Return None if the invitation is used up or the address has an account meanwhile."""
+        """Return the new account; None if the invitation is used up or the address has an account meanwhile."""
         address, invitation = self.ticket
         if invitation is not None and not Invitation.objects.use(invitation.pk):
             return None
         if address:
-            # Of requests with one link side by side, the first one makes an account.
+            # Of concurrent requests with one link, the first one creates an account.
             ContentType.objects.select_for_update().get(app_label="auth", model="user")
             if User.objects.filter(email__iexact=address).exists():
                 transaction.set_rollback(True)
@@ -134,7 +136,7 @@ class Register(FormView[Any]):
 
 
 class RegisterInvited(Register):
-    """Behind the link of an invitation. One that was sent by e-mail confirms its address."""
+    """Registration with the link of an invitation. An invitation that was sent by e-mail confirms its address."""
 
     def find_ticket(self) -> Ticket | None:
         invitation = find_invitation(self.kwargs["token"])
@@ -143,7 +145,7 @@ class RegisterInvited(Register):
 
 
 class RegisterConfirmed(Register):
-    """Behind the link that was sent to the address of the account."""
+    """Registration with the link that was sent to the address of the account."""
 
     def find_ticket(self) -> Ticket | None:
         try:
@@ -160,7 +162,7 @@ class RegisterConfirmed(Register):
 
 
 def _send(address: str, link: str, login: str) -> None:
-    """In the language of the thread. Who has an account is told so, and nobody else is."""
+    """Send the e-mail in the active language of the thread. It says whether the address has an account."""
     context = {
         "link": link,
         "login": login,

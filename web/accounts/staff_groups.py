@@ -1,4 +1,6 @@
-"""Members of the groups that STAFF_GROUPS names are staff: is_staff follows the membership where it changes, and at logins."""
+"""Staff status through the groups of STAFF_GROUPS: their members are staff.
+is_staff follows the membership when it changes, and at logins.
+"""
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -9,7 +11,7 @@ def is_in_staff_group(user: User) -> bool:
 
 
 def follow_groups(user: User, *, was_member: bool = False) -> None:
-    """Make a member staff. Who was one and is not any more is no staff, except superusers."""
+    """Make a member staff. A former member is not staff any more, unless it is a superuser."""
     is_member = is_in_staff_group(user)
     if is_member != user.is_staff and (is_member or (was_member and not user.is_superuser)):
         user.is_staff = is_member

@@ -1,4 +1,5 @@
-"""The admin's pages of the tables of chats, files and projects: read-only pages with a few operations. Django's autodiscovery imports this.
+"""The admin's pages of chats, files and projects: read-only pages with a few operations.
+Django's autodiscovery imports this module.
 
 No page writes conversations; settings that staff may edit (models, agents, system prompt) are ordinary forms.
 """
@@ -59,6 +60,6 @@ __all__ = [
 ]
 
 apps.get_app_config("knowledge").verbose_name = _("Files, projects and knowledge bases")
-# Every table that has a page, and those shown only inside another's page.
+# Every table that has a page, and the tables that only appear inside another table's page.
 for translate in (translate_names, translate_choices):
     translate(*admin.site._registry, CitedDocument, GroupLimits, MessageFile, PromptBlock)  # noqa: SLF001

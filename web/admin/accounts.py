@@ -1,4 +1,4 @@
-"""The admin of users and API tokens: Django's and knox's, which end sockets at once when access ends."""
+"""The admin of users and API tokens. It extends Django's and knox's, and closes sockets as soon as access ends."""
 
 from typing import Any
 
@@ -23,13 +23,13 @@ from web.admin.password_links import PasswordLinkMixin
 
 admin.site.unregister(User)
 admin.site.unregister(AuthToken)
-# Of allauth: the provider is a matter of the settings, addresses are those of users.
+# allauth's tables: the settings define the provider, and addresses are those of the users.
 for _model in (EmailAddress, SocialApp, SocialToken, SocialAccount, Authenticator):
     admin.site.unregister(_model)
 
 
 class LoginInline(admin.StackedInline[Any, User]):
-    """A way to log in: deleted by staff who may change users, typed by nobody."""
+    """A way to log in. Staff who may change users can delete it; nobody can add or edit it."""
 
     extra = 0
 
@@ -47,14 +47,14 @@ class LoginInline(admin.StackedInline[Any, User]):
 
 
 class ProviderInline(LoginInline):
-    """Whom of the provider the account belongs to."""
+    """The provider's identity that is connected with the account."""
 
     model = SocialAccount
     fields = readonly_fields = ("provider", "uid", "date_joined", "last_login")
 
 
 class SecondFactorInline(LoginInline):
-    """What asks for a code, for users who have lost their app and their recovery codes."""
+    """The second factors, which staff delete for users who have lost their app and their recovery codes."""
 
     model = Authenticator
     fields = readonly_fields = ("type", "created_at", "last_used_at")
@@ -62,7 +62,9 @@ class SecondFactorInline(LoginInline):
 
 @admin.register(User)
 class AccountAdmin(PasswordLinkMixin):
-    """Deactivating a user stops the user's runs and closes sockets; shared links are closed until it is active again."""
+    """The admin of users. Deactivating a user stops the user's runs and closes sockets and shared links.
+    Shared links open again when the user is activated.
+    """
 
     readonly_fields = ("today",)
 
@@ -96,7 +98,7 @@ class AccountAdmin(PasswordLinkMixin):
         return response
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Name the accounts alone: everything of theirs goes too, also what the admin shows and does not let delete."""
+        """List only the accounts: all of their rows are deleted too, even rows that staff may not delete separately."""
         accounts = list(objs)
         needed = set() if self.has_delete_permission(request) else {self.opts.verbose_name}
         last = [_("%(user)s, the last admin") % {"user": user} for user in accounts if is_last_admin(user)]

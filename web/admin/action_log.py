@@ -1,4 +1,4 @@
-"""Runs an admin action on rows: logs each result in English in the row's history and shows it in the user's language."""
+"""Runs of an admin action on rows: each result is logged in English and displayed in the user's language."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils import translation
 
 M = TypeVar("M", bound=models.Model)
-# Performs the action on a row and returns its result as text; a lazy text, so that it can be shown in two languages.
+# Performs the action on a row and returns its result as a lazy text, so that it can be displayed in two languages.
 RowAction = Callable[[M], object]
 
 
@@ -20,7 +20,7 @@ def apply_and_log(
     name: object,
     act: RowAction[M],
 ) -> None:
-    """Apply `act` to every row. name: the action's name, a lazy text."""
+    """Apply `act` to every row, and log and display the results. name: the action's name, a lazy text."""
     for row in rows:
         result = act(row)
         with translation.override("en"):

@@ -1,4 +1,4 @@
-"""The admin of agents: lists all users' agents and edits the fields that their owners may edit."""
+"""The admin of agents, which lists all users' agents and edits the fields that their owners may edit."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ LARGE = forms.Textarea(attrs={"rows": 20, "cols": 100})
 
 
 def tool_choices() -> list[tuple[str, str]]:
-    """Those of our own, and for each MCP server all of its tools and single ones."""
+    """Return our own tools, and for each MCP server the choice of all of its tools and of single ones."""
     return [(name, name) for name in (*sorted(TOOL_NAMES), *choices_of_servers())]
 
 
@@ -24,7 +24,7 @@ def model_choices() -> list[tuple[str, str]]:
 
 
 class AgentForm(forms.ModelForm[Agent]):
-    """Offers choices for the columns that store lists of names."""
+    """A form with choices for the columns that store lists of names."""
 
     tools = forms.MultipleChoiceField(
         label=_("Tools"), choices=tool_choices, required=False, widget=forms.CheckboxSelectMultiple
@@ -57,7 +57,7 @@ class AgentForm(forms.ModelForm[Agent]):
         widgets = {"prompt": LARGE, "shared_with": forms.CheckboxSelectMultiple}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """A tool that its server does not list at the moment stays chosen."""
+        """Keep chosen tools as choices even if their server does not list them at the moment."""
         super().__init__(*args, **kwargs)
         field = self.fields["tools"]
         if isinstance(field, forms.MultipleChoiceField):

@@ -1,4 +1,4 @@
-"""The admin of approvals: the rules of tools, and who decided or answered what about which call."""
+"""The admin of approvals: the rules of tools, and who decided on or answered which call."""
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -35,5 +35,5 @@ class ApprovalAdmin(SearchAdmin[Approval], ReadOnlyAdmin[Approval]):
     search_help_text = _("A user's name, the id of an approval, of its session or run.")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Approval | None = None) -> list[str]:
-        """Without the schema, which is the tool's and the same for all of its calls."""
+        """Leave out the schema, which belongs to the tool and is the same for all of its calls."""
         return [name for name in super().get_readonly_fields(request, obj) if name != "parameters"]

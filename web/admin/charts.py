@@ -1,4 +1,4 @@
-"""Computes the coordinates of charts of daily values: stacked columns and lines. Pure; the template draws the SVG."""
+"""Coordinates of charts of daily values: stacked columns and lines. Pure; the template draws the SVG."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ TOP: Final = 8
 # Number of colours; further series share the last one.
 TONES: Final = 6
 GRID: Final = 4
-# How much higher the axis is than a column that has its value above it.
+# Ratio of the axis to a column that has its value above it.
 HEADROOM: Final = 1.15
 # The width of a label under the axis.
 LABEL_WIDTH: Final = 70
@@ -34,7 +34,7 @@ class Column(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """The value of a day that stands alone: a column or a point alone is hardly read off the axis. radius: 0 on a column."""
+    """The label of a single value, since a lone column or point is hard to read off the axis. radius: 0 on a column."""
 
     x: float
     y: float
@@ -55,7 +55,7 @@ class AxisLabel(NamedTuple):
 
 @dataclass
 class Chart:
-    """legend: (tone, name). lines: (tone, points of a polyline)."""
+    """A chart to draw. legend: (tone, name). lines: (tone, points of a polyline)."""
 
     title: str
     legend: list[tuple[int, str]] = field(default_factory=list)
@@ -119,7 +119,9 @@ def draw_lines(title: str, days: Sequence[date], series: Series) -> Chart:
 
 
 def _mark_point(x: float, y: float, tone: int, label: str) -> Mark:
-    """The label stands beside the point, towards the middle; that of the first series below those of the others."""
+    """Return the mark of a point. Its label is beside it, towards the middle.
+    The label of the first series is below the point, the labels of the others are above.
+    """
     side, anchor = (-8, "end") if x > WIDTH / 2 else (8, "start")
     label_y = min(y + 12, HEIGHT - BOTTOM - 2) if tone == 1 else max(y - 4, 11)
     return Mark(x, y, 4, tone, x + side, label_y, anchor, label)

@@ -1,4 +1,4 @@
-"""The admin of compressions: what each summary covers, saves and costs; actions to repeat one or delete its summary."""
+"""The admin of compressions: the coverage, savings and cost of each, and actions to repeat it or delete its summary."""
 
 from typing import Any, Final
 

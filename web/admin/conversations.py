@@ -94,7 +94,7 @@ class TurnAdmin(SearchAdmin[Turn], ReadOnlyAdmin[Turn]):
 
 
 class ModelConfigForm(forms.ModelForm[ModelConfig]):
-    """Offers the options by name."""
+    """A form that offers the options by name."""
 
     unsupported_options = forms.MultipleChoiceField(
         label=_("Unsupported options"),
@@ -189,7 +189,7 @@ class ModelConfigAdmin(admin.ModelAdmin[ModelConfig]):
 
 @admin.register(SystemPrompt)
 class SystemPromptAdmin(admin.ModelAdmin[SystemPrompt]):
-    """One row at most. Deleting it restores the default prompt."""
+    """The system prompt, at most one row. Deleting it restores the default prompt."""
 
     list_display = ("__str__", "updated_at")
     formfield_overrides = {models.TextField: {"widget": Textarea(attrs={"rows": 30, "cols": 100})}}

@@ -1,4 +1,4 @@
-"""The admin of daily limits: what groups allow, what users have used by day, and a user's limits of today."""
+"""The admin of daily limits: the limits of groups, the use by user and day, and a user's use today."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ class DailyUseAdmin(ReadOnlyAdmin[DailyUse]):
 
 
 def limits_of_today(user: User) -> str:
-    """Of each limit: what is used, and what is allowed."""
+    """Return, for each limit, the used and the allowed amount as text."""
     account = DailyAccount.read(user.pk)
     return "; ".join(map(_words, account or ()))
 

@@ -1,4 +1,4 @@
-"""Why the text of files could not be extracted, in words, and the filter that counts the files of each code."""
+"""Explanations of failed extractions, and the filter that counts the files of each error code."""
 
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.models import File, FileStatus
 
-# The texts of chat/protocol/file_errors.py, which API clients get in English.
+# The texts of chat/protocol/file_errors.py, which API clients receive in English.
 FAILURES: Final = {
     "file_type_unsupported": _("Files of this type cannot be read."),
     "file_missing": _("The content of the file is gone. Upload it again."),
@@ -39,7 +39,7 @@ FAILURES: Final = {
 
 
 class FailureFilter(admin.SimpleListFilter):
-    """By error code, most frequent first, each with the number of its files. Counted by an index of failed files."""
+    """A filter by error code, most frequent first, with the number of files. An index of failed files counts them."""
 
     title, parameter_name = _("failure"), "error_code"
 

@@ -1,4 +1,4 @@
-"""The admin of files: what was extracted of each or why that failed, what it belongs to; an action to extract it again."""
+"""The admin of files: the extracted text or the reason for a failure, related rows, and an action to extract again."""
 
 from typing import Any, Final
 
@@ -20,11 +20,11 @@ from web.admin.file_failures import FAILURES, FailureFilter
 from web.admin.object_actions import ObjectActionsAdmin
 from web.admin.search import SearchAdmin
 
-# Of the extracted text, on the page of the file.
+# Displayed characters of the extracted text, on the page of the file.
 SHOWN_CHARACTERS: Final = 2_000
-# The newest messages that have the file.
+# Displayed messages that have the file, the newest ones.
 SHOWN_MESSAGES: Final = 50
-# Not shown as they are: the text needs a permission of its own, the others are paths in the storage.
+# Columns that are not displayed: the text needs a permission of its own, the others are paths in the storage.
 HIDDEN: Final = frozenset({"text", "content", "thumbnail", "content_hash"})
 
 
@@ -54,7 +54,7 @@ class FileAdmin(SearchAdmin[File], ObjectActionsAdmin[File]):
     object_actions = actions
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[File]:
-        """Without documents of knowledge bases for staff who may not read those: a title is a part of what one holds."""
+        """Hide documents of knowledge bases from staff who may not read them: a title is a part of the contents."""
         files = super().get_queryset(request).defer("text")
         may_read = request.user.has_perm(CONTENTS_PERMISSION)
         return files if may_read else files.filter(knowledge_base__isnull=True)
@@ -86,7 +86,7 @@ class FileAdmin(SearchAdmin[File], ObjectActionsAdmin[File]):
         return filesizeformat(file.size_bytes)
 
     def _read(self, request: HttpRequest, file: File) -> dict[str, Any]:
-        """Load the beginning of the text, and log that it was shown."""
+        """Load the beginning of the text, and log that it was displayed."""
         part = Substr(F("text"), 1, SHOWN_CHARACTERS)
         text, characters = File.objects.values_list(part, Length("text")).get(pk=file.pk)
         if text:
@@ -95,7 +95,7 @@ class FileAdmin(SearchAdmin[File], ObjectActionsAdmin[File]):
 
 
 def _load_messages(file: File) -> list[MessageFile]:
-    """The newest ones, with what their links show; texts are left out."""
+    """Return the newest messages that have the file, with the columns for their links and without their texts."""
     attached = MessageFile.objects.filter(file=file).select_related("message__session")
     shown = attached.only("file", "message__sent_at", "message__session__title")
     return list(shown.order_by("-message__sent_at")[:SHOWN_MESSAGES])

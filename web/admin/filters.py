@@ -14,7 +14,7 @@ from chat.protocol.tasks import TOOL_NAMES
 
 
 class _ChoiceFilter(admin.SimpleListFilter):
-    """Filters by one of values(). field: the lookup that must equal the chosen value."""
+    """A filter by one of values(). field: the lookup that must equal the chosen value."""
 
     field: str
 

@@ -1,4 +1,4 @@
-"""The admin of invitations: staff make links with which others register. A link is e-mailed, or shown once."""
+"""The admin of invitations. Staff create links with which others register; a link is e-mailed, or displayed once."""
 
 from datetime import timedelta
 from functools import partial
@@ -40,7 +40,7 @@ class InvitationForm(forms.ModelForm[Invitation]):
 
 @admin.register(Invitation)
 class InvitationAdmin(admin.ModelAdmin[Invitation]):
-    """An invitation is not changed; deleting it makes its link void."""
+    """Invitations, which cannot be changed. Deleting one makes its link void."""
 
     list_display = ("__str__", "email", "group", "uses", "max_uses", "created_by", "created_at", "expires_at")
     list_select_related = ("group", "created_by")
@@ -49,7 +49,7 @@ class InvitationAdmin(admin.ModelAdmin[Invitation]):
     def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> Any:
         if obj is not None:
             return self.list_display[1:]
-        # A group may give rights: who gives them to users may give them to those who are invited.
+        # A group may give rights, so only staff who may change users may choose it for an invitation.
         may_give_groups = request.user.has_perm("auth.change_user")
         return ("email", *(("group",) if may_give_groups else ()), "max_uses", "days")
 
@@ -83,7 +83,7 @@ class InvitationAdmin(admin.ModelAdmin[Invitation]):
 
 
 def _send(address: str, link: str, expires_at: Any) -> None:
-    """In the language of the thread."""
+    """Send the e-mail with the link, in the active language of the thread."""
     context = {"link": link, "expires_at": expires_at}
     subject = render_to_string("web/invitation_mail_subject.txt", context).strip()
     send_mail(subject, render_to_string("web/invitation_mail.txt", context), None, [address])

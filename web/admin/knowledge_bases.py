@@ -1,4 +1,4 @@
-"""The admin of knowledge bases: members, who changed them, documents, and a box to try a search with both of its rankings."""
+"""The admin of knowledge bases: members and their changes, documents, and a form to try a search with all rankings."""
 
 from typing import Any, Final
 
@@ -17,14 +17,14 @@ from web.admin.held_files import aggregate_held, load_held_files
 from web.admin.read_only import ReadOnlyAdmin
 from web.admin.search import SearchAdmin
 
-# The newest ones, on the page of the base; their list has all.
+# Displayed changes on the page of the base, the newest ones; their list has all.
 SHOWN_CHANGES: Final = 50
-# Chunks of a tried search in each ranking.
+# Displayed chunks of a tried search in each ranking.
 SHOWN_HITS: Final = 10
-# Chunks of the fused ranking that the others are read from: all that both found (chunk_search.DEPTH of each).
+# Chunks of the fused ranking, from which the other rankings are derived: all that both found (chunk_search.DEPTH each).
 FUSED_HITS: Final = 120
 MAX_QUERY_CHARACTERS: Final = 1_000
-# What restricted members must not see, and staff only with the permission.
+# Columns that restricted members must not see, and staff only with the permission.
 CONTENTS: Final = frozenset({"summary", "topics"})
 
 
@@ -47,7 +47,7 @@ class KnowledgeBaseAdmin(SearchAdmin[KnowledgeBase], ReadOnlyAdmin[KnowledgeBase
         ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[KnowledgeBase]:
-        """With numbers that are computed for the rows of one page only."""
+        """Add the number of documents and of members. They are computed only for the rows of one page."""
         return (
             super()
             .get_queryset(request)
@@ -74,7 +74,7 @@ class KnowledgeBaseAdmin(SearchAdmin[KnowledgeBase], ReadOnlyAdmin[KnowledgeBase
         }
 
     def try_search(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Show what a search of this base alone finds: by words, by vectors, and fused."""
+        """Show the results of a search in this base alone: by words, by vectors, and fused."""
         base = self.get_object(request, object_id)
         if base is None:
             raise Http404
@@ -110,12 +110,12 @@ class MembershipChangeAdmin(SearchAdmin[MembershipChange], ReadOnlyAdmin[Members
     search_help_text = _("Words of a name, the id of a knowledge base.")
 
     def _find_related(self, pk: Any) -> Any:
-        """Ids of bases are no references: they stay when the base is deleted."""
+        """Find changes by the id of a base. That id is no foreign key: it stays when the base is deleted."""
         return MembershipChange.objects.filter(knowledge_base=pk).values_list("pk", flat=True)
 
 
 def _rank(base: KnowledgeBase, query: str) -> list[tuple[Any, list[Any]]]:
-    """The name of each ranking and its first hits."""
+    """Return the name of each ranking and its first hits."""
     fused = search_files(File.objects.filter(knowledge_base=base), query, FUSED_HITS)
     by_words = sorted((hit for hit in fused if hit.by_words), key=lambda hit: hit.by_words or 0)
     by_vector = sorted((hit for hit in fused if hit.by_vector), key=lambda hit: hit.by_vector or 0)

@@ -1,4 +1,4 @@
-"""The admin's lookup: opens the page of the run, or other row, that a pasted id, reference or log line names."""
+"""The admin's lookup, which opens the page of the run or other row that a pasted id, reference or log line names."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -36,16 +36,16 @@ TABLES: Final[Sequence[type[models.Model]]] = (
 MAX_CHARACTERS: Final = 4_000
 MAX_RESULTS: Final = 50
 _UUID: Final = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
-# The reference that the chat page shows with an answer: the first digits of its run's id.
+# The reference that the chat page displays with an answer: the first digits of its run's id.
 _REFERENCE: Final = re.compile(r"\b[0-9a-f]{8}\b(?!-)", re.IGNORECASE)
 
 
-# As chat/infrastructure/log_context.py accepts them; clients may choose any.
+# The form that chat/infrastructure/log_context.py accepts; clients may choose any id.
 _REQUEST_ID: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_REQUEST_ID_CHARACTERS}}}")
 
 
 def show_lookup(request: HttpRequest) -> HttpResponse:
-    """Redirect to the page of the only row of the preferred table that the text names; otherwise list what was found."""
+    """Redirect to the page of the only row found in the preferred table; otherwise list the rows found."""
     words = request.GET.get("q", "")[:MAX_CHARACTERS].strip()
     rows = list(find_rows(request, words))
     if len(rows) == 1:
@@ -59,9 +59,9 @@ def show_lookup(request: HttpRequest) -> HttpResponse:
 
 
 def find_rows(request: HttpRequest, words: str) -> Iterator[models.Model]:
-    """Yield the rows of the first table that has any of the ids in the text, an answer's run for the answer.
+    """Yield the rows of the first table that has any of the ids in the text; for an answer, its run.
 
-    Only tables that the user may view are searched, and at last the runs that a request with such an id has caused.
+    Only tables that the user may view are searched, and last the runs that a request with such an id has caused.
     """
     ids = {UUID(found) for found in _UUID.findall(words)}
     matches = [(table, models.Q(pk__in=ids)) for table in TABLES]
@@ -77,7 +77,7 @@ def find_rows(request: HttpRequest, words: str) -> Iterator[models.Model]:
 
 
 def _match_runs(ids: Collection[UUID], words: str) -> models.Q:
-    """Match runs by their ids, by those of their answers, or by their references."""
+    """Match runs by their ids, by their answers' ids, or by their references."""
     match = models.Q(pk__in=ids) | models.Q(message__in=ids)
     for reference in set(_REFERENCE.findall(words)):
         match |= _begins_with(reference)

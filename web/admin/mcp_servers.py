@@ -1,4 +1,4 @@
-"""The admin of MCP servers: entered one by one, or imported as desktop clients list them."""
+"""The admin of MCP servers, entered one by one or imported in the format of desktop clients."""
 
 from typing import Any, cast
 
@@ -121,7 +121,7 @@ class McpServerAdmin(admin.ModelAdmin[McpServer]):
         return [path("import/", view, name="chat_mcpserver_import"), *super().get_urls()]
 
     def import_servers(self, request: HttpRequest) -> HttpResponse:
-        """Adds all servers of a file, or none if one of them is refused."""
+        """Add all servers of a list, or none if one of them is refused."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         form = ImportForm(request.POST or None)

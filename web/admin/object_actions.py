@@ -1,4 +1,4 @@
-"""Offers a list's actions on the page of a single row, each as a form with a button that posts to its own URL."""
+"""A list's actions on the page of a single row, each as a form with a button that posts to its own URL."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -16,7 +16,9 @@ M = TypeVar("M", bound=models.Model)
 
 
 class ObjectActionsAdmin(ReadOnlyAdmin[M]):
-    """object_actions: those of `actions` that apply to a single row. Buttons are shown only for permitted actions."""
+    """An admin with actions on a row's page. Only permitted actions have buttons.
+    object_actions: the part of `actions` that applies to a single row.
+    """
 
     object_actions: Sequence[str] = ()
 
@@ -38,7 +40,7 @@ class ObjectActionsAdmin(ReadOnlyAdmin[M]):
 
     @method_decorator(require_POST)
     def act(self, request: HttpRequest, object_id: str, action: str) -> HttpResponse:
-        """Run the action; return its response, or else redirect to the row's page."""
+        """Execute the action; return its response, or else redirect to the row's page."""
         row = self.get_object(request, object_id)
         if row is None or action not in self.object_actions:
             raise Http404

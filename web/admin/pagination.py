@@ -1,4 +1,4 @@
-"""Paginates lists of millions of rows without counting all of them."""
+"""Pagination of lists of millions of rows without counting all of them."""
 
 from functools import cached_property
 from typing import Any, Final
@@ -6,16 +6,16 @@ from typing import Any, Final
 from django.core.paginator import Paginator
 from django.db import connection
 
-# The most rows that are counted; larger results show this number.
+# The maximum number of rows that is counted; larger results show this number.
 MAX_COUNTED: Final = 10_000
-# The planner's estimate is used above this: below, counting is fast, and the table may never have been analyzed.
+# The planner's estimate is used above this number: below, counting is fast, and the table may never have been analysed.
 MIN_ESTIMATE: Final = 50_000
 
 
 class EstimatingPaginator(Paginator[Any]):
-    """Uses the planner's estimate for a whole large table and counts at most MAX_COUNTED rows of anything else.
+    """A paginator that uses the planner's estimate for a whole large table.
 
-    Pages after MAX_COUNTED are reachable only by narrowing the search.
+    Otherwise it counts up to MAX_COUNTED rows; pages after them are reachable only by narrowing the search.
     """
 
     @cached_property

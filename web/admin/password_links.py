@@ -1,4 +1,4 @@
-"""The admin page on which staff make a link with which a user sets a password, for users without e-mail."""
+"""The admin page on which staff create a link that sets a user's password, for users without e-mail."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from web.accounts.password_links import make_password_link, password_link_lifeti
 
 
 class PasswordLinkMixin(UserAdmin[User]):
-    """The page needs what setting a password in the admin needs: the permission to change users."""
+    """The page of password links. It needs the permission to change users, as setting a password in the admin does."""
 
     def get_urls(self) -> list[Any]:
         view = self.admin_site.admin_view(self.show_password_link)
@@ -26,7 +26,7 @@ class PasswordLinkMixin(UserAdmin[User]):
         ]
 
     def show_password_link(self, request: HttpRequest, id: str) -> TemplateResponse:  # noqa: A002
-        """GET says what the link does; POST makes one and shows it, once."""
+        """Explain the link on GET; on POST create it and display it, once."""
         user = self.get_object(request, unquote(id))
         if not self.has_change_permission(request, user):
             raise PermissionDenied

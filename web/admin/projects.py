@@ -14,7 +14,7 @@ from web.admin.held_files import aggregate_held, load_held_files
 from web.admin.read_only import ReadOnlyAdmin
 from web.admin.search import SearchAdmin
 
-# The newest ones, on the page of the project; their list has all.
+# Displayed sessions on the page of the project, the newest ones; their list has all.
 SHOWN_SESSIONS: Final = 50
 
 
@@ -30,7 +30,7 @@ class ProjectAdmin(SearchAdmin[Project], ReadOnlyAdmin[Project]):
     search_help_text = _("A user's name, words of a name, the id of a project, of a file or session in it.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Project]:
-        """With numbers that are computed for the rows of one page only."""
+        """Add the numbers of files, tokens and sessions. They are computed only for the rows of one page."""
         numbers = {
             "file_count": aggregate_held(File, "project", Count("pk")),
             "token_sum": aggregate_held(File, "project", Sum("token_count")),

@@ -1,4 +1,4 @@
-"""The admin of providers of models. Keys are entered and never shown: neither in a form nor in a list nor in the history."""
+"""The admin of model providers. Keys are entered and never displayed: in no form, list or history."""
 
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from chat.runs.providers.changes import change_provider, create_provider
 
 
 class ProviderForm(forms.ModelForm[Provider]):
-    """A key that is not entered stays as it is."""
+    """A form in which an empty key field keeps the stored key."""
 
     api_key = forms.RegexField(
         r"^[!-~]*$",
@@ -50,7 +50,7 @@ class ProviderForm(forms.ModelForm[Provider]):
 
 @admin.register(Provider)
 class ProviderAdmin(admin.ModelAdmin[Provider]):
-    """Deleted on the page, which says what becomes of the models."""
+    """The admin of providers. They are deleted on the chat page, which explains what happens to their models."""
 
     form = ProviderForm
     fields = (

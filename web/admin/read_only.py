@@ -1,4 +1,4 @@
-"""Base classes and helpers of admin pages that show rows without changing them."""
+"""Base classes and helpers of admin pages that display rows without changing them."""
 
 from typing import Any, TypeVar
 
@@ -34,7 +34,7 @@ def or_dash(value: object) -> object:
 
 
 class ReadOnlyMixin:
-    """Denies adding, changing and deleting rows."""
+    """A mixin that denies adding, changing and deleting rows."""
 
     def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:  # noqa: ARG002
         return False
@@ -47,14 +47,14 @@ class ReadOnlyMixin:
 
 
 class ReadOnlyAdmin(ReadOnlyMixin, admin.ModelAdmin[M]):
-    """Shows every column, including those that Django leaves out of forms (ids, automatic times)."""
+    """An admin that shows every column, including those that Django leaves out of forms (ids, automatic times)."""
 
     show_full_result_count = False
     paginator = EstimatingPaginator
 
     @admin.display(description=_("ID"), ordering="pk")
     def short_id(self, row: M) -> str:
-        """Return the beginning of the id, for lists. The search needs the whole id, which the row's page shows."""
+        """Return the beginning of the id, for lists. A search needs the whole id, which the row's page shows."""
         return str(row.pk)[:8]
 
     def page_context(self, request: HttpRequest, row: M) -> dict[str, Any]:  # noqa: ARG002
@@ -77,7 +77,7 @@ class ReadOnlyAdmin(ReadOnlyMixin, admin.ModelAdmin[M]):
 
 
 class ReadOnlyInline(ReadOnlyMixin, admin.TabularInline[Any, Any]):
-    """A table of related rows with links to their pages: without the empty headers of Django's columns for editing."""
+    """A table of related rows with links to their pages, without the empty headers of Django's editing columns."""
 
     template = "admin/chat/read_only_inline.html"
     extra = 0

@@ -1,4 +1,4 @@
-"""The failures of the latest day by error code, for the start page of the admin."""
+"""The failures of the last day by error code, for the start page of the admin."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -15,7 +15,7 @@ PERIOD: Final = timedelta(hours=24)
 
 
 class FailureCount(NamedTuple):
-    """url: the list of these runs."""
+    """The number of failed runs with an error code. url: the list of these runs."""
 
     code: str
     runs: int
@@ -23,7 +23,7 @@ class FailureCount(NamedTuple):
 
 
 def count_recent_failures() -> Sequence[FailureCount]:
-    """Return the codes of runs that failed within PERIOD, the most frequent first."""
+    """Return the error codes of runs that failed within PERIOD, most frequent first."""
     since = timezone.now() - PERIOD
     # Imported runs were not executed by this installation. Plan: run_by_end.
     failed = Run.objects.filter(ended_at__gte=since, is_imported=False).exclude(error_code="")

@@ -1,4 +1,4 @@
-"""Compares two requests message by message, and changed messages line by line, with difflib. No queries."""
+"""A comparison of two requests, message by message and within changed messages line by line (difflib). No queries."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -7,14 +7,14 @@ from typing import Final, Literal, NamedTuple
 from web.admin.sent_message import SentMessage
 
 Kind = Literal["same", "added", "removed"]
-# Unchanged lines that are shown around changed ones; of longer ones, the rest is folded.
+# Unchanged lines that are displayed around changed ones; the rest of longer passages is folded.
 CONTEXT_LINES: Final = 2
-# Of a message; a longer one is shown as removed and added. Bounds the time that difflib takes.
+# Maximum length of a compared message; a longer one is displayed as removed and added. It bounds the time of difflib.
 MAX_LINES: Final = 4_000
 
 
 class Hunk(NamedTuple):
-    """Consecutive lines. is_folded: unchanged, and not near a changed one."""
+    """Consecutive lines. is_folded: unchanged lines that are not near a changed one."""
 
     kind: Kind
     lines: Sequence[str]
@@ -26,7 +26,7 @@ class Hunk(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Consecutive messages that are the same, or were added or removed; or one that changed, with the hunks of its text."""
+    """Consecutive messages that are the same, added or removed; or one changed message, with the hunks of its text."""
 
     kind: Literal["same", "added", "removed", "changed"]
     messages: Sequence[SentMessage]
@@ -34,7 +34,7 @@ class Section(NamedTuple):
 
 
 def compare_requests(before: Sequence[SentMessage], after: Sequence[SentMessage]) -> list[Section]:
-    """Return the sections in the order of `after`; what was removed stands where it was."""
+    """Return the sections in the order of `after`; removed messages are at their former place."""
     matcher = SequenceMatcher(None, _keys(before), _keys(after), autojunk=False)
     sections: list[Section] = []
     for tag, start, end, new_start, new_end in matcher.get_opcodes():
@@ -81,10 +81,10 @@ def compare_lines(before: str, after: str) -> list[Hunk]:
 
 
 def _fold(lines: Sequence[str], *, is_first: bool, is_last: bool) -> Iterator[Hunk]:
-    """Split unchanged lines: those beside changed ones are shown, those between them folded."""
+    """Split unchanged lines: those beside changed lines are displayed, those between are folded."""
     top = 0 if is_first else CONTEXT_LINES
     bottom = len(lines) - (0 if is_last else CONTEXT_LINES)
-    # To fold a single line saves nothing.
+    # Folding a single line saves no space.
     if bottom - top < 2:
         yield Hunk("same", lines)
         return

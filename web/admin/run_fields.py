@@ -1,4 +1,4 @@
-"""Groups the columns of a run for its page: those that are rarely needed are folded."""
+"""The groups of a run's columns on its page. Groups that are rarely needed are folded."""
 
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ TITLES: Final[dict[str, Any]] = {
     "what": _("What happened"), "times": _("Timing"), "used": _("Tokens and cost"), "failure": _("Failure"),
     "recovery": _("Recovery"), "request": _("Request"), "internals": _("Internals"),
 }  # fmt: skip
-# Every column of the table, and what runs.py computes from some.
+# Every column of the table, and the values that runs.py computes.
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "what": ("status", "model", "turn", "message", "finish_reason", "finish_tokens", "continuations"),
     "times": (
@@ -31,7 +31,7 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def group_fields(run: Run | None) -> list[tuple[Any, dict[str, Any]]]:
-    """Return the fieldsets."""
+    """Return the fieldsets of the run's page; for None, no group is folded."""
     folded = folded_groups(run) if run else set()
     return [
         (TITLES[name], {"fields": fields, "classes": ("collapse",) if name in folded else ()})
@@ -40,7 +40,7 @@ def group_fields(run: Run | None) -> list[tuple[Any, dict[str, Any]]]:
 
 
 def folded_groups(run: Run) -> set[str]:
-    """Return the groups that this run gives no reason to read."""
+    """Return the groups that are not of interest for this run."""
     has_failed = bool(run.error_code or run.upstream_status or run.upstream_message)
     is_recovery_telling = run.is_live or run.attempt > 1 or run.failures > 0
     folded = {"request", "internals"}

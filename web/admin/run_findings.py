@@ -1,4 +1,4 @@
-"""What went wrong, or was unusual, in a run: the first thing its admin page shows. No queries."""
+"""The errors and unusual events of a run, which its admin page shows first. No queries."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,9 @@ from web.admin.run_history import AttemptSummary
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """what: a few words.  detail: what is known of it.  url: the page that shows more; empty if there is none."""
+    """An error or unusual event.
+    what: a few words. detail: what is known about it. url: the page with more information; empty if there is none.
+    """
 
     what: str
     detail: str = ""
@@ -30,7 +32,7 @@ def list_findings(
     calls: Sequence[Any],
     requests: Sequence[SentRequest],
 ) -> list[Finding]:
-    """attempts, calls, requests: those of the run, oldest first. The most telling finding comes first.
+    """Return the findings of a run, the most important first. attempts, calls, requests: the run's, oldest first.
 
     calls: with `response_start`, the beginning of the response.
     """
@@ -50,7 +52,7 @@ def _error(run: Run) -> Iterator[Finding]:
 
 
 def _error_detail(run: Run) -> str:
-    """The model server's status, code and words; without them, our own words."""
+    """Return the status, code and message of the model server; without them, our own message."""
     error = run.upstream_error
     said = " ".join(str(part) for part in (error.status, error.code, error.message) if part)
     return _("The model server said: %(words)s") % {"words": said} if said else run.error_message
@@ -65,7 +67,7 @@ def _cut(run: Run) -> Iterator[Finding]:
 
 
 def _cut_reason(reason: str) -> str:
-    """The limits of this deployment in words; a server's reason as it is."""
+    """Describe a limit of this deployment; return a server's reason as it is."""
     if reason == TOKENS_USED_UP:
         return _("one run may use no more tokens (MAX_RUN_TOKENS)")
     if reason == CHARACTERS_USED_UP:
@@ -89,7 +91,7 @@ def _takeovers(attempts: Sequence[AttemptSummary]) -> Iterator[Finding]:
 
 
 def _left_out(requests: Sequence[SentRequest]) -> Iterator[Finding]:
-    """What the last request of the run itself did not show the model."""
+    """Yield what the last request of the run itself (not of a tool) left out."""
     own = [one for one in requests if one.tool_call_id is None]
     if not own:
         return

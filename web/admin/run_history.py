@@ -1,4 +1,4 @@
-"""Builds a run's history, step by step and attempt by attempt, from its row and the admin's log. No queries."""
+"""A run's history, by step and by attempt, built from its row and the admin's log. No queries."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ class HistoryStep:
 
 @dataclass(frozen=True, slots=True)
 class AttemptSummary:
-    """One attempt of a worker. until: None while it runs. outcome: the status, or "lost", that ended it."""
+    """One attempt of a worker. until: None while it runs. outcome: the status, or "lost", with which it ended."""
 
     number: int
     owner: int | None

@@ -1,4 +1,4 @@
-"""The admin of what runs were answered with: prompts and tools by version, and how they differ from those in force now."""
+"""The admin of run setups: prompts and tools of an attempt by version, and their differences from the current ones."""
 
 import json
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from web.admin.read_only import ReadOnlyAdmin
 
 # Filters the list of runs by a version (RunAdmin.lookup_allowed).
 VERSION_LOOKUP: Final = "setups__version"
-# What of a version can be edited (chat/prompts/definition.py), and what the worker composes from it.
+# The parts of a version that can be edited (chat/prompts/definition.py), and those that the worker composes from it.
 EDITED: Final = {
     "base_prompt": _("base prompt"), "prompt": _("prompt"), "replaces_system_prompt": _("replaces system prompt"),
     "reminder": _("reminder"), "context_layout": _("context layout"), "tools": _("tools"),
@@ -32,7 +32,7 @@ COMPOSED: Final = {
 
 @dataclass(frozen=True)
 class Difference:
-    """A part of the prompts that has changed since. then, now: as texts."""
+    """A part of the prompts that has changed since the run. then, now: as texts."""
 
     name: str
     then: str
@@ -41,7 +41,7 @@ class Difference:
 
 @admin.register(PromptVersion)
 class PromptVersionAdmin(ReadOnlyAdmin[PromptVersion]):
-    """Shows the content part by part, in a section above the columns."""
+    """The admin of prompt versions, which shows the content part by part in a section above the columns."""
 
     list_display = ("short", "beginning", "answered_runs", "created_at")
     list_filter = ("created_at",)
@@ -60,18 +60,18 @@ class PromptVersionAdmin(ReadOnlyAdmin[PromptVersion]):
 
     @admin.display(description=_("runs"))
     def answered_runs(self, version: PromptVersion) -> SafeString:
-        """A link to them; their number would take a look at each."""
+        """Return a link to the version's runs. Their number is left out: counting takes a query for each version."""
         url = reverse("admin:chat_run_changelist")
         return format_html('<a href="{}?{}={}">{}</a>', url, VERSION_LOOKUP, version.digest, _("runs"))
 
 
 def list_setups(run: Run) -> Sequence[RunSetup]:
-    """What each attempt that saved something was answered with, oldest first."""
+    """Return the recorded setup of each attempt that has one, oldest first."""
     return list(run.setups.select_related("version").order_by("attempt"))
 
 
 def list_differences(run: Run, setup: RunSetup) -> list[Difference] | None:
-    """What has changed of the recorded prompts; None if the agent is deleted. run: with its session."""
+    """Return the changes of the recorded prompts since then; None if the agent is deleted. run: with its session."""
     now = _define_now(run, setup)
     if now is None:
         return None
@@ -84,7 +84,7 @@ def list_differences(run: Run, setup: RunSetup) -> list[Difference] | None:
 
 
 def _define_now(run: Run, setup: RunSetup) -> dict[str, Any] | None:
-    """The same for the agent as it is now, in the same session."""
+    """Return the current prompts of the agent in the same session; None if the agent is deleted."""
     agent = Agent.objects.filter(pk=setup.agent).first() if setup.agent else None
     if setup.agent and agent is None:
         return None

@@ -1,4 +1,4 @@
-"""Builds the timeline of a run: its states, requests, tool calls and, while their log exists, packets."""
+"""The timeline of a run: its states, requests, tool calls and, while their log exists, packets."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from chat.models import Run, SentRequest, ToolCall
 from web.admin.run_history import iterate_states
 from web.admin.timeline import Timeline
 
-# A run has some thousands of packets; only this many are drawn.
+# A run has some thousands of packets; this is the maximum that is drawn.
 MAX_PACKETS: Final = 20_000
 LANES: Final = {
     "reasoning": "reasoning",
@@ -44,7 +44,7 @@ class _Packet(Struct):
 
 @dataclass(frozen=True)
 class RunTimes:
-    """packets: how many packets of `attempt` are drawn. note: why there are none."""
+    """The timeline of a run. packets: how many packets of `attempt` are drawn. note: the reason if there are none."""
 
     timeline: Timeline
     packets: int
@@ -53,7 +53,7 @@ class RunTimes:
 
 
 def build_run_times(run: Run, requests: Sequence[SentRequest], calls: Iterable[ToolCall]) -> RunTimes:
-    """Build the timeline. run: loaded by for_work(). requests, calls: those of the run."""
+    """Build the timeline. run: loaded by for_work(). requests, calls: the run's."""
     attempt, packets, note = _load_packets(run)
     end = run.announced_at or run.ended_at or timezone.now()
     timeline = Timeline(run.created_at, max([end, *(at for at, _ in packets)]))

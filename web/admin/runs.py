@@ -1,4 +1,4 @@
-"""The admin of runs: the worker, timings, error and history of each; actions to stop or re-queue one."""
+"""The admin of runs: the worker, timings, error and history of each, and actions to stop it or to queue it again."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -29,7 +29,7 @@ from web.admin.run_times import build_run_times
 from web.admin.search import SearchAdmin
 from web.admin.side_requests import RunSideRequestInline
 
-# Of a run, on its page; the list of tool calls and their own pages have all.
+# Tool calls on the page of a run; the list of tool calls and their own pages have all.
 MAX_CALLS: Final = 200
 MAX_RESPONSE_CHARACTERS: Final = 300
 
@@ -113,7 +113,7 @@ class RunAdmin(SearchAdmin[Run], ObjectActionsAdmin[Run]):
 
 
 def _page_context(run_id: UUID) -> dict[str, Any]:
-    """Return what the page shows besides the columns of the row."""
+    """Return the page's data besides the columns of the row."""
     run = Run.objects.for_work().select_related("turn__session__owner").get(pk=run_id)
     requests = list(run.sent_requests.select_related("tool_call").defer("messages", "parts"))
     calls = _load_calls(run)

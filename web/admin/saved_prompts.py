@@ -1,4 +1,4 @@
-"""The admin of saved prompts: whose they are and when they changed. Their texts are their owners' alone."""
+"""The admin of saved prompts: their owners and dates. Only the owners may read the texts."""
 
 from django.contrib import admin
 

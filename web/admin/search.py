@@ -48,7 +48,7 @@ class SearchAdmin(admin.ModelAdmin[M]):
         return queryset, False
 
     def _match(self, word: str) -> Q:
-        """Match the word as the first that it can be: the id of a request, an id, an error code, a username, a text."""
+        """Match the word as the first possible of: a request's id, an id, an error code, a username, a text."""
         requested = self._find_requested(word)
         if requested:
             return Q(pk__in=requested)
@@ -65,7 +65,7 @@ class SearchAdmin(admin.ModelAdmin[M]):
         return self._match_texts(word)
 
     def _find_requested(self, word: str) -> list[Any]:
-        """The ids of the rows that this request caused. First: many request ids are UUIDs."""
+        """Return the ids of the rows that the request with this id caused. Tried first: many request ids are UUIDs."""
         if not self.request_field:
             return []
         caused = self.model._default_manager.filter(**{self.request_field: word})  # noqa: SLF001  Django's documented model API
@@ -87,7 +87,7 @@ class SearchAdmin(admin.ModelAdmin[M]):
 
 
 def _split_words(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each word and whether it was quoted."""
+    """Yield each word, and whether it was quoted."""
     for word in smart_split(text.replace("\x00", "")):
         is_quoted = word.startswith(('"', "'")) and word[0] == word[-1] and len(word) > 1
         yield (unescape_string_literal(word) if is_quoted else word), is_quoted

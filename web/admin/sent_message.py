@@ -1,4 +1,4 @@
-"""A message of a request as the admin shows it."""
+"""A message of a request, for the admin."""
 
 from dataclasses import dataclass
 

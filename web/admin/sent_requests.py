@@ -1,5 +1,7 @@
-"""The admin of requests sent to models: each message with its tokens, the prefix shared with the request before, and
-which parts of the branch were left out and why."""
+"""The admin of requests to models.
+It shows each message with its tokens, the prefix shared with the previous request, and the parts of the branch that
+were left out, with the reason.
+"""
 
 import json
 from collections.abc import Iterable
@@ -38,7 +40,7 @@ MESSAGES: Final = frozenset({"summary", "summary_too_long", "budget"})
 
 @admin.register(SentRequest)
 class SentRequestAdmin(SearchAdmin[SentRequest], ReadOnlyAdmin[SentRequest]):
-    """Kept for KEEP_REQUESTS_HOURS."""
+    """The admin of requests, which are stored for KEEP_REQUESTS_HOURS."""
 
     list_display = ("short_id", "run", "attempt", "cycle", "tool_call", "tokens", "prefix_share", "sent_at")
     list_select_related = ("run", "tool_call")
@@ -72,7 +74,9 @@ def list_messages(sent: SentRequest) -> list[SentMessage]:
 def present_messages(
     weighed: Iterable[tuple[dict[str, Any], tuple[str, int] | None]], common: int = 0
 ) -> list[SentMessage]:
-    """weighed: messages as in SentRequest.weighed().  common: how many the request before it began with."""
+    """Return the messages for display. weighed: messages as in SentRequest.weighed().
+    common: the number of messages at the beginning that the previous request had too.
+    """
     return [
         SentMessage(
             number,
@@ -90,12 +94,12 @@ def present_messages(
 
 
 def _noun(letters: str) -> str:
-    """Name a message by its letters: several if it was joined for a server that demands alternating roles."""
+    """Name a message by its letters; it has several if it was joined for a server that demands alternating roles."""
     return " + ".join(str(LETTERS.get(letter, letter)) for letter in letters.split())
 
 
 def _page_context(sent: SentRequest) -> dict[str, Any]:
-    """Return what the page shows besides the columns of the row."""
+    """Return the page's data besides the columns of the row."""
     cycles = SentRequest.objects.filter(run=sent.run_id, attempt=sent.attempt, tool_call=sent.tool_call_id)
     numbers = dict(cycles.values_list("cycle", "pk"))
     parts = list_messages(sent)
@@ -117,7 +121,7 @@ def _page_context(sent: SentRequest) -> dict[str, Any]:
 
 
 def find_previous(sent: SentRequest) -> SentRequest | None:
-    """Return the request of the cycle before; of a first cycle, the last one that the session's runs sent before it."""
+    """Return the request of the previous cycle; for a first cycle, the last earlier one of the session's runs."""
     whole = SentRequest.objects.defer("messages", "parts")
     if sent.cycle > 1:
         same = whole.filter(run=sent.run_id, attempt=sent.attempt, tool_call=sent.tool_call_id)
@@ -133,14 +137,14 @@ def _compare(previous: SentRequest, sent: SentRequest) -> list[Section]:
 
 
 def _list_compared(sent: SentRequest) -> list[SentMessage]:
-    """Return the messages, after what was sent beside them: tools and options."""
+    """Return the messages, after one with what was sent beside them: tools and options."""
     given = {name: sent.account.get(name) for name in ("tools", "tool_choice", "options")}
     text = json.dumps(given, indent=1, ensure_ascii=False, sort_keys=True)
     return [SentMessage(0, "", str(_("tools and options")), None, text, ""), *list_messages(sent)]
 
 
 def _left_out(entry: dict[str, Any]) -> dict[str, Any]:
-    """Add a text to an entry of the context report, and split what it names into messages and other names."""
+    """Add a text to an entry of the context report, and split its references into messages and other names."""
     what: Iterable[str] = entry.get("what") or ()
     names = list(dict.fromkeys(what))
     return {
@@ -152,7 +156,7 @@ def _left_out(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(content: Any) -> str:
-    """Return the text of a message; the parts of a message with images as JSON."""
+    """Return the text of a message. The parts of a message with images are returned as JSON."""
     if content is None or isinstance(content, str):
         return content or ""
     return json.dumps(content, indent=1, ensure_ascii=False)

@@ -1,6 +1,6 @@
-"""Loads a page of a session's tree for the admin: its shape (tree_shape.py) with the rows that are shown.
+"""Loading of a page of a session's tree for the admin: its shape (tree_shape.py) with the displayed rows.
 
-The number of queries does not depend on the tree's size; texts that are not shown are not loaded.
+The number of queries does not depend on the tree's size; texts that are not displayed are not loaded.
 """
 
 import json
@@ -26,7 +26,7 @@ from chat.models import (
 from chat.transcript.passages import readable_text
 from web.admin.tree_shape import FoldedBranch, ShownMessage, TreeEntry, TreePage, TreeShape
 
-# Of each text; the message's own page shows the rest.
+# Displayed characters of each text; the message's own page shows the rest.
 MAX_CHARACTERS: Final = 1500
 
 
@@ -44,7 +44,7 @@ class CallNode:
 
     @property
     def reasoning(self) -> str:
-        """What the model thought before the round: all its calls have it stored, the first one shows it."""
+        """The model's reasoning before the round. All calls of the round store it; only the first one shows it."""
         return "" if self.call.tab_index else self.call.shown_reasoning  # type: ignore[attr-defined]
 
     @property
@@ -54,7 +54,7 @@ class CallNode:
 
 @dataclass
 class BranchNode:
-    """FoldedBranch. size: of its messages; where it is not whole, it is opened by `head`."""
+    """A FoldedBranch with its rows. size: the number of its messages. `head` opens the branch if it is not whole."""
 
     head: UUID
     size: int
@@ -76,7 +76,7 @@ class SummaryNode:
 
 @dataclass
 class MessageNode:
-    """A message of the open branch with everything shown beside it."""
+    """A message of the open branch with everything that is displayed beside it."""
 
     message: ChatMessage
     run: Run | None
@@ -111,7 +111,7 @@ class SessionTree:
 
     @property
     def latest(self) -> int:
-        """The number of the last message shown."""
+        """The number of the last displayed message."""
         return self.page.first + len(self.nodes) - 1
 
 
@@ -126,7 +126,7 @@ def load_tree(session: Session, at: UUID | None) -> SessionTree:
 
 
 class _NodeBuilder:
-    """Builds nodes from rows that it loads once, for all messages shown."""
+    """A builder of nodes. It loads the rows of all displayed messages once."""
 
     def __init__(self, shape: TreeShape, ids: set[UUID]) -> None:
         self._shape = shape
@@ -177,7 +177,7 @@ def _ids(shown: Iterable[ShownMessage]) -> Iterator[UUID]:
 
 
 def _calls(runs: list[UUID]) -> dict[UUID, list[CallNode]]:
-    """Load the calls by message; nested calls are attached to their parent."""
+    """Load the calls by message. Nested calls are attached to their parent."""
     if not runs:
         return {}
     calls = ToolCall.objects.filter(run__in=runs).defer(

@@ -32,7 +32,7 @@ from web.admin.search import SearchAdmin
 from web.admin.session_tree import load_tree
 from web.admin.side_requests import RunSideRequestInline
 
-# The newest ones on the session's page; their own list has all.
+# Displayed compressions on the session's page, the newest ones; their own list has all.
 COMPRESSIONS: Final = 20
 TYPES: Final = {"json": "application/json", "md": "text/markdown; charset=utf-8"}
 
@@ -112,7 +112,7 @@ class SessionAdmin(SearchAdmin[Session], ObjectActionsAdmin[Session]):
         write: Callable[[Session], Iterable[bytes]],
         ending: str,
     ) -> HttpResponse | None:
-        """Return the whole tree as a file. Only one session at a time: the file is built in memory."""
+        """Return the whole tree as a file. Only one session is exported at a time: the file is built in memory."""
         if chosen.count() != 1:
             self.message_user(request, _("Choose exactly one session."), messages.ERROR)
             return None

@@ -1,4 +1,4 @@
-"""The admin of shares: lists public links and revokes them. The link itself is shown only to its owner."""
+"""The admin of shares, which lists public links and revokes them. Only the owner sees the link itself."""
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet

@@ -1,4 +1,4 @@
-"""The admin of requests for titles and summaries: what was sent, what came back, and what it used."""
+"""The admin of requests for titles and summaries: the request, the response, and the tokens used."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ class SideRequestInline(ReadOnlyInline):
 
 
 class RunSideRequestInline(SideRequestInline):
-    """Those that named a session or made safe summaries; those of its summaries are on the pages of its compressions."""
+    """The requests for titles and safe summaries. Requests for summaries are on the pages of their compressions."""
 
     verbose_name_plural = _("requests for titles and safe summaries")
 
@@ -42,7 +42,7 @@ class RunSideRequestInline(SideRequestInline):
 
 @admin.register(SideRequest)
 class SideRequestAdmin(SearchAdmin[SideRequest], ReadOnlyAdmin[SideRequest]):
-    """The texts are kept for KEEP_REQUESTS_HOURS, the rest as long as the session."""
+    """The admin of side requests. Texts are stored for KEEP_REQUESTS_HOURS, other columns as long as the session."""
 
     list_display = (
         "short_id", "purpose", "model", "sent_at", "prompt_tokens", "completion_tokens",

@@ -1,4 +1,4 @@
-"""What the start page of the admin says above the list of tables: first steps, and how the installation is doing."""
+"""The part of the admin's start page above the list of tables: first steps, and the state of the installation."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -21,7 +21,7 @@ PERIOD: Final = timedelta(hours=24)
 
 
 class Step(NamedTuple):
-    """permission: who lacks it is not asked to."""
+    """A first step. permission: only users who have it see the step; empty for everybody."""
 
     name: Any
     about: Any
@@ -37,7 +37,7 @@ class Figure(NamedTuple):
 
 
 def first_steps(user: Any) -> Sequence[Step]:
-    """What makes a new installation useful, as far as the user may do it; empty once all of it is done."""
+    """Return the steps of setting up a new installation that the user may do; empty once all of them are done."""
     invites = settings.REGISTRATION == "invitation"
     steps = (
         Step(
@@ -69,7 +69,7 @@ def first_steps(user: Any) -> Sequence[Step]:
 
 
 def current_state() -> Sequence[Figure]:
-    """Processes and answers, each with the page that says more."""
+    """Return the numbers of processes, models and answers, each with the page that shows more."""
     workers, runs = reverse("admin:workers"), reverse("admin:chat_run_changelist")
     # Plan: run_live, run_by_end.
     live = Run.objects.order_by().filter(status__in=LIVE)
@@ -92,7 +92,7 @@ def current_state() -> Sequence[Figure]:
 
 
 def _count_processes() -> int | None:
-    """None if Redis does not respond."""
+    """Return the number of live processes; None if Redis does not respond."""
     try:
         return len(presence.live_processes())
     except RedisError:

@@ -1,4 +1,4 @@
-"""The admin of suggestions: what an empty page offers to ask, edited in the list."""
+"""The admin of suggestions, the questions that an empty page offers; they are ordered in the list."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class SuggestionAdmin(admin.ModelAdmin[Suggestion]):
     def formfield_for_dbfield(
         self, db_field: "Field[Any, Any]", request: HttpRequest, **kwargs: Any
     ) -> forms.Field | None:
-        """With a name of its own: in the list, the inputs have no labels."""
+        """Give the inputs of the list an accessible name, since they have no labels."""
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field is not None and db_field.name in self.list_editable:
             field.widget.attrs["aria-label"] = capfirst(db_field.verbose_name)

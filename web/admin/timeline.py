@@ -1,4 +1,4 @@
-"""Computes the coordinates of a timeline: lanes of bars on a time axis. Pure; the template draws the SVG."""
+"""Coordinates of a timeline: lanes of bars on a time axis. Pure; the template draws the SVG."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from typing import Final
 # In SVG user units; the page scales the drawing.
 WIDTH: Final = 900
 LABELS: Final = 90
-# On the right, for the label of the last tick.
+# Space on the right, for the label of the last tick.
 MARGIN: Final = 26
 LANE: Final = 22
 AXIS: Final = 20
@@ -21,7 +21,7 @@ CHARACTER: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """name: drawn on the bar if it fits. title: the tooltip."""
+    """A bar of a lane. name: drawn on the bar if it fits. title: the tooltip."""
 
     x: float
     width: float
@@ -35,7 +35,7 @@ class Bar:
 
 @dataclass
 class Lane:
-    """kind: the CSS class of its bars; if empty, each bar's name is its class."""
+    """A row of bars. kind: the CSS class of its bars; if empty, each bar's name is its class."""
 
     name: str
     y: int

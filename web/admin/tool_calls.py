@@ -1,4 +1,6 @@
-"""The admin of tool calls, and read-only tables of calls, files, citations and prompt blocks for the page of their message."""
+"""The admin of tool calls, and inline tables for the page of their message.
+The tables list calls, files, citations and prompt blocks.
+"""
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -41,7 +43,7 @@ class PromptBlockInline(ReadOnlyInline):
 
 @admin.register(ToolCall)
 class ToolCallAdmin(SearchAdmin[ToolCall], ReadOnlyAdmin[ToolCall]):
-    """Lists the nested calls of an agent tool on the page of its call."""
+    """The admin of tool calls. The page of an agent tool's call lists its nested calls."""
 
     list_display = ("short_id", "name", "status", "owner", "turn_number", "tab_index", "created_at")
     list_select_related = ("run__turn__session__owner",)

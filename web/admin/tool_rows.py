@@ -1,4 +1,4 @@
-"""Aggregates the calls of tools since a time by tool: how many, how they ended, how long they ran."""
+"""The calls of tools since a time, aggregated by tool: their number, outcomes and durations."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,7 +8,9 @@ from chat.models.sql.statements import Statement
 
 
 class ToolRow(NamedTuple):
-    """unknown: calls that were stopped or lost.  refused: by their users.  p50, p95: milliseconds, of those that ran; None if none did."""
+    """The calls of one tool. unknown: stopped or lost calls. refused: refused by their users.
+    p50, p95: milliseconds of the calls that ran; None if none did.
+    """
 
     name: str
     calls: int
@@ -35,5 +37,5 @@ _CALLED: Final = Statement(
 
 
 def load_tool_rows(since: datetime) -> Sequence[ToolRow]:
-    """The 50 tools with the most calls."""
+    """Return the 50 tools with the most calls."""
     return _CALLED.all(since=since)

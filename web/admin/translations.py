@@ -1,6 +1,6 @@
-"""Translates the names and help texts of models and fields in the admin.
+"""Translations of the names and help texts of models and fields in the admin.
 
-The models themselves are not translated: their English names are those of the API and the migrations.
+The models themselves are not translated: the API and the migrations use their English names.
 """
 
 from typing import Final
@@ -49,7 +49,7 @@ NAMES: Final = (
     _("MCP server"), _("MCP servers"), _("transport"), _("command"), _("document"), _("base url"), _("env"), _("headers"), _("enabled tools"), _("problem"), _("listed at"), _("revision"), _("sign in"),
     _("context usage"), _("knowledge access"), _("knowledge base"), _("knowledge bases"), _("routing hint"), _("routing keywords"), _("topics"),
 )  # fmt: skip
-# Of knox's table of tokens.
+# knox's table of tokens.
 TOKENS: Final = (_("auth token"), _("auth tokens"), _("token key"), _("created"), _("expiry"))
 # Help texts of fields.
 HINTS: Final = (

@@ -1,4 +1,4 @@
-"""Decides which part of a session's tree the admin shows, and which branches are folded. Pure.
+"""The part of a session's tree that the admin displays, and the branches that are folded. Pure.
 
 One branch is open, one page of it at a time; the branches that fork off beside its messages are folded.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from uuid import UUID
 
-# Messages of the open branch on one page, and of all folded branches together; further ones are only linked to.
+# Messages of the open branch on one page, and of all folded branches together; further branches are only linked to.
 PAGE: Final = 100
 FOLDED: Final = 200
 # Nesting of folded branches in folded branches.
@@ -30,7 +30,7 @@ class TreeEntry(NamedTuple):
 class FoldedBranch:
     """A branch beside the open one. size: the number of its messages, including those of its own branches.
 
-    shown: the messages to show, oldest first; is_whole is False if there was no room for all.
+    shown: the messages to display, oldest first; is_whole is False if there was no room for all.
     """
 
     head: UUID
@@ -41,7 +41,9 @@ class FoldedBranch:
 
 @dataclass
 class ShownMessage:
-    """others: the branches of its siblings. summaries: the summaries of the messages up to this one."""
+    """A message to display.
+    others: the branches of its siblings. summaries: the summaries of the messages up to this one.
+    """
 
     id: UUID
     others: list[FoldedBranch] = field(default_factory=list)
@@ -50,7 +52,7 @@ class ShownMessage:
 
 @dataclass(frozen=True)
 class TreePage:
-    """shown: oldest first, starting at message number `first` (from 1) of `total`.
+    """A page of the open branch. shown: oldest first, starting at message number `first` (from 1) of `total`.
 
     earlier, later: the first messages of the pages before and after.
     """
@@ -71,7 +73,7 @@ class TreeShape:
         self._summaries: dict[UUID, list[UUID]] = defaultdict(list)
         for entry in self._entries.values():
             if entry.role == "summary":
-                # A summary whose cutoff was deleted is shown where it was written.
+                # A summary whose cutoff was deleted is displayed where it was written.
                 self._summaries[entry.cutoff or entry.parent or entry.id].append(entry.id)
             else:
                 self._children[entry.parent].append(entry.id)
@@ -79,7 +81,7 @@ class TreeShape:
         self._room = FOLDED
 
     def page(self, at: UUID | None = None) -> TreePage:
-        """Return the page with `at` of the branch through it; by default, the end of the current branch."""
+        """Return the page that contains `at`, of the branch through `at`; by default, the end of the current branch."""
         path = self.path(at)
         index = path.index(at) if at in path else len(path) - 1
         start = max(0, index) // PAGE * PAGE
@@ -140,7 +142,7 @@ class TreeShape:
                 folded.is_whole = False
                 break
             self._room -= 1
-            # The siblings of the head are already shown on the branch it forks off from.
+            # The siblings of the head are already displayed on the branch it forks off from.
             alone = ShownMessage(one, [], self._summaries.get(one, []))
             folded.shown.append(alone if one == head else self._shown(one, depth))
         return folded

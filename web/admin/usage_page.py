@@ -25,7 +25,7 @@ ByDay = Mapping[str, Mapping[date, float]]
 
 @permission_required(PERMISSION, raise_exception=True)
 def show_usage(request: HttpRequest) -> HttpResponse:
-    """Show the runs that ended in the latest days; days are UTC."""
+    """Show the runs that ended in the last days; days are UTC."""
     period = _parse_period(request.GET.get("days"))
     today = timezone.now().astimezone(UTC).date()
     days = [today - timedelta(days=ago) for ago in range(period - 1, -1, -1)]
@@ -53,7 +53,7 @@ def _parse_period(text: str | None) -> int:
 
 
 def _days_to_draw(days: Sequence[date], usage: UsageReport) -> Sequence[date]:
-    """Return the latest week alone if nothing is older: columns are wider then."""
+    """Return only the last week if nothing is older, since columns are wider then."""
     used = {row.day for row in (*usage.by_day_and_model, *usage.by_day)}
     return days if used & set(days[: -PERIODS[0]]) else days[-PERIODS[0] :]
 

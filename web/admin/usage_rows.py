@@ -1,5 +1,6 @@
-"""Aggregates usage since a time by day, model and purpose, in one pass over the runs that ended since and the requests for
-titles and summaries."""
+"""Usage since a time, aggregated by day, model and purpose.
+One pass reads the runs that ended since then, and the requests for titles and summaries.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,11 @@ from chat.protocol.states import LIVE
 
 
 class UsageRow(NamedTuple):
-    """day, model: None in a row over all days or models. runs: of purpose answers; of others, their requests. p50, p95: milliseconds to the first token. estimated: of prompt and completion, what no server reported. cost: None if unknown."""
+    """The usage of a purpose.
+    day, model: None in a row over all days or models. runs: the number of runs for the purpose of answers, of requests
+    for other purposes. p50, p95: milliseconds to the first token. estimated: the part of prompt and completion that no
+    server reported. cost: None if unknown.
+    """
 
     day: date | None
     model: str | None
@@ -35,9 +40,9 @@ class FailureRow(NamedTuple):
     runs: int
 
 
-# Imported runs were not executed by this installation. Days are UTC. Titles and summaries have neither been stopped nor
-# shown, and run no tools; one without an answer has failed.
-# A run that goes on after its end counts when that was asked for.
+# Imported runs were not executed by this installation. Days are UTC. Requests for titles and summaries are never
+# stopped, have no first token and run no tools; a request without an answer has failed.
+# A run that was continued after its end counts at the time of the continuation.
 # Parameters: since. Plan: run_by_end and run_live, side_request_by_age.
 _USED: Final = Statement(
     f"""
@@ -77,7 +82,9 @@ _FAILED: Final = Statement(
 
 @dataclass(frozen=True)
 class UsageReport:
-    """by_day_and_model: oldest first. by_model: answers, summaries, titles; most runs first. by_day: answers, oldest first. failures: (code, model, runs)."""
+    """The usage since a time. by_day_and_model: oldest first. by_model: by purpose, then most runs first.
+    by_day: answers, oldest first. failures: (code, model, runs).
+    """
 
     by_day_and_model: Sequence[UsageRow]
     by_model: Sequence[UsageRow]

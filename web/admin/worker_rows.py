@@ -1,4 +1,4 @@
-"""Lists the workers: those that hold runs, and those that hold only their advisory lock (idle)."""
+"""The workers: those that hold runs, and idle ones, which hold only their advisory lock."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from chat.models import Run
 from chat.models.sql.statements import Statement
 from chat.protocol.states import HELD
 
-# Runs shown of each worker, the earliest claimed first.
+# Displayed runs of each worker, the earliest claimed first.
 MAX_RUNS: Final = 20
 
 
@@ -27,7 +27,7 @@ class _BusyRow(NamedTuple):
     silent_s: float | None
 
 
-# The advisory locks that are held in this database (chat/infrastructure/liveness.py says how they look there).
+# The advisory locks held in this database (their form is in chat/infrastructure/liveness.py).
 # Plan: pg_locks is read whole.
 _LOCKS: Final = Statement(
     """
@@ -49,9 +49,10 @@ _BUSY: Final = Statement(
 
 @dataclass
 class WorkerRow:
-    """has_lock: its advisory lock is held, so it is running. runs: the number it holds. shown: some of them. silent_s: since its latest heartbeat.
+    """A worker. has_lock: its advisory lock is held, so it is running. runs: the number of runs it holds.
 
-    process: what it says of itself; None: nothing.
+    shown: some of these runs. silent_s: seconds since its latest heartbeat. process: its own report; None if there is
+    none.
     """
 
     owner: int | None
@@ -64,7 +65,9 @@ class WorkerRow:
 
 
 def list_workers(processes: Mapping[int | None, Process]) -> list[WorkerRow]:
-    """Return the workers, most runs first. An idle worker has only its lock and sends no heartbeat. processes: by owner."""
+    """Return the workers, most runs first. processes: by owner.
+    An idle worker has only its lock and sends no heartbeat.
+    """
     alive = {lock.owner for lock in _LOCKS.all() if is_worker(lock.owner)}
     held = sorted(status.value for status in HELD)
     busy = [
@@ -82,7 +85,7 @@ def list_workers(processes: Mapping[int | None, Process]) -> list[WorkerRow]:
 
 
 def _load_runs() -> dict[int | None, list[Run]]:
-    """Load the runs that are held, at most MAX_RUNS of each owner."""
+    """Load the runs that workers hold, at most MAX_RUNS of each owner."""
     by_owner: dict[int | None, list[Run]] = defaultdict(list)
     runs = Run.objects.filter(status__in=HELD).select_related("turn__session__owner")
     fields = ("owner", "model", "status", "attempt", "claimed_at", "turn__session__owner__username")

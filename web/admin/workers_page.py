@@ -1,4 +1,4 @@
-"""The admin's workers page: queues, workers with their runs, recent takeovers and counters, as they are now."""
+"""The admin's workers page: the current queues, workers with their runs, recent takeovers, and counters."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -24,7 +24,7 @@ from web.admin.worker_rows import list_workers
 from web.admin_overviews import OVERVIEWS, PERMISSION
 
 LATEST_TAKEOVERS: Final = 20
-# Counters of all processes, since the counters exist.
+# Counters of all processes, counted since they were first stored.
 COUNTED: Final = {
     next(iter(counter.describe())).name: label
     for counter, label in (
@@ -35,7 +35,7 @@ COUNTED: Final = {
         (SLOW_CLOSES, _("Sockets closed for reading too slowly")),
     )
 }
-# Kind of a repair (SweepReport) -> what was repaired.
+# Kind of a repair (SweepReport) -> description.
 REPAIRED: Final = {
     "lost": _("runs failed after too many takeovers"),
     "woken": _("runs enqueued again"),
@@ -74,7 +74,9 @@ def show_workers(request: HttpRequest) -> HttpResponse:
 
 
 def _load_queues(pools: Mapping[str, presence.Pool]) -> list[dict[str, Any]]:
-    """Return for each queue: messages at the broker, rows that wait and how long, rows behind another turn, and its pool."""
+    """Return for each queue the messages at the broker, the rows that wait, and its pool.
+    Rows behind another turn are counted apart; `oldest` tells how long the first of the others has waited.
+    """
     queue = Coalesce("model_config__queue", Value(DEFAULT_QUEUE))
     ready = Q(turn__after__isnull=True) | Q(turn__after__ended_at__isnull=False)
     queued = Run.objects.filter(status=Status.QUEUED).order_by().values_list(queue)
@@ -111,7 +113,7 @@ def _load_queues(pools: Mapping[str, presence.Pool]) -> list[dict[str, Any]]:
 
 
 def _count_messages(queue: str) -> int | None:
-    """Return the messages at the broker; None if it does not respond."""
+    """Return the number of messages at the broker; None if it does not respond."""
     try:
         return task_queue.queue_length(queue)
     except task_queue.UNREACHABLE:
@@ -119,7 +121,7 @@ def _count_messages(queue: str) -> int | None:
 
 
 def _load_processes() -> tuple[list[presence.Process], list[dict[str, Any]]]:
-    """Return the live processes, and the counters of all of them; nothing if Redis does not respond."""
+    """Return the live processes, and the counters of all of them; both empty if Redis does not respond."""
     try:
         processes, sums = presence.live_processes(), tally.sums()
     except RedisError:
@@ -134,5 +136,7 @@ def _load_processes() -> tuple[list[presence.Process], list[dict[str, Any]]]:
 
 
 def _name_kind(labels: dict[str, str]) -> str:
-    """Empty for a counter without kinds. One that another version has counted is named as it is stored."""
+    """Return the kind of a counter; empty for a counter without kinds.
+    A kind that only another version counts is named as it is stored.
+    """
     return ", ".join(str(REPAIRED.get(kind, kind)) for kind in labels.values())

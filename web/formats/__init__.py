@@ -1,1 +1,1 @@
-"""Times as the admin writes them, whatever its language: short, sortable, to the second."""
+"""Time formats of the admin, in every language: short, sortable, to the second."""

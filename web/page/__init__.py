@@ -1,1 +1,1 @@
-"""The page: HTML shell, login and static modules. It talks to the server through the public contract only."""
+"""The page: HTML shell, login and static modules. It communicates with the server only through the public contract."""

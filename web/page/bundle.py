@@ -1,4 +1,4 @@
-"""Bundles the scripts and style sheets that pages load, with esbuild: few files, each named with a hash of its content.
+"""Bundling of the scripts and style sheets of pages, with esbuild: few files, each named with a hash of its content.
 
 Only collected files are bundled (static_storage.py); until then the browser runs the source modules.
 """
@@ -15,7 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-# What the templates name. The files of a group share what they have in common; groups share nothing.
+# The sources that the templates name. The files of a group share common chunks; groups share nothing.
 GROUPS = (
     ("chat/page.js", "chat/page.css"),
     ("chat/sharing/shared_page.js", "chat/sharing/shared_page.css"),
@@ -23,7 +23,7 @@ GROUPS = (
     ("chat/frame/time_left.js",),
     ("chat/frame/passkeys.js",),
 )
-# Browsers that have light-dark() have all that the sources use.
+# Browsers with light-dark() support everything that the sources use.
 TARGET = "es2022,chrome123,firefox120,safari17.5"
 _FOLDER = "bundle"
 _SOURCES = ("chat/", "vendor/")
@@ -40,7 +40,7 @@ _OPTIONS = (
     "--chunk-names=[name].[hash]",
     "--asset-names=[name].[hash]",
     "--loader:.woff2=file",
-    # None of the folders above is asked.
+    # No tsconfig.json of a parent folder is read.
     "--tsconfig-raw={}",
     "--log-level=warning",
 )
@@ -48,25 +48,25 @@ _OPTIONS = (
 
 @dataclass
 class Bundle:
-    """Names are paths below STATIC_URL."""
+    """A bundle of collected files. Names are paths below STATIC_URL."""
 
-    # All files, by their names with a hash.
+    # All files: name with the hash → content.
     files: dict[str, bytes] = field(default_factory=dict)
-    # Source named by a template → the file that takes its place.
+    # Source named by a template → the file that replaces it.
     entries: dict[str, str] = field(default_factory=dict)
-    # Script named by a template → the scripts that it imports at once, itself included.
+    # Script named by a template → the scripts that it imports at once, including itself.
     scripts: dict[str, list[str]] = field(default_factory=dict)
-    # The sources that are in it.
+    # The bundled sources.
     sources: set[str] = field(default_factory=set)
 
 
 def bundled(contents: Mapping[str, bytes]) -> Bundle:
-    """Return the bundle of those GROUPS of which `contents` (name → content) has all sources."""
+    """Return the bundle of the GROUPS whose sources are all in `contents` (name → content)."""
     bundle = Bundle()
     groups = [group for group in GROUPS if all(name in contents for name in group)]
     if not groups:
         return bundle
-    # Among sources of the same relative paths on every machine: paths are in source maps, and in hashes.
+    # The relative paths of the sources are the same on every machine, since they are in source maps and hashes.
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         for name, content in contents.items():
@@ -81,12 +81,12 @@ def bundled(contents: Mapping[str, bytes]) -> Bundle:
 
 def _built(root: Path, group: tuple[str, ...], names: Iterable[str]) -> dict[str, Any]:
     """Run esbuild; return its description of what it wrote below `root`."""
-    # Of a folder, the files are imported by its name and theirs.
+    # The files of a folder are imported by the name of the folder and their own.
     vendor = {name for name in names if re.fullmatch(r"vendor/[^/]+\.js", name)}
     vendor |= {name.rpartition("/")[0] for name in names if re.fullmatch(r"vendor/.+/[^/]+\.js", name)}
     aliases = [f"--alias:{PurePosixPath(name).stem}=./{name}" for name in sorted(vendor)]
-    # What is loaded later imports the page, which it was loaded by: all that the page needs at once is then one file, not
-    # one for each set of later modules that share it.
+    # Modules that are loaded later import the page that loaded them. Injecting the page makes all that it needs at once
+    # one file, instead of one for each set of later modules that share it.
     whole = f"--inject:./{group[0]}"
     done = subprocess.run(  # noqa: S603  our own arguments
         [_program(), *group, *_OPTIONS, *aliases, whole],
@@ -102,7 +102,7 @@ def _built(root: Path, group: tuple[str, ...], names: Iterable[str]) -> dict[str
 
 
 def _program() -> Path:
-    """The program of this platform, which npm installs; it needs no Node.js."""
+    """Return the path of the esbuild program of this platform, which npm installs. It does not need Node.js."""
     found = sorted(Path(settings.BASE_DIR, "node_modules", "@esbuild").glob("*/bin/esbuild"))
     if not found:
         raise ImproperlyConfigured("esbuild is not installed: run make setup (or make production)")

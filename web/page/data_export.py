@@ -1,7 +1,8 @@
-"""Everything of an account as one zip archive, in pieces: who the user is, chats, projects, files, preferences, agents, saved prompts, own knowledge bases.
+"""The export of everything of an account as one zip archive, in pieces.
+It contains the user's profile, chats, projects, files, preferences, agents, saved prompts and knowledge bases.
 
-Chats are the archives in which each is exported alone, so that they can be imported. Of other people there is nothing: bases are
-those of which the user is an owner, without their members. Memory holds one chunk, and what is listed.
+Each chat is an archive in the format of a single export, so that it can be imported. Nothing of other people is
+included: only bases that the user owns, without their members. Memory holds one chunk, and the listed rows.
 """
 
 import re
@@ -36,9 +37,9 @@ from web.rest.limits import SOURCES
 from web.rest.request_slots import EXPORTS
 from web.rest.streaming import streamed
 
-# Of an entry; users name files as they like, and paths of Windows are short.
+# The length of an entry's name: users choose names of files, and paths of Windows are short.
 _NAME_CHARACTERS: Final = 80
-# Rows that are read at once.
+# Rows that are read at a time.
 _ROWS: Final = 100
 
 
@@ -54,7 +55,7 @@ def export_account(request: HttpRequest) -> StreamingHttpResponse:
 
 
 def account_archive(user: User) -> Iterator[bytes]:
-    """The archive in pieces. What is deleted meanwhile is left out."""
+    """Yield the archive in pieces. Rows that are deleted meanwhile are left out."""
     pipe = Pipe()
     with zipfile.ZipFile(pipe, "w") as archive:
         listed = {
@@ -97,13 +98,13 @@ def _account(user: User) -> JSONObject:
 
 
 def _write_chats(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[bytes]:
-    """Those in the trash too, with `deleted_at` and `purge_at`."""
+    """Yield the archive's pieces with the chats, including those in the trash with `deleted_at` and `purge_at`."""
     listed: list[JSONObject] = []
     for pks in _batches(Session.with_trash.filter(owner=user).listed().order_by("created_at", "pk")):
         for session in annotate_sessions(Session.with_trash.filter(pk__in=pks)).order_by("created_at", "pk"):
             entry = _entry("chats", len(listed) + 1, f"{session.title}.zip")
             listed.append({**present_trashed_session(session), "entry": entry})
-            # Sizes are known at the end, and may need 64 bits.
+            # Sizes are known only at the end, and may need 64 bits.
             with archive.open(zipfile.ZipInfo(entry), "w", force_zip64=True) as member:
                 for piece in as_zip(session):
                     member.write(piece)
@@ -112,7 +113,9 @@ def _write_chats(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[b
 
 
 def _write_files(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[bytes]:
-    """Images of tools included. Those of messages are in the archives of their chats, and in no other place."""
+    """Yield the archive's pieces with the files, including images of tools.
+    Files of messages are left out: they are in the archives of their chats.
+    """
     attached = MessageFile.objects.filter(file__owner=user).values("file")
     models = list(ModelConfig.objects.offered())
     listed: list[JSONObject] = []
@@ -171,14 +174,14 @@ def _write_json(archive: zipfile.ZipFile, pipe: Pipe, name: str, content: Any) -
 
 
 def _batches(rows: Any) -> Iterator[list[UUID]]:
-    """Their keys, read once: what is written takes long, and rows come and go meanwhile."""
+    """Yield the keys of the rows in batches. They are read once, since writing takes long and rows change meanwhile."""
     pks = list(rows.values_list("pk", flat=True))
     for start in range(0, len(pks), _ROWS):
         yield pks[start : start + _ROWS]
 
 
 def _entry(folder: str, number: int, name: str) -> str:
-    """A path below the folder whatever the name is. The number makes it unique."""
+    """Return a path below the folder for any name. The number makes it unique."""
     words = re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|]+', " ", name).strip(" .")
     stem, dot, ending = words.rpartition(".")
     if dot and len(ending) < 10:

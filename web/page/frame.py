@@ -1,4 +1,4 @@
-"""Context processor that adds the theme, stored in a cookie, so that the first paint of every page uses it."""
+"""Context processor with the theme, stored in a cookie, so that the first paint of every page uses it."""
 
 from typing import Final
 

@@ -22,7 +22,7 @@ from web.rest.providers import may_view_providers
 @login_required
 @ensure_csrf_cookie
 def page(request: HttpRequest) -> HttpResponse:
-    """Render the page without chats: its modules read everything by REST, with the CSRF cookie as X-CSRFToken."""
+    """Render the page without chats. Its modules read everything by REST, with the CSRF cookie as X-CSRFToken."""
     offered = list(ModelConfig.objects.offered().values_list("is_demo", "is_default", "name"))
     demo_models = [name for is_demo, _, name in offered if is_demo]
     user = request.user
@@ -35,9 +35,9 @@ def page(request: HttpRequest) -> HttpResponse:
         "max_file_bytes": settings.MAX_FILE_BYTES,
         "scripts": script_urls(),
         "preview_url": base_url(),
-        # Shown with the first frame, which they would move later.
+        # Displayed in the first frame: added later, they would shift the layout.
         "is_demo": any(is_demo and is_default for is_demo, is_default, _ in offered),
-        # Two of them, which answer side by side.
+        # Two demo models, which answer side by side.
         "demo_models": " ".join(demo_models[:2]) if len(demo_models) > 1 else "",
         "has_models": bool(offered),
         "has_catalogs": McpCatalog.objects.current().exclude(resources=[], prompts=[]).exists(),

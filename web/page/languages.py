@@ -10,7 +10,9 @@ from django.utils import translation
 
 class Languages(LocaleMiddleware):
     def __call__(self, request: HttpRequest) -> Any:
-        """Activate the language. API messages stay English, for programs and logs: the page translates their codes."""
+        """Activate the language.
+        API messages are always English, for programs and logs: the page translates their codes.
+        """
         if not request.path.startswith("/api/"):
             return super().__call__(request)
         translation.activate(settings.LANGUAGE_CODE)

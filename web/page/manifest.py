@@ -1,4 +1,4 @@
-"""The manifest with which browsers install the page as an app. Public: browsers ask for it without cookies."""
+"""The manifest with which browsers install the page as an app. It is public: browsers request it without cookies."""
 
 from typing import Final
 
@@ -7,9 +7,9 @@ from django.templatetags.static import static
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page, require_safe
 
-# --ground of base.css when it is light: a manifest has one colour for both themes.
+# --ground of base.css in the light theme: a manifest has one colour for both themes.
 GROUND: Final = "#ffffff"
-# File → sizes, type, purpose. Launchers cut the maskable one into their shape, so it is opaque to its corners.
+# File → sizes, type, purpose. Launchers cut the maskable icon into their shape, so it is opaque to its corners.
 ICONS: Final = {
     "icon.svg": ("any", "image/svg+xml", "any"),
     "icon-192.png": ("192x192", "image/png", "any"),
@@ -19,11 +19,11 @@ ICONS: Final = {
 
 
 @require_safe
-# The icons that it names stay for one release after theirs.
+# The icons that it names are kept for one release after their own.
 @cache_control(public=True, max_age=3600)
 @conditional_page
 def manifest(request: HttpRequest) -> JsonResponse:  # noqa: ARG001
-    """Return the same for everybody: names of the icons' files have hashes, so it is no static file."""
+    """Return the manifest, the same for everybody. It is no static file because the icons' names contain hashes."""
     return JsonResponse(
         {
             "id": "/",

@@ -1,6 +1,7 @@
-"""The pages of signing in to MCP servers: which demand it, the way there, the way back, and the document that describes this client.
+"""The pages of signing in to MCP servers.
+They list the servers that demand it, redirect to the issuer, handle the way back, and describe this client.
 
-A browser that is sent away and the one that comes back have to be the same, and its user the one who began.
+The browser that comes back must be the one that was sent away, and its user the one who began.
 """
 
 import hashlib
@@ -35,7 +36,7 @@ from chat.runs.mcp.sign_ins import (
 from web.rest.fields import parse_id
 from web.site_origin import site_url
 
-# A worker answers within a second, unless it begins to.
+# A worker answers within a second, unless it is just starting.
 REFRESH_S: Final = 1
 
 
@@ -73,12 +74,12 @@ class McpServers(LoginRequiredMixin, TemplateView):
             sign_in = begin_sign_in(user, server, site_url(reverse("mcp_callback")))
         except ApiError as refused:
             return self.render_to_response(self.get_context_data(problem=refused.message), status=409)
-        # No redirect: it would go on to the issuer, whose page is none to which a form of ours may lead (form-action).
+        # No redirect: it would lead to the issuer, and a form of ours may only lead to our pages (form-action).
         return _waiting(request, sign_in)
 
 
 class _Away(HttpResponseRedirectBase):
-    """To the issuer, whose address has been checked (llm_worker/mcp/oauth_requests.py)."""
+    """A redirect to the issuer, whose address has been checked (llm_worker/mcp/oauth_requests.py)."""
 
     status_code = 302
     allowed_schemes = ["http", "https"]
@@ -88,7 +89,7 @@ class _Away(HttpResponseRedirectBase):
 @never_cache
 @login_required
 def mcp_sign_in(request: HttpRequest, sign_in: UUID) -> HttpResponse:
-    """Lead to the sign-in of the server as soon as a worker knows where that is; and say how it has ended."""
+    """Redirect to the server's sign-in once a worker has found its address; afterwards render the outcome."""
     found = _own(request).filter(pk=sign_in).first()
     if found is None:
         return _problem(request)
@@ -108,7 +109,7 @@ def mcp_sign_in(request: HttpRequest, sign_in: UUID) -> HttpResponse:
 @never_cache
 @login_required
 def mcp_callback(request: HttpRequest) -> HttpResponse:
-    """Where the issuer leads back to (RFC 6749, section 4.1.2). Once: what is loaded again finds that it is taken."""
+    """Handle the issuer's redirect back to us (RFC 6749, section 4.1.2). Reloading the page finds the answer taken."""
     state = request.GET.get("state", "")
     found = _own(request).filter(state=state).first() if state.isascii() and state.isprintable() else None
     if found is None or not constant_time_compare(found.browser, _browser(request)):
@@ -122,7 +123,9 @@ def mcp_callback(request: HttpRequest) -> HttpResponse:
 @require_safe
 @cache_control(public=True, max_age=3600)
 def mcp_client(request: HttpRequest) -> JsonResponse:  # noqa: ARG001
-    """The metadata document of this client, whose address is its id (draft-ietf-oauth-client-id-metadata-document)."""
+    """Return the metadata document of this client.
+    Its address is the client's id (draft-ietf-oauth-client-id-metadata-document).
+    """
     return JsonResponse(
         {
             "client_id": site_url(reverse("mcp_client")),

@@ -1,7 +1,7 @@
-"""Lists the scripts that the page needs to start: all that page.js imports, directly or indirectly.
+"""The list of scripts that the page needs to start: all that page.js imports, directly or indirectly.
 
-The head of the page preloads them, so that a browser requests all of them at once instead of discovering them import
-by import. Modules loaded on demand (`import()`) are not included.
+The head of the page preloads them, so that a browser requests all of them at once instead of discovering them import by
+import. Modules loaded on demand (`import()`) are not included.
 """
 
 import re
@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
 
 FIRST = "page.js"
-# Only at the start of a line: imports of types are in comments.
+# Only at the start of a line: type imports are in comments.
 _IMPORT = re.compile(
     r'^(?:import|export)\b(?:[^;"]*\bfrom)?\s*"(?:(?P<own>\.{1,2}/[\w./-]+)|(?P<third>[\w-]+))";',
     re.MULTILINE,
@@ -20,7 +20,7 @@ _IMPORT = re.compile(
 
 
 def script_urls() -> list[str]:
-    """Return the URLs of the bundle's scripts, or of the modules while nobody has collected the files."""
+    """Return the URLs of the bundle's scripts, or of the source modules if no files were collected."""
     collected: dict[str, list[str]] = getattr(staticfiles_storage, "scripts", {})
     return [staticfiles_storage.url(name) for name in collected.get(f"chat/{FIRST}") or modules()]
 

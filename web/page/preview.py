@@ -1,7 +1,8 @@
-"""The documents of the frames that preview what answers contain: HTML (with SVG) and diagrams.
+"""The documents of the frames that preview HTML (with SVG) and diagrams in answers.
 
-What they show was written by a model, so it is hostile. The policy of each document gives it an opaque origin, also if it is
-opened directly, and no network; the page gives it what to show (web/static/chat/preview/preview_frame.js), nothing else.
+Their content was written by a model, so it is hostile. The policy of each document gives it an opaque origin, even if
+it is opened directly, and no network; the page passes it the content (web/static/chat/preview/preview_frame.js) and
+nothing else.
 """
 
 from collections.abc import Callable
@@ -30,7 +31,8 @@ _POLICY: Final = {
     "base-uri": "'none'",
 }
 _HEADERS: Final = {
-    # What the policy above does not cover: WebRTC, and names that are resolved before a navigation is refused. Chromium's.
+    # Leaks that the policy above does not cover: WebRTC, and names that are resolved before a navigation is refused.
+    # Chromium only.
     "Connection-Allowlist": "(response-origin)",
     "X-DNS-Prefetch-Control": "off",
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()",
@@ -41,18 +43,18 @@ _HEADERS: Final = {
 
 
 def base_url() -> str:
-    """The address of the documents, for the page's `data-preview`."""
+    """Return the base URL of the documents, for the page's `data-preview`."""
     root: str = reverse("preview_html").removesuffix("html/")
     return f"{settings.PREVIEW_ORIGIN}{root}"
 
 
 def with_previews(*other_frames: str) -> Callable[[Any], Any]:
-    """Return a decorator of views whose pages show previews, and frames of `other_frames` (sources of a policy)."""
+    """Return a decorator for views whose pages show previews, and frames of `other_frames` (CSP sources)."""
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @wraps(view)
         def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            # A host of brackets (IPv6) is no source of a policy.
+            # A host in brackets (IPv6) is not a valid CSP source.
             is_named = bool(settings.PREVIEW_ORIGIN) or not request.get_host().startswith("[")
             source = request.build_absolute_uri(base_url()) if is_named else "'self'"
             allowed = csp_update({"frame-src": [*other_frames, source]})
@@ -66,8 +68,8 @@ def with_previews(*other_frames: str) -> Callable[[Any], Any]:
 @require_safe
 @xframe_options_exempt
 def preview_html(request: HttpRequest) -> HttpResponse:
-    """Render the document that becomes what it is given. Its script is inline, since it may request nothing."""
-    # Everything inline may run: the origin has nothing, and there is no way out.
+    """Render the document that is replaced by the content it receives. Its script is inline: it may request nothing."""
+    # Everything inline may run: the origin has no data, and there is no way out.
     policy = {
         "script-src": "'unsafe-inline' 'unsafe-eval'",
         "img-src": "data: blob:",

@@ -1,20 +1,20 @@
-"""Who may embed the documents of previews: this site, as sources of a policy."""
+"""The origins that may embed the documents of previews: those of this site, as CSP sources."""
 
 import re
 
 from django.conf import settings
 
-# What a policy can name; an IPv6 address is none.
+# A host that a policy can name; an IPv6 address is not.
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]*", re.IGNORECASE)
 
 
 def embedding_origins() -> str:
-    """Return the value of frame-ancestors. With PREVIEW_ORIGIN the embedding page has another host, one of ALLOWED_HOSTS."""
+    """Return the value of frame-ancestors. With PREVIEW_ORIGIN, the embedding page is at a host of ALLOWED_HOSTS."""
     if not settings.PREVIEW_ORIGIN:
         return "'self'"
     if "*" in settings.PAGE_HOSTS:
         return "*"
-    # Of any port, since none is set for pages.
+    # With any port, since no setting names the port of pages.
     names = [f"*{host}" if host.startswith(".") else host for host in settings.PAGE_HOSTS]
     named = [f"{name}:*" for name in names if _NAME.fullmatch(name.removeprefix("*."))]
     # `.example.org` means example.org as well.

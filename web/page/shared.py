@@ -1,4 +1,4 @@
-"""The view of a shared branch: public, without login and cookies, not to be indexed by search engines."""
+"""The view of a shared branch: public, without login and cookies, and not to be indexed by search engines."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -15,7 +15,9 @@ from web.rest.request_slots import SHARED
 @with_previews()
 @never_cache
 def shared(request: HttpRequest, token: str) -> HttpResponse:
-    """Render the first page of the shared branch, which asks the API for the others; 404 for an unknown token as for a revoked one."""
+    """Render the first page of the shared branch; its script requests the other pages from the API.
+    Return the same 404 for unknown and revoked tokens.
+    """
     share = Share.objects.behind(token)
     if share is None:
         response = render(request, "web/shared_gone.html", status=404)

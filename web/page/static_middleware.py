@@ -1,4 +1,4 @@
-"""Serves static files. Names with a hash of the content are cached for good, others briefly and with validators."""
+"""Serving of static files. Names with a hash of the content are cached for good, others briefly and with validators."""
 
 from wsgiref.headers import Headers
 
@@ -9,9 +9,10 @@ from web.page.static_storage import hash_in
 
 
 class StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]  # untyped
-    """Compressed variants that lie beside a file are negotiated by Accept-Encoding. Nothing else is compressed.
+    """Middleware that serves static files, also as compressed variants stored beside them (Accept-Encoding).
 
-    Responses with secrets must not be: their length would tell what is in them to whoever can have text put beside it.
+    Nothing else is compressed: the length of a compressed response with secrets would reveal them to whoever can have
+    text put beside them.
     """
 
     def add_cache_headers(self, headers: Headers, path: str, url: str) -> None:
@@ -20,5 +21,6 @@ class StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]  # untyped
         hashed_names: set[str] = getattr(staticfiles_storage, "hashed_names", set())
         if name in hashed_names:
             headers["Cache-Control"] = "public, max-age=31536000, immutable"
-            # Weak: the encodings share it. The library's tells when the file was written, which differs between machines.
+            # Weak, since the encodings share it. The library's ETag has the file's time, which differs between
+            # machines.
             headers["ETag"] = f'W/"{hash_in(name)}"'

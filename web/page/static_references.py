@@ -1,6 +1,6 @@
 """References between static files: imports of JavaScript modules, and `url()` and `@import` of CSS. Pure.
 
-Only references to other static files count: relative ones, to files that there are. All others are left as they are.
+Only relative references to existing static files count. All others are left unchanged.
 """
 
 import posixpath
@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Container, Iterator
 from pathlib import PurePosixPath
 
-# Static imports stand at the start of a line, so those of types in comments do not match; a dynamic import that is followed
-# by the name of a type is JSDoc's.
+# Static imports are at the start of a line, so type imports in comments do not match. A dynamic import that is followed
+# by the name of a type belongs to JSDoc.
 _JAVASCRIPT = re.compile(
     r"""(?:^(?:import|export)\b(?:[^;"']*\bfrom)?\s*|\bimport\(\s*)"""
     r"""(?P<quote>["'])(?P<target>\.{1,2}/[^"'?#]+)(?P=quote)(?!\s*\)\.[A-Z])""",
@@ -22,7 +22,7 @@ _PATTERNS = {".js": _JAVASCRIPT, ".css": _CSS}
 
 
 def references(name: str, text: str, names: Container[str]) -> Iterator[str]:
-    """Return which of `names` the file `name` refers to. Names are paths below STATIC_URL."""
+    """Yield the files of `names` to which the file `name` refers. Names are paths below STATIC_URL."""
     pattern = _PATTERNS.get(PurePosixPath(name).suffix)
     for match in pattern.finditer(text) if pattern else ():
         target = _resolve(name, match["target"])
@@ -31,7 +31,9 @@ def references(name: str, text: str, names: Container[str]) -> Iterator[str]:
 
 
 def with_references(name: str, text: str, renamed: Callable[[str], str | None]) -> str:
-    """Return `text` with the references to files that `renamed` gives another name, in the same folder."""
+    """Return `text` with the new names of referenced files, which remain in the same folder.
+    renamed: returns the new name of a file; None leaves the reference unchanged.
+    """
     pattern = _PATTERNS.get(PurePosixPath(name).suffix)
 
     def replacement(match: re.Match[str]) -> str:

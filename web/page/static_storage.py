@@ -1,7 +1,7 @@
-"""Storage of the collected static files: each also under a name with a hash of its content, compressed beforehand.
+"""Storage of the collected static files, each also under a name with a hash of its content, compressed in advance.
 
-A name with a hash always means the same bytes, so browsers keep such a file without asking again (static_middleware.py).
-`collectstatic` writes only what is new: what is there under its name is complete.
+A name with a hash always means the same bytes, so browsers cache the file without revalidation (static_middleware.py).
+`collectstatic` writes only new files: a file that exists under its name is complete.
 """
 
 import gzip
@@ -23,29 +23,29 @@ from django.core.files.storage import Storage
 from web.page.bundle import Bundle, bundled
 from web.page.static_references import references, with_references
 
-# Compressed already; source maps are read by the tools of developers alone.
+# Compressed already; source maps are only read by developers' tools.
 _DENSE = {".map", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".woff", ".woff2"}
 # Above this size the highest quality takes seconds of the first start.
 _LARGE_BYTES = 150_000
-# A variant that saves less is not kept.
+# The highest ratio of sizes at which a compressed variant is stored.
 _WORTHWHILE = 0.95
-# Ours, and those of the bundle.
+# Our hashes, and those of the bundle.
 _HASHED = re.compile(r"\.([0-9a-f]{12}|[0-9A-Z]{8})\.")
 
 
 def hash_in(name: str) -> str:
-    """Return the hash of the content that is in the name."""
+    """Return the hash of the content that is in the name; empty if there is none."""
     found = _HASHED.search(name)
     return found[1] if found else ""
 
 
 class HashedStaticFiles(StaticFilesStorage):
-    """hashed_files: name → name with the hash. Empty until files are collected; then URLs have the plain names.
+    """Storage of static files. hashed_files: name → name with the hash.
 
-    Scripts that are in the bundle (bundle.py) have plain names only; `hashed_files` has the bundle's for what templates name.
+    It is empty until files are collected; then URLs have the plain names. Scripts in the bundle (bundle.py) have only
+    plain names; for sources that templates name, `hashed_files` has the bundle's files.
     `scripts`: script named by a template → the files that it imports at once.
-
-    The files of the collection before the last change are kept: pages that were loaded before still import from it.
+    The files of the previous collection are kept: pages that were loaded before still import from it.
     """
 
     manifest_name = "staticfiles.json"
@@ -76,9 +76,10 @@ class HashedStaticFiles(StaticFilesStorage):
     def post_process(
         self, paths: Mapping[str, tuple[Storage, str]], dry_run: bool = False, **_options: Any
     ) -> Iterator[tuple[str, str, bool]]:
-        """Called by collectstatic with all files it found: name → storage and path of the source.
+        """Store the collected files under names with hashes; yield (name, name with the hash, True) of each.
 
-        Raises ImproperlyConfigured if files refer to each other in a circle.
+        collectstatic calls it with all files it found: name → storage and path of the source. Raises
+        ImproperlyConfigured if files refer to each other in a circle.
         """
         if dry_run:
             return
@@ -111,7 +112,7 @@ class HashedStaticFiles(StaticFilesStorage):
         _write(self._path(self.manifest_name), json.dumps(manifest).encode())
 
     def _prune(self) -> None:
-        """Delete what older collections have left, including what a crash left unfinished."""
+        """Delete files of older collections, including unfinished files of a crash."""
         kept = self.hashed_names | self.hashed_files.keys()
         root = self._path("")
         for file in root.rglob("*.*"):
@@ -124,7 +125,7 @@ class HashedStaticFiles(StaticFilesStorage):
 
 
 def _read(paths: Mapping[str, tuple[Storage, str]]) -> dict[str, bytes]:
-    """Return what the sources contain. A file without a suffix, a licence, gets no name with a hash."""
+    """Return the contents of the sources. A file without a suffix, a licence, gets no name with a hash."""
     contents = {}
     for name, (storage, path) in paths.items():
         if PurePosixPath(name).suffix:
@@ -134,7 +135,7 @@ def _read(paths: Mapping[str, tuple[Storage, str]]) -> dict[str, bytes]:
 
 
 def _hashed(contents: Mapping[str, bytes]) -> dict[str, tuple[str, bytes]]:
-    """Return name → name with the hash, and the content with references to such names."""
+    """Return name → (name with the hash, content with references to such names)."""
     texts = {
         name: content.decode(errors="surrogateescape")
         for name, content in contents.items()
@@ -143,7 +144,7 @@ def _hashed(contents: Mapping[str, bytes]) -> dict[str, tuple[str, bytes]]:
     graph = {name: set(references(name, texts.get(name, ""), contents)) for name in contents}
     hashed: dict[str, tuple[str, bytes]] = {}
     try:
-        # What is referred to comes first: a file's hash covers the names in it.
+        # Referenced files come first: a file's hash covers the names in it.
         for name in TopologicalSorter(graph).static_order():
             content = contents[name]
             if graph[name]:
@@ -160,7 +161,7 @@ def _hashed(contents: Mapping[str, bytes]) -> dict[str, tuple[str, bytes]]:
 
 
 def _write_all(path: Path, content: bytes) -> None:
-    """Write the file after its compressed variants, so that where it exists they do."""
+    """Write the file after its compressed variants, so that they exist whenever it does."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix not in _DENSE:
         quality = 11 if len(content) <= _LARGE_BYTES else 9
@@ -175,7 +176,7 @@ def _write_all(path: Path, content: bytes) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Replace the file at once: readers see all of it or none. Everybody may read it, whatever the umask."""
+    """Replace the file atomically: readers see all of it or none. Everybody may read it, whatever the umask."""
     unfinished = path.with_name(f"{path.name}.{os.getpid()}")
     unfinished.write_bytes(content)
     unfinished.chmod(0o644)

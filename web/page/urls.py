@@ -1,4 +1,7 @@
-"""Routes of the HTML pages: the chat, login by password, by passkey and by OpenID Connect, logout, passwords, the profile, the first admin, registration, shared branches, signing in to MCP servers, the language, previews, the manifest."""
+"""Routes of the HTML pages.
+They are the chat, the logins (password, passkey, OpenID Connect), logout, passwords, the profile, the first admin,
+registration, shared branches, signing in to MCP servers, the language, previews and the manifest.
+"""
 
 from django.contrib.auth.views import PasswordResetDoneView
 from django.urls import path

@@ -1,6 +1,6 @@
 """Static files finder for third-party browser modules: the served files of node_modules and their paths.
 
-Nothing else of node_modules is served. A new module needs a line here and one in the import map (import_map.html).
+No other file of node_modules is served. A new module needs a line here and one in the import map (import_map.html).
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from django.contrib.staticfiles.finders import BaseFinder
 from django.contrib.staticfiles.utils import matches_patterns
 from django.core.files.storage import FileSystemStorage, Storage
 
-# Those that highlighter.js names.
+# The languages that highlighter.js names.
 LANGUAGES = [
     "bash",
     "c",
@@ -53,7 +53,7 @@ LANGUAGES = [
 ]
 # Path below STATIC_URL → file below node_modules. Modules end in .js: not every server knows .mjs.
 MODULES = {
-    # Not among the page's modules: a script of the frame that draws diagrams (preview.py).
+    # Not one of the page's modules, but a script of the frame that draws diagrams (preview.py).
     "preview/mermaid.js": "mermaid/dist/mermaid.min.js",
     "vendor/d3-hierarchy.js": "d3-hierarchy/dist/d3-hierarchy.min.mjs",
     "vendor/dompurify.js": "dompurify/dist/purify.es.mjs",
@@ -69,7 +69,7 @@ MODULES = {
 
 
 class VendorFinder(BaseFinder):
-    """Finds MODULES for the development server and for collectstatic; a missing file is not found."""
+    """A finder of MODULES for the development server and collectstatic; a missing file is not found."""
 
     def find(self, path: str, find_all: bool = False, **_kwargs: Any) -> Any:
         file = _file(path)
@@ -85,7 +85,7 @@ class VendorFinder(BaseFinder):
 
 
 class _Renamed(FileSystemStorage):
-    """Reads a module by its path below STATIC_URL, which is the name that collectstatic passes."""
+    """A storage that reads a module by its path below STATIC_URL, which is the name that collectstatic passes."""
 
     prefix = ""
 

@@ -1,1 +1,1 @@
-"""REST: one file per noun, each view beside the bodies it accepts. Views translate, nothing more."""
+"""The REST API, with one file per noun and each view beside the bodies it accepts. Views translate, nothing more."""

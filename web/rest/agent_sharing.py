@@ -1,4 +1,4 @@
-"""Whom an agent is shared with: groups by their ids, and single people by their user names."""
+"""The audience of an agent: groups by their ids, and single people by their user names."""
 
 import logging
 from collections.abc import Sequence
@@ -14,21 +14,21 @@ from web.rest.members import UNKNOWN_NAMES
 
 logger = logging.getLogger(__name__)
 
-# Agents of one owner that are shared with one person by name, who finds them in the own list unasked.
+# Agents of one owner that may be shared with one person by name; they appear in that person's list without consent.
 MAX_AGENTS_PER_PERSON: Final = 20
 
 
 class Audience(NamedTuple):
-    """groups: ids. None: they stay as they are."""
+    """The groups (ids) and people with whom an agent is shared. None: they stay as they are."""
 
     groups: Sequence[int] | None
     people: Sequence[User] | None
 
 
 def take_audience(owner: User, body: dict[str, Any], stored: Agent | None) -> Audience:
-    """Take what a body says of it out of the body. stored: whom it has may stay. Raises ApiError.
+    """Take the audience out of a body. stored: the agent, whose current audience may stay. Raises ApiError.
 
-    Not inside a transaction: names of nobody count although the request is refused.
+    Not inside a transaction: unknown names count although the request is refused.
     """
     groups, names = body.pop("shared_with", None), body.pop("shared_with_users", None)
     if groups is not None:
@@ -37,7 +37,9 @@ def take_audience(owner: User, body: dict[str, Any], stored: Agent | None) -> Au
 
 
 def share(owner: User, agent: Agent, audience: Audience) -> None:
-    """Inside a transaction that has locked the owner, who may share others beside this one. Raises ApiError if somebody has enough agents of this owner."""
+    """Set the audience. Raises ApiError if a person has enough agents of this owner.
+    The caller is in a transaction that has locked the owner, who may share other agents at the same time.
+    """
     if audience.groups is not None:
         before = set(agent.shared_with.values_list("pk", flat=True))
         if before != set(audience.groups):
@@ -71,7 +73,9 @@ def _check_groups(owner: User, groups: set[int], stored: Agent | None) -> None:
 
 
 def _find_people(owner: User, names: Sequence[str], stored: Agent | None) -> list[User]:
-    """Those of `stored` stay although their accounts were closed. Raises ApiError for the first name of nobody."""
+    """Return the users with these names. Raises ApiError for the first unknown name.
+    People of `stored` stay although their accounts were closed.
+    """
     known = {one.username: one for one in stored.shared_with_users.all()} if stored else {}
     return [known.get(name) or _find_person(owner, name, place) for place, name in enumerate(names)]
 

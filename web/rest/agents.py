@@ -1,4 +1,4 @@
-"""CRUD views of agents: a user's own prompts with their tools and models, and those that others share, which are read."""
+"""CRUD views of agents: a user's own prompts with their tools and models, and shared agents, which can only be read."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -67,15 +67,16 @@ class AgentsView(StrictAPIView):
         parameters=newest_rows_parameters("agents"),
     )
     def get(self, request: Request) -> Response:
-        """List the user's agents and those shared with the user or the user's groups, the latest updated first, at most 200: the next
-        page is `before` the last one."""
+        """List the user's agents and those shared with the user or the user's groups, latest update first, at most 200.
+        The next page is `before` the last agent.
+        """
         user = current_user(request)
         usable = Agent.objects.usable_by(user)
         return Response(present_agents(read_newest_rows(request, usable, "agent"), user))
 
     @documented("agents_create", body=AgentBody, answer=AgentAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
-        """Create an agent. After many names that nobody has, more are refused for some time (429)."""
+        """Create an agent. After many unknown user names, more are refused for some time (429)."""
         owner = current_user(request)
         fields = _validated_fields(owner, self.body(AgentBody))
         audience = take_audience(owner, fields, None)
@@ -88,7 +89,7 @@ class AgentsView(StrictAPIView):
 class AgentView(StrictAPIView):
     @documented("agents_read", answer=AgentAnswer)
     def get(self, request: Request, agent: str) -> Response:
-        """Read an agent: an own one, or one that is shared with the user or a group of the user."""
+        """Read an agent: an own agent, or one that is shared with the user or a group of the user."""
         usable = Agent.objects.usable_by(current_user(request))
         return Response(present_agent(get_own_row(usable, agent, "agent"), current_user(request)))
 
@@ -113,7 +114,7 @@ class AgentView(StrictAPIView):
         fields = _validated_fields(user, body, agent)
         audience = take_audience(user, fields, agent)
         with transaction.atomic():
-            quotas.lock_user(user)  # before the agent, as whoever creates a session does
+            quotas.lock_user(user)  # before the agent, in the order in which the creation of a session locks them
             if not agent.change(**fields):
                 raise ApiError("agent_not_found")
             share(user, agent, audience)
@@ -123,14 +124,14 @@ class AgentView(StrictAPIView):
 class AgentShareView(StrictAPIView):
     @documented("agents_leave", statuses=(204,))
     def delete(self, request: Request, agent: str) -> Response:
-        """Take the user off those with whom the agent is shared by name. Idempotent; a group of the user keeps it."""
+        """Remove the user from those with whom the agent is shared by name. Idempotent; it stays shared with groups."""
         user = current_user(request)
         get_own_row(Agent.objects.usable_by(user), agent, "agent").shared_with_users.remove(user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 def _get_own_agent(request: Request, pk: str) -> Agent:
-    """Raises ApiError: permission_denied for one that somebody else shares with the user."""
+    """Return an agent of the user. Raises ApiError: `permission_denied` for an agent that is shared with the user."""
     agent = get_own_row(Agent.objects.usable_by(current_user(request)), pk, "agent")
     if agent.owner_id != current_user(request).pk:
         raise ApiError("permission_denied")
@@ -140,7 +141,7 @@ def _get_own_agent(request: Request, pk: str) -> Agent:
 def _validated_fields(owner: User, body: dict[str, Any], stored: Agent | None = None) -> dict[str, Any]:
     """Return the fields to store; check that models and knowledge bases exist. Raises ApiError.
 
-    stored: what it has may stay.
+    stored: the agent, whose current knowledge bases may stay.
     """
     choose_bases(owner, body.get("knowledge_bases", ()), stored.knowledge_bases if stored else ())
     check_offered(body.get("models"))
@@ -150,6 +151,6 @@ def _validated_fields(owner: User, body: dict[str, Any], stored: Agent | None = 
 
 
 def check_offered(models: Sequence[str] | None) -> None:
-    """Raise ApiError unless all of these distinct models may be asked."""
+    """Raise ApiError unless users may choose all of these distinct models."""
     if models and len(ModelConfig.objects.offered_named(models)) != len(models):
         raise ApiError("models_invalid", field="models")

@@ -1,4 +1,4 @@
-"""Describes answers, which are msgspec Structs, in the OpenAPI document."""
+"""The schemas of answers, which are msgspec Structs, in the OpenAPI document."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -12,12 +12,12 @@ from chat.presenters.answer import Answer, all_answers
 from chat.protocol.states import Status
 
 _COMPONENTS: Final = "#/components/schemas/"
-# What config/enum_names.py gives a name.
+# Sets of values that config/enum_names.py names.
 RUN_STATUSES: Final = [str(status) for status in Status]
 
 
 class AnswerSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """The component of a Struct; those that it refers to are registered with it."""
+    """The component of a Struct. The Structs that it refers to are registered too."""
 
     target_class = Answer
     match_subclasses = True
@@ -36,7 +36,7 @@ class AnswerSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
 
 
 def describe(answers: Sequence[type[Struct]]) -> dict[str, dict[str, Any]]:
-    """By name, the JSON Schemas of Structs and of all that they refer to, as OpenAPI 3.1 has them."""
+    """Return the JSON Schemas, by name, of Structs and of all Structs that they refer to, as in OpenAPI 3.1."""
     _, components = msgspec.json.schema_components(answers, ref_template=f"{_COMPONENTS}{{name}}")
     for schema in components.values():
         schema.pop("title")
@@ -47,7 +47,7 @@ def describe(answers: Sequence[type[Struct]]) -> dict[str, dict[str, Any]]:
 
 
 def _merge_null(schema: dict[str, Any]) -> None:
-    """Write "a string or null" as one type, which generators of clients know better than alternatives."""
+    """Write "a string or null" as one type, which client generators support better than alternatives."""
     if "anyOf" not in schema:
         return
     alternatives = schema.pop("anyOf")
@@ -60,7 +60,7 @@ def _merge_null(schema: dict[str, Any]) -> None:
 
 
 def objects(value: Any) -> Iterator[dict[str, Any]]:
-    """All objects in a JSON value."""
+    """Yield all objects in a JSON value."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if isinstance(value, dict):
         yield value

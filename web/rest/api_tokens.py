@@ -1,4 +1,4 @@
-"""Lists, creates and deletes the user's own API tokens. Creating one by password is token_login.py.
+"""Views that list, create and delete the user's own API tokens. token_login.py creates one by password.
 
 The token's text is returned once, on creation; afterwards only its first characters are.
 """

@@ -1,4 +1,4 @@
-"""The base class of API views, and how they look up the user's own rows."""
+"""The base class of API views, and the lookup of the user's own rows."""
 
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -21,7 +21,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 class JsonOnlyNegotiation(DefaultContentNegotiation):
-    """Ignores the Accept header: every response is JSON."""
+    """Content negotiation that ignores the Accept header: every response is JSON."""
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:  # noqa: ARG002
         return renderers[0], renderers[0].media_type
@@ -35,14 +35,14 @@ class StrictAPIView(APIView):
     """
 
     content_negotiation_class = JsonOnlyNegotiation
-    # What the requests of a user may have of it at a time. EXPENSIVE for methods that may take seconds.
+    # The slots for concurrent requests of a user: EXPENSIVE for methods that may take seconds.
     slots: ClassVar[UserSlots] = REQUESTS
     _slot: Slot | None = None
     metadata_class = None  # OPTIONS would describe objects without checking their owner
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        # DRF takes a request without a length, such as a chunked one, for one without a body. The value is not
-        # used: the parser reads up to its own limit.
+        # DRF treats a request without a length, such as a chunked one, as one without a body. The value is not used:
+        # the parser reads up to its own limit.
         if "Transfer-Encoding" in request.headers and not request.META.get("CONTENT_LENGTH"):
             request.META["CONTENT_LENGTH"] = "1"
         return super().initialize_request(request, *args, **kwargs)
@@ -64,11 +64,13 @@ class StrictAPIView(APIView):
             raise ApiError("invalid_characters")
 
     def slots_of(self, request: Request) -> UserSlots:  # noqa: ARG002
-        """Which slots the request needs one of."""
+        """Return the slots of which the request takes one."""
         return self.slots
 
     def body(self, accepted: type[Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
-        """Validate the request's body. partial: required fields may be omitted, and defaults are not set."""
+        """Validate and return the request's body. Raises ValidationError.
+        partial: required fields may be omitted, and defaults are not set.
+        """
         serializer = accepted(data=self.request.data, partial=partial)
         serializer.is_valid(raise_exception=True)
         return dict(serializer.validated_data)
@@ -80,7 +82,7 @@ def current_user(request: Request) -> User:
 
 
 def query_flag(request: Request, name: str) -> bool | None:
-    """Parse a query parameter that is 0 or 1; None: left out. Raises ApiError."""
+    """Parse a query parameter that is 0 or 1; return None if it is omitted. Raises ApiError."""
     text = request.query_params.get(name)
     if text not in (None, "0", "1"):
         raise ApiError("invalid_value", "0 or 1.", field=name)

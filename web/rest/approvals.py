@@ -1,4 +1,4 @@
-"""Views of tool calls that wait for their user's approval or answer: list the open ones, decide about one."""
+"""Views of tool calls that wait for their user's approval or answer: list the open ones, decide on one."""
 
 import json
 from collections.abc import Mapping
@@ -35,13 +35,13 @@ from web.rest.openapi import documented
 from web.site_origin import site_url
 
 MAX_ARGUMENTS_CHARACTERS: Final = 100_000
-# Of one user: a few runs with at most as many calls as one round may have.
+# The most listed calls of one user: a few runs with as many calls as one round may have.
 MAX_LISTED: Final = 500
 
 
 @extend_schema_field(OpenApiTypes.OBJECT)
 class ArgumentsField(DescribedField):
-    """The arguments of a tool: an object. Whether the tool takes them is checked where the tool is known."""
+    """The arguments of a tool: an object. Whether the tool accepts them is checked by the use case."""
 
     default_error_messages = MESSAGES
 
@@ -96,7 +96,9 @@ class ApprovalsView(StrictAPIView):
 class ApprovalView(StrictAPIView):
     @documented("approvals_decide", body=ApprovalBody, answer=DecisionAnswer, statuses=(202,))
     def post(self, request: Request, tool_call: str) -> Response:
-        """Approve or refuse a tool call, or answer or decline what it asks. Its answer goes on once all calls that wait with it are decided."""
+        """Approve or refuse a tool call, or answer or decline its question.
+        The run goes on once all calls that wait with this one are decided.
+        """
         pk = parse_id(tool_call)
         if pk is None:
             raise ApiError("invalid_id")

@@ -1,4 +1,4 @@
-"""Authenticates REST requests by the header `Authorization: Token …`. Tokens are created in token_login.py."""
+"""Authentication of REST requests by the header `Authorization: Token …`. token_login.py creates tokens."""
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -26,7 +26,7 @@ class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]
         return authenticated
 
     def authenticate(self, request: Request) -> tuple[User, AuthToken] | None:
-        """Raises ApiError for a request that changes something with a token for reading."""
+        """Authenticate as knox does. Raises ApiError if the request changes something and its token is for reading."""
         authenticated: tuple[User, AuthToken] | None = super().authenticate(request)
         if authenticated and request.method not in SAFE_METHODS:
             check_may_write(TokenScope.objects.of(authenticated[1]))
@@ -38,12 +38,12 @@ class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]
 
 
 def check_may_write(scope: Scope) -> None:
-    """Raises ApiError."""
+    """Raise ApiError if the scope is for reading only."""
     if scope == Scope.READ:
         raise ApiError("token_read_only")
 
 
 class TokenScheme(KnoxTokenScheme):  # type: ignore[no-untyped-call]
-    """Describes TokenAuthentication in the OpenAPI document."""
+    """The description of TokenAuthentication in the OpenAPI document."""
 
     target_class = "web.rest.authentication.TokenAuthentication"

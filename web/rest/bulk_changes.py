@@ -1,4 +1,4 @@
-"""Changes several sessions at once."""
+"""The view that changes several sessions at once."""
 
 from rest_framework import status
 from rest_framework.request import Request
@@ -27,7 +27,7 @@ class BulkBody(StrictSerializer):
 class BulkView(StrictAPIView):
     @documented("sessions_bulk", body=BulkBody, statuses=(204,))
     def post(self, request: Request) -> Response:
-        """Archive, delete or restore several sessions: all of them, or with 404 `session_not_found` none."""
+        """Archive, delete or restore several sessions: all of them, or none with 404 `session_not_found`."""
         body = self.body(BulkBody)
         change_sessions(current_user(request), body["ids"], body["action"])
         return Response(status=status.HTTP_204_NO_CONTENT)

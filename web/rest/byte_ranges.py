@@ -1,4 +1,4 @@
-"""The header Range of a request for one part of a file (RFC 9110, section 14). Pure."""
+"""The request header Range for one part of a file (RFC 9110, section 14). Pure."""
 
 import re
 from typing import Final, NamedTuple
@@ -17,9 +17,9 @@ class ByteRange(NamedTuple):
 
 
 def parse_range(header: str, size: int) -> ByteRange | None:
-    """None if the whole content is to be sent: no range, or one of a form that servers may ignore, such as several.
+    """Return the requested range; None for the whole content. Raises ApiError if the content does not have the range.
 
-    Raises ApiError if the content does not have the range.
+    The whole content is sent without a range, or for a form that servers may ignore, such as several ranges.
     """
     match = _ONE_RANGE.fullmatch(header.strip())
     if match is None or match.groups() == ("", ""):

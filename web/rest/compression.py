@@ -1,4 +1,4 @@
-"""Views of the compression of a session's current branch: read the summary in force, request a new one."""
+"""Views of the compression of a session's current branch: read the current summary, request a new one."""
 
 from rest_framework import status
 from rest_framework.request import Request

@@ -1,4 +1,4 @@
-"""What clients give of a document: a text, a file, one of their own uploads, or a URL. Stores its content."""
+"""The sources of a document: a text, a file, an own upload, or a URL. Stores its content."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from web.rest.fields import MESSAGES, StrictSerializer, StrictUUIDField, Visible
 from web.rest.multipart_form import UploadedContent
 from web.rest.uploads import describe_upload, store_content
 
-# Of the ingest process (ingest/reader/outcome.py); the body itself has a limit in bytes.
+# The limit of the ingest process (ingest/reader/outcome.py); the body itself has a limit in bytes.
 MAX_TEXT_CHARACTERS: Final = 5_000_000
 _HASHED_BYTES: Final = 256 * 1024  # at a time
 _SOURCES: Final = ("text", "file", "url")
 
 
 class DocumentBody(StrictSerializer):
-    """One of `text`, `file` (the id of an upload of the user's own, which is copied) and `url`."""
+    """One of `text`, `file` (the id of an own upload, which is copied) and `url`."""
 
     also: Mapping[str, Any] = {"oneOf": [{"required": [name]} for name in _SOURCES]}
     needs_body = True
@@ -52,7 +52,7 @@ class DocumentBody(StrictSerializer):
 
 
 class NewDocumentBody(DocumentBody):
-    """A text has a title."""
+    """A new document, in which a text needs a title."""
 
     also = {"oneOf": [{"required": ["text", "title"]}, {"required": ["file"]}, {"required": ["url"]}]}
 
@@ -64,7 +64,7 @@ class NewDocumentBody(DocumentBody):
 
 
 class DocumentForm(serializers.Serializer[Any]):
-    """Describes the form; FileFormParser reads it."""
+    """The description of the form that FileFormParser reads."""
 
     file = serializers.FileField()
     title = serializers.CharField(required=False, max_length=MAX_CHARACTERS)
@@ -76,7 +76,7 @@ class TitleBody(StrictSerializer):
 
 @dataclass(frozen=True)
 class DocumentSource:
-    """One of `upload` and `url` is set. row: what is known of the upload, not stored; of a copy, its content is."""
+    """A source with either `upload` or `url`. row: the unstored row of the upload, with its name and content type."""
 
     title: str
     upload: UploadedContent | None = None
@@ -89,7 +89,7 @@ class DocumentSource:
 
     @cached_property
     def hash(self) -> bytes | None:
-        """None: of a URL, whose content is not known yet."""
+        """The hash of the content; None for a URL, whose content is not known yet."""
         if self.upload is None or self.row is None:
             return None
         self.upload.content.seek(0)
@@ -98,7 +98,7 @@ class DocumentSource:
 
 
 def read_source(user: User, data: dict[str, Any]) -> DocumentSource:
-    """data: a form, or a valid body, of which a text has a title. Raises ApiError."""
+    """Return the source from a form or a valid body, in which a text has a title. Raises ApiError."""
     if isinstance(data.get("file"), UploadedContent):
         return _of_form(user, data)
     if "text" in data:
@@ -110,7 +110,7 @@ def read_source(user: User, data: dict[str, Any]) -> DocumentSource:
 
 
 def store_source(source: DocumentSource) -> DocumentVersion:
-    """Put the content into the storage, where only the row, stored later, keeps it. Raises ApiError."""
+    """Store the content; without its row, stored later, the sweeper deletes it. Raises ApiError."""
     if source.upload is None or source.row is None:
         return DocumentVersion(source.title, url=source.url)
     store_content(source.upload, source.row)
@@ -141,7 +141,7 @@ def _of_text(user: User, title: str, text: str) -> DocumentSource:
 
 
 def _of_own_file(user: User, pk: str, title: str | None) -> DocumentSource:
-    """A copy: what becomes of the upload does not matter."""
+    """Return a copy of an own upload, so that later changes of the upload do not matter. Raises ApiError."""
     own = get_own_row(File.objects.visible_to(user).defer("text"), pk, "file", field="file")
     upload = UploadedContent(own.name)
     try:

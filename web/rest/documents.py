@@ -1,4 +1,4 @@
-"""Views of the documents of a knowledge base. Readers read; editors and owners write; restricted members find nothing."""
+"""Views of the documents of a knowledge base. Readers read; editors and owners write; restricted members find none."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,7 +45,7 @@ class DocumentPage(Page):
 
 
 class DocumentSourceView(StrictAPIView):
-    """A view that takes documents."""
+    """A view that accepts documents."""
 
     parser_classes = [StrictJSONParser, FileFormParser]
 
@@ -53,7 +53,7 @@ class DocumentSourceView(StrictAPIView):
         return LONG_BODIES if request.method in ("POST", "PUT") else super().slots_of(request)
 
     def source(self, request: Request, accepted: type[DocumentBody], **kept: str) -> DocumentSource:
-        """What the body gives. kept: what it has if it does not say so. Raises ApiError."""
+        """Return the source in the body. kept: values for members that the body omits. Raises ApiError."""
         data: Any = request.data
         is_form = isinstance(data, dict) and any(isinstance(one, UploadedContent) for one in data.values())
         if is_form and not isinstance(data.get("file"), UploadedContent):
@@ -80,10 +80,10 @@ class DocumentsView(DocumentSourceView):
 
     @documented("documents_create", body=_NEW, answer=DocumentAnswer, statuses=(201,))
     def post(self, request: Request, knowledge_base: str) -> Response:
-        """Add a document: a text, a file, a copy of one's own upload, or what a URL leads to. It is read afterwards."""
+        """Add a document: a text, a file, a copy of an own upload, or the content of a URL. It is read afterwards."""
         base = get_editable_base(request, knowledge_base)
         source = self.source(request, NewDocumentBody)
-        documents.check_room(base, source.size)  # before the storage has it; the row decides
+        documents.check_room(base, source.size)  # a check before the content is stored; the final one is with the row
         version = store_source(source)
         with _kept_if_stored(version):
             document = documents.add_document(base, current_user(request), version)
@@ -93,14 +93,14 @@ class DocumentsView(DocumentSourceView):
 class DocumentView(DocumentSourceView):
     @documented("documents_read", answer=DocumentAnswer)
     def get(self, request: Request, knowledge_base: str, document: str) -> Response:
-        """Read what is known of a document."""
+        """Read the metadata of a document."""
         return Response(present_document(_get_document(request, knowledge_base, document)))
 
     @documented("documents_replace", body=_REPLACED, answer=DocumentAnswer)
     def put(self, request: Request, knowledge_base: str, document: str) -> Response:
-        """Give a new version. Searches find the one before until the new one is whole; an unchanged content costs nothing.
+        """Store a new version of a document. A URL is read again. Without `title`, the document keeps its own.
 
-        A URL is read again. Without `title`, the document keeps its own.
+        Searches use the former version until the new one is complete. An unchanged content is not read again.
         """
         found = _get_editable_document(request, knowledge_base, document)
         source, user = self.source(request, DocumentBody, title=found.shown.name), current_user(request)
@@ -115,7 +115,7 @@ class DocumentView(DocumentSourceView):
 
     @documented("documents_update", body=TitleBody(partial=True), answer=DocumentAnswer)
     def patch(self, request: Request, knowledge_base: str, document: str) -> Response:
-        """Give a document another title."""
+        """Change the title of a document."""
         found = _get_editable_document(request, knowledge_base, document)
         title = self.body(TitleBody, partial=True).get("title", found.shown.name)
         return Response(present_document(documents.rename_document(found, current_user(request), title)))
@@ -133,7 +133,7 @@ class DocumentTextView(StrictAPIView):
 
     @documented("documents_text", answer={"text/plain": OpenApiTypes.STR})
     def get(self, request: Request, knowledge_base: str, document: str) -> HttpResponse:
-        """Read the text that searches find."""
+        """Read the text that searches use."""
         found = _get_document(request, knowledge_base, document)
         if found.chunks_version is None:
             check_read(found)

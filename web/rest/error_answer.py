@@ -1,4 +1,4 @@
-"""The shape of errors, of the API and of the socket (errors.py makes them)."""
+"""The shape of errors of the API and the socket (errors.py creates them)."""
 
 from typing import Annotated, Final
 from uuid import UUID
@@ -10,7 +10,7 @@ from chat.protocol.members import Moment, choice, doc
 from web.rest.errors import ERROR_CODES
 
 CODES: Final = [code for code, _ in ERROR_CODES]
-# drf-spectacular tells them once, of the set of values.
+# drf-spectacular describes them once, for the set of values.
 _MEANINGS: Final = "\n".join(f"* `{code}` - {message}" for code, message in ERROR_CODES)
 
 

@@ -1,4 +1,4 @@
-"""Converts every exception to the one error shape of the API: `{code, message, field?, request_id}`.
+"""Conversion of every exception to the error shape of the API: `{code, message, field?, request_id}`.
 
 REST and the websocket both use `describe`. No description contains a stack trace, an id or HTML.
 """
@@ -22,7 +22,7 @@ from chat.protocol.errors import REFUSALS, ApiError
 
 logger = logging.getLogger(__name__)
 
-# Retry-After of errors that are temporary.
+# Retry-After of temporary errors, in seconds.
 RETRY_AFTER_S: Final = 5
 # Error codes of DRF's serializers -> codes of the API.
 _SERIALIZER_CODES: Final = {
@@ -59,7 +59,7 @@ _LIBRARY_ERRORS: Final[tuple[tuple[type[Exception], int], ...]] = (
 
 
 class ErrorDescription(NamedTuple):
-    """What a client receives for one exception."""
+    """The response to one exception."""
 
     status: int
     code: str
@@ -74,7 +74,7 @@ class ErrorDescription(NamedTuple):
 
 
 def describe(error: Exception) -> ErrorDescription:
-    """Return what a client receives for any exception; an unexpected one is a 500 without details."""
+    """Return the response to any exception; an unexpected one is a 500 without details."""
     match error:
         case ApiError():
             return _describe_api_error(error)
@@ -90,7 +90,7 @@ def describe(error: Exception) -> ErrorDescription:
 
 
 def handle_exception(error: Exception, context: Mapping[str, Any]) -> Response:
-    """DRF's exception handler."""
+    """Log server errors and return the response of an exception. This is DRF's exception handler."""
     request = context["request"]
     described = describe(error)
     if described.status >= 500:
@@ -107,11 +107,11 @@ def error_response(
 
 
 def busy_page(error: Exception) -> HttpResponse | None:
-    """What a browser receives for an exception that is temporary, such as a statement that took too long; else None."""
+    """Return the page for a temporary exception, such as a statement that took too long; else None."""
     described = describe(error)
     if described.status not in (429, 503):
         return None
-    # Without a context: what it is made of may need the database.
+    # Without a context, since context processors may need the database.
     page = get_template("503.html").render()
     return HttpResponse(page, status=described.status, headers=dict(described.headers))
 
@@ -154,7 +154,7 @@ def _describe_drf_error(error: exceptions.APIException) -> ErrorDescription:
 
 
 def _describe_validation_error(detail: Any) -> ErrorDescription:
-    """Return the first error of the first invalid field. detail: DRF's nested lists and dicts."""
+    """Describe the first error of the first invalid field. detail: DRF's nested lists and dicts."""
     path: list[str] = []
     while isinstance(detail, dict | list) and detail:
         if isinstance(detail, dict):

@@ -1,4 +1,4 @@
-"""Views that write and delete the owner's feedback on an answer."""
+"""Views that store and delete the owner's feedback on an answer."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """Serializer fields that accept a JSON value of the right type and never convert: "true" is not a boolean.
 
-A field that accepts less than the attributes of Django REST framework say tells it in `json_schema`, for the OpenAPI
+A field whose rules exceed the attributes of Django REST framework describes them in `json_schema`, for the OpenAPI
 document (openapi.py).
 """
 
@@ -36,7 +36,7 @@ def parse_id(text: object) -> UUID | None:
     return UUID(text) if isinstance(text, str) and _ID.fullmatch(text) else None
 
 
-# Of an agent: as many groups, and as many people, as it is shared with.
+# The most groups, and the most people, with whom an agent may be shared.
 MAX_GROUPS: Final = 50
 MAX_QUESTIONS: Final = 4
 
@@ -47,18 +47,18 @@ class DescribedField(serializers.Field[Any, Any, Any, Any]):
     """A field whose rules drf-spectacular does not know."""
 
     def json_schema(self) -> dict[str, Any]:
-        """The keywords of JSON Schema for these rules."""
+        """Return the keywords of JSON Schema for these rules."""
         raise NotImplementedError
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Validates a JSON object; unknown fields are errors."""
+    """A serializer of a JSON object; unknown fields are errors."""
 
-    # What `validate` demands beyond the fields, in JSON Schema.
+    # Rules of `validate` beyond the fields, in JSON Schema.
     also: Mapping[str, Any] = {}
     # Whether a request without a body is invalid although no field is required.
     needs_body = False
-    # Whether a PATCH, too, names every required field. drf-spectacular takes a PATCH for a partial change.
+    # Whether a PATCH also needs every required field. drf-spectacular treats a PATCH as a partial change.
     never_partial = False
 
     def to_internal_value(self, data: Any) -> Any:
@@ -89,7 +89,7 @@ class StrictCharField(serializers.CharField, DescribedField):
 
 
 class VisibleCharField(StrictCharField):
-    """A string with visible text. code: the error of one without."""
+    """A string with visible text. code: the error code of a string without any."""
 
     def __init__(self, *, code: str = "invalid_value", **kwargs: Any) -> None:
         self._code = code
@@ -128,7 +128,7 @@ class StrictIntegerField(serializers.IntegerField):
     default_error_messages = MESSAGES
 
     def to_internal_value(self, data: Any) -> int:
-        # JSON has one type of numbers: 1.0 is an integer.
+        # JSON has one number type: 1.0 is an integer.
         if isinstance(data, float) and data.is_integer():
             return int(data)
         if isinstance(data, bool) or not isinstance(data, int):
@@ -149,7 +149,7 @@ class StrictUUIDField(serializers.UUIDField):
 
 
 class UniqueListField(serializers.ListField, DescribedField):
-    """At most `most` values; one that is given twice counts once."""
+    """A list of at most `most` values; a repeated value counts once."""
 
     default_error_messages = MESSAGES
     most: int
@@ -187,7 +187,7 @@ class StringsField(serializers.ListField, DescribedField):
 
 
 class UserNamesField(UniqueListField, StringsField):
-    """Names of users. Whether there are such users is checked when they are used."""
+    """Names of users. Whether the users exist is checked when they are used."""
 
     child = VisibleCharField(max_length=MAX_USER_NAME)
     most = MAX_GROUPS
@@ -197,7 +197,7 @@ class UserNamesField(UniqueListField, StringsField):
 
 
 class QuestionsField(StringsField):
-    """What a new chat with an agent suggests to ask."""
+    """The questions that a new chat with an agent suggests."""
 
     default_error_messages = MESSAGES
     child = VisibleCharField(max_length=200)
@@ -213,7 +213,9 @@ class QuestionsField(StringsField):
 
 
 class ModelNamesField(serializers.ListField, DescribedField):
-    """Distinct names of models, no more than may answer together. Whether they exist is checked when they are used."""
+    """Distinct names of models, at most as many as may answer together.
+    Whether they exist is checked when they are used.
+    """
 
     default_error_messages = MESSAGES
     child = StrictCharField(max_length=200)
@@ -238,14 +240,14 @@ class ModelNamesField(serializers.ListField, DescribedField):
         return {"items": names, "minItems": self._least, "maxItems": MAX_MODELS, "uniqueItems": True}
 
 
-# A tool of ours, or one of an MCP server; a choice may also be all tools of a server.
+# One of our tools, or one of an MCP server; a choice may also be all tools of a server.
 TOOL_SCHEMA: Final[dict[str, Any]] = {
     "anyOf": [{"enum": TOOLS}, {"pattern": names.CHOICE, "maxLength": names.MAX_TOOL_NAME}]
 }
 
 
 class ToolNameField(StrictCharField):
-    """The name of a tool. Whether the chat has it is checked when it is used."""
+    """The name of a tool. Whether the chat has the tool is checked when it is used."""
 
     def to_internal_value(self, data: Any) -> str:
         name = super().to_internal_value(data)
@@ -258,7 +260,9 @@ class ToolNameField(StrictCharField):
 
 
 class ToolNamesField(serializers.ListField, DescribedField):
-    """Names of tools; one that is named twice counts once. Of a server that is there, any tool may be named: what it lists changes."""
+    """Names of tools; a repeated name counts once.
+    Any tool of an existing server may be named, since the tools that a server lists change.
+    """
 
     default_error_messages = MESSAGES
     child = StrictCharField()

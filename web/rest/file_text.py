@@ -16,14 +16,14 @@ class FileTextView(StrictAPIView):
 
     @documented("files_text", answer={"text/plain": OpenApiTypes.STR})
     def get(self, request: Request, file: str) -> HttpResponse:
-        """Read the text that models read; of a picture it is empty."""
+        """Read the text that models read. The text of a picture is empty."""
         found = get_own_row(File.objects.visible_to(current_user(request)), file, "file")
         check_read(found)
         return text_response(found)
 
 
 def check_read(file: File) -> None:
-    """Raise ApiError unless its text was extracted."""
+    """Raise ApiError unless the text of the file was extracted."""
     if file.status == FileStatus.PROCESSING:
         raise ApiError("file_processing")
     if file.status == FileStatus.FAILED:

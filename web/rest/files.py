@@ -36,9 +36,9 @@ _SAFE_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "sandbox; default-src 'none'",
 }
-# What a header may hold. Rows may be older than the check of what servers say.
+# A content type that a header may contain. Rows may be older than the check of content types from servers.
 _TYPE: Final = re.compile(r"[!-~]+/[ -~]+")
-# One path in the storage is one picture for ever; whose it is does not change either.
+# A path in the storage always has the same picture; its owner does not change either.
 _THUMBNAIL_CACHING: Final = "private, max-age=86400, immutable"
 
 
@@ -47,7 +47,7 @@ class FilePage(Page):
 
 
 class FileForm(serializers.Serializer[Any]):
-    """Describes the form; FileFormParser reads it."""
+    """The description of the form that FileFormParser reads."""
 
     file = serializers.FileField()
     project = serializers.UUIDField(required=False)
@@ -78,7 +78,7 @@ class FilesView(StrictAPIView):
 
     @documented("files_create", body={"multipart/form-data": FileForm}, answer=FileAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
-        """Upload a file. Its text is extracted afterwards: the socket says when, in a frame of type `file`."""
+        """Upload a file. Its text is extracted afterwards; a frame of type `file` on the socket tells when."""
         form = cast("dict[str, Any]", request.data)
         file = store_upload(current_user(request), _checked(form), _own_project(request, form))
         return Response(_present(file), status.HTTP_201_CREATED)
@@ -87,12 +87,12 @@ class FilesView(StrictAPIView):
 class FileView(StrictAPIView):
     @documented("files_read", answer=FileAnswer)
     def get(self, request: Request, file: str) -> Response:
-        """Read what is known of a file."""
+        """Read the metadata of a file."""
         return Response(_present(_get_downloadable(request, file)))
 
     @documented("files_delete", statuses=(204,))
     def delete(self, request: Request, file: str) -> Response:
-        """Delete a file with its content. Messages that it came with lose it."""
+        """Delete a file with its content. It is removed from the messages that it was attached to."""
         found = _get_own_file(request, file)
         project = found.project
         found.delete()
@@ -112,7 +112,7 @@ class FileContentView(StrictAPIView):
 class FileThumbnailView(StrictAPIView):
     @documented("files_thumbnail", answer={"image/webp": OpenApiTypes.BINARY})
     def get(self, request: Request, file: str) -> HttpResponseBase:
-        """Read the small copy of a picture: upright, at most 256 pixels on its longer side. Browsers may keep it."""
+        """Read the small copy of a picture: upright, at most 256 pixels on its longer side. Browsers may cache it."""
         found = _get_downloadable(request, file)
         if not found.thumbnail:
             raise ApiError("file_not_found")
@@ -121,13 +121,13 @@ class FileThumbnailView(StrictAPIView):
         response = get_conditional_response(own, etag=etag) or _thumbnail(found)
         response.headers["ETag"] = etag
         response.headers["Cache-Control"] = _THUMBNAIL_CACHING
-        # Browsers forget it with the login.
+        # Browsers drop it when the login changes.
         patch_vary_headers(response, ["Cookie", "Authorization"])
         return response
 
 
 def content_response(request: Request, file: File | ServedVersion) -> HttpResponseBase:
-    """The content, or the part that `Range` names. Raises ApiError."""
+    """Return the response with the content, or the part that `Range` names. Raises ApiError."""
     slot = DOWNLOADS.take(current_user(request).pk)
     size = _stored_size(file)
     wanted = parse_range(request.headers.get("Range", ""), size)
@@ -154,7 +154,7 @@ def _thumbnail(file: File) -> HttpResponse:
 
 
 def _checked(form: dict[str, Any]) -> UploadedContent:
-    """The file of a form with known fields. Raises ApiError."""
+    """Return the file of a form, which may have only known fields. Raises ApiError."""
     for name in form:
         if name not in ("file", "project"):
             raise ApiError("unknown_field", field=name[:100])
@@ -186,7 +186,7 @@ def _present(file: File) -> dict[str, Any]:
 
 
 def _stored_size(file: File | ServedVersion) -> int:
-    """The bytes of the content. Raises ApiError if it is not in the storage."""
+    """Return the content's size in bytes. Raises ApiError if it is not in the storage."""
     if not file.content:
         raise ApiError("file_not_found")
     with _storage_errors():
@@ -207,7 +207,7 @@ def _storage_errors() -> Iterator[None]:
 
 
 def _read(file: File | ServedVersion, part: ByteRange) -> Iterator[bytes]:
-    """Raises ApiError now, before anything is sent, if the storage does not answer."""
+    """Return the chunks of the part. The first one is read now: ApiError is raised before the response has begun."""
     chunks = blobs.read(str(file.content.name), part.start, part.stop)
     with _storage_errors():
         first = next(chunks, b"")
@@ -215,7 +215,9 @@ def _read(file: File | ServedVersion, part: ByteRange) -> Iterator[bytes]:
 
 
 def _resumed(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """`first`, then `chunks`, which is closed with this generator: it holds a file or a connection to the storage."""
+    """Yield `first`, then `chunks`.
+    These hold a file or a connection to the storage, and are closed with this generator.
+    """
     with closing(cast("Generator[bytes]", chunks)):
         yield first
         yield from chunks

@@ -1,4 +1,4 @@
-"""Stores the files of a foreign export as uploads are stored."""
+"""Storage of the files of a foreign export, as for uploads."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,9 @@ logger = logging.getLogger(__name__)
 
 
 class ForeignFiles:
-    """attachments.Contents. archive: None: the export has no files. entries: of the archive, by source."""
+    """The implementation of attachments.Contents.
+    archive: None if the export has no files. entries: names of the archive's entries, by source.
+    """
 
     def __init__(self, user: User, archive: ZipReader | None, entries: dict[str, str]) -> None:
         self._user, self._archive, self._entries = user, archive, entries
@@ -30,7 +32,9 @@ class ForeignFiles:
         return self._archive.read(self._entries[source]) if self._archive else iter(())
 
     def store(self, name: str, content: Iterable[bytes]) -> File | ApiError:
-        """The error that is returned: it is damaged, empty, too large or not what its name says."""
+        """Store the file.
+        Return an error instead if it is damaged, empty, too large or of another type than its name says.
+        """
         upload = UploadedContent(name)
         try:
             try:

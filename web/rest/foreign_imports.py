@@ -21,7 +21,9 @@ from web.rest.session_archives import SessionArchiveParser
 
 
 class ForeignExportParser(SessionArchiveParser):
-    """The JSON as a temporary file, which may be as large as an archive: it is never decoded as a whole."""
+    """A parser that stores the JSON in a temporary file.
+    It may be as large as an archive: it is never decoded as a whole.
+    """
 
     media_type = "application/octet-stream"
 
@@ -35,18 +37,19 @@ class ForeignImportView(StrictAPIView):
         answer=ForeignImportAnswer,
     )
     def post(self, request: Request) -> Response:
-        """Import the conversations of an export of ChatGPT, Claude, DeepSeek, Open WebUI or LibreChat: its JSON file, or the zip of the
-        first three, as it is.
+        """Import the conversations of an export of ChatGPT, Claude, DeepSeek, Open WebUI or LibreChat.
 
-        Whether it is a zip, its first bytes say. Of a zip, `conversations.json` is read, or `conversations-000.json` and those that
-        follow, at any depth in one folder, and ChatGPT's files of questions, whose names begin with their ids; a zip that is damaged or encrypted or has none of them is refused (`invalid_value`).
-
-        Each becomes a session with all its branches; those that cannot be read are named in `refused`, and the others are
-        imported. A file that is sent again adds only what is missing. Pictures of questions that are data URLs become files.
+        The body is the export's JSON file or, for the first three, its zip file, unchanged; the first bytes tell which
+        it is. A zip must have, at any depth in one folder, `conversations.json`, or `conversations-000.json` and its
+        successors. ChatGPT's files of questions, whose names begin with their ids, are read too. A zip that is damaged
+        or encrypted or has no conversations is refused (`invalid_value`).
+        Each conversation becomes a session with all its branches. `refused` names those that cannot be read; the others
+        are imported. A file that is sent again adds only what is missing. Pictures of questions that are data URLs
+        become files.
         """
         user = current_user(request)
         with import_slot(user.pk):
-            # Without a body, no parser is asked.
+            # Without a body, no parser is called.
             if isinstance(request.data, dict):
                 raise ApiError("file_empty")
             body = cast("IO[bytes]", request.data)
@@ -56,7 +59,7 @@ class ForeignImportView(StrictAPIView):
 
 
 def _import(user: User, body: IO[bytes]) -> Outcome:
-    """Conversations are taken from mapped files one by one."""
+    """Import from mapped files, which are never in memory as a whole, one conversation at a time. Raises ApiError."""
     if archive.is_archive(body):
         with archive.unpacked(body, settings.MAX_IMPORT_BYTES) as export:
             return import_conversations(user, export.parts, ForeignFiles(user, export.archive, export.files))

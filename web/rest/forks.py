@@ -1,4 +1,4 @@
-"""Forks a session from one of its answers."""
+"""The view that forks a session from one of its answers."""
 
 from rest_framework import status
 from rest_framework.request import Request
@@ -26,7 +26,9 @@ class ForkView(StrictAPIView):
 
     @documented("sessions_fork", body=ForkBody, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request, session: str) -> Response:
-        """Copy the branch up to an answer into a new session. Runs are copied as imported ones; 409 while one is in progress."""
+        """Copy the branch up to an answer into a new session. 409 while a run of it is in progress.
+        The copied runs count as imported.
+        """
         found = get_own_session(request, session)
         body = self.body(ForkBody)
         nodes = found.messages.exclude(role=Role.SUMMARY)

@@ -31,7 +31,7 @@ class GroupsView(StrictAPIView):
 
 
 def groups_to_share_with(user: User) -> QuerySet[Group, Any]:
-    """Of staff who may change agents: all. Of others: their own."""
+    """Return all groups for staff who may change agents, and the own groups for other users."""
     if user.is_staff and user.has_perm("chat.change_agent"):
         return Group.objects.all()
     return Group.objects.filter(user=user)

@@ -22,7 +22,9 @@ def live(request: HttpRequest) -> JsonResponse:  # noqa: ARG001
 
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:
-    """200 if Postgres and the broker respond, Redis accepts a write and all migrations are applied, else 503; for operators the body names each check."""
+    """Return 200 if Postgres and the broker respond, Redis accepts a write and all migrations are applied, else 503.
+    For operators the body names each check.
+    """
     checks = {
         "postgres": _run_check(_check_postgres),
         "redis": _run_check(ping),
@@ -36,7 +38,7 @@ def ready(request: HttpRequest) -> JsonResponse:
 
 
 def _is_operator(request: HttpRequest) -> bool:
-    """While Postgres is away, only the token tells."""
+    """Return whether an operator asks. While Postgres is unavailable, only the token can prove it."""
     try:
         return is_operator(request)
     except UNAVAILABLE:

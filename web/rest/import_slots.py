@@ -1,4 +1,4 @@
-"""Limits how many imports a process works on at once: each may hold ten times the bytes of its file."""
+"""Limit on the concurrent imports of a process: each may hold ten times the bytes of its file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,9 @@ _importing: Final[set[object]] = set()
 
 @contextmanager
 def import_slot(user: object) -> Iterator[None]:
-    """user: the id; has one slot at most. Raises ApiError if none is free."""
+    """Hold one of the process's import slots during the block. Raises ApiError if none is free.
+    user: the user's id, which has at most one slot.
+    """
     with _lock:
         if user in _importing or len(_importing) >= MAX_AT_ONCE:
             raise ApiError("too_many_uploads")

@@ -1,4 +1,4 @@
-"""Parses a request body: one strict JSON object of bounded size."""
+"""Parsing of a request body: one strict JSON object of bounded size."""
 
 from collections.abc import Mapping
 from typing import IO, Any, Final

@@ -1,4 +1,4 @@
-"""Views of knowledge bases, and the search in one. What is allowed follows from the role of the member who asks."""
+"""Views of knowledge bases, and of the search in one. The role of the member decides what is allowed."""
 
 from typing import Any, Final
 
@@ -110,19 +110,19 @@ class KnowledgeBaseView(StrictAPIView):
 
     @documented("knowledge_bases_replace", body=KnowledgeBaseBody, answer=KnowledgeBaseAnswer)
     def put(self, request: Request, knowledge_base: str) -> Response:
-        """Replace a knowledge base; omitted fields get their default. Owners alone."""
+        """Replace a knowledge base; omitted fields get their default. Only for owners."""
         base = get_owned_base(request, knowledge_base)
         return self._change(base, self.body(KnowledgeBaseBody))
 
     @documented("knowledge_bases_update", body=KnowledgeBaseBody(partial=True), answer=KnowledgeBaseAnswer)
     def patch(self, request: Request, knowledge_base: str) -> Response:
-        """Update a knowledge base; omitted fields stay as they are. Owners alone."""
+        """Update a knowledge base; omitted fields stay as they are. Only for owners."""
         base = get_owned_base(request, knowledge_base)
         return self._change(base, self.body(KnowledgeBaseBody, partial=True))
 
     @documented("knowledge_bases_delete", statuses=(204,))
     def delete(self, request: Request, knowledge_base: str) -> Response:
-        """Delete a knowledge base with its documents, for all its members. Owners alone."""
+        """Delete a knowledge base with its documents, for all its members. Only for owners."""
         delete_base(get_owned_base(request, knowledge_base), current_user(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -147,7 +147,7 @@ class AcceptBody(StrictSerializer):
 class AcceptView(StrictAPIView):
     @documented("knowledge_bases_accept", body=AcceptBody, answer=KnowledgeBaseAnswer)
     def post(self, request: Request, knowledge_base: str) -> Response:
-        """Accept the membership that somebody else made. Idempotent. Who deletes the own membership declines it."""
+        """Accept a membership that somebody else created. Idempotent. To decline it, delete the own membership."""
         base, with_ownership = get_base(request, knowledge_base), self.body(AcceptBody)["ownership"]
         accept_base(base, current_user(request), with_ownership=with_ownership)
         return Response(_present(get_base(request, knowledge_base)))
@@ -165,7 +165,7 @@ class KnowledgeBaseSearchView(StrictAPIView):
         ],
     )
     def get(self, request: Request, knowledge_base: str) -> Response:
-        """Search the documents by words and by meaning: passages, the best first."""
+        """Search the documents by words and by meaning. Returns passages, best first."""
         base = get_readable_base(request, knowledge_base)
         text = request.query_params.get("q", "")
         if len(text) > MAX_QUERY_CHARACTERS:
@@ -176,7 +176,7 @@ class KnowledgeBaseSearchView(StrictAPIView):
 
 
 def get_base(request: Request, pk: str) -> KnowledgeBase:
-    """A base that the user is a member of, with the user's role. Raises ApiError."""
+    """Return a base that the user is a member of, with the user's role. Raises ApiError."""
     bases = KnowledgeBase.objects.with_role_of(current_user(request)).select_related("owner")
     return get_own_row(bases, pk, "knowledge_base")
 
@@ -189,7 +189,7 @@ def get_owned_base(request: Request, pk: str) -> KnowledgeBase:
 
 
 def get_readable_base(request: Request, pk: str) -> KnowledgeBase:
-    """One whose documents the user may read; for a restricted member there is nothing."""
+    """Return a base whose documents the user may read. Raises ApiError; restricted members get `not_found`."""
     base = get_base(request, pk)
     if base.role not in READING:
         raise ApiError("knowledge_base_not_found")
@@ -197,7 +197,7 @@ def get_readable_base(request: Request, pk: str) -> KnowledgeBase:
 
 
 def get_editable_base(request: Request, pk: str) -> KnowledgeBase:
-    """One whose documents the user may change."""
+    """Return a base whose documents the user may change. Raises ApiError."""
     base = get_readable_base(request, pk)
     if base.role not in EDITING:
         raise ApiError("not_allowed")
@@ -205,7 +205,7 @@ def get_editable_base(request: Request, pk: str) -> KnowledgeBase:
 
 
 def _accepted_by_change(request: Request, base: KnowledgeBase) -> KnowledgeBase:
-    """A base that its member changes is accepted by that."""
+    """Accept the membership for a member who changes the base."""
     if not base.is_accepted:
         accept_chosen(current_user(request).pk, [base.pk])
         base.is_accepted = True
@@ -218,7 +218,7 @@ def _present(base: KnowledgeBase) -> dict[str, Any]:
 
 
 def _validated(body: dict[str, Any]) -> dict[str, Any]:
-    """Without repeated topics and keywords."""
+    """Remove repeated topics and keywords from the body."""
     for name in {"topics", "routing_keywords"} & body.keys():
         body[name] = list(dict.fromkeys(body[name]))
     return body

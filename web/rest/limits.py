@@ -1,4 +1,4 @@
-"""Reports how much of each limit the user has used, so that clients can say so before it is reached."""
+"""The view of the user's limits and their use, so that clients can warn before one is reached."""
 
 from collections.abc import Callable, Iterable
 from itertools import chain
@@ -15,7 +15,7 @@ from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented
 from web.rest.request_slots import EXPENSIVE
 
-# Each yields the rows of what it limits, in the order in which clients receive them.
+# Each yields the rows of its limits, in the order in which clients receive them.
 SOURCES: Final[tuple[Callable[[User], Iterable[LimitUse]], ...]] = (
     daily_limits.limit_uses,
     admission.limit_uses,
@@ -28,7 +28,7 @@ class LimitsView(StrictAPIView):
 
     @documented("usage_limits_list", answer=list[LimitUseAnswer])
     def get(self, request: Request) -> Response:
-        """Report the limits that apply to the user, and how much of each is used. `max` is null if there is none."""
+        """List the limits that apply to the user, and how much of each is used. `max` is null if there is no limit."""
         user = current_user(request)
         uses = chain.from_iterable(source(user) for source in SOURCES)
         return Response([present_limit_use(use) for use in uses])

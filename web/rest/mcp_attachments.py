@@ -1,4 +1,4 @@
-"""Views of what MCP servers offer to be put into a message: resources become files of the user, prompts texts."""
+"""Views of the offers of MCP servers for messages: resources become files of the user, prompts become texts."""
 
 from typing import Final
 
@@ -51,7 +51,9 @@ class McpCatalogsView(StrictAPIView):
 
     @documented("mcp_catalogs_list", answer=list[McpCatalogAnswer])
     def get(self, request: Request) -> Response:
-        """List what MCP servers offer this user to be put into messages, by the servers' names; those that the user has to sign in to before they list anything are included."""
+        """List the resources and prompts that MCP servers offer this user for messages, by server name.
+        Servers that list nothing before the user has signed in are included.
+        """
         found = list_attachables(current_user(request))
         return Response([present_mcp_catalog(*attachable) for attachable in found])
 
@@ -61,7 +63,9 @@ class McpResourcesView(StrictAPIView):
 
     @documented("mcp_resources_attach", body=McpResourceBody, answer=McpRequestAnswer, statuses=(202,))
     def post(self, request: Request, server: str) -> Response:
-        """Have a resource read, once, and stored as a file of the user. `mcp-requests/{mcp_request}/` says how it went."""
+        """Request that a resource is read once and stored as a file of the user.
+        `mcp-requests/{mcp_request}/` has the outcome.
+        """
         uri = self.body(McpResourceBody)["uri"]
         begun = attach_resource(current_user(request), get_enabled_server(server), uri)
         return Response(present_mcp_request(begun), status.HTTP_202_ACCEPTED)
@@ -72,7 +76,7 @@ class McpPromptsView(StrictAPIView):
 
     @documented("mcp_prompts_fill", body=McpPromptBody, answer=McpRequestAnswer, statuses=(202,))
     def post(self, request: Request, server: str) -> Response:
-        """Have a prompt filled in by its server. `mcp-requests/{mcp_request}/` has its text then."""
+        """Request that a server fills in a prompt. `mcp-requests/{mcp_request}/` has the text afterwards."""
         body = self.body(McpPromptBody)
         begun = fill_prompt(
             current_user(request), get_enabled_server(server), body["name"], body["arguments"]
@@ -83,8 +87,8 @@ class McpPromptsView(StrictAPIView):
 class McpRequestView(StrictAPIView):
     @documented("mcp_requests_read", answer=McpRequestAnswer)
     def get(self, request: Request, mcp_request: str) -> Response:
-        """Read how a request to an MCP server gets on. It is forgotten some minutes after it was begun."""
+        """Read the state of a request to an MCP server. It is deleted some minutes after it was begun."""
         own = McpRequest.objects.filter(user=current_user(request)).select_related("server", "file")
-        # Pages ask again and again, and neither text is shown.
+        # Pages poll this, and neither text is returned.
         row = get_own_row(own.defer("server__document", "file__text"), mcp_request, "mcp_request")
         return Response(present_mcp_request(row))

@@ -1,4 +1,4 @@
-"""Views of MCP servers: everybody sees whose tools may be chosen, staff enter and change them."""
+"""Views of MCP servers: everybody reads which tools may be chosen, staff add and change servers."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -94,7 +94,7 @@ class McpServerBody(StrictSerializer):
 
 
 class McpServerPermission(IsAuthenticated):
-    """Everybody who is logged in reads; staff with the permission of the admin for what the method does change."""
+    """Every logged-in user may read. Staff may change if they have the admin's permission for the method."""
 
     by_method = _BY_METHOD
 
@@ -108,7 +108,7 @@ class McpServerPermission(IsAuthenticated):
 
 
 class McpServerRefreshPermission(McpServerPermission):
-    """Whatever the method: it is about a server that is there."""
+    """The permission to change servers for every method, since the view is about an existing server."""
 
     by_method: dict[str, str] = {}
 
@@ -118,14 +118,15 @@ class McpServersView(StrictAPIView):
 
     @documented("mcp_servers_list", answer=list[McpServerAnswer])
     def get(self, request: Request) -> Response:
-        """List the MCP servers by name, with the tools that agents and chats may choose now. Disabled ones, and how each is
-        reached, are shown to staff with the permission to view or change servers."""
+        """List the MCP servers by name, with the tools that agents and chats may choose now.
+        Only staff with the permission to view or change servers see disabled servers and how each server is reached.
+        """
         sees_all = _sees_all(request)
         return Response(_present(request, list(_visible(sees_all=sees_all)), for_staff=sees_all))
 
     @documented("mcp_servers_create", body=McpServerBody, answer=McpServerAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
-        """Add an MCP server; a worker lists its tools then. Requires staff with the permission to add servers."""
+        """Add an MCP server; a worker then lists its tools. Requires staff with the permission to add servers."""
         server = create_server(current_user(request), self.body(McpServerBody))
         [shown] = _present(request, [server], for_staff=True)
         return Response(shown, status.HTTP_201_CREATED)
@@ -152,7 +153,7 @@ class McpServerView(StrictAPIView):
 
     @documented("mcp_servers_delete", statuses=(204,))
     def delete(self, request: Request, server: str) -> Response:  # noqa: ARG002
-        """Delete an MCP server. Its tools are not offered any more; what they answered stays in the chats."""
+        """Delete an MCP server. Its tools are not offered any more; their answers stay in the chats."""
         _get_server(server).delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -162,7 +163,7 @@ class McpServerRefreshView(StrictAPIView):
 
     @documented("mcp_servers_refresh", answer=McpServerAnswer, statuses=(202,))
     def post(self, request: Request, server: str) -> Response:
-        """Have a worker list the server's tools again."""
+        """Request that a worker lists the server's tools again."""
         found = _get_server(server)
         request_listing(found)
         [shown] = _present(request, [found], for_staff=True)

@@ -1,4 +1,4 @@
-"""Views of signing in to an MCP server: everybody for themselves, staff for all where the server says so."""
+"""Views of signing in to an MCP server: users for themselves, or staff for all users if the server is set up so."""
 
 from typing import Annotated
 
@@ -18,7 +18,9 @@ from web.site_origin import site_url
 
 
 class McpUserPermission(IsAuthenticated):
-    """Everybody who is logged in: servers are there for all. Use cases check who signs in for all, and what was listed to whom."""
+    """Every logged-in user, since servers are for all.
+    Use cases check who may sign in for all users, and what was listed to whom.
+    """
 
 
 class McpSignInAnswer(Answer):
@@ -37,7 +39,9 @@ class McpSignInView(StrictAPIView):
 
     @documented("mcp_servers_sign_in", answer=McpSignInAnswer, statuses=(201,))
     def post(self, request: Request, server: str) -> Response:
-        """Begin to sign in to an MCP server. For a server that all users share, staff with the permission to change servers do."""
+        """Begin to sign in to an MCP server.
+        For a server that all users share, this requires staff with the permission to change servers.
+        """
         row = get_enabled_server(server)
         sign_in = begin_sign_in(current_user(request), row, site_url(reverse("mcp_callback")))
         sign_in.refresh_from_db(fields=["expires_at"])
@@ -47,11 +51,11 @@ class McpSignInView(StrictAPIView):
 
     @documented("mcp_servers_sign_out", statuses=(204,))
     def delete(self, request: Request, server: str) -> Response:
-        """Sign out of an MCP server: what calls of its tools were made with is deleted."""
+        """Sign out of an MCP server. The stored tokens for calls of its tools are deleted."""
         sign_out(current_user(request), get_enabled_server(server))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 def get_enabled_server(pk: str) -> McpServer:
-    """Raises ApiError."""
+    """Return the enabled server. Raises ApiError."""
     return get_own_row(McpServer.objects.without_documents().filter(is_enabled=True), pk, "mcp_server")

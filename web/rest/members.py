@@ -18,7 +18,7 @@ from web.rest.fields import MAX_USER_NAME, StrictChoiceField, StrictSerializer, 
 from web.rest.knowledge_bases import get_base, get_owned_base
 from web.rest.openapi import documented
 
-# (names of nobody at once, seconds after which one more is allowed): the answer tells which names exist.
+# (unknown names at once, seconds after which one more is allowed): the answer reveals which names exist.
 UNKNOWN_NAMES: Final = (20, 60)
 
 
@@ -34,7 +34,7 @@ class RoleBody(StrictSerializer):
 class MembersView(StrictAPIView):
     @documented("members_list", answer=list[MemberAnswer])
     def get(self, request: Request, knowledge_base: str) -> Response:
-        """List the members and their roles. Everybody who may read documents."""
+        """List the members and their roles. Only for members who may read documents."""
         base = get_base(request, knowledge_base)
         if base.role not in READING:
             raise ApiError("not_allowed")
@@ -42,7 +42,7 @@ class MembersView(StrictAPIView):
 
     @documented("members_create", body=MemberBody, answer=MemberAnswer, statuses=(201,))
     def post(self, request: Request, knowledge_base: str) -> Response:
-        """Make a user a member. Owners alone. After many names that nobody has, more are refused for some time (429)."""
+        """Make a user a member. Only for owners. After many unknown names, more are refused for some time (429)."""
         base = get_owned_base(request, knowledge_base)
         body, user = self.body(MemberBody), current_user(request)
         charges = [charge(UNKNOWN_NAMES, "unknown names", str(user.pk))]
@@ -55,7 +55,7 @@ class MembersView(StrictAPIView):
 class MemberView(StrictAPIView):
     @documented("members_update", body=RoleBody(partial=True), answer=MemberAnswer)
     def patch(self, request: Request, knowledge_base: str, member: str) -> Response:
-        """Give a member another role. Owners alone; one owner remains."""
+        """Change the role of a member. Only for owners. The last owner stays an owner."""
         base = get_owned_base(request, knowledge_base)
         found = _get_member(base, member)
         role = MemberRole(self.body(RoleBody, partial=True).get("role", found.role))
@@ -63,7 +63,7 @@ class MemberView(StrictAPIView):
 
     @documented("members_delete", statuses=(204,))
     def delete(self, request: Request, knowledge_base: str, member: str) -> Response:
-        """Remove a member: owners anybody, everybody else themselves. One owner remains."""
+        """Remove a member. Owners may remove anybody, others only themselves. The last owner cannot be removed."""
         base, user = get_base(request, knowledge_base), current_user(request)
         if base.role != MemberRole.OWNER and member.lower() != str(base.member):
             raise ApiError("not_allowed")

@@ -1,4 +1,4 @@
-"""Views that change what a message says."""
+"""Views that change the text of a message."""
 
 from django.conf import settings
 from rest_framework import status
@@ -27,7 +27,7 @@ class TextBody(StrictSerializer):
 class MessageView(StrictAPIView):
     @documented("messages_update", body=TextBody, answer=MessageAnswer)
     def patch(self, request: Request, message: str) -> Response:
-        """Change the text of a question while it waits for the answer above; its files stay."""
+        """Change the text of a question that waits for the answer above it; its files stay."""
         changed = change_question(get_own_message(request, message), self.body(TextBody)["text"])
         return Response(present_live_message(ChatMessage.objects.get(pk=changed.pk)))
 
@@ -35,7 +35,7 @@ class MessageView(StrictAPIView):
 class AnswerEditsView(StrictAPIView):
     @documented("edits_create", body=TextBody, answer=MessageAnswer, statuses=(201,))
     def post(self, request: Request, message: str) -> Response:
-        """Store another text for an answer, as a sibling of it where the current branch then ends."""
+        """Store another text for an answer as its sibling. The current branch then ends there."""
         edited = edit_answer(get_own_message(request, message), self.body(TextBody)["text"])
         answer = ChatMessage.objects.select_related("run", "feedback").get(pk=edited.pk)
         return Response(present_live_message(answer), status.HTTP_201_CREATED)

@@ -64,7 +64,9 @@ def get_own_message(request: Request, pk: str) -> ChatMessage:
 
 
 def _branch(session: Session, parameters: Any, limit: int | None) -> Any:
-    """Return the branch that the query names, of a long one the newest messages alone; `before` ends it above that message."""
+    """Return the branch that the query names, which `before` ends above that message.
+    limit: at most so many of the newest messages are read.
+    """
     at_most = None if limit is None else limit + 1  # `before` itself
     nodes = session.messages.exclude(role=Role.SUMMARY)
     if "leaf" in parameters:

@@ -1,4 +1,4 @@
-"""GET /metrics for Prometheus: the metrics of the whole deployment, the same from every web process. Outside /api/."""
+"""GET /metrics for Prometheus, outside /api/: the metrics of the whole deployment, the same from every web process."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import get_args
@@ -19,14 +19,16 @@ from web.rest.operators import is_operator
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Needs METRICS_TOKEN or a login of staff, except in development. With the token it works without Redis and Postgres."""
+    """Return the metrics. Except in development, this needs METRICS_TOKEN or a login of staff.
+    With the token it works without Redis and Postgres.
+    """
     if not is_operator(request):
         return error_response(request, 403)
     return HttpResponse(generate_latest(DeploymentCollector()), content_type=CONTENT_TYPE_LATEST)
 
 
 class DeploymentCollector(Collector):
-    """Collects from Postgres what is stored and from Redis what all processes have counted."""
+    """A collector of the rows in Postgres, and of the counts of all processes in Redis."""
 
     def collect(self) -> Iterator[Metric]:
         stored = gauges()
@@ -45,7 +47,7 @@ def _up_gauge(name: str, *, is_up: bool) -> Metric:
 
 
 def _queues(stored: Sequence[Metric]) -> set[str]:
-    """Also those that nobody reads: an alert on a series that disappears does not resolve."""
+    """Return all queues, including those without readers: an alert on a series that disappears does not resolve."""
     waiting = [
         sample for family in stored if family.name == "turnwire_queued_runs" for sample in family.samples
     ]
@@ -66,7 +68,9 @@ def _process_gauges(queues: Iterable[str]) -> list[Metric]:
 
 
 def _pool_gauges(pools: Sequence[presence.Pool]) -> list[Metric]:
-    """What a pool may be scaled by: its slots, and those in use, beside the runs that wait (turnwire_queued_runs)."""
+    """Return gauges by which a pool may be scaled: its slots and how many are in use.
+    The number of waiting runs (turnwire_queued_runs) completes them.
+    """
     meanings = {
         "workers": "Workers that take tasks of the queue.",
         "slots": "Tasks that they take side by side.",

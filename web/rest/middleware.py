@@ -1,5 +1,7 @@
-"""Gives every request an id, the client's or a new one, which its log records and turns carry; errors below /api/ the API's error shape;
-and probes an answer whatever host they ask for."""
+"""Middleware for request ids, API errors and probes.
+Every request gets an id, the client's or a new one, for its log records and turns. Errors below /api/ get the API's
+shape. Probes get an answer for any host.
+"""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -18,7 +20,9 @@ PROBES: Final = ("/health/live", "/health/ready")
 
 
 class RequestIdMiddleware:
-    """Must be the outermost middleware, to convert the error pages of exceptions in other middleware."""
+    """Middleware that sets request ids and converts errors.
+    It must be the outermost middleware, to convert the error pages of exceptions in other middleware.
+    """
 
     sync_capable = True
     async_capable = True
@@ -40,7 +44,7 @@ class RequestIdMiddleware:
             return _finish(request, await self.get_response(request))
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
-        """Of views outside DRF: what is temporary is no error of ours, and worth another try."""
+        """Return a page for a temporary exception of a view outside DRF, which is worth another try; else None."""
         page = busy_page(error)
         if page is not None and page.status_code >= 500:
             logger.error("request %s failed", request_id(request), exc_info=error)
@@ -49,9 +53,10 @@ class RequestIdMiddleware:
 
 @sync_and_async_middleware
 def answer_probes_of_any_host(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    """Load balancers and orchestrators ask by the address of the process, which ALLOWED_HOSTS does not have.
+    """Accept any host for probes.
 
-    Answers to probes hold no link, so that nothing is made of the name.
+    Load balancers and orchestrators use the address of the process, which is not in ALLOWED_HOSTS. Answers to probes
+    contain no links, so that the host is not used.
     """
 
     def answer(request: HttpRequest) -> Any:
@@ -68,7 +73,7 @@ def answer_probes_of_any_host(get_response: Callable[[HttpRequest], Any]) -> Cal
 def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     if request.path.startswith(_JSON_ONLY):
         response = convert_error_page(request, response)
-        # What one user reads is for no cache, in the browser or on the way.
+        # A response that depends on the user must not be cached, in the browser or by a proxy.
         response.headers.setdefault("Cache-Control", "no-store")
     response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
     return response

@@ -1,4 +1,4 @@
-"""Lists the models that users may choose."""
+"""The view that lists the models that users may choose."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response

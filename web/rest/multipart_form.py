@@ -1,4 +1,4 @@
-"""Parses an upload: a multipart form with one file and text fields, in bounded memory, cut at the limit of a file."""
+"""Parsing of an upload: a multipart form with one file and text fields, in bounded memory, up to a file size limit."""
 
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -6,8 +6,8 @@ from typing import IO, Any, Final
 
 from django.conf import settings
 
-# When the process starts, not with the first upload: a package of the same name (python-multipart) hands over to this one while it is
-# imported, and a second thread would find it empty.
+# Imported when the process starts, not with the first upload: during its import, a package of the same name
+# (python-multipart) is replaced by this one, and a second thread would find it empty.
 from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
 from rest_framework.parsers import BaseParser
 
@@ -15,20 +15,20 @@ from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import is_storable
 from knowledge.file_types import HEAD_BYTES
 
-# Beside the file: boundaries, headers (a name of 4,096 characters, percent-encoded, has 48 KiB) and text fields.
+# Bytes beside the file: boundaries, headers (a name of 4,096 characters, percent-encoded, has 48 KiB) and text fields.
 FORM_BYTES: Final = 256 * 1024
 MAX_HEADER_BYTES: Final = 64 * 1024
 MAX_FIELD_BYTES: Final = 1024
 MAX_PARTS: Final = 10
 FILE_FIELD: Final = "file"
 TEXT_FIELDS: Final = ("project", "title")
-# What is larger goes to a temporary file without a name.
+# A larger content is stored in a temporary file without a name.
 IN_MEMORY_BYTES: Final = 1024 * 1024
 _READ_BYTES: Final = 256 * 1024
 
 
 class UploadedContent:
-    """The one file of a form: its name as it was sent, its size in bytes, and its content, which close() forgets."""
+    """The one file of a form: its name as sent, its size in bytes, and its content, which close() discards."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -48,7 +48,7 @@ class UploadedContent:
     def close(self) -> None:
         self.content.close()
 
-    # A request may be refused, such as for its CSRF token, after its form was read and before a view has it.
+    # A request may be refused, for example for its CSRF token, after its form was read and before a view has it.
     __del__ = close
 
 
@@ -57,10 +57,10 @@ def too_large() -> ApiError:
 
 
 class FileFormParser(BaseParser):
-    """Returns {field: text or UploadedContent}."""
+    """A parser that returns {field: text or UploadedContent}."""
 
     media_type = "multipart/form-data"
-    # For web/rest/request_bodies.py: what is longer is not received to its end.
+    # For web/rest/request_bodies.py: a longer body is not received to its end.
     max_bytes = settings.MAX_FILE_BYTES + FORM_BYTES
     too_large = staticmethod(too_large)
 
@@ -118,11 +118,11 @@ def _events(parser: Any, stream: IO[Any], max_bytes: int) -> Iterator[Any]:
 
 
 def _begin(segment: Any, form: dict[str, Any]) -> str:
-    """Add the part to the form and return its name, which must be new."""
+    """Add the part to the form and return its name, which must be new. Raises ApiError."""
     name = segment.name or ""
     if not name or not is_storable(name) or name in form:
         raise ApiError("invalid_multipart")
-    # Some clients send no name of a file. What is no file is a text: views rely on that.
+    # Some clients send no file name. Any other part is a text: views rely on that.
     is_file = name == FILE_FIELD
     if segment.filename is not None and not is_file and name in TEXT_FIELDS:
         raise ApiError("invalid_type", field=name)

@@ -1,4 +1,4 @@
-"""Lists of rows of which a user keeps few: the latest updated first, in pages that begin behind a row of the page before."""
+"""Lists of rows of which a user has few: latest update first, in pages that begin after a row of the previous page."""
 
 from typing import Any, Final
 
@@ -9,7 +9,8 @@ from web.rest.api_view import get_own_row
 from web.rest.openapi import ID, query, whole_number
 from web.rest.pagination import page_size
 
-# Of one page; the default of the quotas of agents and projects, so that older clients, which read one page, see all.
+# The size of a page. It is the default of the quotas of agents and projects, so that older clients, which read one
+# page, see all rows.
 MAX_LISTED: Final = 200
 
 
@@ -21,7 +22,9 @@ def newest_rows_parameters(plural: str) -> list[OpenApiParameter]:
 
 
 def read_newest_rows(request: Request, own: Any, noun: str) -> list[Any]:
-    """The page of `own`, the user's rows, that the request asks for. `own` has after(row): those behind one. Raises ApiError."""
+    """Return the requested page of `own`, the user's rows. Raises ApiError.
+    `own` has after(row), which returns the rows after that one.
+    """
     limit = page_size(request.query_params, MAX_LISTED, MAX_LISTED)
     if "before" in request.query_params:
         own = own.after(get_own_row(own, request.query_params["before"], noun, field="before"))

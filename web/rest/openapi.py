@@ -1,4 +1,4 @@
-"""The OpenAPI document: the decorator that describes a view, and what drf-spectacular cannot find out by itself."""
+"""The OpenAPI document: the decorator that describes a view, and details that drf-spectacular cannot infer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast, get_args, get_origin
@@ -12,7 +12,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 
 from chat.sessions.portable.format import Portable
 
-# Its import is what drf-spectacular finds its extension by.
+# drf-spectacular finds the extension because the module is imported.
 from web.rest.answer_schemas import objects
 from web.rest.error_answer import ErrorAnswer
 from web.rest.fields import STORABLE, DescribedField, StrictSerializer
@@ -26,7 +26,7 @@ TEXT: Final = {"type": "string", **STORABLE}
 
 
 class IdConverter(StringConverter):
-    """An id in a path. Accepts any text: views parse ids, so that a malformed one has its own error code."""
+    """An id in a path. It accepts any text: views parse ids, so that a malformed id has its own error code."""
 
 
 def whole_number(least: int, most: int) -> dict[str, Any]:
@@ -43,8 +43,8 @@ def documented(
 ) -> Callable[[Any], Any]:
     """Describe a view method.
 
-    operation: the operation's id, verb last. statuses: those whose body is `answer`; a dict has the body of each media
-    type. parameters: of the query, and headers.
+    operation: the operation's id, verb last. statuses: the statuses whose body is `answer`; a dict has the body of each
+    media type. parameters: of the query, and headers.
     """
     answers = answer if isinstance(answer, dict) else {None: answer}
     responses: dict[Any, Any] = {
@@ -59,7 +59,7 @@ def documented(
 
 
 def accepts(*logins: str) -> Callable[[Any], Any]:
-    """Describe by which of LOGINS a view method may be called, if not by all. An empty name: without any."""
+    """Describe the LOGINS with which a view method may be called, if not all. An empty name means no login."""
     required: list[Any] = [{name: []} if name else {} for name in logins]
     return extend_schema(auth=required)
 
@@ -71,7 +71,7 @@ def query(name: str, schema: Mapping[str, Any], meaning: str, *, required: bool 
 
 
 class Schema(AutoSchema):
-    """Describes one view."""
+    """The description of one view."""
 
     def get_operation(self, *arguments: Any) -> dict[str, Any] | None:
         operation: dict[str, Any] | None = super().get_operation(*arguments)
@@ -88,7 +88,7 @@ class Schema(AutoSchema):
         return operation
 
     def _get_response_for_code(self, serializer: Any, *arguments: Any, **options: Any) -> dict[str, Any]:
-        """Also of `list[Answer]`, which drf-spectacular does not know."""
+        """Describe responses as drf-spectacular does, and those of `list[Answer]`, which it does not know."""
         if get_origin(serializer) is not list:
             return cast("dict[str, Any]", super()._get_response_for_code(serializer, *arguments, **options))  # type: ignore[no-untyped-call]
         [item] = get_args(serializer)
@@ -99,7 +99,7 @@ class Schema(AutoSchema):
 
 
 class StrictSerializerSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """Unknown members are refused, and fields say themselves what they accept."""
+    """The schema of a StrictSerializer: unknown members are refused, and fields describe what they accept."""
 
     target_class = StrictSerializer
     match_subclasses = True
@@ -115,7 +115,7 @@ class StrictSerializerSchema(OpenApiSerializerExtension):  # type: ignore[no-unt
 
 
 class SessionFileSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """The file of a session, whose types are not serializers."""
+    """The schema of a session file, whose types are not serializers."""
 
     target_class = Portable
 

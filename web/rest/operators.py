@@ -1,4 +1,4 @@
-"""Who may see how the deployment works: its metrics, the state of its services, and the description of its API."""
+"""Operators, who may see the state of the deployment: its metrics, its services, and the description of its API."""
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 
 def is_operator(request: HttpRequest) -> bool:
-    """Whether the request has METRICS_TOKEN as a bearer token, or is of staff. In development everybody is.
+    """Return whether the request has METRICS_TOKEN as a bearer token, or is by staff. In development, always True.
 
     A request with a token needs neither Postgres nor Redis.
     """
@@ -24,7 +24,7 @@ def is_operator(request: HttpRequest) -> bool:
 
 
 class MayReadContract(BasePermission):
-    """Staff, and whoever has an API token and therefore writes a client; in development everybody."""
+    """Staff, and users with an API token, who therefore write a client; in development everybody."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:  # noqa: ARG002
         return (

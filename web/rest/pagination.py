@@ -1,4 +1,4 @@
-"""Parses page sizes and cursors. A value out of range is an error and is never clamped."""
+"""Parsing of page sizes and cursors. A value out of range is an error and is never clamped."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from chat.protocol.members import ADDRESS
 MAX_PAGE: Final = 1000
 # Ten digits.
 MAX_PAGES: Final = 10**10 - 1
-# Of times that clients send: near the ends of the calendar, days and time zones overflow.
+# Years of times that clients send: near the ends of the calendar, days and time zones overflow.
 YEARS: Final = range(1970, 9000)
 
 
@@ -31,7 +31,7 @@ def page_size(parameters: Mapping[str, str], default: int | None, highest: int =
 
 
 def page_number(parameters: Mapping[str, str]) -> int:
-    """Parse `page`, from 1; default: 1. Raises ApiError."""
+    """Parse `page`, which is from 1 and defaults to 1. Raises ApiError."""
     text = parameters.get("page", "1")
     if not (text.isascii() and text.isdecimal() and len(text) <= 10):
         raise ApiError("invalid_pagination")
@@ -39,7 +39,7 @@ def page_number(parameters: Mapping[str, str]) -> int:
 
 
 class Page(Answer):
-    """Describes a page of a paginator's; its subclasses have `results`."""
+    """The description of a paginator's page; its subclasses have `results`."""
 
     next: Annotated[str | None, ADDRESS]
     previous: Annotated[str | None, ADDRESS]
@@ -67,7 +67,7 @@ class NewestFirstPagination(CursorPagination):
 
 
 def _check_position(text: str) -> None:
-    """Raises ValueError unless this is a time as our own cursors have it, which Postgres and Django accept as well."""
+    """Raise ValueError unless this is a time in the format of our cursors, which Postgres and Django accept too."""
     moment = datetime.fromisoformat(text)
     if moment.utcoffset() != timedelta(0) or moment.year not in YEARS or text != str(moment):
         raise ValueError(text)

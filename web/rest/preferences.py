@@ -1,4 +1,4 @@
-"""The views with which users read and change what they have chosen for all of their chats."""
+"""The views that read and change the user's preferences for all chats."""
 
 from typing import Final
 
@@ -25,12 +25,12 @@ class PreferencesBody(StrictSerializer):
 class PreferencesView(StrictAPIView):
     @documented("preferences_read", answer=PreferencesAnswer)
     def get(self, request: Request) -> Response:
-        """Read what the user has chosen for all chats."""
+        """Read the user's preferences for all chats."""
         return Response(present_preferences(Preferences.objects.of(current_user(request))))
 
     @documented("preferences_update", body=PreferencesBody(partial=True), answer=PreferencesAnswer)
     def patch(self, request: Request) -> Response:
-        """Change what the user has chosen for all chats, from the next answer on; omitted fields stay as they are."""
+        """Change the user's preferences for all chats, from the next answer on; omitted fields stay as they are."""
         fields = self.body(PreferencesBody, partial=True)
         check_offered(fields.get("models"))
         return Response(present_preferences(Preferences.objects.change(current_user(request), **fields)))

@@ -40,13 +40,13 @@ class ProjectsView(StrictAPIView):
         parameters=newest_rows_parameters("projects"),
     )
     def get(self, request: Request) -> Response:
-        """List the user's projects, the latest updated first, at most 200: the next page is `before` the last one."""
+        """List the user's projects, latest update first, at most 200. The next page is `before` the last project."""
         own = Project.objects.visible_to(current_user(request))
         return Response(present_projects(read_newest_rows(request, own, "project")))
 
     @documented("projects_create", body=ProjectBody, answer=ProjectAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
-        """Create a project. `files`: ids of the user's files; one that belongs to another project moves."""
+        """Create a project. `files`: ids of the user's files; a file of another project moves."""
         owner = current_user(request)
         fields = _resolve_fields(request, self.body(ProjectBody))
         files = fields.pop("files")
@@ -70,7 +70,7 @@ class ProjectView(StrictAPIView):
 
     @documented("projects_update", body=ProjectBody(partial=True), answer=ProjectAnswer)
     def patch(self, request: Request, project: str) -> Response:
-        """Update a project; omitted fields stay as they are. `files` are all that belong to it from now on."""
+        """Update a project; omitted fields stay as they are. `files` replaces all files of the project."""
         return self._change(request, get_own_project(request, project), self.body(ProjectBody, partial=True))
 
     @documented("projects_delete", statuses=(204,))
@@ -92,7 +92,7 @@ class ProjectView(StrictAPIView):
 class ProjectFilesView(StrictAPIView):
     @documented("project_files_create", body=ProjectFileBody, answer=FileAnswer, statuses=(201, 200))
     def post(self, request: Request, project: str) -> Response:
-        """Add one of the user's files. 200 if it belongs to the project already; one of another project moves."""
+        """Add one of the user's files. 200 if it already belongs to the project; a file of another project moves."""
         found = get_own_project(request, project)
         named = str(self.body(ProjectFileBody)["file"])
         file = get_own_row(_own_files(request), named, "file", field="file")
@@ -110,7 +110,7 @@ class ProjectFilesView(StrictAPIView):
 class ProjectFileView(StrictAPIView):
     @documented("project_files_delete", statuses=(204,))
     def delete(self, request: Request, project: str, file: str) -> Response:
-        """Take a file out of the project. The file itself stays."""
+        """Remove a file from the project. The file itself stays."""
         found = get_own_project(request, project)
         held = get_own_row(_own_files(request).filter(project=found), file, "file")
         if not held.leave(found):

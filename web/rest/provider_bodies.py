@@ -1,4 +1,4 @@
-"""What the operations of providers take and answer with."""
+"""The bodies of operations on providers."""
 
 import re
 from typing import Any, Final
@@ -16,11 +16,11 @@ from web.rest.fields import (
     VisibleCharField,
 )
 
-# As of LLM_MODELS.
+# The same range as for LLM_MODELS.
 SMALLEST_WINDOW: Final = 512
 LARGEST_WINDOW: Final = 10**8
 MAX_KEY_CHARACTERS: Final = 2_000
-# At the end of a request at most so many models are changed.
+# The most models that one request changes.
 MAX_MODELS_AT_ONCE: Final = 100
 _KEY: Final = r"^[!-~]*$"
 _PRICE: Final = r"^[0-9]{1,6}(\.[0-9]{1,6})?$"
@@ -35,7 +35,7 @@ class PatternField(StrictCharField):
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         text = super().run_validation(data)
-        # JSON Schema's $ is the end of the text.
+        # In JSON Schema, $ matches only the end of the text.
         if isinstance(text, str) and not re.fullmatch(self._pattern.strip("^$"), text):
             self.fail("invalid_value")
         return text

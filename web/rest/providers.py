@@ -1,4 +1,4 @@
-"""Views of providers, the servers of models that staff add without a restart. Keys are taken and never answered."""
+"""Views of providers, the model servers that staff add without a restart. Keys are accepted and never returned."""
 
 from typing import Any, Final
 
@@ -38,9 +38,9 @@ def may_view_providers(user: User | AnonymousUser) -> bool:
 
 
 class ProviderPermission(BasePermission):
-    """Staff with the permission of the admin for what the method does."""
+    """Staff with the admin's permission for the method."""
 
-    # Of the operations that change something of a provider that is there.
+    # The permissions that methods need; other methods change an existing provider.
     by_method = _BY_METHOD
 
     def has_permission(self, request: Request, view: Any) -> bool:  # noqa: ARG002
@@ -52,7 +52,7 @@ class ProviderPermission(BasePermission):
 
 
 class ProviderChangePermission(ProviderPermission):
-    """Whatever the method: it is about a provider that is there."""
+    """The permission to change providers for every method, since the view is about an existing provider."""
 
     by_method = {}
 
@@ -62,8 +62,9 @@ class ProvidersView(StrictAPIView):
 
     @documented("providers_list", answer=ProvidersAnswer)
     def get(self, request: Request) -> Response:  # noqa: ARG002
-        """List the providers of models: first that of the environment, if it has models, then the others, the oldest first.
-        Requires staff with the permission to view or change providers."""
+        """List the providers of models. Requires staff with the permission to view or change providers.
+        The provider of the environment comes first, if it has models, then the others, oldest first.
+        """
         rows = Provider.objects.existing().select_related("created_by").prefetch_related("models")
         found = [*_environment(), *(describe_provider(row) for row in rows)]
         answer = ProvidersAnswer(can_store_keys=encryption.is_available(), results=found)
@@ -71,7 +72,7 @@ class ProvidersView(StrictAPIView):
 
     @documented("providers_create", body=ProviderBody, answer=ProviderAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
-        """Add a provider, whose models can then be listed by a check. Requires staff with the permission to add providers."""
+        """Add a provider. A check can then list its models. Requires staff with the permission to add providers."""
         provider = create_provider(current_user(request), **self.body(ProviderBody))
         return Response(present_provider(provider), status.HTTP_201_CREATED)
 
@@ -81,12 +82,12 @@ class ProviderView(StrictAPIView):
 
     @documented("providers_read", answer=ProviderAnswer)
     def get(self, request: Request, provider: str) -> Response:  # noqa: ARG002
-        """Read a provider, with its models and how its latest check went."""
+        """Read a provider, with its models and the outcome of its latest check."""
         return Response(present_provider(_get_provider(provider)))
 
     @documented("providers_update", body=ProviderBody(partial=True), answer=ProviderAnswer)
     def patch(self, request: Request, provider: str) -> Response:  # noqa: ARG002
-        """Update a provider; omitted fields stay as they are. Runs that begin from then on use what it has."""
+        """Update a provider; omitted fields stay as they are. Runs that begin from then on use the new values."""
         found = _get_provider(provider)
         change_provider(found, **self.body(ProviderBody, partial=True))
         return Response(present_provider(_get_provider(provider)))
@@ -103,7 +104,7 @@ class ProviderModelsView(StrictAPIView):
 
     @documented("providers_models", body=ProviderModelsBody, answer=ProviderAnswer)
     def post(self, request: Request, provider: str) -> Response:  # noqa: ARG002
-        """Add models of the provider or change them; others stay as they are. Users may choose those that are enabled."""
+        """Add models of the provider or change them; others stay as they are. Users may choose the enabled ones."""
         found = _get_provider(provider)
         save_models(found.pk, self.body(ProviderModelsBody)["models"])
         return Response(present_provider(_get_provider(provider)))
@@ -114,7 +115,9 @@ class ProviderCheckView(StrictAPIView):
 
     @documented("providers_check", body=ProviderCheckBody, answer=ProviderAnswer, statuses=(202,))
     def post(self, request: Request, provider: str) -> Response:  # noqa: ARG002
-        """Have a worker list the provider's models and try one. How it went is in `latest_check`, once that is `done`."""
+        """Request that a worker lists the provider's models and tries one.
+        `latest_check` has the outcome once it is `done`.
+        """
         found = _get_provider(provider)
         request_check(found, self.body(ProviderCheckBody).get("model"))
         return Response(present_provider(found), status.HTTP_202_ACCEPTED)
@@ -128,7 +131,7 @@ def _get_provider(pk: str) -> Provider:
 def _environment() -> list[ProviderAnswer]:
     models = list(ModelConfig.objects.filter(provider=None))
     shown = models or settings.LLM_BASE_URL
-    # An address in the environment may have a password.
+    # An address from the environment may contain a password.
     scheme, _, rest = settings.LLM_BASE_URL.partition("://")
     return (
         [describe_environment(f"{scheme}://{rest.rpartition('@')[2]}" if rest else "", models)]

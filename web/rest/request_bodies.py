@@ -1,4 +1,4 @@
-"""ASGI middleware that limits the bytes and the time of request bodies, before Django stores them and knows who asks."""
+"""ASGI middleware that limits the bytes and the time of request bodies, before Django stores and authenticates them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -17,19 +17,19 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 
-# What somebody without a session and without a token may send: enough for every login.
+# The limit for clients without a session and a token: enough for every login.
 ANONYMOUS_BYTES: Final = 64 * 1024
-# All bodies of this process that have not been answered. Django keeps them in memory and in temporary files.
+# The limit for all unanswered bodies of this process. Django keeps them in memory and in temporary files.
 MAX_HELD_BYTES: Final = max(512 * 1024 * 1024, 2 * settings.MAX_IMPORT_BYTES)
 # A body may take REQUEST_BODY_TIMEOUT, and then as long as it arrives at this rate.
 SLOWEST_BYTES_PER_S: Final = 16 * 1024
-# A client that is still sending may receive the refusal only if what it sends is read meanwhile.
+# A client that is still sending receives the refusal only if its data is read meanwhile.
 LINGER_S: Final = 2.0
 _DISCONNECT: Final[Message] = {"type": "http.disconnect"}
 
 
 class BodyLimit(NamedTuple):
-    """max_bytes: of a body.  too_large: makes the refusal of a longer one, where a route has its own."""
+    """The limit of a body. too_large: returns the error for a longer body, if the route has its own."""
 
     max_bytes: int
     too_large: Callable[[], ApiError] | None = None
@@ -39,7 +39,7 @@ class BodyLimit(NamedTuple):
 
 
 class RequestBodies:
-    """Answers 413, 408 and 503 itself. Requests without a body pass unchanged."""
+    """Middleware that answers 413, 408 and 503 itself. Requests without a body pass unchanged."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
@@ -59,7 +59,7 @@ class RequestBodies:
             await _answer(body.refusal, headers, receive, send)
 
     def hold(self, number: int) -> bool:
-        """Count bytes that are kept now; False if they are too many."""
+        """Count bytes that are now held; return False if they are too many."""
         self._held_bytes += number
         return self._held_bytes <= MAX_HELD_BYTES
 
@@ -96,7 +96,7 @@ class _Body:
         return _DISCONNECT if self.refusal else message
 
     def _deadline(self) -> float:
-        """In the event loop's seconds."""
+        """Return the time by which the body must be complete, in the event loop's seconds."""
         return self._began_at + settings.REQUEST_BODY_TIMEOUT_S + self.received_bytes / SLOWEST_BYTES_PER_S
 
     def _count(self, number: int) -> None:
@@ -109,7 +109,7 @@ class _Body:
 
 
 def limit_of(path: str, headers: dict[bytes, bytes]) -> BodyLimit:
-    """What the body of a request to this path may have."""
+    """Return the limit for the body of a request to this path."""
     if b"authorization" not in headers and settings.SESSION_COOKIE_NAME.encode() not in headers.get(
         b"cookie", b""
     ):
@@ -120,7 +120,7 @@ def limit_of(path: str, headers: dict[bytes, bytes]) -> BodyLimit:
         return BodyLimit(ANONYMOUS_BYTES)
     given: Iterable[Any] = getattr(getattr(view, "cls", None), "parser_classes", ())
     media_type = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin1")
-    # If none accepts the type, the request is refused once it is read.
+    # If no parser accepts the type, the request is refused once it is read.
     parsers = [parser for parser in given if parser.media_type == media_type] or given
     # Other views are forms, which Django limits to the same size.
     form = settings.DATA_UPLOAD_MAX_MEMORY_SIZE or ANONYMOUS_BYTES
@@ -151,7 +151,7 @@ async def _answer(refusal: ApiError, headers: dict[bytes, bytes], receive: Recei
 
 
 async def _discard(receive: Receive) -> None:
-    """Read and forget what the client still sends, for a moment."""
+    """Read and discard further data of the client for LINGER_S."""
     try:
         async with asyncio.timeout(LINGER_S):
             more = True

@@ -1,6 +1,6 @@
-"""The member `options` of requests: what a turn, or every turn of a session or of an agent, asks of its models.
+"""The member `options` of requests: the options of a turn, or of every turn of a session or an agent.
 
-Each member may be null: the model's own value, whatever the session or its agent says.
+A member that is null means the model's own value, whatever the session or its agent says.
 """
 
 import json
@@ -37,7 +37,7 @@ _NAME: Final = r"^[a-zA-Z0-9_-]{1,64}$"
 
 @extend_schema_field(OpenApiTypes.NUMBER)
 class NumberField(DescribedField):
-    """A number between 0 and `most`, as it was sent."""
+    """A number between 0 and `most`, stored as sent."""
 
     default_error_messages = MESSAGES
 
@@ -72,7 +72,7 @@ class StopField(StringsField):
 
 @extend_schema_field(OpenApiTypes.OBJECT)
 class SchemaField(DescribedField):
-    """A JSON Schema, kept as text: what is in it is for the model server to judge."""
+    """A JSON Schema, stored as text. The model server validates its content."""
 
     default_error_messages = MESSAGES
 
@@ -93,7 +93,7 @@ class SchemaField(DescribedField):
 
 
 class WholeObject(StrictSerializer):
-    """Its required members are required in a partial change as well: it is replaced as a whole."""
+    """An object that is replaced as a whole: its required members are required in a partial change too."""
 
     def to_internal_value(self, data: Any) -> Any:
         values = super().to_internal_value(data)
@@ -113,7 +113,7 @@ class NamedSchema(WholeObject):
 
 
 class ResponseFormat(WholeObject):
-    """`json_schema` stands beside the type of this name, and beside no other."""
+    """The format of answers. `json_schema` is required with the type of this name, and refused with any other."""
 
     also = {
         "if": {"properties": {"type": {"enum": ["json_schema"]}}},
@@ -145,10 +145,10 @@ class OptionsBody(StrictSerializer):
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         given: dict[str, Any] = super().to_internal_value(data)
-        # Nothing to stop at is nothing asked for.
+        # An empty list of stops counts as no value.
         return {name: None if value == [] else _plain(value) for name, value in given.items()}
 
 
 def _plain(value: Any) -> Any:
-    """Without the class of validated objects, which is not JSON's."""
+    """Return the value with plain dicts instead of the class of validated objects, which is not a JSON type."""
     return {name: _plain(one) for name, one in value.items()} if isinstance(value, dict) else value

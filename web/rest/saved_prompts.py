@@ -1,4 +1,4 @@
-"""CRUD views of saved prompts: texts that a user puts into messages again and again."""
+"""CRUD views of saved prompts: texts that a user inserts into messages repeatedly."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ from web.rest.fields import StrictCharField, StrictSerializer, VisibleCharField
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
 
-# As of a message.
+# The same limit as for a message.
 MAX_TEXT_CHARACTERS: Final = 100_000
 
 
@@ -31,7 +31,7 @@ class SavedPromptsView(StrictAPIView):
         parameters=newest_rows_parameters("prompts"),
     )
     def get(self, request: Request) -> Response:
-        """List the user's saved prompts, the latest updated first, at most 200: the next page is `before` the last one."""
+        """List the user's saved prompts, latest update first, at most 200. The next page is `before` the last one."""
         own = SavedPrompt.objects.visible_to(current_user(request))
         return Response([present_saved_prompt(prompt) for prompt in read_newest_rows(request, own, "prompt")])
 

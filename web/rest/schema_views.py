@@ -1,4 +1,4 @@
-"""Serves the machine-readable contract: OpenAPI for REST, with a page to browse it."""
+"""Views of the machine-readable contract: OpenAPI for REST, with a page to browse it."""
 
 from threading import Lock
 from typing import Any, Final
@@ -20,14 +20,16 @@ from web.rest.operators import MayReadContract
 
 
 class RenderedSchema:
-    """The OpenAPI document in each format, made once: that takes the processor for seconds, and is the same for everybody."""
+    """The OpenAPI document in each format.
+    It is the same for everybody, and rendered once because that takes seconds of CPU time.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._by_type: dict[str, str | bytes] = {}
 
     def render(self, renderer: BaseRenderer) -> str | bytes:
-        # Who waits holds no connection.
+        # A waiting request holds no database connection.
         return_idle_connection()
         with self._lock:
             if renderer.media_type not in self._by_type:
@@ -42,7 +44,7 @@ SCHEMA: Final = RenderedSchema()
 class SchemaView(SpectacularAPIView):
     permission_classes: list[Any] = [MayReadContract]
 
-    # Without a login in development only.
+    # Without a login only in development.
     @accepts("", *LOGINS)
     @extend_schema(
         operation_id="schema_read",

@@ -1,4 +1,4 @@
-"""Imports a session with its files from a zip archive: its body, and the contents, which are taken like uploads."""
+"""Import of a session with its files from a zip archive: its body, and the contents, which are treated like uploads."""
 
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -27,14 +27,16 @@ _READ_BYTES: Final = 256 * 1024
 
 
 class _TemporaryBody(tempfile.SpooledTemporaryFile[bytes]):
-    """Closed at the latest when nothing refers to it: the check of the CSRF token parses bodies that no view gets to see."""
+    """A temporary file that is closed at the latest when it is unreferenced.
+    The CSRF check parses bodies that no view receives.
+    """
 
     def __del__(self) -> None:
         self.close()
 
 
 class SessionArchiveParser(BaseParser):
-    """Returns the body in a temporary file without a name, which the view closes."""
+    """A parser that returns the body in a temporary file without a name, which the view closes."""
 
     media_type = "application/zip"
     max_bytes = settings.MAX_IMPORT_BYTES
@@ -57,7 +59,7 @@ class SessionArchiveParser(BaseParser):
 def import_archive(user: User, body: IO[bytes]) -> Session:
     """Store the session and its files. Raises ApiError; then nothing is stored.
 
-    The contents are in the storage before their rows: if the process dies in between, the sweeper deletes them.
+    The contents are stored before their rows: if the process dies in between, the sweeper deletes them.
     """
     stored: dict[str, File] = {}
     with body, SessionArchive(body, settings.MAX_IMPORT_BYTES) as archive:
@@ -75,7 +77,7 @@ def import_archive(user: User, body: IO[bytes]) -> Session:
 
 
 def _store_content(user: User, archive: SessionArchive, entry: str, given: f.File) -> File:
-    """Only the name is taken from the manifest: what the file is, its content says."""
+    """Store one file of the archive. Only its name comes from the manifest: the content determines its type."""
     upload = UploadedContent(given.name)
     try:
         _unpack(archive, entry, given, upload)
@@ -99,12 +101,14 @@ def _unpack(archive: SessionArchive, entry: str, given: f.File, into: UploadedCo
 
 
 def discard(files: Iterable[File]) -> None:
-    """Delete contents whose rows were not stored, which a connection lost during the commit leaves open."""
+    """Delete contents whose rows were not stored.
+    After a connection was lost during the commit, only the rows tell that.
+    """
     waiting = {file.pk: str(file.content.name) for file in files}
     try:
         kept = set(File.objects.filter(pk__in=waiting).values_list("pk", flat=True))
     except DatabaseError:
-        return  # to the sweeper
+        return  # the sweeper deletes them
     for pk, path in waiting.items():
         if pk not in kept:
             blobs.discard(path)

@@ -40,7 +40,7 @@ _EXPORTERS: Final = {"json": as_json, "zip": as_zip}
 
 
 class SessionFileParser(StrictJSONParser):
-    """Accepts longer bodies than other views: a whole session."""
+    """A parser that accepts longer bodies than other views: a whole session."""
 
     max_bytes = f.MAX_BYTES
     max_values = f.MAX_VALUES
@@ -100,9 +100,9 @@ class ImportView(StrictAPIView):
         statuses=(201,),
     )
     def post(self, request: Request) -> Response:
-        """Store an export, JSON or zip, as a new session. Nothing of it is executed; invalid input stores nothing.
+        """Store an export, JSON or zip, as a new session. Its content is never executed; invalid input stores nothing.
 
-        The files of a zip are taken like uploads: checked, counted, and their texts extracted afterwards.
+        The files of a zip are treated like uploads: checked, counted, and their texts extracted afterwards.
         """
         user = current_user(request)
         # Before the body is decoded.

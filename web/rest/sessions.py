@@ -47,7 +47,7 @@ class SessionPage(Page):
 
 
 class KeepField(StrictBooleanField, DescribedField):
-    """False alone: a session is temporary from its beginning, or never."""
+    """A boolean that may only be false: whether a session is temporary is decided when it is created."""
 
     def to_internal_value(self, data: Any) -> bool:
         if super().to_internal_value(data):
@@ -117,7 +117,9 @@ class SessionsView(StrictAPIView):
         ],
     )
     def get(self, request: Request) -> Response:
-        """List sessions, the latest updated first. With `search`, `match` is the matching text with its context, in `match_message`."""
+        """List sessions, latest update first.
+        With `search`, `match` is the matching text with its context, and `match_message` is its message.
+        """
         text = request.query_params.get("search", "")
         sessions = Session.objects.search(current_user(request), text)
         if "project" in request.query_params:
@@ -142,7 +144,10 @@ class SessionsView(StrictAPIView):
 
     @documented("sessions_create", body=NewSessionBody, answer=SessionAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
-        """Create a session. A temporary one is deleted `TEMPORARY_CHAT_MINUTES` after the last socket has left it and its answers have ended."""
+        """Create a session.
+        A temporary session is deleted `TEMPORARY_CHAT_MINUTES` after the last socket has left it and its answers have
+        ended.
+        """
         fields = _resolve_fields(request, self.body(NewSessionBody), stored_bases=())
         session = create_session(current_user(request), **fields)
         return Response(present_current(session), status.HTTP_201_CREATED)
@@ -170,7 +175,9 @@ class SessionView(StrictAPIView):
         ],
     )
     def delete(self, request: Request, session: str) -> Response:
-        """Delete a session with its messages: into the trash, where only `trash/` finds it, or for good, as a temporary one."""
+        """Delete a session with its messages: into the trash, where only `trash/` finds it, or for good.
+        A temporary session is always deleted for good.
+        """
         found = get_own_session(request, session)
         is_permanent = query_flag(request, "permanent")
         if query_flag(request, "if_empty"):

@@ -1,4 +1,4 @@
-"""Views with which an owner creates, lists, updates and revokes public links to a branch, and with which visitors read it."""
+"""Views of public links to a branch: owners create, list, update and revoke them, and visitors read the branch."""
 
 from hashlib import sha256
 from typing import Any
@@ -23,7 +23,7 @@ from web.rest.pagination import MAX_PAGES, page_number
 from web.rest.request_slots import SHARED
 from web.rest.sessions import get_own_session
 
-# Open links of one session.
+# The most open links of one session.
 MAX_SHARES = 100
 
 
@@ -55,7 +55,7 @@ class SharesView(StrictAPIView):
 class ShareView(StrictAPIView):
     @documented("shares_update", body=ShareBody, answer=ShareAnswer)
     def patch(self, request: Request, share: str) -> Response:
-        """Change the leaf of the branch, or whether details are shown, behind the same link."""
+        """Change the leaf of the branch, or whether details are shown. The link stays the same."""
         found = _get_own_share(request, share)
         body = self.body(ShareBody)
         leaf = _find_leaf(found.session, body)
@@ -65,13 +65,13 @@ class ShareView(StrictAPIView):
 
     @documented("shares_delete", statuses=(204,))
     def delete(self, request: Request, share: str) -> Response:
-        """Revoke a link: from now on it is a 404."""
+        """Revoke a link. From now on it responds with 404."""
         _get_own_share(request, share).revoke()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class SharedPageView(StrictAPIView):
-    """Public: a link is its own permission, and reads no cookie."""
+    """A public view: the link is the permission, and no cookie is read."""
 
     authentication_classes = []
     permission_classes = [AllowAny]
@@ -86,7 +86,7 @@ class SharedPageView(StrictAPIView):
     def get(self, request: Request, link: str) -> HttpResponseBase:
         """Read a page of the branch behind a public link, oldest messages first. Short branches are one page.
 
-        The ETag serves clients that keep a page themselves: no answer is cached on the way (Cache-Control: no-store).
+        The ETag serves clients that store a page themselves: no cache may store the response (Cache-Control: no-store).
         """
         number = page_number(request.query_params)
         share = Share.objects.behind(link)

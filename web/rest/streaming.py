@@ -1,5 +1,6 @@
-"""Streamed responses: their chunks are produced in threads, hold no database connection while they are sent, and are closed
-on every path."""
+"""Streamed responses. Their chunks are produced in threads.
+They hold no database connection while they are sent, and are closed on every path.
+"""
 
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,30 +13,31 @@ from django.http import HttpRequest, StreamingHttpResponse
 from chat.infrastructure.threads import in_thread_of
 from web.rest.user_slots import Slot
 
-# Produced in one thread call.
+# Bytes that are produced in one thread call.
 _BLOCK_BYTES: Final = 256 * 1024
-# Apart from those of sockets: contents come from storages that may be slow.
+# Separate from the threads of sockets: contents come from storages that may be slow.
 _THREADS: Final = ThreadPoolExecutor(8, thread_name_prefix="stream")
 
 
 def streamed(
     request: HttpRequest, chunks: Iterator[bytes], slot: Slot, **options: Any
 ) -> StreamingHttpResponse:
-    """Return the response that sends `chunks`, an iterator that may query the database. `slot` is freed when it is closed.
+    """Return the response that sends `chunks`, an iterator that may query the database.
 
-    options: of StreamingHttpResponse.  ASGI and WSGI each stream only their own kind of iterator.
+    `slot` is freed when the response is closed. options: arguments of StreamingHttpResponse. ASGI and WSGI each stream
+    only their own kind of iterator.
     """
     kind = _Blocks if isinstance(request, ASGIRequest) else _Chunks
     return StreamingHttpResponse(kind(chunks, slot), **options)
 
 
 class _Content:
-    """The chunks of a response with its slot. Django calls close() when the response has ended, in whatever way."""
+    """The chunks of a response with its slot. Django calls close() whenever the response has ended, in any way."""
 
     def __init__(self, chunks: Iterator[bytes], slot: Slot) -> None:
         self._chunks: Iterator[bytes] = chunks
         self._slot = slot
-        # The client may go while a thread produces a block.
+        # The client may disconnect while a thread produces a block.
         self._producing = Lock()
 
     def read(self, at_least: int) -> bytes:
@@ -59,7 +61,7 @@ class _Content:
 
 
 class _Blocks(_Content):
-    """Under ASGI. The connection of each thread returns to the pool with its block."""
+    """The content under ASGI. The connection of each thread returns to the pool after its block."""
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self
@@ -72,7 +74,7 @@ class _Blocks(_Content):
 
 
 class _Chunks(_Content):
-    """Under WSGI, which tests use."""
+    """The content under WSGI, which tests use."""
 
     def __iter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""Views with which staff read and replace the system prompt, with the permissions that the admin asks for."""
+"""Views with which staff read and replace the system prompt, with the admin's permissions."""
 
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ _VIEW: Final = "chat.view_systemprompt"
 
 
 class SystemPromptPermission(BasePermission):
-    """Staff who may change the prompt read and replace it; staff who may view it read it."""
+    """Staff who may change the prompt may read and replace it; staff who may view it may read it."""
 
     def has_permission(self, request: Request, view: Any) -> bool:  # noqa: ARG002
         user = current_user(request)

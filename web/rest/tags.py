@@ -1,4 +1,4 @@
-"""Views of the tags of the user's sessions. They are set with the sessions (sessions.py)."""
+"""Views of the tags of the user's sessions. Tags are set with the sessions (sessions.py)."""
 
 from typing import Annotated, Any
 
@@ -17,7 +17,7 @@ from web.rest.openapi import TEXT, documented, query
 
 
 class TagField(VisibleCharField):
-    """One tag; space around it and repeated space in it are left out."""
+    """One tag. Surrounding and repeated spaces are removed."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_CHARACTERS, **kwargs)
@@ -30,7 +30,7 @@ class TagField(VisibleCharField):
 
 
 class TagsField(serializers.ListField, DescribedField):
-    """The tags of a session; one that is named twice, in whatever capitals, counts once."""
+    """The tags of a session. A repeated tag, regardless of case, counts once."""
 
     default_error_messages = MESSAGES
     child = TagField()
@@ -59,7 +59,7 @@ class TagBody(StrictSerializer):
 class TagsView(StrictAPIView):
     @documented("tags_list", answer=list[TagAnswer])
     def get(self, request: Request) -> Response:
-        """List the tags of the user's sessions, in the order of the alphabet."""
+        """List the tags of the user's sessions, in alphabetical order."""
         return Response([_present_tag(tag) for tag in list_tags(current_user(request))])
 
     @documented("tags_rename", body=TagBody, answer=TagAnswer)

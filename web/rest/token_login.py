@@ -1,4 +1,4 @@
-"""Creates an API token from a username and password. The only API call that needs no login."""
+"""The view that creates an API token from a username and password. It is the only API call that needs no login."""
 
 from typing import Any, Final
 
@@ -43,7 +43,7 @@ class TokenView(StrictAPIView):
     def post(self, request: Request) -> Response:
         """Create a token; earlier tokens stay valid. Repeated wrong passwords lock the login for a while."""
         credentials = self.body(Credentials)
-        # As the page's form does, and as names are stored.
+        # Normalised as by the page's form, and as names are stored.
         credentials["username"] = User.normalize_username(credentials["username"])
         if not settings.PASSWORD_LOGIN:
             raise ApiError("permission_denied")
@@ -53,10 +53,10 @@ class TokenView(StrictAPIView):
         if user is None or not may_log_in(user):
             raise ApiError("invalid_credentials")
         if has_second_factor(user):
-            # Made on the page, by who has the code too.
+            # Such users create tokens on the page, after entering the code too.
             raise ApiError("permission_denied")
         with quotas.TOKENS.room_for_one(user):
-            # Updates last_login.
+            # The signal updates last_login.
             user_logged_in.send(sender=type(user), request=request._request, user=user)  # noqa: SLF001
             _, token = AuthToken.objects.create(user)
         return Response({"token": token})

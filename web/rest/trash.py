@@ -1,4 +1,4 @@
-"""Views of the trash: list, restore and delete for good what the user has deleted."""
+"""Views of the trash: list, restore and delete for good the sessions that the user has deleted."""
 
 from rest_framework import status
 from rest_framework.request import Request
@@ -47,7 +47,7 @@ class TrashView(StrictAPIView):
 
     @documented("trash_empty", statuses=(204,))
     def delete(self, request: Request) -> Response:
-        """Delete all of it for good: nothing of it can be restored from now on."""
+        """Empty the trash. None of its sessions can be restored any more."""
         empty_trash(current_user(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -63,7 +63,7 @@ class TrashedSessionView(StrictAPIView):
 class RestorationView(StrictAPIView):
     @documented("trash_restore", answer=SessionAnswer)
     def post(self, request: Request, session: str) -> Response:
-        """Take a session out of the trash, as it was when it was deleted."""
+        """Restore a session from the trash, as it was when it was deleted."""
         return Response(present_session(restore_session(_get_trashed_session(request, session))))
 
 

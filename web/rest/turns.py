@@ -76,7 +76,7 @@ class ReplacedBody(StrictSerializer):
 
 
 class RegenerationBody(StrictSerializer):
-    # One model answers in a column.
+    # A column has the answer of one model.
     also = {"not": {"required": ["models", "replace"], "properties": {"models": {"minItems": 2}}}}
 
     models = ModelNamesField(required=False, least=1)
@@ -89,7 +89,7 @@ _IDEMPOTENCY_KEY: Final = OpenApiParameter(
     {
         "type": "string",
         "maxLength": MAX_CLIENT_MESSAGE_ID_CHARACTERS,
-        # Printable characters of Latin-1, which HTTP strips of spaces around them.
+        # Printable characters of Latin-1 without surrounding spaces, which HTTP strips.
         "pattern": r"^[!-~\u00a1-\u00ac\u00ae-\u00ff]([ -~\u00a1-\u00ac\u00ae-\u00ff]*[!-~\u00a1-\u00ac\u00ae-\u00ff])?$",
     },
     OpenApiParameter.HEADER,
@@ -120,7 +120,7 @@ class RegenerationsView(StrictAPIView):
     def post(self, request: Request, message: str) -> Response:
         """Answer a question again; the new answers become siblings of the earlier ones.
 
-        With `replace`, the one new answer stands in the column of that run, beside the other answers of its turn.
+        With `replace`, the single new answer takes the column of that run, beside the other answers of its turn.
         """
         found = get_own_message(request, message)
         body = self.body(RegenerationBody)

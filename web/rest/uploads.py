@@ -1,4 +1,4 @@
-"""Stores an upload: checks what it is and whether its owner has room, stores it, and has its text extracted."""
+"""Storage of an upload: checks its type and its owner's quota, stores it, and has its text extracted."""
 
 from django.contrib.auth.models import User
 
@@ -15,7 +15,7 @@ def store_upload(user: User, upload: UploadedContent, project: Project | None) -
     """
     file = describe_upload(user, upload)
     file.project = project
-    new_files.check_room(user, upload.size)  # before the storage has it; the row decides
+    new_files.check_room(user, upload.size)  # a check before the content is stored; the final one is with the row
     store_content(upload, file)
     try:
         new_files.store_row(user, file)
@@ -26,10 +26,10 @@ def store_upload(user: User, upload: UploadedContent, project: Project | None) -
 
 
 def describe_upload(user: User, upload: UploadedContent) -> File:
-    """The row of an accepted content, not stored yet. Raises ApiError."""
+    """Return the row of an accepted content, not stored yet. Raises ApiError."""
     return new_files.describe_file(user, upload.name, upload.head(), upload.size)
 
 
 def store_content(upload: UploadedContent, file: File) -> None:
-    """Put the content into the storage, where only the row, stored later, keeps it. Raises ApiError."""
+    """Store the content; without its row, stored later, the sweeper deletes it. Raises ApiError."""
     new_files.store_content(upload.content, file)

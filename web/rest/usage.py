@@ -1,4 +1,4 @@
-"""Reports the tokens and the cost of the user's answers, and of titles and summaries, by day and model."""
+"""The view of the tokens and the cost of the user's answers, and of titles and summaries, by day and model."""
 
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
@@ -38,8 +38,10 @@ class UsageView(StrictAPIView):
         ],
     )
     def get(self, request: Request) -> Response:
-        """Report runs that have ended, and requests for titles and summaries, oldest day first. Days are UTC. `cost` is null
-        if the price is unknown. Safe summaries count 5,500 tokens each and have no cost here, so that nothing of the documents can be told."""
+        """List runs that have ended, and requests for titles and summaries, oldest day first. Days are UTC.
+        `cost` is null if the price is unknown. Safe summaries count 5,500 tokens each and have no cost here, so that
+        nothing about the documents can be inferred.
+        """
         until = _parse_time(request, "to", time.max) or timezone.now()
         since = _parse_time(request, "from", time.min) or until - timedelta(days=DEFAULT_DAYS)
         if since > until:

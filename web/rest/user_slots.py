@@ -1,4 +1,4 @@
-"""Limits how much of one kind of work each user has in progress in this process, so that the others find room."""
+"""Limits on one kind of work that each user has in progress in this process, so that other users find room."""
 
 from collections import Counter
 from threading import Condition
@@ -7,12 +7,14 @@ from typing import Self
 from chat.protocol.errors import ApiError
 from knowledge.idle_connection import return_idle_connection
 
-# Retry-After of a refusal.
+# Retry-After of a refusal, in seconds.
 RETRY_AFTER_S = 5
 
 
 class UserSlots:
-    """most: slots of a user.  waiting: requests of a user that may wait for one.  wait_s: how long each of them does."""
+    """The slots of each user. most: slots per user.
+    waiting: requests of a user that may wait for a slot. wait_s: how long each may wait.
+    """
 
     def __init__(self, most: int, *, waiting: int = 0, wait_s: float = 0.0) -> None:
         self.most, self.waiting, self.wait_s = most, waiting, wait_s
@@ -21,7 +23,9 @@ class UserSlots:
         self._waiting: Counter[object] = Counter()
 
     def take(self, user: object) -> "Slot":
-        """Raises ApiError (429) if the user has no free slot. A request that waits holds no database connection."""
+        """Take a slot; wait for one if necessary. Raises ApiError (429) if none becomes free.
+        A request that waits holds no database connection.
+        """
         with self._changed:
             if self._taken[user] >= self.most:
                 self._wait(user)
@@ -51,7 +55,7 @@ class UserSlots:
 
 
 class Slot:
-    """One unit of work in progress. Freed once, however often that is asked for, and when nothing refers to it."""
+    """One unit of work in progress. It is freed once, however often free() is called, and when it is unreferenced."""
 
     def __init__(self, slots: UserSlots, user: object) -> None:
         self._slots: UserSlots | None = slots
@@ -68,7 +72,7 @@ class Slot:
     def __exit__(self, *_: object) -> None:
         self.free()
 
-    # A response that is dropped before it is sent, such as one whose client has gone, is never closed.
+    # A response that is dropped before it is sent, for example because its client has disconnected, is never closed.
     __del__ = free
 
 

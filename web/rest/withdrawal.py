@@ -1,4 +1,4 @@
-"""Withdraws a queued question."""
+"""The view that withdraws a queued question."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,6 +14,6 @@ from web.rest.sessions import present_current
 class WithdrawalView(StrictAPIView):
     @documented("withdrawal_create", answer=SessionAnswer)
     def post(self, request: Request, message: str) -> Response:
-        """Withdraw a question while it waits for the answer above; those that wait below it take its place."""
+        """Withdraw a question that waits for the answer above it. Questions that wait below it take its place."""
         session = withdraw_question(get_own_message(request, message))
         return Response(present_current(session))

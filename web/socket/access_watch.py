@@ -1,4 +1,4 @@
-"""Closes a socket whose login has ended: checks it when the user's access changes, and from time to time."""
+"""Closing of a socket whose login has ended. The login is checked when the user's access changes, and periodically."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ from chat.infrastructure.threads import in_thread
 from web.socket.authentication import HandshakeCredentials
 from web.socket.hub import Hub
 
-# For changes that nobody announced: by SQL, in a shell, or while Redis was unreachable.
+# For changes without an announcement: by SQL, in a shell, or while Redis was unreachable.
 RECHECK_S: Final = 20.0
 RETRY_S: Final = 1.0
 
@@ -50,7 +50,9 @@ class AccessWatch:
         self._is_due.set()
 
     async def _listen(self) -> None:
-        """The socket does not wait for Redis; what changed until it confirms is found by a check afterwards."""
+        """Listen to the channel without delaying the socket.
+        The check after Redis's confirmation finds changes that happened before it.
+        """
         await self._hub.listen(self._channel, self)
         self._is_due.set()
 
@@ -66,7 +68,7 @@ class AccessWatch:
             try:
                 is_valid = await in_thread(self._credentials.still_identify, self._user)
             except (DatabaseError, PoolTimeout):
-                # A database that is unreachable for a moment logs no one out.
+                # A database that is unreachable for a moment logs nobody out.
                 wait_s = RETRY_S
                 continue
             wait_s = RECHECK_S

@@ -1,4 +1,4 @@
-"""The AsyncAPI document: commands from asyncapi.yaml, and everything that clients receive from the Structs that are sent."""
+"""The AsyncAPI document: commands from asyncapi.yaml, and frames to clients from the Structs that are sent."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -25,7 +25,7 @@ from web.socket import replies
 _COMMANDS: Final = Path(__file__).parent / "asyncapi.yaml"
 _SCHEMAS: Final = "#/components/schemas/"
 _SOCKET: Final = "#/channels/socket"
-# By operation, what the server sends.
+# The Structs that the server sends, by operation.
 _SENT: Final[Mapping[str, tuple[type[Struct], ...]]] = {
     "reply": (
         replies.Subscribed,
@@ -61,7 +61,7 @@ _SENT: Final[Mapping[str, tuple[type[Struct], ...]]] = {
     ),
     "push_of_files": (frames.FileFrame, frames.ModelsChanged),
 }
-# Sets of values that have a name of their own.
+# Sets of values that have a schema of their own.
 _NAMED: Final = {
     "ErrorCode": CODES,
     "Status": [str(status) for status in Status],
@@ -101,7 +101,7 @@ def build_document() -> dict[str, Any]:
 
 def _describe_schemas(structs: Iterable[type[Struct]]) -> dict[str, Any]:
     schemas = describe(list(structs))
-    # Events that an earlier release has recorded lack members.
+    # Events that were recorded by an earlier release lack members.
     schemas["SessionFrame"]["required"] = ["n", "session", "type"]
     schemas["Error"]["properties"]["code"]["examples"] = sorted(run_errors.RUN_ERRORS)
     schemas["Stop"]["properties"]["finish_reason"]["enum"] = [*CUT]
@@ -114,7 +114,7 @@ def _describe_schemas(structs: Iterable[type[Struct]]) -> dict[str, Any]:
 
 
 def _name_values(member: dict[str, Any]) -> None:
-    """Refer to a set of values that has a name, instead of repeating it."""
+    """Refer to a set of values that has a name, instead of repeating the values."""
     for name, values in _NAMED.items():
         if sorted(member.get("enum", ())) == sorted(values):
             del member["enum"]
@@ -127,7 +127,7 @@ def _tag(struct: type[Struct]) -> str:
 
 
 def _message_name(struct: type[Struct]) -> str:
-    """Its tag; `error` is that of a packet's body as well."""
+    """Return the tag of the Struct. ErrorFrame has another name, since a packet's body has the tag `error` too."""
     return "error_frame" if struct is replies.ErrorFrame else _tag(struct)
 
 

@@ -1,4 +1,4 @@
-"""Authenticates a websocket by API token or session cookie, at the handshake and again for every command.
+"""Authentication of a websocket by API token or session cookie, at the handshake and again for every command.
 
 The functions that query the database are synchronous; the consumer calls them in threads.
 """
@@ -26,7 +26,7 @@ class _ValidToken(NamedTuple):
     scope: str | None
 
 
-# The check that knox makes, without its search by prefix: the whole token was compared when the socket opened.
+# knox's check without its search by prefix: the whole token was compared when the socket opened.
 # Parameters: digest, user. Plan: knox's index of digest, primary keys of auth_user and chat_tokenscope.
 _STILL_VALID: Final = Statement(
     """
@@ -48,7 +48,7 @@ class HandshakeCredentials(NamedTuple):
     session_key: str = ""
 
     def find_user(self) -> User | None:
-        """Return the active user they identify now; None if there is none (any more)."""
+        """Return the active user that the credentials identify now; None if there is none (any more)."""
         return _find_token_user(self.token) if self.token else _find_session_user(self.session_key)
 
     def still_identify(self, user: User) -> bool:
@@ -56,7 +56,9 @@ class HandshakeCredentials(NamedTuple):
         return self.find_scope(user) is not None
 
     def find_scope(self, user: User) -> Scope | None:
-        """Return what they allow `user` now; None if find_user() would not return the user. Called for every command."""
+        """Return the scope that the credentials give `user` now; None if they do not identify the user.
+        Called per command.
+        """
         if self.token:
             valid = _STILL_VALID.first(digest=hash_token(self.token), user=user.pk)
             return valid and Scope(valid.scope or Scope.WRITE)
@@ -74,10 +76,11 @@ def read_credentials(headers: Iterable[tuple[bytes, bytes]]) -> HandshakeCredent
 
 
 def is_same_origin(headers: Iterable[tuple[bytes, bytes]], scheme: str) -> bool:
-    """Return whether Origin, if there is one, is this site's: browsers always send it and never forge it.
+    """Return whether Origin, if present, is this site's: browsers always send it and never forge it.
 
-    scheme: the socket's, ws or wss. A page without TLS may be anybody's who sits on the way, so it opens no socket of a site
-    that has TLS. A page with TLS may open what seems to be a socket without: a proxy that is not trusted ends TLS.
+    scheme: the socket's, ws or wss. A page without TLS may come from anybody on the network, so it may not open a
+    socket of a site with TLS. A page with TLS may open a socket that seems to have none, behind an untrusted proxy that
+    ends TLS.
     """
     by_name = _decode_headers(headers)
     host = by_name.get("host", "").lower()

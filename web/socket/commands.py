@@ -1,6 +1,6 @@
-"""Parses and validates websocket commands as strictly as REST bodies. No I/O.
+"""Parsing and validation of websocket commands, as strict as for REST bodies. No I/O.
 
-Commands are executed by consumer.py and, where they change rows, by handlers.py.
+Commands are executed by consumer.py and, if they change rows, by handlers.py.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,8 @@ _MAX_CURSORS: Final = 200
 class Command:
     """A command of a known type with known member names, whose values are not validated yet.
 
-    id: echoed in the reply, if the client gave one. has_request_id: whether it gave a request_id, which is then told.
+    id: echoed in the reply, if the client sent one. has_request_id: whether the client sent a request_id, which the
+    reply then has.
     """
 
     type: str
@@ -34,7 +35,9 @@ class Command:
 
 @dataclass(frozen=True)
 class SubscribeCommand:
-    """since: n of the latest session event that the client has. cursors: the latest packet it has, by run."""
+    """A subscription to a session.
+    since: n of the latest session event that the client has. cursors: the latest packet that it has, by run.
+    """
 
     session: UUID
     since: int | None
@@ -58,10 +61,7 @@ _MEMBERS: Final[dict[str, tuple[frozenset[str], frozenset[str]] | None]] = {
 
 
 def decode_frame(text: str) -> tuple[Any, Members]:
-    """Return the command's `id` and the whole object, before anything else is validated: errors echo the id.
-
-    Raises ApiError.
-    """
+    """Return the command's `id` and the whole object, before validation: errors echo the id. Raises ApiError."""
     frame = decode(text)
     command_id = frame.get("id")
     if isinstance(command_id, bool | list | dict) or (isinstance(command_id, str) and len(command_id) > 200):
@@ -105,7 +105,7 @@ def parse_subscribe(members: Members) -> SubscribeCommand:
 
 
 def parse_stop(members: Members) -> tuple[Literal["run", "turn"], UUID]:
-    """Return the kind and the id of what to stop. Raises ApiError unless exactly one is named."""
+    """Return the kind and the id of what to stop. Raises ApiError unless the command names exactly one."""
     if ("run" in members) == ("turn" in members):
         raise ApiError("field_required", "Name either a run or a turn.", field="run")
     noun: Literal["run", "turn"] = "run" if "run" in members else "turn"

@@ -1,7 +1,7 @@
-"""The Channels consumer behind /ws/: authenticates, executes commands, answers each, and closes.
+"""The Channels consumer of /ws/, which authenticates, executes commands, answers each, and closes.
 
-Pushed packets come from subscription.py. A separate task writes (writer.py), so that a client that reads slowly
-does not block its own `stop`.
+Pushed packets come from subscription.py. A separate task writes (writer.py), so that a client that reads slowly does
+not block its own `stop`.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.is_closing = False
         if not authentication.is_same_origin(self.scope["headers"], self.scope.get("scheme", "ws")):
             self.is_closing = True
-            await self.close()  # before accept(): the handshake is answered with 403
+            await self.close()  # before accept(), so that the handshake is refused with 403
             return
         await self.accept()
         OPEN_SOCKETS.add(self)
@@ -104,7 +104,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close_with(CloseCode.FLOODING)
 
     async def disconnect(self, code: int) -> None:  # noqa: ARG002
-        """Release what this socket holds. A disconnect never stops a run."""
+        """Release the resources of this socket. A disconnect never stops a run."""
         OPEN_SOCKETS.discard(self)
         self.is_closing = True
         self._unsubscribe_all()
@@ -127,7 +127,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.close(code=code)
 
     def _admit(self, text: str | None) -> str:
-        """Return the text of a frame within the rate limit. Raises ApiError."""
+        """Return the text of a frame if the rate limit allows it. Raises ApiError."""
         if not self.rate_limit.take(asyncio.get_running_loop().time()):
             raise ApiError("rate_limited", "Too many commands. Slow down.")
         if text is None:
@@ -225,11 +225,11 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.slow_close = asyncio.create_task(self.close_with(CloseCode.SLOW_CONSUMER))
 
     def _close_mute_socket(self) -> None:
-        """The client reconnects, and goes on after what it has."""
+        """Close a socket that cannot be written to. The client reconnects, and continues after its last packet."""
         self.mute_close = asyncio.create_task(self.close_with(CloseCode.RESTART))
 
     def _answer(self, command: commands.Command, reply: Reply) -> None:
-        # Of what was started, always: the turn keeps it.
+        # A reply about something started always has the id, since the turn stores it.
         if command.has_request_id or isinstance(reply, Accepted):
             reply.request_id = log_context.current_request_id()
         if command.id is not None:
@@ -241,7 +241,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if described.status >= 500:
             logger.error("a command failed", exc_info=error)
         body = described.body(log_context.current_request_id())
-        # Errors of the same kind are the same for every client, unless somebody is to find them in the logs.
+        # Errors of one kind are the same for every client, unless they must be found in the logs.
         if described.status < 500 and "request_id" not in frame:
             del body["request_id"]
         command_id = frame.get("id")

@@ -1,4 +1,4 @@
-"""Tracks how far one subscription has delivered each of its logs (its runs' and its session's). No I/O."""
+"""The progress of one subscription in each of its logs (those of its runs and its session). No I/O."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ class LogFeed:
     checked_at: float  # the latest publication or comparison with the log
     published_at: float  # the latest publication
     heartbeat_at: float = 0.0  # the latest heartbeat sent
-    # While it is healing (being read from the log), publications are not forwarded; has_gap says that some came.
+    # While it is healing (being read from the log), publications are not forwarded; has_gap says that some arrived.
     is_healing: bool = False
     has_gap: bool = False
     has_stopped: bool = False
@@ -33,7 +33,7 @@ class LogFeed:
 
 @dataclass(slots=True)
 class SubscriptionFeeds:
-    """All feeds of one subscription. live: those of runs that have not stopped, by run."""
+    """All feeds of one subscription. live: the feeds of runs that have not stopped, by run."""
 
     events: LogFeed
     runs: dict[str, LogFeed] = field(default_factory=dict)
@@ -47,11 +47,11 @@ class SubscriptionFeeds:
         return feed
 
     def resume(self, feed: LogFeed) -> None:
-        """Expect packets again: the run was continued after its end."""
+        """Mark the run's log as live again: the run was continued after its end."""
         feed.has_stopped = False
         self.live[feed.name] = feed
 
     def stop(self, feed: LogFeed) -> None:
-        """Mark the run's log as ended. The feed is kept, so that repeated packets are recognised as such."""
+        """Mark the run's log as ended. The feed is kept to recognise repeated packets."""
         feed.has_stopped = True
         self.live.pop(feed.name, None)

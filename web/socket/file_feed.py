@@ -1,5 +1,6 @@
-"""Forwards what becomes of a user's files, and that the models to choose from have changed, to one socket. The lines are
-neither stored nor numbered."""
+"""Forwarding of a user's file events, and of changes of the offered models, to one socket.
+The lines are neither stored nor numbered.
+"""
 
 import asyncio
 
@@ -19,7 +20,7 @@ class FileFeed:
         self._hub = hub
 
     def start(self) -> None:
-        """The socket does not wait for Redis."""
+        """Listen in a task, so that the socket does not wait for Redis."""
         self._task = asyncio.create_task(self._listen())
 
     async def _listen(self) -> None:
@@ -37,4 +38,4 @@ class FileFeed:
         self._outbox.put(lines)
 
     def on_gap(self) -> None:
-        """Nothing is said: a client that has waited for long reads the file."""
+        """Ignore the gap: a client that has waited for long reads the file itself."""

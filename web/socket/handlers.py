@@ -1,6 +1,6 @@
-"""Executes the websocket commands that change rows, by the same use cases as the REST API.
+"""Execution of the websocket commands that change rows, by the same use cases as the REST API.
 
-Synchronous; the consumer calls them in threads. Each returns the reply and raises ApiError.
+Handlers are synchronous; the consumer calls them in threads. Each returns the reply and raises ApiError.
 """
 
 from uuid import UUID
@@ -49,7 +49,7 @@ def go_on(user: User, members: commands.Members) -> Accepted:
 
 
 def approve(user: User, members: commands.Members) -> Accepted:
-    """Decide about a tool call. The members except `tool_call` are the body of POST approval."""
+    """Decide on a tool call. The members except `tool_call` are the body of POST approval."""
     call = commands.parse_member_id(members, "tool_call")
     serializer = ApprovalBody(data={name: value for name, value in members.items() if name != "tool_call"})
     serializer.is_valid(raise_exception=True)

@@ -1,6 +1,6 @@
-"""Distributes what this web process receives from Redis pub/sub to the sockets subscribed to each channel.
+"""Distribution of Redis pub/sub messages to the sockets of this web process that are subscribed to each channel.
 
-One pub/sub connection per process; a channel stays subscribed while any socket needs it. The hub parses
+There is one pub/sub connection per process; a channel stays subscribed while any socket needs it. The hub parses
 headers, never packets, and forwards the received bytes. Cursors and healing are in subscription.py.
 """
 
@@ -14,7 +14,7 @@ from chat.log.stream import session_channel
 from web.socket.pubsub import PubSubConnection
 from web.socket.watchdog import Watchdog
 
-# The beginning of a `stop` packet as encoded; a text that quotes it has its quotes escaped.
+# The beginning of an encoded `stop` packet; in a text that quotes it, the quotes are escaped.
 _STOP: Final = b'"obj":{"type":"stop",'
 _STOP_WITHIN_BYTES: Final = 80
 
@@ -45,21 +45,21 @@ def ends_with_stop(lines: bytes) -> bool:
 
 
 class SessionSubscriber(Protocol):
-    """Receives the numbered publications of one session."""
+    """The interface of receivers of one session's numbered publications."""
 
     def receive(self, publication: Publication) -> None: ...
 
     def heal_everything(self) -> None:
-        """Read again what publications may have been missed."""
+        """Read publications again that may have been missed."""
 
 
 class ChannelListener(Protocol):
-    """Receives the messages of a channel that is not a session's: whole lines, without numbers."""
+    """The interface of receivers of a channel that is not a session's: whole lines, without numbers."""
 
     def receive_lines(self, lines: bytes) -> None: ...
 
     def on_gap(self) -> None:
-        """Messages may have been missed."""
+        """React to messages that may have been missed."""
 
 
 class SessionTopic:
@@ -82,11 +82,11 @@ class Hub:
         self._pubsub = PubSubConnection(self._distribute, self._heal_all)
 
     async def join(self, session: str, subscriber: SessionSubscriber) -> None:
-        """Return once everything published in the session from now on reaches the subscriber."""
+        """Subscribe to the session; return once every later publication reaches the subscriber."""
         channel = session_channel(session)
         topic = self.topics.setdefault(channel, SessionTopic(session))
         topic.subscribers.append(subscriber)
-        # Also for a second socket: the SUBSCRIBE of the first may not be confirmed yet.
+        # This applies to a second socket too: the SUBSCRIBE of the first may not be confirmed yet.
         await self._pubsub.subscribe(channel)
 
     def leave(self, session: str, subscriber: SessionSubscriber) -> None:
@@ -99,7 +99,7 @@ class Hub:
                 self._pubsub.unsubscribe(channel)
 
     async def listen(self, channel: str, listener: ChannelListener) -> None:
-        """Return once everything published on the channel from now on reaches the listener."""
+        """Listen to the channel; return once every later publication reaches the listener."""
         self.listeners.setdefault(channel, []).append(listener)
         await self._pubsub.subscribe(channel)
 

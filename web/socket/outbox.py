@@ -1,4 +1,4 @@
-"""Bounded queue of one socket's outgoing lines, joined to a frame when they are taken. No I/O.
+"""Bounded queue of one socket's outgoing lines, which are joined to a frame when they are taken. No I/O.
 
 A frame holds one or more JSON objects, one per line.
 """
@@ -15,11 +15,13 @@ FRAME_BYTES: Final = 256 * 1024
 
 
 class Outbox:
-    """put() never blocks; wait() blocks until take() has something to return. All on one event loop."""
+    """A queue of outgoing lines, used on one event loop.
+    put() never blocks; wait() blocks until take() has something to return.
+    """
 
     def __init__(self) -> None:
-        # Set by the writer around a write. The limits apply only then: otherwise the queue is about to be
-        # written, and one burst of many runs does not make a slow client.
+        # Set by the writer around a write. The limits apply only then: otherwise the queue is about to be written, and
+        # one burst of many runs does not mean a slow client.
         self.is_writing = False
         self._chunks: list[bytes] = []
         self._packets = 0
@@ -45,11 +47,11 @@ class Outbox:
         self._has_data.set()
 
     async def wait_for_space(self) -> None:
-        """Return when half of the buffer is free. For producers that can wait, such as replay from the log."""
+        """Wait until half of the buffer is free. For producers that can wait, such as replay from the log."""
         await self._has_space.wait()
 
     async def wait(self) -> bool:
-        """Return when there is something to take; False if the outbox is closed and empty."""
+        """Wait for data; return False if the outbox is closed and empty."""
         if not self._chunks and not self.is_closed:
             await self._has_data.wait()
         return bool(self._chunks)

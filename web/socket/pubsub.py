@@ -1,7 +1,7 @@
-"""One Redis pub/sub connection that reconnects and restores its channels.
+"""One Redis pub/sub connection, which reconnects and restores its channels.
 
-A subscription is in force from Redis's confirmation, not from the command. Messages are passed on as bytes;
-parsing them, and reading again what was missed during a reconnect, is left to the hub.
+A subscription is in force from Redis's confirmation, not from the command. Messages are passed on as bytes; the hub
+parses them, and reads messages again that were missed during a reconnect.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ Confirmation = asyncio.Future[None]
 
 
 class PubSubConnection:
-    """Calls on_message(channel, payload) on the event loop for every message.
+    """A connection that calls on_message(channel, payload) on the event loop for every message.
 
-    Calls on_restored() when a lost connection is back and every channel is confirmed again: messages may have
+    It calls on_restored() when a lost connection is back and every channel is confirmed again, since messages may have
     been missed in between.
     """
 
@@ -42,7 +42,9 @@ class PubSubConnection:
         self._task: asyncio.Task[None] | None = None
 
     async def subscribe(self, channel: str) -> None:
-        """Return once Redis has confirmed; every later publication is received. Waits while Redis is unreachable."""
+        """Subscribe; return once Redis has confirmed, so that every later publication is received.
+        Waits while Redis is unreachable.
+        """
         if self._task is None:
             self._task = start_task("pubsub", self._keep_connected)
         confirmation: Confirmation = asyncio.get_running_loop().create_future()
@@ -90,7 +92,7 @@ class PubSubConnection:
             writer.cancel()
 
     def _resubscribe_all(self) -> None:
-        """Queue one SUBSCRIBE per channel for a new connection; it answers every unconfirmed one before it."""
+        """Queue one SUBSCRIBE per channel for a new connection; it settles every unconfirmed one before it."""
         self._commands = asyncio.Queue()
         unconfirmed = self._unconfirmed
         self._unconfirmed = {}

@@ -1,9 +1,9 @@
-"""Limits the rate of commands on one socket with a token bucket. No I/O."""
+"""Limit on the rate of commands of one socket, by a token bucket. No I/O."""
 
 from dataclasses import dataclass
 from typing import Final
 
-# A client that resumes a few hundred sessions at once stays below; a flood does not.
+# A client that resumes a few hundred sessions at once stays below the limit; a flood does not.
 BURST: Final = 300
 PER_SECOND: Final = 50.0
 # A flood: more rejected commands than this before half of the bucket has filled again.
@@ -19,7 +19,7 @@ class CommandRateLimit:
     filled_at: float | None = None
 
     def take(self, now: float) -> bool:
-        """Take one token; False if the command must be rejected."""
+        """Take one token; return False if the command must be rejected."""
         if self.filled_at is not None:
             self.tokens = min(BURST, self.tokens + (now - self.filled_at) * PER_SECOND)
         self.filled_at = now

@@ -1,4 +1,6 @@
-"""What the socket replies to commands. The AsyncAPI document is generated from these Structs; docstrings are its summaries."""
+"""The replies of the socket to commands.
+The AsyncAPI document is generated from these Structs; their docstrings are its summaries.
+"""
 
 from typing import Annotated
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Routes websocket paths to consumers. Every other path is rejected at the handshake."""
+"""Routes from websocket paths to consumers. Every other path is rejected at the handshake."""
 
 from typing import Any
 

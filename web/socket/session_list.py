@@ -1,4 +1,4 @@
-"""Forwards changes of a user's session list to one socket. The lines are neither stored nor numbered."""
+"""Forwarding of changes of a user's session list to one socket. The lines are neither stored nor numbered."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ class SessionListSubscription:
         self._hub = hub
 
     async def open(self) -> None:
-        """Return once every later change reaches the socket. Raises ApiError."""
+        """Listen; return once every later change reaches the socket. Raises ApiError."""
         try:
             async with asyncio.timeout(JOIN_TIMEOUT_S):
                 await self._hub.listen(self.channel, self)

@@ -1,6 +1,6 @@
-"""Reads from the database what a subscription needs: a session's runs, its latest event, and replacements of lost logs.
+"""Database reads of a subscription: a session's runs, its latest event, and replacements of lost logs.
 
-Synchronous; the subscription and the watchdog call it in threads.
+They are synchronous; the subscription and the watchdog call them in threads.
 """
 
 from collections.abc import Iterable
@@ -21,13 +21,13 @@ from chat.protocol.states import LIVE, Status
 from chat.protocol.tasks import DEFAULT_QUEUE
 from web.socket.replies import SubscribedRun
 
-# The most runs that `subscribed` lists: the cursors of ended runs come from the client.
+# The maximum number of runs in `subscribed`: clients send the cursors of ended runs.
 MAX_RUNS: Final = 200
 
 
 @dataclass(frozen=True)
 class RunSnapshot:
-    """One run of a session, as its row has it."""
+    """The data of one run of a session, from its row."""
 
     run: str
     turn: str
@@ -40,22 +40,22 @@ class RunSnapshot:
 
 
 def describe_run(run: RunSnapshot, position: Cursor | None) -> SubscribedRun:
-    """position: the end of its log, None if that is lost."""
+    """Return the run for the reply. position: the end of its log; None if the log is lost."""
     attempt, seq = position or Cursor(run.attempt, run.last_seq or 0)
     return SubscribedRun(run.run, run.turn, run.message, run.model, run.model_index, run.status, attempt, seq)
 
 
 @dataclass(frozen=True)
 class SessionSnapshot:
-    """n: the number of the latest event when the runs were read, or shortly before."""
+    """The runs of a session. n: the number of the latest event when they were read, or shortly before."""
 
     n: int
     runs: list[RunSnapshot]
 
 
 def read_session(user: User, session_id: UUID, named: Iterable[UUID]) -> SessionSnapshot:
-    """Return the session's live runs and those named. Raises ApiError for a session that is not the user's."""
-    # n is read before the runs: a turn that starts in between is then sent twice rather than never.
+    """Return the session's live runs and the named ones. Raises ApiError if the user does not own the session."""
+    # n is read before the runs: a turn that starts in between is then sent twice, instead of never.
     n = Session.objects.visible_to(user).filter(pk=session_id).values_list("latest_event", flat=True).first()
     if n is None:
         raise ApiError("session_not_found")
@@ -79,7 +79,7 @@ def _run_snapshot(run: Run) -> RunSnapshot:
 
 @dataclass(frozen=True)
 class LogReplacement:
-    """What is sent in place of a log that is lost or expired: the lines, and the cursor after them.
+    """The lines that replace a lost or expired log, and the cursor after them.
 
     was_announced: the run has ended, and its `stop` was in the log.
     """
@@ -114,14 +114,14 @@ def find_live(session_id: str) -> list[str]:
 
 
 def find_ended(run_ids: Iterable[str]) -> set[str]:
-    """Return those of `run_ids` that have ended or are deleted, and therefore produce no more packets."""
+    """Return the runs of `run_ids` that have ended or are deleted, and therefore produce no more packets."""
     wanted = set(run_ids)
     live = Run.objects.live().filter(pk__in=wanted).values_list("pk", flat=True)
     return wanted - {str(pk) for pk in live}
 
 
 def read_queue_positions(run_ids: Iterable[str]) -> dict[str, int]:
-    """Return the positions of those of `run_ids` that are queued; 1 is the next run of its Celery queue."""
+    """Return the positions of the queued runs of `run_ids`; 1 is the next run of its Celery queue."""
     waiting = Run.objects.filter(status=Status.QUEUED).order_by("created_at", "model_index")
     order: dict[str, list[str]] = {}
     for pk, queue in waiting.values_list("pk", "model_config__queue"):

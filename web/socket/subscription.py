@@ -1,6 +1,6 @@
 """One socket's subscription to one session: every packet after its cursors exactly once, in order, then live.
 
-Publications are checked by their headers (chat/log/cursor.py). A gap is healed: it is read from the log or, if that
+Publications are checked by their headers (chat/log/cursor.py). A gap is healed: it is read from the log or, if the log
 is lost, replaced by a snapshot. Meanwhile the feed forwards no publication, so nothing is buffered twice.
 """
 
@@ -39,14 +39,14 @@ from web.socket.session_snapshot import (
 
 HEAL_COUNT: Final = 64
 RETRY_S: Final = 0.25
-# A socket's commands run one after the other: while Redis is unreachable, a stop must not wait long for this one.
+# A socket's commands run in sequence: while Redis is unreachable, a stop must not wait long for this one.
 JOIN_TIMEOUT_S = 5.0
 
 logger = logging.getLogger(__name__)
 
 
 class Subscription:
-    """open() once, send the reply, start(); close() at the end. The hub calls receive() in between."""
+    """A subscription: open() once, send the reply, start(); close() at the end. The hub calls receive() in between."""
 
     def __init__(self, session: UUID, outbox: Outbox, hub: Hub) -> None:
         self.session = str(session)
@@ -67,7 +67,7 @@ class Subscription:
     async def join(
         self, snapshot: SessionSnapshot, since: int | None, cursors: Mapping[UUID, Cursor]
     ) -> Subscribed:
-        """open() for a session that is already loaded."""
+        """Join as open() does, for a session that is already loaded."""
         by_run = {str(run): cursor for run, cursor in cursors.items()}
         for run in snapshot.runs:
             _check_cursor(by_run.get(run.run, START), run)
@@ -127,7 +127,7 @@ class Subscription:
                 self.heal(feed)
 
     def heal(self, feed: LogFeed) -> None:
-        """Catch up from the log, which also holds the publications that arrive meanwhile."""
+        """Read the log after the cursor in a task. The log also has the publications that arrive meanwhile."""
         feed.has_gap = True
         if not feed.is_healing:
             feed.is_healing = True
@@ -190,7 +190,9 @@ class Subscription:
                 self._track_runs(feed, frame)
 
     async def _skip_events(self, feed: LogFeed, n: int) -> None:
-        """Ask the client to read what the events up to n said. Of the runs that they started, the live ones are expected."""
+        """Tell the client to read the state again instead of the events up to n.
+        Expect the live runs that they started.
+        """
         await self.outbox.wait_for_space()
         feed.position.cursor = Cursor(EVENTS_ATTEMPT, n)
         self.outbox.put(p.encode(Resync(self.session, n)))
@@ -232,8 +234,8 @@ class Subscription:
     async def _send_end_if_lost(self, feed: LogFeed) -> None:
         """Send the end of a run whose log has nothing newer than the cursor, although its `stop` was in it.
 
-        A log that was lost and started again by a late producer never receives its `stop`. One that is about to
-        receive it, because the end is committed first, is not replaced: the `stop` is published.
+        A log that was lost and started again by a late producer never receives its `stop`. A log that is about to
+        receive it (the end is committed first) is not replaced: the `stop` is published.
         """
         replacement = await in_thread(load_replacement, feed.name)
         if replacement is None or not replacement.was_announced:
@@ -274,11 +276,11 @@ class Subscription:
         feed = self.feeds.get_or_create(run, self._loop.time())
         if feed.has_stopped:
             self.feeds.resume(feed)
-            self.heal(feed)  # its publications may have been ignored until now
+            self.heal(feed)  # its publications may have been ignored before
 
 
 def _decide_slice(cursor: Cursor, log_slice: LogSlice) -> Decision:
-    """GAP: the log is lost or does not reach back to the cursor. DUPLICATE: it has nothing newer."""
+    """Decide on a slice. GAP: the log is lost or begins after the cursor. DUPLICATE: it has nothing newer."""
     if log_slice.lines:
         return decide(cursor, Header(log_slice.attempt, log_slice.lines[0][0], log_slice.lines[-1][0]))
     exists = log_slice.attempt and log_slice.attempt >= cursor.attempt
@@ -286,7 +288,7 @@ def _decide_slice(cursor: Cursor, log_slice: LogSlice) -> Decision:
 
 
 def _check_cursor(cursor: Cursor, run: RunSnapshot) -> None:
-    """Reject a cursor after the last packet that the run can have."""
+    """Reject a cursor after the last packet that the run can have. Raises ApiError."""
     end = (run.attempt, run.last_seq) if run.last_seq is not None else (run.attempt, cursor.seq)
     if cursor > end:
         raise ApiError("invalid_cursor")

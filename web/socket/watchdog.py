@@ -1,6 +1,6 @@
-"""Checks subscriptions periodically: heals feeds that fell behind their log, sends queue positions and heartbeats.
+"""Periodic checks of subscriptions: heal feeds that fell behind their log, send queue positions and heartbeats.
 
-A lost publication is noticed at the next one; this finds a lost last publication of a run.
+A lost publication is noticed at the next one; the watchdog finds a lost last publication of a run.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class WatchdogIntervals:
-    """Seconds. Tests shorten them."""
+    """Intervals in seconds. Tests shorten them."""
 
     tick_s: float = 1.0
     # Together with the tick, a lost last publication is found within 4.5 s and healed within 5 s.
@@ -113,7 +113,7 @@ class Watchdog:
                 _send_position(subscription, feed, position)
 
     async def _send_server_waits(self, now: float) -> None:
-        """Of runs that have started, and wait for a model server that takes few requests at once."""
+        """Send the queue positions of started runs that wait for a model server with a limit on concurrent requests."""
         silent = [
             (subscription, feed)
             for subscription, feed in self._feeds()
@@ -141,7 +141,7 @@ class Watchdog:
 
 
 def _send_position(subscription: WatchedSubscription, feed: LogFeed, position: int | None) -> None:
-    """Unless it was sent before. None: it waits no longer."""
+    """Send the queue position, unless it was sent before. None: the run does not wait any more."""
     if position != feed.queue_position:
         feed.queue_position = position
         subscription.outbox.put(encode(Queued(feed.name, position)))

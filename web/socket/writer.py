@@ -1,4 +1,4 @@
-"""Writes one socket's outbox: at once while the socket is idle, in fewer and larger frames under load."""
+"""The writer of one socket's outbox: at once while the socket is idle, in fewer and larger frames under load."""
 
 import asyncio
 import logging
@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 class OutboxWriter:
     """A task that owns the sending side of one socket.
 
-    on_overflow: called once, when the outbox exceeds its limits. on_failure: called when the task has failed, and will write
-    nothing more.
+    on_overflow: called once, when the outbox exceeds its limits. on_failure: called when the task has failed, and will
+    not write any more.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class OutboxWriter:
 
     def _report(self, task: asyncio.Task[None]) -> None:
         error = None if task.cancelled() else task.exception()
-        # OSError: the client is gone, which the consumer is told as well.
+        # OSError: the client is gone; the consumer learns that too.
         if error is not None and not isinstance(error, OSError):
             logger.error("a socket cannot be written to and is closed", exc_info=error)
             self._on_failure()

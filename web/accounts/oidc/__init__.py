@@ -1,1 +1,1 @@
-"""Log in with a provider of OpenID Connect, by django-allauth: decision 0139."""
+"""Login with an OpenID Connect provider, through django-allauth: decision 0139."""

@@ -1,4 +1,4 @@
-"""allauth's adapters: the provider of the settings, our rules of admission, our pages instead of its."""
+"""allauth's adapters: the provider from the settings, our rules of admission, and our pages instead of allauth's."""
 
 import time
 from typing import Any, NoReturn
@@ -29,12 +29,12 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]
         return answer
 
     def add_message(self, *args: Any, **kwargs: Any) -> None:
-        """Pages show notices of their own; the admin would show these."""
+        """Drop allauth's messages. Pages show notices of their own, and the admin would display these."""
 
 
 class SocialAccounts(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def list_apps(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002
-        """The one of the settings: no row of the database configures a way into accounts."""
+        """Return the app from the settings, if any. No database row may configure a way into accounts."""
         if not settings.OIDC_ISSUER:
             return []
         app = SocialApp(
@@ -51,13 +51,13 @@ class SocialAccounts(DefaultSocialAccountAdapter):  # type: ignore[misc]
         return Provider(request, app=self.get_app(request, provider, client_id))
 
     def get_requests_session(self) -> Any:
-        """The provider may take seconds, for which no connection to the database is held."""
+        """Release the database connection first, since the provider may take seconds to respond."""
         if not connection.in_atomic_block:
             connection.close()
         return super().get_requests_session()
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """Ends every login that is not to go on with an answer of its own."""
+        """Decide on the login. If it must not go on, raise ImmediateHttpResponse with our response."""
         try:
             answer = admit(request, sociallogin)
         except LoginRefused as refused:

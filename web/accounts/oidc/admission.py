@@ -1,7 +1,7 @@
-"""Who gets into which account with the provider: decision 0139.
+"""The rules by which a login with the provider gets into an account: decision 0139.
 
-An account is found by issuer and subject. One that nobody can enter by a password is also found, once, by an e-mail address
-that the provider has verified; anybody else needs what REGISTRATION asks for.
+An account is found by issuer and subject. An account that nobody can enter by a password is also found, once, by an
+e-mail address that the provider has verified. Anybody else needs what REGISTRATION requires.
 """
 
 import re
@@ -30,13 +30,15 @@ from web.accounts.oidc.refusals import LoginRefused
 from web.accounts.reauthentication import has_password
 from web.accounts.staff_groups import follow_groups
 
-# Of the columns of users.
+# Lengths of the columns of the user table.
 MAX_NAME_CHARACTERS: Final = 150
 MAX_EMAIL_CHARACTERS: Final = 254
 
 
 class Intent(NamedTuple):
-    """What a login was started for. purpose: login, invitation, setup, connect, again. token: of a link. user: who is logged in."""
+    """The purpose for which a login was started.
+    purpose: login, invitation, setup, connect, again. token: of the link. user: id of the logged-in user.
+    """
 
     purpose: str = "login"
     token: str = ""
@@ -44,15 +46,16 @@ class Intent(NamedTuple):
 
 
 def admit(request: HttpRequest, login: Any) -> HttpResponse | None:
-    """Set the user of allauth's login, or return the answer that ends it. Raises LoginRefused."""
+    """Set the user of allauth's login, or return the response that ends it. Raises LoginRefused."""
     intent = Intent(*login.state["data"])
     if intent.purpose in ("connect", "again"):
         return confirm(request, login, intent.purpose, intent.user)
     if request.user.is_authenticated:
-        # In another tab meanwhile. A link that others have made changes nobody's login.
+        # The user has logged in in another tab meanwhile. A link that somebody else made must not change a login.
         return HttpResponseRedirect(login.get_redirect_url(request))
     with transaction.atomic():
-        # Of logins side by side, one makes the account; of admins who lose their rights side by side, one keeps them.
+        # The lock: of concurrent logins one creates the account; of admins who lose their rights concurrently one keeps
+        # them.
         ContentType.objects.select_for_update().get(app_label="auth", model="user")
         user = _account_of(login.identity, intent)
         if not may_log_in(user):
@@ -76,7 +79,8 @@ def _account_of(identity: Identity, intent: Intent) -> User:
 
 
 def _waiting_account(email: str) -> User | None:
-    """Return the account with this address if nobody can have got into it with a password, nor with the provider."""
+    """Return the account with this address if nobody can have entered it by password or with the provider, else None.
+    """
     found = list(User.objects.filter(email__iexact=email).exclude(username=DEMO)[:2])
     if not email or len(found) != 1:
         return None
@@ -84,7 +88,7 @@ def _waiting_account(email: str) -> User | None:
     if has_password(user) or SocialAccount.objects.filter(user=user, provider=settings.OIDC_ISSUER).exists():
         return None
     if user.has_usable_password():
-        # It counts for nothing now, but it did once, for whoever typed this address into a profile.
+        # The password is not accepted now, but once was, for whoever typed this address into a profile.
         user.set_unusable_password()
         User.objects.filter(pk=user.pk).update(password=user.password)
         AuthToken.objects.filter(user=user).delete()
@@ -109,7 +113,7 @@ def _new_account(identity: Identity, intent: Intent) -> User:
 
 
 def _check_admission(intent: Intent) -> Invitation | None:
-    """Return the invitation that lets somebody in, if one is needed, as used. Raises LoginRefused."""
+    """Use and return the invitation that admits the person; None if none is needed. Raises LoginRefused."""
     if intent.purpose == "invitation":
         invitation = Invitation.objects.behind(intent.token)
         if (
@@ -132,7 +136,9 @@ def _make_first_admin(user: User, token: str) -> None:
 
 
 def _free_name(identity: Identity) -> str:
-    """The name that the provider says, as far as names may have its characters, with a number if it is taken."""
+    """Return a free user name made from the provider's claims.
+    Unsupported characters are replaced, and a number is added if the name is taken.
+    """
     wanted = identity.username or identity.email.partition("@")[0]
     base = re.sub(r"[^\w.@+-]+", "-", unicodedata.normalize("NFKC", wanted))[:140].strip("-") or "user"
     names = (base if number == 1 else f"{base}-{number}" for number in count(1))

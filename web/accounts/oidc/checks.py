@@ -1,4 +1,4 @@
-"""System checks of the login with a provider. What cannot work at all ends the start (config/settings.py)."""
+"""System checks of the login with a provider. Settings that cannot work at all end the start (config/settings.py)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from django.db.models import Q
 
 @register(Tags.security, deploy=True)
 def check_transport(**kwargs: Any) -> list[CheckMessage]:  # noqa: ARG001
-    """Also for OIDC on loopback, which no deployment has."""
+    """Warn if OIDC_ISSUER is not encrypted. This includes an issuer on loopback, which no deployment has."""
     if urlsplit(settings.OIDC_ISSUER).scheme != "http":
         return []
     return [
@@ -39,7 +39,7 @@ def check_registration(**kwargs: Any) -> list[CheckMessage]:  # noqa: ARG001
 
 @register(Tags.database)
 def check_admins(databases: Sequence[str] | None = None, **kwargs: Any) -> list[CheckMessage]:  # noqa: ARG001
-    """With `check --database default`, and at each migration."""
+    """Warn if no admin can log in. Runs with `check --database default`, and at each migration."""
     if settings.PASSWORD_LOGIN or not databases or settings.OIDC_ADMIN_GROUPS:
         return []
     from web.accounts.first_admin import needs_first_admin

@@ -1,4 +1,4 @@
-"""Rights that follow the groups of the provider, given and taken with each login: OIDC_STAFF_GROUPS, OIDC_ADMIN_GROUPS."""
+"""Rights that follow the provider's groups at each login, by OIDC_STAFF_GROUPS and OIDC_ADMIN_GROUPS."""
 
 import logging
 
@@ -12,7 +12,9 @@ logger = logging.getLogger(__name__)
 
 
 def follow_claim(user: User, groups: frozenset[str] | None) -> None:
-    """groups: None counts as none. The last admin stays one. The caller holds the lock of admission.py."""
+    """Give and take the user's rights by the claimed groups. groups: None counts as no groups.
+    The last admin stays an admin. The caller holds the lock of admission.py.
+    """
     if groups is None and (settings.OIDC_STAFF_GROUPS or settings.OIDC_ADMIN_GROUPS):
         logger.warning("user %s: the provider sends no claim %r", user.pk, settings.OIDC_GROUPS_CLAIM)
     claimed = groups or frozenset()
@@ -25,7 +27,7 @@ def follow_claim(user: User, groups: frozenset[str] | None) -> None:
 
 
 def _rights(user: User, claimed: frozenset[str]) -> tuple[bool, bool]:
-    """Return is_superuser, is_staff. What no setting is about stays."""
+    """Return (is_superuser, is_staff). A right that no setting controls stays as it is."""
     is_superuser = user.is_superuser
     if settings.OIDC_ADMIN_GROUPS:
         is_superuser = not claimed.isdisjoint(settings.OIDC_ADMIN_GROUPS)
@@ -39,7 +41,9 @@ def _rights(user: User, claimed: frozenset[str]) -> tuple[bool, bool]:
 
 
 def _follow_memberships(user: User, claimed: frozenset[str]) -> None:
-    """A group of the same name here gives its permissions and limits."""
+    """Add the user to the groups of OIDC_STAFF_GROUPS that exist here and are claimed, and remove it from the others.
+    Those groups give their permissions and limits.
+    """
     for group in Group.objects.filter(name__in=settings.OIDC_STAFF_GROUPS):
         if group.name in claimed:
             user.groups.add(group)

@@ -1,4 +1,4 @@
-"""Logins with the provider by somebody who is logged in: to connect it with the account, or to confirm who is there."""
+"""Logins with the provider by a logged-in user: to connect it with the account, or to confirm the identity."""
 
 import time
 from typing import Any
@@ -13,7 +13,9 @@ from web.accounts.reauthentication import CONFIRMED_AT, MAX_AGE_S
 
 
 def confirm(request: HttpRequest, login: Any, purpose: str, user: int | None) -> HttpResponse:
-    """user: the id of who has started it. Raises LoginRefused."""
+    """Connect the provider with the account, or record the confirmation; return the redirect. Raises LoginRefused.
+    user: id of the user who started the login.
+    """
     if user is None or request.user.pk != user:
         raise LoginRefused("logged_out")
     here = {"provider": settings.OIDC_ISSUER, "uid": login.identity.subject}
@@ -37,11 +39,13 @@ def _connect(user: int, here: dict[str, str]) -> None:
         with transaction.atomic():
             SocialAccount.objects.create(user_id=user, **here)
     except IntegrityError:
-        # Another account was faster.
+        # Another account was connected at the same time.
         raise LoginRefused("other_account") from None
 
 
 def _check_age(authenticated_at: float | None) -> None:
-    """A provider that ignores what was asked for, and lets in whoever sits there, confirms nothing."""
+    """Refuse a login that is too old.
+    A provider may ignore `max_age` and accept its existing session, which confirms nothing.
+    """
     if authenticated_at is not None and time.time() - authenticated_at > MAX_AGE_S:
         raise LoginRefused("failed")

@@ -1,28 +1,30 @@
-"""What an ID token and the userinfo endpoint say of a person, after their checks. Pure; OpenID Connect Core 3.1.3.7."""
+"""The identity in an ID token and the userinfo response, after their checks. Pure; OpenID Connect Core 3.1.3.7."""
 
 import hmac
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-# Never HS256, whose key is the client's secret, nor `none`.
+# HS256, whose key is the client's secret, and `none` are never accepted.
 ALGORITHMS: Final = (
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 )  # fmt: skip
 REQUIRED: Final = ("iss", "sub", "aud", "exp", "iat")
-# Clocks that differ.
+# Tolerance for clock differences.
 LEEWAY_S: Final = 60
-# The column of allauth's table; the standard allows 255, which nobody uses.
+# The length of allauth's column; the standard allows 255, which no provider uses.
 MAX_SUBJECT_CHARACTERS: Final = 191
 
 Claims = Mapping[str, Any]
 
 
 class InvalidToken(Exception):
-    """The message is for the log."""
+    """The token or userinfo is not accepted. The message is for the log."""
 
 
 class Identity(NamedTuple):
-    """subject: at its issuer. email: verified by the provider, else empty. groups: None if there is no such claim."""
+    """A person as the provider describes it.
+    subject: unique at its issuer. email: verified by the provider, else empty. groups: None if there is no such claim.
+    """
 
     subject: str
     email: str = ""
@@ -34,8 +36,10 @@ class Identity(NamedTuple):
 
 
 def read_id_token(token: str, keys: Claims, *, issuer: str, client_id: str, nonce: str) -> Claims:
-    """Return the claims of a token that the issuer signed for this client and this login. keys: a JWK Set."""
-    import jwt  # with cryptography, which other processes and requests do without
+    """Return the claims of a token that the issuer signed for this client and this login. keys: a JWK Set.
+    Raises InvalidToken.
+    """
+    import jwt  # loads cryptography, which other processes and requests do not need
 
     try:
         claims: dict[str, Any] = jwt.decode(
@@ -55,7 +59,7 @@ def read_id_token(token: str, keys: Claims, *, issuer: str, client_id: str, nonc
 
 
 def _key_of(token: str, keys: Claims) -> Any:
-    """The key that the token names; a token that names none has the only key for signatures."""
+    """Return the key that the token names; without a key id, the only signing key. Raises InvalidToken if none fits."""
     import jwt
 
     wanted = jwt.get_unverified_header(token).get("kid")
@@ -67,7 +71,7 @@ def _key_of(token: str, keys: Claims) -> Any:
 
 
 def read_identity(token: Claims, userinfo: Claims, groups_claim: str) -> Identity:
-    """Join both sources; the signed one counts more. Raises InvalidToken if they are about different subjects."""
+    """Merge both sources; the signed token takes precedence. Raises InvalidToken if their subjects differ."""
     if userinfo and userinfo.get("sub") != token["sub"]:
         raise InvalidToken("userinfo is about another subject")
     claims = {**userinfo, **token}
@@ -84,9 +88,11 @@ def read_identity(token: Claims, userinfo: Claims, groups_claim: str) -> Identit
 
 
 def _verified_email(claims: Claims) -> str:
-    """Of one source: the address of one and the confirmation of the other may not be about the same address."""
+    """Return the verified address of one source, or an empty string.
+    Sources are not mixed: address and confirmation of different sources may not belong together.
+    """
     said = claims.get("email_verified")
-    # Some providers send the word.
+    # Some providers send a string instead of a boolean.
     return _text(claims, "email") if said is True or said == "true" else ""
 
 
@@ -100,7 +106,9 @@ def _has(claims: Claims, name: str) -> bool:
 
 
 def _groups(claims: Claims, name: str) -> frozenset[str] | None:
-    """name: of a claim, or a path of names with dots (`realm_access.roles`)."""
+    """Return the groups of a claim; None if it is no list or string.
+    name: a claim, or a path of names with dots (`realm_access.roles`).
+    """
     value: Any = claims.get(name)
     if value is None:
         value = claims

@@ -1,4 +1,4 @@
-"""Context processor: by which ways people log in, for the templates that lead there."""
+"""Context processor with the ways to log in, for templates that link to them."""
 
 from typing import Any
 
@@ -9,7 +9,9 @@ from web.accounts.passkeys.relying_party import has_passkeys
 
 
 def login_ways(request: HttpRequest) -> dict[str, Any]:
-    """oidc_name: of the provider, empty if there is none. has_passkeys: asked by the templates that need it alone."""
+    """Return the ways to log in.
+    oidc_name: empty without a provider. has_passkeys: a callable, since only some templates need it.
+    """
     return {
         "oidc_name": settings.OIDC_NAME if settings.OIDC_ISSUER else "",
         "has_passkeys": lambda: has_passkeys(request),

@@ -1,4 +1,6 @@
-"""The provider of OpenID Connect as allauth's: discovery, the request with PKCE, state and nonce, and the checks of the answer."""
+"""The OpenID Connect provider for allauth.
+It covers discovery, the request with PKCE, state and nonce, and the checks of the response.
+"""
 
 import secrets
 from collections.abc import Mapping
@@ -22,12 +24,12 @@ NEEDED: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 def nonce_of(state: str) -> str:
-    """The nonce of the login with this state: nothing to store, and nobody else can compute it."""
+    """Return the nonce of the login with this state. It needs no storage, and nobody else can compute it."""
     return salted_hmac("web.accounts.oidc.nonce", state, algorithm="sha256").hexdigest()
 
 
 class Endpoints(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
-    """What allauth leaves out is checked here: the issuer, the signature, the nonce, whose userinfo it is."""
+    """An adapter with the checks that allauth leaves out: issuer, signature, nonce, and the subject of userinfo."""
 
     @cached_property
     def openid_config(self) -> dict[str, Any]:
@@ -42,7 +44,9 @@ class Endpoints(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         return request.build_absolute_uri(reverse("oidc_callback"))
 
     def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> Any:
-        """kwargs: `response`, what the token endpoint has sent."""
+        """Check the tokens and return allauth's login. kwargs: `response`, the token endpoint's response.
+        Raises OAuth2Error.
+        """
         id_token = kwargs["response"].get("id_token")
         if not isinstance(id_token, str):
             raise OAuth2Error("the provider has sent no ID token")
@@ -74,7 +78,7 @@ class Endpoints(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
 
 
 class Provider(OpenIDConnectProvider):  # type: ignore[misc]
-    """Its app's provider_id is the issuer, so that an account is found by issuer and subject."""
+    """A provider whose app has the issuer as provider_id, so that accounts are found by issuer and subject."""
 
     oauth2_adapter_class = Endpoints
 
@@ -95,12 +99,12 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]
         return data.subject
 
     def extract_extra_data(self, data: Identity) -> dict[str, Any]:  # noqa: ARG002
-        """Nothing of the person is stored but what the account has."""
+        """Return no data: only the fields of the account are stored about a person."""
         return {}
 
     def extract_common_fields(self, data: Identity) -> dict[str, Any]:  # noqa: ARG002
         return {}
 
     def extract_email_addresses(self, data: Identity) -> list[Any]:  # noqa: ARG002
-        """The account has one address, in its row (web/accounts/profile.py)."""
+        """Return no addresses: the account has one address, in its row (web/accounts/profile.py)."""
         return []

@@ -1,4 +1,4 @@
-"""The page that says why a login with the provider has led nowhere, and what to do."""
+"""The page that explains why a login with the provider failed, and what to do."""
 
 import logging
 from typing import Any, Final
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 logger = logging.getLogger(__name__)
 
-# Of what a provider has answered.
+# The part of a provider's response that is logged.
 MAX_CAUSE_CHARACTERS: Final = 300
 # reason: (status, heading, what to do).
 REASONS: Final = {
@@ -73,7 +73,7 @@ REASONS: Final = {
 
 
 class LoginRefused(Exception):
-    """reason: one of REASONS."""
+    """The login is refused. reason: a key of REASONS."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -81,7 +81,7 @@ class LoginRefused(Exception):
 
 
 def refuse(request: HttpRequest, reason: str, cause: Any = None) -> HttpResponse:
-    """Render the page. cause: for the log alone."""
+    """Log the cause and render the page of the reason. cause: for the log only."""
     logger.warning(
         "a login by OpenID Connect ended as %s: %s", reason, str(cause or "-")[:MAX_CAUSE_CHARACTERS]
     )

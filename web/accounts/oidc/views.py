@@ -1,4 +1,4 @@
-"""The pages of the login with the provider: its start, its end, and the connection of an account with it."""
+"""The pages of the login with the provider: its start, its callback, and its connection with an account."""
 
 import time
 from typing import Any, Final
@@ -29,16 +29,17 @@ from web.accounts.oidc.refusals import refuse
 from web.accounts.reauthentication import MAX_AGE_S, has_password, is_fresh
 from web.accounts.registration import find_invitation
 
-# (logins begun at once, seconds after which one more is allowed), by address: each asks the provider and stores a session.
+# (logins begun at once, seconds after which one more is allowed), by address: each asks the provider and stores a
+# session.
 PER_ADDRESS: Final = (40, 10)
-# In the session: when the password was given to connect the account with the provider.
+# In the session: the time when the user gave the password to connect the account with the provider.
 MAY_CONNECT_AT: Final = "oidc_may_connect_at"
 
 
 @require_safe
 @never_cache
 def start(request: HttpRequest) -> HttpResponseBase:
-    """Lead to the provider. Query: next, and the token of an `invitation` or of the `setup`."""
+    """Redirect to the provider. Query: `next`, and the token of an `invitation` or of the `setup`."""
     after = _next_of(request)
     if request.user.is_authenticated:
         return HttpResponseRedirect(after)
@@ -56,7 +57,7 @@ def start(request: HttpRequest) -> HttpResponseBase:
 @require_safe
 @never_cache
 def callback(request: HttpRequest) -> HttpResponseBase:
-    """Where the provider leads back to."""
+    """Handle the provider's redirect back to us, and complete the login."""
     _require_provider()
     try:
         answer: HttpResponseBase = OAuth2CallbackView.adapter_view(Endpoints(request, settings.OIDC_ISSUER))(
@@ -73,7 +74,7 @@ def callback(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @login_required
 def again(request: HttpRequest) -> HttpResponseBase:
-    """Have the provider ask who is there, although it may know."""
+    """Redirect to the provider and have it authenticate the user again, although the user may be logged in there."""
     _require_provider()
     asked = {"prompt": "login", "max_age": "0"}
     return _lead(request, Intent("again", user=request.user.pk), _next_of(request), **asked)
@@ -83,16 +84,16 @@ def again(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @login_required
 def connect(request: HttpRequest) -> HttpResponseBase:
-    """Lead to the provider, after Connection has asked for the password."""
+    """Redirect to the provider to connect the account, after Connection has asked for the password."""
     if time.time() - request.session.pop(MAY_CONNECT_AT, 0) > MAX_AGE_S:
         return HttpResponseRedirect(reverse("oidc_connection"))
     return _lead(request, Intent("connect", user=request.user.pk), f"{reverse('oidc_connection')}?notice=on")
 
 
 class Connection(LoginRequiredMixin, FormView[PasswordAgain]):
-    """Connects an account that has a password with the provider, and disconnects it. Both need the password.
+    """The page that connects an account with the provider, and disconnects it. Both need the account's password.
 
-    The form does not lead to the provider itself: its pages are none to which a form of ours may lead (form-action).
+    The form does not redirect to the provider itself: the Content Security Policy allows only our pages (form-action).
     """
 
     form_class = PasswordAgain
@@ -116,7 +117,7 @@ class Connection(LoginRequiredMixin, FormView[PasswordAgain]):
         if not self._accounts().exists():
             self.request.session[MAY_CONNECT_AT] = time.time()
             return HttpResponseRedirect(reverse("oidc_connection"))
-        if has_password(self.request.user):  # else nobody could log in
+        if has_password(self.request.user):  # without a password nobody could log in any more
             self._accounts().delete()
         return HttpResponseRedirect(f"{reverse('oidc_connection')}?notice=off")
 
@@ -139,7 +140,7 @@ def _lead(request: HttpRequest, intent: Intent, after: str, **parameters: str) -
 
 
 def _next_of(request: HttpRequest) -> str:
-    """Return where to go afterwards: an address of this site."""
+    """Return the address to go to afterwards. It is always an address of this site."""
     after = request.GET.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(
         after, allowed_hosts={request.get_host()}, require_https=request.is_secure()

@@ -1,6 +1,6 @@
-"""The two ceremonies of WebAuthn, each of two requests: what a browser is asked, and the check of what it answers.
+"""The two ceremonies of WebAuthn, each with two requests: the options for the browser, and the check of its answer.
 
-The challenge waits in the session, for one answer. fido2 is loaded by the first request that needs it.
+The session holds the challenge for one answer. fido2 is loaded by the first request that needs it.
 """
 
 import json
@@ -20,9 +20,9 @@ logger = logging.getLogger(__name__)
 
 MAX_AGE_S: Final = 300
 MAX_ANSWER_CHARACTERS: Final = 16_384
-# In the session: the challenge, what it is for, and when it was made.
+# In the session: the challenge, its purpose, and the time when it was made.
 CHALLENGE: Final = "passkey_challenge"
-# What fido2 raises for answers that no browser sends.
+# Exceptions that fido2 raises for malformed answers, which no browser sends.
 MALFORMED: Final = (
     ApiError,
     ArithmeticError,
@@ -38,7 +38,7 @@ MALFORMED: Final = (
 
 
 class PasskeyRefused(Exception):
-    """The answer of a browser is not accepted; the message is for the log."""
+    """The browser's answer is not accepted. The message is for the log."""
 
 
 def begin_addition(request: HttpRequest, user: Any) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def begin_addition(request: HttpRequest, user: Any) -> dict[str, Any]:
 
 
 def finish_addition(request: HttpRequest, user: Any, answer: str) -> dict[str, Any]:
-    """Return what is stored of a new passkey but its name. Raises PasskeyRefused."""
+    """Check the answer and return the fields of the new passkey, except its name. Raises PasskeyRefused."""
     state, server = _take(request, "add", user.pk), _server(request)
     try:
         given = decode(answer)
@@ -77,9 +77,10 @@ def finish_addition(request: HttpRequest, user: Any, answer: str) -> dict[str, A
 
 
 def begin_login(request: HttpRequest, user: Any = None) -> dict[str, Any]:
-    """Return the options of navigator.credentials.get() as JSON. user: who has given the password; None: whoever comes.
+    """Return the options of navigator.credentials.get() as JSON. Raises PasskeyRefused.
 
-    Without a password the passkey must have verified who uses it, by a PIN or a finger. Raises PasskeyRefused.
+    user: the user who has given the password; None: any user. Without a password the passkey must verify its user, by a
+    PIN or biometrics.
     """
     options, state = _server(request).authenticate_begin(
         list(_stored_keys(request, user).values()) if user else None,
@@ -90,7 +91,9 @@ def begin_login(request: HttpRequest, user: Any = None) -> dict[str, Any]:
 
 
 def finish_login(request: HttpRequest, answer: str, user: Any = None) -> Any:
-    """Return the user whose passkey has answered, which is noted as used. user: as begin_login(). Raises PasskeyRefused."""
+    """Return the user whose passkey has answered, and record its use. user: as for begin_login().
+    Raises PasskeyRefused.
+    """
     state, server = _take(request, "login", user and user.pk), _server(request)
     try:
         response = _authentication_response(answer)
@@ -111,7 +114,7 @@ def finish_login(request: HttpRequest, answer: str, user: Any = None) -> Any:
 
 
 def has_usable_passkey(request: HttpRequest, user: Any) -> bool:
-    """Return whether the user has a passkey of this site, at an address where browsers use passkeys."""
+    """Return whether the user has a passkey of this site, and browsers use passkeys at its address."""
     own = stored.passkeys_of(user).filter(data__domain=domain_of(request))
     return has_passkeys(request) and own.exists()
 
@@ -154,6 +157,6 @@ def _take(request: HttpRequest, purpose: str, user: int | None) -> dict[str, Any
 
 
 def _as_json(options: Any) -> dict[str, Any]:
-    """Of fido2's values, which are JSON for json.dumps() alone."""
+    """Return fido2's options as plain JSON values. fido2's own mappings only serialise through json.dumps()."""
     made: dict[str, Any] = json.loads(json.dumps(dict(options)))["publicKey"]
     return made

@@ -1,4 +1,4 @@
-"""Logging in with a passkey: alone, instead of the password, or after it, instead of a code."""
+"""Login with a passkey: instead of the password, or after it, instead of a code."""
 
 import logging
 from collections.abc import Callable
@@ -35,7 +35,7 @@ PER_ADDRESS: Final = (40, 10)
 
 
 def options_view(view: Callable[[HttpRequest], dict[str, Any]]) -> Callable[..., HttpResponse]:
-    """Wrap a view that returns what a browser is asked. The answer: `options`, or a `message` with what is wrong."""
+    """Wrap a view that returns the browser's options. The response has `options`, or a `message` about the error."""
 
     @require_POST
     @never_cache
@@ -64,7 +64,9 @@ class PasskeyAnswer(forms.Form):
 
 
 class PasskeyAlone(PasskeyAnswer):
-    """Limited by address alone: who the passkey belongs to is what a client says, and nobody guesses a signature."""
+    """The form of a login with only a passkey.
+    It is limited by address only: the account is a claim of the client, and a signature cannot be guessed.
+    """
 
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -91,7 +93,7 @@ class PasskeyAlone(PasskeyAnswer):
 
 
 class PasskeyLogin(Login):
-    """It has verified who uses it: nothing else is asked."""
+    """Login with only a passkey. The passkey has verified its user, so no second factor is asked for."""
 
     authentication_form = PasskeyAlone  # type: ignore[assignment]
 

@@ -1,4 +1,4 @@
-"""For which site passkeys are made: its domain (the RP id of WebAuthn), and the origin that their answers must name."""
+"""The site that passkeys are made for: its domain (the RP id of WebAuthn), and the origin that answers must name."""
 
 from ipaddress import ip_address
 
@@ -7,9 +7,9 @@ from django.http import HttpRequest
 
 
 def has_passkeys(request: HttpRequest) -> bool:
-    """Return whether browsers make and use passkeys at the address of the request: a name, by HTTPS or of this machine."""
+    """Return whether browsers can use passkeys at the address of the request: a host name, over HTTPS or localhost."""
     if not settings.PASSWORD_LOGIN:
-        return False  # who may log in is a matter of the provider
+        return False  # the provider alone decides who may log in
     host = _host(request)
     is_safe = request.is_secure() or host == "localhost" or host.endswith(".localhost")
     return is_safe and not _is_address(host) and _is_within(host, domain_of(request))
@@ -21,7 +21,7 @@ def domain_of(request: HttpRequest) -> str:
 
 
 def origin_of(request: HttpRequest) -> str:
-    """Return the origin of the pages, as the browser sees it: a trusted proxy says whether that is HTTPS."""
+    """Return the origin of the pages as the browser sees it. A trusted proxy tells whether that is HTTPS."""
     return f"{request.scheme}://{request.get_host().lower()}"
 
 

@@ -1,4 +1,6 @@
-"""The passkeys of an account: rows of allauth's table. No secret is in them: a public key, and what the browser has said of it."""
+"""The passkeys of an account, as rows of allauth's table.
+They contain no secret: only a public key, and what the browser said about it.
+"""
 
 import hashlib
 import logging
@@ -20,7 +22,7 @@ MAX_NAME_CHARACTERS: Final = 60
 
 
 class TooManyPasskeys(Exception):
-    """The account has MAX_PASSKEYS."""
+    """The account already has MAX_PASSKEYS."""
 
 
 def passkeys_of(user: Any) -> Any:
@@ -28,9 +30,9 @@ def passkeys_of(user: Any) -> Any:
 
 
 def add(user: Any, fields: dict[str, Any]) -> list[str]:
-    """Store a passkey: name, domain, key, sign_count, is_discoverable. Return recovery codes if the account had none.
+    """Store a passkey; return recovery codes if the account had none. Raises TooManyPasskeys.
 
-    Raises TooManyPasskeys.
+    fields: name, domain, key, sign_count, is_discoverable.
     """
     codes: list[str] = []
     with transaction.atomic():
@@ -46,7 +48,7 @@ def add(user: Any, fields: dict[str, Any]) -> list[str]:
 
 
 def rename(user: Any, pk: int, name: str) -> bool:
-    """Return whether the user has this passkey."""
+    """Rename a passkey; return whether the user has it."""
     with transaction.atomic():
         row = passkeys_of(user).select_for_update().filter(pk=pk).first()
         if row is not None:
@@ -55,7 +57,7 @@ def rename(user: Any, pk: int, name: str) -> bool:
 
 
 def remove(user: Any, pk: int) -> bool:
-    """Return whether the user had this passkey. With the last second factor go the recovery codes."""
+    """Delete a passkey; return whether the user had it. Recovery codes are deleted with the last second factor."""
     with transaction.atomic():
         lock(user)
         deleted, _ = passkeys_of(user).filter(pk=pk).delete()
@@ -68,9 +70,10 @@ def remove(user: Any, pk: int) -> bool:
 
 
 def use(pk: int, *, sign_count: int, challenge: str) -> str | None:
-    """Note that the passkey has answered the challenge; return why the answer is refused, None if it is accepted.
+    """Record that the passkey answered the challenge; return the reason if the answer is refused, else None.
 
-    A counter that does not go up is that of a copy. Zero: the authenticator does not count, as synchronised ones.
+    A counter that does not increase belongs to a copy. Zero means that the authenticator does not count, as
+    synchronised ones do not.
     """
     answered = hashlib.sha256(challenge.encode()).hexdigest()
     with transaction.atomic():
@@ -88,7 +91,7 @@ def use(pk: int, *, sign_count: int, challenge: str) -> str | None:
 
 
 def owner_of(handle: str) -> User | None:
-    """Return the user whom a passkey names."""
+    """Return the user whom the user handle of a passkey names, or None."""
     is_id = handle.isascii() and handle.isdigit() and len(handle) < 19
     return User.objects.filter(pk=int(handle)).first() if is_id else None
 

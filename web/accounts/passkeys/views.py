@@ -1,4 +1,6 @@
-"""The pages of the profile about passkeys: their list with the form that adds one, and one of them, renamed or removed there."""
+"""The profile's pages about passkeys.
+The list has the form that adds a passkey; a page for each passkey renames or removes it.
+"""
 
 import logging
 from typing import Any
@@ -32,14 +34,18 @@ class PasskeyName(forms.Form):
 
 
 class NewPasskey(PasskeyAnswer):
-    """Without a name it is called after the browser: what a device has made is not refused for that."""
+    """The form of a new passkey.
+    Without a name it is named after the browser: the device has already created the passkey.
+    """
 
     name = forms.CharField(max_length=stored.MAX_NAME_CHARACTERS, required=False)
 
 
 @method_decorator(never_cache, name="dispatch")
 class Passkeys(LoginRequiredMixin, WithPasswordMixin, FormView[NewPasskey]):
-    """The password was asked for by addition_options(), whose challenge the new passkey answers."""
+    """The list of passkeys, and the form that adds one.
+    addition_options() has asked for the password; the new passkey answers its challenge.
+    """
 
     template_name = "web/passkeys.html"
     form_class = NewPasskey
@@ -68,7 +74,9 @@ class Passkeys(LoginRequiredMixin, WithPasswordMixin, FormView[NewPasskey]):
 
 @method_decorator(never_cache, name="dispatch")
 class RecoveryCodes(LoginRequiredMixin, WithPasswordMixin, FormView[PasswordAgain]):
-    """Makes new ones, of an account that has passkeys and no app, with which that needs a code (SecondFactor)."""
+    """The page that makes new recovery codes for an account with passkeys and no app.
+    An app has them made with a code (SecondFactor).
+    """
 
     template_name = "web/recovery_codes.html"
     form_class = PasswordAgain
@@ -85,7 +93,9 @@ class RecoveryCodes(LoginRequiredMixin, WithPasswordMixin, FormView[PasswordAgai
 
 @options_view
 def addition_options(request: HttpRequest) -> dict[str, Any]:
-    """Ask for the password first: a passkey that is made and not accepted would stay on the device."""
+    """Return the options for a new passkey, after checking the password.
+    The password comes first: a passkey that is created and then not accepted would stay on the device.
+    """
     user = request.user
     if not user.is_authenticated or not has_password(user):
         raise ValidationError(_("Your login has expired or was ended. Log in to go on where you were."))
@@ -96,7 +106,7 @@ def addition_options(request: HttpRequest) -> dict[str, Any]:
 
 
 class Passkey(LoginRequiredMixin, WithPasswordMixin, FormView[Any]):
-    """Renames one with action=rename; removes it with the password."""
+    """The page of one passkey: action=rename renames it; otherwise it is removed, which needs the password."""
 
     template_name = "web/passkey.html"
 
@@ -130,7 +140,7 @@ class Passkey(LoginRequiredMixin, WithPasswordMixin, FormView[Any]):
 
 
 def present(row: Any, request: HttpRequest) -> dict[str, Any]:
-    """other_domain: of the site where it works, if that is another one."""
+    """Return the template's values of a passkey. other_domain: its site if that is another one, else empty."""
     domain = row.data["domain"]
     return {
         "id": row.pk,

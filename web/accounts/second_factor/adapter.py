@@ -1,4 +1,4 @@
-"""allauth's adapter of second factors: secrets are encrypted in the database."""
+"""allauth's adapter for second factors, which encrypts secrets in the database."""
 
 import base64
 from typing import Any
@@ -9,17 +9,17 @@ from django.utils.crypto import salted_hmac
 
 
 class UnreadableSecret(Exception):
-    """It was encrypted with a SECRET_KEY that is not known any more."""
+    """The secret was encrypted with a SECRET_KEY that is not known any more."""
 
 
 class SecondFactors(DefaultMFAAdapter):  # type: ignore[misc]
     def encrypt(self, text: str) -> str:
-        """With a key of SECRET_KEY: a copy of the database alone gives no codes."""
+        """Encrypt with a key derived from SECRET_KEY, so that a copy of the database alone yields no codes."""
         encrypted: bytes = _cipher().encrypt(text.encode())
         return encrypted.decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Raises UnreadableSecret under another SECRET_KEY."""
+        """Decrypt a stored secret. Raises UnreadableSecret if no current or fallback SECRET_KEY fits."""
         from cryptography.fernet import InvalidToken
 
         try:
@@ -36,7 +36,7 @@ class SecondFactors(DefaultMFAAdapter):  # type: ignore[misc]
 
 
 def _cipher() -> Any:
-    from cryptography.fernet import Fernet, MultiFernet  # other processes do without
+    from cryptography.fernet import Fernet, MultiFernet  # other processes do not load it
 
     secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     keys = [

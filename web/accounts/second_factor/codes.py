@@ -1,6 +1,6 @@
 """The second factor of an account: whether it has one, how it gets one, and which codes are right, each once.
 
-allauth remembers used codes in a cache, which is another one in each process; here the row of the secret does.
+allauth remembers used codes in a cache, which each process has of its own; here the row of the secret stores them.
 """
 
 import hmac
@@ -25,20 +25,22 @@ from web.accounts.second_factor.adapter import UnreadableSecret
 
 logger = logging.getLogger(__name__)
 
-# (codes at once, seconds after which one more is allowed), by account: who has the password guesses one of a million.
+# (codes at once, seconds after which one more is allowed), by account: whoever has the password guesses one of a
+# million.
 PER_ACCOUNT: Final = (5, 60)
-# Beside it, by account and password: at most 60 wrong codes on the first day and 30 on each day after that. Of a million
-# codes three are right at a time, so a year of guessing finds one with a chance of 3 %. A new password ends the guessing.
+# In addition, by account and password: at most 60 wrong codes on the first day and 30 on each later day. Three of a
+# million codes are right at a time, so a year of guessing succeeds with a probability of 3 %. A new password ends the
+# guessing.
 PER_PASSWORD: Final = (30, 2880)
 PERIOD_S: Final = 30
-# Clocks that differ.
+# Tolerance for clock differences, in periods.
 TOLERANCE: Final = 1
-# In the data of the row: the period of the last code that was used.
+# In the row's data: the period of the last used code.
 USED: Final = "used_period"
 
 
 def has_second_factor(user: Any) -> bool:
-    """Return whether the login asks for more than the password: a code of an app, or a passkey."""
+    """Return whether the login asks for a second factor: a code of an app, or a passkey."""
     factors = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
     return bool(Authenticator.objects.filter(user_id=user.pk, type__in=factors).exists())
 
@@ -48,8 +50,9 @@ def has_app(user: Any) -> bool:
 
 
 def switch_on(user: Any, secret: str, period: int) -> list[str]:
-    """Return new recovery codes, none if the account has some. period: of the code that proved that the user's app has the
-    secret."""
+    """Store the secret of the user's app; return new recovery codes, or none if the account has some.
+    period: of the code that proved that the app has the secret.
+    """
     codes: list[str] = []
     with transaction.atomic():
         lock(user)
@@ -63,7 +66,7 @@ def switch_on(user: Any, secret: str, period: int) -> list[str]:
 
 
 def new_recovery_codes(user: Any) -> list[str]:
-    """The former ones are void."""
+    """Replace the recovery codes and return the new ones. The former ones become void."""
     with transaction.atomic():
         lock(user)
         _rows(user, Authenticator.Type.RECOVERY_CODES).delete()
@@ -73,7 +76,7 @@ def new_recovery_codes(user: Any) -> list[str]:
 
 
 def remove_app(user: Any) -> None:
-    """The recovery codes stay with a passkey, and go with the last second factor."""
+    """Remove the app. A passkey keeps the recovery codes; they are deleted with the last second factor."""
     with transaction.atomic():
         lock(user)
         _rows(user, Authenticator.Type.TOTP).delete()
@@ -91,17 +94,17 @@ def _rows(user: Any, kind: str) -> Any:
 
 
 def lock(user: Any) -> None:
-    """Of changes side by side, as by a double click, each finds what the one before has stored."""
+    """Lock the user's row, so that concurrent changes (a double click) each see the result of the one before."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
 
 
 def is_right(request: HttpRequest, user: Any, code: str) -> bool:
-    """Use the code: of the app, or a recovery code. Guesses are limited. Raises ApiError, as spend()."""
+    """Return whether the code of the app, or the recovery code, is right, and use it. Raises ApiError as spend()."""
     return check(request, user, lambda: _use(user, code))
 
 
 def check(request: HttpRequest, user: Any, is_accepted: Callable[[], bool]) -> bool:
-    """Have the second factor checked, within the limits of its account. Raises ApiError, as spend()."""
+    """Return whether the second factor is accepted, within the limits of its account. Raises ApiError as spend()."""
     charges = [
         charge(PER_ACCOUNT, "code", str(user.pk)),
         charge(PER_PASSWORD, "codes of a day", str(user.pk), user.password),
@@ -118,7 +121,7 @@ def check(request: HttpRequest, user: Any, is_accepted: Callable[[], bool]) -> b
 
 
 def period_of(secret: str, code: str, after: int = 0) -> int | None:
-    """Return the period for which the code is right, if it is now and later than `after`."""
+    """Return the period of a code that is right now and later than `after`, else None."""
     now = int(time.time()) // PERIOD_S
     periods = range(max(now - TOLERANCE, after + 1), now + TOLERANCE + 1)
     given = normalize_user_code(code).encode()
@@ -128,7 +131,7 @@ def period_of(secret: str, code: str, after: int = 0) -> int | None:
 
 def _use(user: Any, code: str) -> bool:
     with transaction.atomic():
-        # Of requests with one code side by side, one uses it.
+        # Of concurrent requests with one code, only one uses it.
         kinds = (Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES)
         rows = Authenticator.objects.select_for_update().filter(user_id=user.pk, type__in=kinds)
         try:

@@ -1,4 +1,4 @@
-"""The pages of the second factor: the code at the login, and its setup on the profile."""
+"""The pages of the second factor: the code at the login, and the setup in the profile."""
 
 import base64
 from typing import Any, Final
@@ -31,12 +31,12 @@ from web.accounts.second_factor.codes import (
 )
 
 MAX_CODE_CHARACTERS: Final = 20
-# In the session: the secret that is shown, until a code proves that an app has it.
+# In the session: the displayed secret, until a code proves that an app has it.
 SECRET: Final = "second_factor_secret"  # noqa: S105  a name
 
 
 class CodeStage(LoginStage):  # type: ignore[misc]
-    """Between a right password and the login. A provider has its own factors."""
+    """The stage between a right password and the login. It is skipped for a provider, which has its own factors."""
 
     key = "code"
     urlname = "login_code"
@@ -58,7 +58,7 @@ class PasswordAndCode(PasswordAgain, Code):
 
 @method_decorator(never_cache, name="dispatch")
 class PendingLogin(FormView[Any]):
-    """The second step of a login: what comes after the right password."""
+    """The second step of a login, after the right password."""
 
     template_name = "web/login_code.html"
 
@@ -92,16 +92,16 @@ class LoginCode(PendingLogin):
 
 
 def pending_user(request: HttpRequest) -> Any:
-    """Return who has given the right password and no code yet, None if nobody has."""
+    """Return the user who has given the right password and no code yet; None if there is none."""
     stage = LoginStageController.enter(request, CodeStage.key)
-    # Minutes have passed since the password, in which the account may have been deleted.
+    # The account may have been deleted since the password was given.
     user = stage and stage.login.user
     return user if user is not None and may_log_in(user) else None
 
 
 @method_decorator(never_cache, name="dispatch")
 class SecondFactor(LoginRequiredMixin, WithPasswordMixin, FormView[PasswordAndCode]):
-    """Switches the code of an app on and off, and makes new recovery codes; each with the password and a code."""
+    """The page that turns the code of an app on and off, and makes recovery codes. Each needs password and code."""
 
     form_class = PasswordAndCode
     template_name = "web/second_factor.html"
@@ -117,7 +117,7 @@ class SecondFactor(LoginRequiredMixin, WithPasswordMixin, FormView[PasswordAndCo
     def form_valid(self, form: PasswordAndCode) -> HttpResponse:
         user, code, action = self.request.user, form.cleaned_data["code"], self.request.POST.get("action")
         if (action == "on") == has_app(user):
-            # Another tab was faster.
+            # Another tab has done it already.
             return HttpResponseRedirect(reverse("second_factor"))
         if action == "on":
             return self._switch_on(form, code)
@@ -135,7 +135,7 @@ class SecondFactor(LoginRequiredMixin, WithPasswordMixin, FormView[PasswordAndCo
             return self._refuse(form)
         codes = switch_on(self.request.user, secret, period)
         del self.request.session[SECRET]
-        if not codes:  # those of the passkeys
+        if not codes:  # the account already has recovery codes, from its passkeys
             return HttpResponseRedirect(f"{reverse('second_factor')}?notice=on")
         return self.render_to_response(self.get_context_data(codes=codes))
 

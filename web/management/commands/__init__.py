@@ -1,1 +1,1 @@
-"""setup_link. Commands call use cases and contain no rules of their own."""
+"""The command setup_link. Commands call use cases and contain no rules of their own."""

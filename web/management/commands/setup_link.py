@@ -1,4 +1,4 @@
-"""manage.py setup_link: prints a link to the page on which the first admin is made. The start of an instance runs it."""
+"""manage.py setup_link prints a link to the page that creates the first admin. The start of an instance runs it."""
 
 from typing import Any
 
