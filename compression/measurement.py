@@ -3,7 +3,6 @@
 Does not decide where the summary ends (plan.py), ask a model or write rows.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -15,14 +14,11 @@ from chat.prompts.prompt_blocks import run_context, stores_prompt_blocks
 from chat.turns.knowledge_bases import load_bound_bases
 from compression.plan import (
     CompressionParams,
-    Row,
     Split,
     get_compression_params,
     get_messages_to_summarize,
     measure_rows,
-    split_at,
 )
-from compression.prefetch import find_prepared, is_nearly_due
 from compression.prompt import to_messages
 from compression.summarise import SummaryRequest, shown_tokens
 from llm_worker.loading.branch import load_branch
@@ -42,19 +38,13 @@ MIN_SUMMARY_WORDS = 50
 
 @dataclass(frozen=True)
 class CompressionJob:
-    """A planned summary.  cutoff: the id of the last message it will replace.  summariser: the model that writes it.
-
-    is_ahead: it is prepared before it is needed.  prepared_text: its text, if it was written ahead of time; then no
-    model is asked.
-    """
+    """A planned summary.  cutoff: the id of the last message it will replace.  summariser: the model that writes it."""
 
     request: SummaryRequest
     params: CompressionParams
     reserved_tokens: int
     cutoff: str
     summariser: ModelConfig
-    is_ahead: bool = False
-    prepared_text: str = ""
 
     def tokens_after(self, summary_tokens: int) -> int:
         """Return the tokens of the history once a summary of `summary_tokens` is in use."""
@@ -65,7 +55,6 @@ class CompressionJob:
 class BranchMeasurement:
     """A branch as later requests would show it.  split: None if all rows must stay verbatim."""
 
-    rows: Sequence[Row]
     params: CompressionParams
     reserved_tokens: int
     split: Split | None
@@ -80,20 +69,15 @@ def plan_job(held: Compression) -> CompressionJob | None:
         raise ModelFailed("model_not_configured", f"{held.model} has no configuration")
     branch = measure_branch(held, config)
     is_wanted = branch.params.is_due or held.is_history_cut or held.triggered_by != TriggeredBy.AUTO
-    prepared = find_prepared(held, branch.rows) if held.triggered_by == TriggeredBy.AUTO else None
-    is_ahead = not is_wanted and prepared is None and is_nearly_due(branch.params)
-    split = split_at(branch.rows, prepared.prepared_cutoff_id) if prepared else branch.split
-    if split is None or not (is_wanted or is_ahead):
+    if branch.split is None or not is_wanted:
         return None
     summariser = _summariser(config)
     return CompressionJob(
-        request=_summary_request(held, branch, split, summariser),
+        request=_summary_request(held, branch, branch.split, summariser),
         params=branch.params,
         reserved_tokens=branch.reserved_tokens,
-        cutoff=split.cutoff,
+        cutoff=branch.split.cutoff,
         summariser=summariser,
-        is_ahead=is_ahead,
-        prepared_text=prepared.prepared_text if prepared else "",
     )
 
 
@@ -120,7 +104,7 @@ def measure_branch(held: Compression, config: ModelConfig) -> BranchMeasurement:
     # If the history is longer than the window, only as much is kept as of a history that fills it.
     kept_of = min(params.history_tokens, params.history_window)
     split = get_messages_to_summarize(rows, kept_of, settings.RECENT_MESSAGES_RATIO)
-    return BranchMeasurement(rows, params, reserved, split, branch.summary, summary_tokens)
+    return BranchMeasurement(params, reserved, split, branch.summary, summary_tokens)
 
 
 def _summary_request(

@@ -5,7 +5,6 @@ Does not ask the model (summarise.py) or word its prompt (prompt.py).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from chat.transcript.entries import Entry
 from llm_worker.request.message_renderer import MessageRenderer
@@ -72,9 +71,3 @@ def get_messages_to_summarize(rows: Sequence[Row], history_tokens: int, recent_r
     room = exact_ratio(recent_ratio) * history_tokens
     cut = verbatim_start(rows, room, tokens_of=lambda row: row.tokens, is_question=lambda row: row.is_users)
     return Split(rows[:cut], rows[cut:]) if cut else None
-
-
-def split_at(rows: Sequence[Row], cutoff: UUID | None) -> Split:
-    """Split after the message `cutoff`, which is one of the rows."""
-    cut = next(index for index, row in enumerate(rows, start=1) if row.entry.id == str(cutoff))
-    return Split(rows[:cut], rows[cut:])

@@ -9,7 +9,6 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
 from functools import partial
 from uuid import UUID
 
@@ -17,7 +16,7 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from chat.compressions import requests as compression_requests
-from chat.compressions.requests import CompressionUsage, NewSummary
+from chat.compressions.requests import NewSummary
 from chat.infrastructure import log_context
 from chat.infrastructure.background import start_task
 from chat.infrastructure.fault_points import reach
@@ -28,7 +27,6 @@ from chat.models.lease import COMPRESSION_LEASE
 from chat.models.side_request import Purpose
 from chat.protocol.upstream_error import NO_UPSTREAM_ERROR
 from chat.transcript.token_usage import TokenUsage
-from chat.transcript.tokens import count_tokens
 from compression.cost import total_usage
 from compression.measurement import CompressionJob, plan_job
 from compression.summarise import SummaryRejected, WrittenSummary, compress_chat_history
@@ -137,11 +135,9 @@ class CompressionRunner:
     async def _summarise(self, held: Compression, job: CompressionJob, used: list[TokenUsage]) -> bool:
         """Write and store the summary. Returns False if this attempt no longer has the row."""
         reach("before_summary_asked")
-        written = prepared_summary(job) or await self._ask_model(held, job, used)
+        written = await self._ask_model(held, job, used)
         reach("before_summary_stored")
         usage = total_usage(used, job.summariser)
-        if job.is_ahead:
-            return await self._database.call_with_retry(store_prepared, held, job, written, usage)
         new = new_summary(job, written)
         stored = await self._database.call_with_retry(compression_requests.finish, held, new, usage)
         reach("after_summary_stored")
@@ -177,16 +173,12 @@ def start_job(held: Compression) -> CompressionJob | None:
     job = plan_job(held)
     if job is None:
         return None
-    params, reserved = job.params, job.reserved_tokens
-    if job.is_ahead:  # not published: nothing changes for readers yet
-        is_held = held.record_measurement(params.history_tokens, reserved, params.history_window)
-    else:
-        is_held = compression_requests.start(
-            held,
-            tokens_before=params.history_tokens,
-            reserved_tokens=reserved,
-            history_window=params.history_window,
-        )
+    is_held = compression_requests.start(
+        held,
+        tokens_before=job.params.history_tokens,
+        reserved_tokens=job.reserved_tokens,
+        history_window=job.params.history_window,
+    )
     return job if is_held else None
 
 
@@ -194,19 +186,6 @@ def release(held: Compression) -> None:
     """Return the compression to the queue, for another worker."""
     if held.release():
         compression_requests.enqueue(held.pk)
-
-
-def prepared_summary(job: CompressionJob) -> WrittenSummary | None:
-    """Return the summary that was written ahead of time, if there is one."""
-    return WrittenSummary(job.prepared_text, count_tokens(job.prepared_text)) if job.prepared_text else None
-
-
-def store_prepared(
-    held: Compression, job: CompressionJob, written: WrittenSummary, usage: CompressionUsage
-) -> bool:
-    """End with a summary outside the tree, for later use. Returns False if this attempt no longer has the row."""
-    fields = {"prepared_text": written.text, "prepared_cutoff_id": job.cutoff, **asdict(usage)}
-    return held.end(CompressionStatus.PREPARED, **fields)
 
 
 def new_summary(job: CompressionJob, written: WrittenSummary) -> NewSummary:

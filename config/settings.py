@@ -229,11 +229,9 @@ RUN_DEADLINE_S = env.whole_number("RUN_DEADLINE", 900, low=1, high=86_400)
 DRAIN_GRACE_S = env.whole_number("DRAIN_GRACE", 20, high=3_600)
 COMPRESSION_TRIGGER_RATIO = env.ratio("COMPRESSION_TRIGGER_RATIO", 0.75)
 RECENT_MESSAGES_RATIO = env.ratio("RECENT_MESSAGES_RATIO", 0.2)
-COMPRESSION_AHEAD = env.switch("COMPRESSION_AHEAD")
-# Share of the history window at which a summary is written ahead of time.
-COMPRESSION_AHEAD_RATIO = 0.6
 COMPRESSION_MODEL = env.text("COMPRESSION_MODEL")
 COMPRESSION_BACKOFF_S = env.constant("COMPRESSION_BACKOFF", 60)
+env.constant("COMPRESSION_AHEAD", 0)
 LOG_FORMAT = env.one_of("LOG_FORMAT", ("text", "json"), "text")
 LOGGING = logging_settings(LOG_FORMAT, env.one_of("LOG_LEVEL", LEVELS, "warning"), development=DEVELOPMENT)
 # Python's warnings would be lines of text.

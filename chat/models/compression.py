@@ -28,7 +28,7 @@ MAX_BACKOFF = timedelta(days=1)
 
 class CompressionStatus(models.TextChoices):
     """The status of a compression. nothing: there was nothing to summarise; refused: the text of the model was not
-    acceptable; prepared: the text is kept ahead of time, outside the tree."""
+    acceptable."""
 
     QUEUED = Status.QUEUED.value
     RUNNING = Status.RUNNING.value
@@ -36,7 +36,6 @@ class CompressionStatus(models.TextChoices):
     FAILED = "failed"
     REFUSED = "refused"
     NOTHING = "nothing"
-    PREPARED = "prepared"
 
 
 class TriggeredBy(models.TextChoices):
@@ -118,16 +117,6 @@ class Compression(UpstreamFailureFields, Leased):
     summary = models.ForeignKey(
         ChatMessage, null=True, blank=True, on_delete=models.SET_NULL, related_name="made_by"
     )
-    # A prefetched summary and the last message that it covers, until a compression is due.
-    prepared_text = models.TextField(blank=True, default="")
-    prepared_cutoff = models.ForeignKey(
-        ChatMessage, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    probe_score = models.FloatField(
-        null=True,
-        blank=True,
-        help_text="Share of questions that are answered the same with the summary as with the text.",
-    )
 
     objects = CompressionQuerySet.as_manager()
 
@@ -167,10 +156,6 @@ class Compression(UpstreamFailureFields, Leased):
                 condition=Q(attempt__gte=0, failures__gte=0, in_vain__gte=0),
                 name="compression_counts_not_negative",
             ),
-            models.CheckConstraint(
-                condition=Q(probe_score__isnull=True) | Q(probe_score__gte=0, probe_score__lte=1),
-                name="probe_score_is_a_share",
-            ),
         ]
 
     def __str__(self) -> str:
@@ -194,10 +179,6 @@ class Compression(UpstreamFailureFields, Leased):
             fields |= {"in_vain": 0}
         held = Compression.objects.held_as(self)
         return bool(held.update(status=status, ended_at=Now(), lease_until=None, **fields))
-
-    def record_probe(self, score: float) -> None:
-        """Store the share of questions that are answered the same from the summary as from the text."""
-        Compression.objects.filter(pk=self.pk).update(probe_score=score)
 
     # Properties
 

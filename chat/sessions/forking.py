@@ -214,8 +214,6 @@ class _Copies:
             parent_id=self.ids[row.parent_id],
             leaf_id=self.ids.get(row.leaf_id, self.ids[row.parent_id]),
             summary_id=self.ids[row.summary_id] if row.summary_id else None,
-            prepared_text="",
-            prepared_cutoff_id=None,
             request_id="",
             owner=None,
         )

@@ -106,7 +106,7 @@ class Attempt:
             self._state,
             self.checkpoint,
             started_at=leased_at,
-            window_usage=_window_usage(),
+            window_usage=WindowUsage(settings.COMPRESSION_TRIGGER_RATIO),
         )
         self._answering: asyncio.Task[None] | None = None
         self._cancel_reason: CancelReason | None = None
@@ -255,8 +255,3 @@ class Attempt:
             attempt=self.run.attempt,
             model_index=self.run.model_index,
         )
-
-
-def _window_usage() -> WindowUsage:
-    ahead = settings.COMPRESSION_AHEAD_RATIO if settings.COMPRESSION_AHEAD else 1.0
-    return WindowUsage(min(settings.COMPRESSION_TRIGGER_RATIO, ahead))

@@ -346,60 +346,6 @@ def test_what_breaks_inside_ends_that_compression_alone(talk, runner, upstream, 
     assert (again(asked).status, again(asked).error_code) == ("failed", "internal_error")
 
 
-def test_a_summary_may_be_written_ahead_of_time_and_wait_outside_the_tree(talk, runner, upstream, settings):
-    settings.COMPRESSION_AHEAD = True
-    talk.turns(5)
-    upstream.reply({"text": SUMMARY}, stream=False)
-    ahead = talk.ask("a5")
-    runner.run(str(ahead.pk))
-    assert (again(ahead).status, again(ahead).prepared_text, talk.summaries(), heard(talk)) == (
-        "prepared", SUMMARY, [], [],
-    )  # fmt: skip
-    too_soon = talk.ask("a5")
-    runner.run(str(too_soon.pk))
-    assert (again(too_soon).status, len(upstream.asides)) == ("nothing", 1)
-
-    talk.turns(1)
-    needed = talk.ask("a6")
-    runner.run(str(needed.pk))
-    (summary,) = talk.summaries()
-    assert (again(needed).status, len(upstream.asides)) == ("done", 1), "nobody is asked again"
-    assert (summary.text, talk.name_of(summary.parent), talk.name_of(summary.last_summarized_message)) == (
-        SUMMARY, "u6", "a4",
-    )  # fmt: skip
-    assert again(needed).tokens_after < again(needed).tokens_before
-
-    talk.turns(4)
-    runner.run(str(talk.ask("a10").pk))
-    assert len(talk.summaries()) == 2
-    assert len(upstream.asides) == 2
-
-
-def test_what_was_written_ahead_on_another_branch_is_not_used(talk, runner, upstream, settings):
-    settings.COMPRESSION_AHEAD = True
-    talk.turns(5)
-    upstream.reply({"text": SUMMARY}, times=1, stream=False)
-    upstream.reply({"text": "Of the other branch."}, stream=False)
-    runner.run(str(talk.ask("a5").pk))
-    talk.turn("edited", above=talk["a3"], tokens=600)
-    runner.run(str(talk.ask("aedited").pk))
-    assert [summary.text for summary in talk.summaries()] == ["Of the other branch."]
-
-
-def test_what_was_written_ahead_for_another_model_is_not_used(talk, runner, upstream, settings):
-    settings.COMPRESSION_AHEAD = True
-    other = factories.create_model(
-        "oceans", base_url=upstream.base_url, context_window=3000, max_output_tokens=500
-    )
-    talk.turns(5)
-    upstream.reply({"text": SUMMARY}, times=1, stream=False)
-    upstream.reply({"text": "For the other model."}, stream=False)
-    runner.run(str(talk.ask("a5").pk))
-    talk.turns(1)
-    runner.run(str(talk.ask("a6", model=other).pk))
-    assert [summary.text for summary in talk.summaries()] == ["For the other model."]
-
-
 def test_each_model_is_compressed_as_it_sees_the_branch(talk, runner, upstream):
     """A large model's summary is written from the messages, not from a small one's summary of them."""
     large = factories.create_model("oceans", base_url=upstream.base_url, context_window=40_000)

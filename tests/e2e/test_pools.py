@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,7 +24,8 @@ def pool(stack: Stack) -> Iterator[None]:
     page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
     line = next(line for line in page.splitlines() if "--queues slow" in line)
     # As in a clone: the command is installed by pip.
-    command = line.removeprefix("LLM_CONCURRENCY=50 ").replace("turnwire", f"{sys.executable} turnwire.py", 1)
+    python = shlex.quote(sys.executable)
+    command = line.removeprefix("LLM_CONCURRENCY=50 ").replace("turnwire", f"{python} turnwire.py", 1)
     with (stack.directory / "slow.log").open("ab") as log:
         worker = subprocess.Popen(
             ["/bin/sh", "-c", f"exec {command}"],

@@ -1,6 +1,7 @@
 """The embedded database is dumped while it runs and restored elsewhere, with its files, by the words of docs/operations.md."""
 
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -37,7 +38,7 @@ def documented() -> tuple[str, str]:
 
 def shell(instance: LaunchedInstance, commands: str, data: Path | None = None) -> tuple[int, str]:
     environment = instance.environment() | ({"DATA_DIR": str(data)} if data else {})
-    command = f'turnwire() {{ {sys.executable} turnwire.py "$@"; }}\n'
+    command = f'turnwire() {{ {shlex.quote(sys.executable)} turnwire.py "$@"; }}\n'
     done = subprocess.run(
         ["/bin/sh", "-ec", command + commands], cwd=instance.code, env=environment, capture_output=True, text=True,
         timeout=PATIENCE_S, check=False,

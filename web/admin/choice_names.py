@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 CHOICES: Final = (
     # Runs, tool calls, compressions and files.
     _("queued"), _("running"), _("stopping"), _("waiting"), _("completed"), _("failed"), _("stopped"),
-    _("pending"), _("refused"), _("unknown"), _("done"), _("nothing"), _("prepared"), _("processing"), _("ready"),
+    _("pending"), _("refused"), _("unknown"), _("done"), _("nothing"), _("processing"), _("ready"),
     # Steps of a run's history that are no states (run_history.py).
     _("made"), _("announced"), _("lost"),
     # Who requested a compression; the purpose of a request.

@@ -24,7 +24,7 @@ class CompressionInline(ReadOnlyInline):
 
     model = Compression
     fields = (
-        "status", "triggered_by", "model", "tokens_before", "tokens_after", "cost", "probe_score", "error_code",
+        "status", "triggered_by", "model", "tokens_before", "tokens_after", "cost", "error_code",
     )  # fmt: skip
 
 
@@ -39,7 +39,7 @@ class SummaryCompressionInline(CompressionInline):
 class CompressionAdmin(ReadOnlyAdmin[Compression]):
     list_display = (
         "short_id", "status", "triggered_by", "model", "tokens_before", "tokens_after", "saved", "reserved_share",
-        "cost", "probe_score", "error_code", "created_at",
+        "cost", "error_code", "created_at",
     )  # fmt: skip
     list_filter = ("status", "triggered_by", ModelFilter, "created_at")
     search_fields = ("id", "request_id", "session__id", "session__owner__username", "error_code")

@@ -25,7 +25,7 @@ NAMES: Final = (
     _("latest event"), _("leaf"), _("lease until"), _("max output tokens"), _("max requests"), _("message"), _("messages"),
     _("model"), _("model config"), _("model configs"), _("model index"), _("models"), _("name"),
     _("number"), _("options"), _("origin"), _("owner"), _("pages"), _("parent"), _("parent role"), _("parent tool call"), _("parts"),
-    _("prefix share"), _("prepared cutoff"), _("prepared text"), _("probe score"), _("project"),
+    _("prefix share"), _("project"),
     _("prompt"), _("prompt block"), _("prompt blocks"), _("prompt price"), _("prompt version"), _("prompt versions"), _("unsupported options"), _("unused since"), _("prompt tokens"), _("queue"),
     _("queued at"), _("reasoning"), _("reasoning ms"), _("reasoning tokens"), _("reminder"),
     _("replaces system prompt"), _("requires alternating roles"), _("reply to"), _("request id"), _("report"), _("report reasoning"), _("request digest"),

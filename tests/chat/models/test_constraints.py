@@ -318,7 +318,6 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "running_compression_has_a_lease": lambda w: compression(w, status="running"),
     "only_vain_compressions_have_an_error": lambda w: compression(w, error_code="internal_error"),
     "compression_counts_not_negative": lambda w: compression(w, failures=-1),
-    "probe_score_is_a_share": lambda w: compression(w, probe_score=1.5),
     # The rest
     "one_default_model": two_defaults,
     "model_output_fits_its_window": lambda _: ModelConfig.objects.create(

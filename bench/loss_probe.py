@@ -1,6 +1,6 @@
 """Measures the loss of a summary: a model answers the same questions from the full text and from the summary.
 
-Reads and writes no rows: the command probe_summary does.
+Reads no rows: probe_summary.py does.
 """
 
 import re
