@@ -57,7 +57,7 @@ class PageModules(BuildHookInterface):  # type: ignore[misc]
 
 
 def needed(modules: Path, root: str) -> Iterator[str]:
-    """What is served of the modules, their licences, and the program; relative to `modules`."""
+    """Yield what is served of the modules, their licences, and the program; relative to `modules`."""
     sys.path.insert(0, root)
     from web.page.vendor import MODULES
 

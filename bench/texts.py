@@ -53,8 +53,7 @@ def kept_chunks(folders: Sequence[Path], count: int, path: Path) -> list[str]:
 
 
 def embed(name: str, texts: Sequence[str], path: Path) -> Any:
-    """Return a row for each text, by a packaged model. Rows are cached in `path`; an interrupted call can be repeated.
-    """
+    """Return a row for each text, by a packaged model. Rows are cached in `path`; an interrupted call can be repeated."""
     import numpy as np
 
     from knowledge.embedders.packaged import BATCH, PACKAGED

@@ -20,13 +20,13 @@ server = MCPServer("Notes of the trial")
 
 @server.tool(annotations=ToolAnnotations(read_only_hint=True))
 def list_notes() -> str:
-    """Lists the notes, the newest last."""
+    """List the notes, the newest last."""
     return "\n".join(f"- {note}" for note in _read()) or "There are no notes yet."
 
 
 @server.tool(annotations=ToolAnnotations(destructive_hint=False))
 def add_note(text: str) -> str:
-    """Writes a note down."""
+    """Write a note down."""
     notes = [*_read(), " ".join(text.split())[:MAX_CHARACTERS]][-MAX_NOTES:]
     _file().write_text(json.dumps(notes, ensure_ascii=False), encoding="utf-8")
     return f"Written down. Notes so far: {len(notes)}."
@@ -34,7 +34,7 @@ def add_note(text: str) -> str:
 
 @server.resource("notes://all", title="All notes", mime_type="text/plain")
 def all_notes() -> str:
-    """What was written down so far, as a file for a message."""
+    """Return what was written down so far, as a file for a message."""
     return list_notes()
 
 

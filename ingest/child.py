@@ -68,7 +68,7 @@ def read_in_child(file: File, folder: Path) -> Outcome:
         if child.poll() is None:
             child.kill()
             child.wait()
-    if status == -signal.SIGTERM and drain.has_begun(TICK_S):  # sent to all processes, before the child ignored it
+    if status == -signal.SIGTERM and drain.has_begun(TICK_S):  # sent before the child ignored it
         raise Draining
     if status == 0:
         outcome = _outcome(file, folder)

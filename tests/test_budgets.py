@@ -1,4 +1,4 @@
-"""Size limits of files, functions and parameter lists, and the rule that only models save."""
+"""Size limits of files, functions and parameter lists, how docstrings begin, and the rule that only models save."""
 
 import ast
 import subprocess
@@ -16,6 +16,10 @@ LINES_IN_A_FUNCTION = 40
 # A declaration may be long.
 DECLARATIONS = {"config/settings.py"}
 PARAMETERS = 5
+# What ruff's D401 takes for a verb. A description without one leaves open what the function does to what it describes.
+NO_VERBS = frozenset(
+    ["All", "Also", "Always", "And", "As", "At", "Because", "Before", "Both", "By", "Each", "Either", "Every", "Except", "False", "Files", "For", "From", "How", "If", "In", "Into", "It", "Its", "Like", "Neither", "Never", "No", "Nobody", "None", "Not", "Nothing", "Of", "On", "Once", "One", "Only", "Or", "Other", "Others", "Rows", "Some", "Texts", "That", "Their", "Those", "Tokens", "Until", "What", "When", "Where", "Whether", "Which", "While", "Who", "Whose", "Why", "With", "Without"]
+)  # fmt: skip
 NOT_OURS_TO_SPLIT = ("tests", "migrations", "static", "node_modules")
 
 
@@ -79,6 +83,24 @@ def test_parameters_that_travel_together_are_one_thing() -> None:
         > PARAMETERS
     ]
     assert many == []
+
+
+def is_property(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
+
+
+def test_the_docstring_of_a_function_begins_with_a_verb() -> None:
+    begun = {
+        f"{path.relative_to(ROOT)}:{function.lineno} {function.name}": (
+            ast.get_docstring(function) or "Have"
+        ).split()[0]
+        for path in sources()
+        for function in functions(path)
+        if not is_property(function)
+    }
+    assert [
+        where for where, word in begun.items() if word.strip(",:;.") in NO_VERBS or not word[0].isupper()
+    ] == []
 
 
 def saves_rows(source: str) -> bool:

@@ -98,7 +98,7 @@ class PacketProducer:
         self._scheduler.schedule(self, urgent=True)
 
     def settle(self) -> int:
-        """Number and encode the waiting packets; return the seq of the last packet, 0 if there is none."""
+        """Give the waiting packets numbers and encode them; return the seq of the last packet, 0 if there is none."""
         self._join_text()
         for placement, obj in self._waiting:
             self._lines.append(self._encode(placement, obj))
@@ -113,7 +113,7 @@ class PacketProducer:
         self._held_at = None
 
     def settle_for_checkpoint(self) -> int:
-        """Number the waiting packets; return the seq up to which the database will be complete after a checkpoint."""
+        """Give the waiting packets numbers; return the seq up to which a checkpoint will complete the database."""
         seq = self.settle()
         return seq if self._held_at is None else self._held_at
 

@@ -70,7 +70,7 @@ class Announcement:
         self._name = f"{key}:present:{uuid4().hex}"
 
     def write(self, pipe: Any) -> None:
-        from chat.metrics.counters import OPEN_SOCKETS  # imports models, which readers of presence do not need
+        from chat.metrics.counters import OPEN_SOCKETS  # imports models, which readers do not need
 
         process = Process(
             self._role,

@@ -202,7 +202,7 @@ class Session(models.Model):
             type(self).objects.filter(pk=self.pk).update(**fields)
 
     def record(self, kind: str, payload: dict[str, Any], *changes: Query[Any]) -> SessionEvent:
-        """Number and store one event, in the caller's transaction. changes: executed before it, in one round trip.
+        """Store one event with the next number, in the caller's transaction. changes: executed before it, in one round trip.
 
         The UPDATE locks the row until commit, so n is contiguous and n committed means n-1 committed.
         """

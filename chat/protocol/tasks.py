@@ -8,7 +8,7 @@ from typing import Final
 RUN_TURN: Final = "llm_worker.run_turn"  # run_id: str
 TITLE_SESSION: Final = "llm_worker.title_session"  # run_id: str, of the answer that it is named after
 CHECK_PROVIDER: Final = "llm_worker.check_provider"  # provider_id: str, check_id: str
-LIST_MCP_TOOLS: Final = "llm_worker.list_mcp_tools"  # server_id: str, credential_id: str, tried first; empty: any
+LIST_MCP_TOOLS: Final = "llm_worker.list_mcp_tools"  # server_id: str, credential_id: str (tried first) or ""
 ADVANCE_MCP_SIGN_IN: Final = "llm_worker.advance_mcp_sign_in"  # sign_in_id: str
 ANSWER_MCP_REQUEST: Final = "llm_worker.answer_mcp_request"  # request_id: str
 REVOKE_MCP_TOKENS: Final = "llm_worker.revoke_mcp_tokens"  # revocation_id: str

@@ -54,7 +54,7 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
     if config is None or model is None:
         raise ModelFailed("model_not_configured", f"{run.model} has no configuration or no address")
     if config.tokenizer in installed_encodings():
-        load_encoding(config.tokenizer)  # loaded here, since the event loop, which counts with it, must not wait for it
+        load_encoding(config.tokenizer)  # here: the event loop, which counts with it, must not wait for it
     around = Surroundings.of_run(run, config, prompts=rows.prompts if rows else None)
     tools = around.tools
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:

@@ -11,5 +11,5 @@ _FOLDER = Path(__file__).parent
 
 @cache
 def prompt(name: str) -> str:
-    """The text of `name`.md."""
+    """Return the text of `name`.md."""
     return (_FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()

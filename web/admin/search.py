@@ -22,7 +22,7 @@ M = TypeVar("M", bound=models.Model)
 
 
 class SearchAdmin(admin.ModelAdmin[M]):
-    """A ModelAdmin with this search. Subclasses name what applies:
+    """A ModelAdmin with this search, whose subclasses name what applies.
 
     owner_field: lookup of the owner. error_field: lookup of an error code, one of error_codes. text_fields: lookups of short texts.
     text_lookup: lookup and id column by which the texts of messages find rows.

@@ -114,7 +114,7 @@ class AgentView(StrictAPIView):
         fields = _validated_fields(user, body, agent)
         audience = take_audience(user, fields, agent)
         with transaction.atomic():
-            quotas.lock_user(user)  # before the agent, in the order in which the creation of a session locks them
+            quotas.lock_user(user)  # before the agent, as the creation of a session does
             if not agent.change(**fields):
                 raise ApiError("agent_not_found")
             share(user, agent, audience)

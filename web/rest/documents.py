@@ -83,7 +83,7 @@ class DocumentsView(DocumentSourceView):
         """Add a document: a text, a file, a copy of an own upload, or the content of a URL. It is read afterwards."""
         base = get_editable_base(request, knowledge_base)
         source = self.source(request, NewDocumentBody)
-        documents.check_room(base, source.size)  # a check before the content is stored; the final one is with the row
+        documents.check_room(base, source.size)  # before the content is stored; checked again with the row
         version = store_source(source)
         with _kept_if_stored(version):
             document = documents.add_document(base, current_user(request), version)

@@ -15,7 +15,7 @@ def store_upload(user: User, upload: UploadedContent, project: Project | None) -
     """
     file = describe_upload(user, upload)
     file.project = project
-    new_files.check_room(user, upload.size)  # a check before the content is stored; the final one is with the row
+    new_files.check_room(user, upload.size)  # before the content is stored; checked again with the row
     store_content(upload, file)
     try:
         new_files.store_row(user, file)

@@ -79,8 +79,7 @@ def _account_of(identity: Identity, intent: Intent) -> User:
 
 
 def _waiting_account(email: str) -> User | None:
-    """Return the account with this address if nobody can have entered it by password or with the provider, else None.
-    """
+    """Return the account with this address if nobody can have entered it by password or with the provider, else None."""
     found = list(User.objects.filter(email__iexact=email).exclude(username=DEMO)[:2])
     if not email or len(found) != 1:
         return None
