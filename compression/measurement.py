@@ -24,7 +24,7 @@ from compression.summarise import SummaryRequest, shown_tokens
 from llm_worker.loading.branch import load_branch
 from llm_worker.loading.branch_summaries import ModelWindow
 from llm_worker.loading.model_budget import budget_of
-from llm_worker.loading.surroundings import Surroundings
+from llm_worker.loading.turn_context import TurnContext
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.tokens import estimate_tokens, exact_counter
 from llm_worker.upstream.deltas import ModelFailed
@@ -158,4 +158,4 @@ def _reserved(run: Run, config: ModelConfig) -> int:
     session = run.turn.session
     provided = dynamic_context.build(session, load_bound_bases(session, (), run.turn.user_message.parent_id))
     context = run.dynamic_context or run_context(session.agent, provided, "")
-    return config.counted_window - Surroundings.of_run(run, config, dynamic_context=context).history_window
+    return config.counted_window - TurnContext.of_run(run, config, dynamic_context=context).history_window

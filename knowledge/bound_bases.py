@@ -72,7 +72,7 @@ class BoundBases:
         return replace(self, bases=bases)
 
     @property
-    def known(self) -> list[UUID]:
+    def searchable(self) -> list[UUID]:
         """Ids of the bases that the user is a member of, which alone may be searched."""
         return [base.id for base in self.bases if base.role is not None]
 

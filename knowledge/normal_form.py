@@ -40,10 +40,10 @@ def query_words(form: str) -> str:
     """Return the words of a query, separated by spaces.
     Text without spaces is replaced by its pairs; Hangul is also included as it stands.
     """
-    return _RUN.sub(lambda run: f" {' '.join(_asked(run[0]))} ", form)
+    return _RUN.sub(lambda run: f" {' '.join(_words_of_run(run[0]))} ", form)
 
 
-def _asked(run: str) -> list[str]:
+def _words_of_run(run: str) -> list[str]:
     return _pairs(run) if is_unspaced(run) or len(run) <= 2 else [run, *_pairs(run)]
 
 

@@ -31,7 +31,7 @@ from chat.models import (
     Session,
     TriggeredBy,
 )
-from chat.models.compression import IN_VAIN, UNDER_WAY
+from chat.models.compression import UNDER_WAY, UNSUCCESSFUL
 from chat.models.upstream_failure import upstream_columns
 from chat.protocol.tasks import COMPRESS_BRANCH, COMPRESSION_QUEUE
 from chat.protocol.upstream_error import NO_UPSTREAM_ERROR, UpstreamError
@@ -184,7 +184,7 @@ def end_without_summary(
     columns = upstream_columns(upstream_error)
     with transaction.atomic():
         has_ended = held.end(status, error_code=error_code, **asdict(usage), **columns)
-        if has_ended and (status in IN_VAIN or held.tokens_before is not None):
+        if has_ended and (status in UNSUCCESSFUL or held.tokens_before is not None):
             _publish(held, "failed", tokens_before=held.tokens_before)
     return has_ended
 
@@ -194,7 +194,7 @@ def _model_of(leaf: ChatMessage, session: Session) -> ModelConfig:
     run = Run.objects.filter(message=leaf).select_related("model_config").first()
     if run and run.model_config:
         return run.model_config
-    choices = selection.standing_choices(session, Preferences.objects.of(session.owner).models)
+    choices = selection.standing_choices(session, Preferences.objects.of_user(session.owner).models)
     return selection.choose_models(list(ModelConfig.objects.offered()), None, choices)[0]
 
 

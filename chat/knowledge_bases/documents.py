@@ -40,7 +40,7 @@ def replace_document(document: Document, actor: User, version: DocumentVersion) 
     base = _base_of(document)
     with _as_editor(base, actor):
         # Locked through the base, whose lock all changes of its documents hold; its worker goes on meanwhile.
-        document = _again(document)
+        document = _reread(document)
         if document.is_unchanged_by(version.content_hash):
             document.rename_given(version.name)
         else:
@@ -49,7 +49,7 @@ def replace_document(document: Document, actor: User, version: DocumentVersion) 
             document.replace(version)
             _read_on_commit(document)
     blobs.purge_on_commit()
-    return _again(document)
+    return _reread(document)
 
 
 def rename_version(document: Document, actor: User, name: str) -> Document:
@@ -57,7 +57,7 @@ def rename_version(document: Document, actor: User, name: str) -> Document:
     with _as_editor(_base_of(document), actor):
         if not document.rename_given(name):
             raise ApiError("document_not_found")
-    return _again(document)
+    return _reread(document)
 
 
 def rename_document(document: Document, actor: User, name: str) -> Document:
@@ -65,7 +65,7 @@ def rename_document(document: Document, actor: User, name: str) -> Document:
     with _as_editor(_base_of(document), actor):
         if not document.rename(name):
             raise ApiError("document_not_found")
-    return _again(document)
+    return _reread(document)
 
 
 def delete_document(document: Document, actor: User) -> None:
@@ -107,7 +107,7 @@ def _base_of(document: Document) -> KnowledgeBase:
     return base
 
 
-def _again(document: Document) -> Document:
+def _reread(document: Document) -> Document:
     found: Document | None = (
         Document.objects.filter(pk=document.pk).select_related("served").defer("text").first()
     )

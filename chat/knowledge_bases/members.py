@@ -81,7 +81,7 @@ def remove_member(base: KnowledgeBase, actor: User, pk: UUID) -> None:
 
     Raises ApiError: `member_not_found`, `last_owner`, `owner_without_room`, or as check_owner().
     """
-    with _held(base):
+    with _locked_members(base):
         if not base.members.filter(pk=pk, user=actor).exists():
             check_owner(base, actor)
         member = _get(base, pk)
@@ -104,13 +104,13 @@ def check_owner(base: KnowledgeBase, actor: User) -> None:
 
 @contextmanager
 def _as_owner(base: KnowledgeBase, actor: User) -> Iterator[None]:
-    with _held(base):
+    with _locked_members(base):
         check_owner(base, actor)
         yield
 
 
 @contextmanager
-def _held(base: KnowledgeBase) -> Iterator[None]:
+def _locked_members(base: KnowledgeBase) -> Iterator[None]:
     """Open a transaction in which nobody else changes members. Tell the readers afterwards: others see no members."""
     with transaction.atomic():
         if not base.change():

@@ -172,7 +172,7 @@ class Approval(models.Model):
             arguments=call.arguments,
             parameters=parameters,
             expires_at=expires_at,
-            **_asked(question),
+            **_question_columns(question),
         )
 
     def store_decision(self) -> None:
@@ -208,7 +208,7 @@ class Approval(models.Model):
         return final
 
 
-def _asked(question: AnyQuestion | None) -> dict[str, Any]:
+def _question_columns(question: AnyQuestion | None) -> dict[str, Any]:
     """Return the columns that store the question of a call."""
     match question:
         case Question(message, form):

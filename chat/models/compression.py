@@ -45,7 +45,7 @@ class TriggeredBy(models.TextChoices):
 
 
 UNDER_WAY = (CompressionStatus.QUEUED, CompressionStatus.RUNNING)
-IN_VAIN = (CompressionStatus.FAILED, CompressionStatus.REFUSED)
+UNSUCCESSFUL = (CompressionStatus.FAILED, CompressionStatus.REFUSED)
 
 
 class CompressionQuerySet(LeasedQuerySet["Compression"]):
@@ -149,7 +149,7 @@ class Compression(UpstreamFailureFields, Leased):
                 name="running_compression_has_a_lease",
             ),
             models.CheckConstraint(
-                condition=Q(status__in=IN_VAIN) | Q(error_code=""),
+                condition=Q(status__in=UNSUCCESSFUL) | Q(error_code=""),
                 name="only_vain_compressions_have_an_error",
             ),
             models.CheckConstraint(
@@ -172,7 +172,7 @@ class Compression(UpstreamFailureFields, Leased):
 
     def end(self, status: CompressionStatus, **fields: Any) -> bool:
         """Store the end; a failed or refused compression sets the back-off for its branch."""
-        if status in IN_VAIN:
+        if status in UNSUCCESSFUL:
             backoff = timedelta(seconds=settings.COMPRESSION_BACKOFF_S * 2 ** min(self.in_vain, 20))
             fields |= {"in_vain": F("in_vain") + 1, "retry_at": Now() + min(backoff, MAX_BACKOFF)}
         elif status == CompressionStatus.DONE:

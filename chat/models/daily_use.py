@@ -31,7 +31,7 @@ class DailyAccount(NamedTuple):
     cost: LimitUse
 
     @classmethod
-    def of(cls, row: DailyAccountRow) -> DailyAccount:
+    def from_row(cls, row: DailyAccountRow) -> DailyAccount:
         def most(granted: _Amount | None, default: _Amount) -> _Amount | None:
             """Return the limit in force; None means no limit."""
             return None if row.is_superuser else (default if granted is None else granted) or None
@@ -49,7 +49,7 @@ class DailyAccount(NamedTuple):
     def read(cls, user_id: int) -> DailyAccount | None:
         """Read the account of a user; None if the user is gone."""
         row = READ_ACCOUNT.first(owner=user_id)
-        return cls.of(row) if row else None
+        return cls.from_row(row) if row else None
 
     @property
     def most_runs(self) -> int | None:

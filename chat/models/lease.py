@@ -69,7 +69,7 @@ class LeasedQuerySet(models.QuerySet[L]):
 
     def extend_leases(self, owner: int, ids: Collection[UUID]) -> dict[UUID, HeldLease]:
         """Extend this owner's leases of these rows; returns those it still holds."""
-        held = self.held().filter(pk__in=ids, owner=owner)
+        held = self.leased().filter(pk__in=ids, owner=owner)
         held.update(**_extension(self.model.lease_times))
         return {pk: HeldLease(*lease) for pk, *lease in held.values_list("pk", "attempt", "status")}
 
@@ -80,7 +80,7 @@ class LeasedQuerySet(models.QuerySet[L]):
         with transaction.atomic():
             return list(self.select_for_update(skip_locked=True, no_key=True, of=("self",)))
 
-    def held(self) -> Self:
+    def leased(self) -> Self:
         """Select rows that a worker holds, or held when it died."""
         return self.filter(status__in=self.model.held_statuses)
 
@@ -93,7 +93,7 @@ class LeasedQuerySet(models.QuerySet[L]):
 
         A held row that is not running any more needs nothing but its end: there the free lock alone is enough.
         """
-        held = self.held()
+        held = self.leased()
         is_dead = Q(lease_until__lt=Now()) | Q(owner__isnull=True)
         if trust_locks:
             owner = f'"{self.model._meta.db_table}"."owner"'  # noqa: SLF001  Django's documented model API

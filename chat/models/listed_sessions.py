@@ -52,7 +52,7 @@ class ListedSessionQuerySet(TrashQuerySet[M]):
         """Select the owner's sessions that have this tag, however it is capitalised."""
         return self.filter(pk__in=tags.sessions_with(owner.pk, tag))
 
-    def kept(self, *, is_pinned: bool | None, is_archived: bool | None) -> Self:
+    def in_state(self, *, is_pinned: bool | None, is_archived: bool | None) -> Self:
         """Filter by pinned and archived state; None means no filter."""
         wanted = {"is_pinned": is_pinned, "is_archived": is_archived}
         return self.filter(**{name: value for name, value in wanted.items() if value is not None})

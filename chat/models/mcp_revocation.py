@@ -22,7 +22,7 @@ class McpRevocationQuerySet(models.QuerySet["McpRevocation"]):
         expires_at: Any = Now() + REVOCATION_TIME
         return self.create(encrypted_secret=credential.encrypted_secret, expires_at=expires_at)
 
-    def take(self, pk: str) -> McpRevocation | None:
+    def pop(self, pk: str) -> McpRevocation | None:
         """Delete the row and return it: whoever gets it asks the issuer, once. None: it is gone."""
         row = self.filter(pk=pk).first()
         return row if row and self.filter(pk=pk).delete()[0] else None

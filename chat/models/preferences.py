@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PreferencesManager(models.Manager["Preferences"]):
-    def of(self, user: User) -> Preferences:
+    def of_user(self, user: User) -> Preferences:
         """Return the user's preferences; defaults, which are not stored, if there are none."""
         return self.filter(user=user).first() or self.model(user=user)
 

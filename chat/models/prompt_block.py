@@ -19,7 +19,7 @@ class BlockKind(models.TextChoices):
 class PromptBlockQuerySet(models.QuerySet["PromptBlock"]):
     # Mutators
 
-    def put(self, blocks: Sequence[PromptBlock]) -> None:
+    def store(self, blocks: Sequence[PromptBlock]) -> None:
         """Store blocks above their messages, replacing those of the same kind."""
         self.bulk_create(
             blocks,

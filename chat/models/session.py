@@ -34,7 +34,7 @@ class WhileAnswering(models.TextChoices):
 
 
 class SessionQuerySet(ListedSessionQuerySet["Session"]):
-    def own(self, user: User, pk: UUID | str) -> Session | None:
+    def get_owned(self, user: User, pk: UUID | str) -> Session | None:
         """Read a session of the user, in a way that is cheap enough for every send; None if it is not theirs."""
         row = sessions.READ_OWN.first(session=pk, user=user.pk)
         return instance(self.model, row) if row else None

@@ -13,7 +13,7 @@ MOST_SHOWN: Final = 6
 
 
 class SuggestionManager(models.Manager["Suggestion"]):
-    def shown(self) -> Sequence[str]:
+    def offered(self) -> Sequence[str]:
         """Return the messages that the page of a new chat offers, in their order."""
         return list(self.values_list("text", flat=True)[:MOST_SHOWN]) or settings.SUGGESTIONS
 

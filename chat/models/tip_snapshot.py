@@ -67,5 +67,5 @@ class TipSnapshot(NamedTuple):
             first.is_repeat,
             tip=instance(ChatMessage, first.tip) if first.tip else None,
             models=[instance(ModelConfig, row.model) for row in rows if row.model],
-            account=DailyAccount.of(first.account),
+            account=DailyAccount.from_row(first.account),
         )

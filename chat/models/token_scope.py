@@ -31,7 +31,7 @@ class TokenScopeQuerySet(models.QuerySet["TokenScope"]):
 
     # Queries
 
-    def of(self, token: Any) -> Scope:
+    def of_token(self, token: Any) -> Scope:
         scope = self.filter(token=token).values_list("scope", flat=True).first()
         return Scope(scope) if scope else Scope.WRITE
 

@@ -11,10 +11,10 @@ from knowledge.models import File, FileStatus
 
 
 class ToolCallImageQuerySet(models.QuerySet["ToolCallImage"]):
-    def shown(self) -> Self:
+    def visible(self) -> Self:
         """Select images that have been read, of calls that have completed; joins the files, but without their texts."""
-        shown = self.filter(file__status=FileStatus.READY, tool_call__status=ToolCallStatus.COMPLETED)
-        return shown.select_related("file").defer("file__text")
+        ready = self.filter(file__status=FileStatus.READY, tool_call__status=ToolCallStatus.COMPLETED)
+        return ready.select_related("file").defer("file__text")
 
 
 class ToolCallImage(models.Model):

@@ -138,7 +138,7 @@ def _tool_calls(message_ids: Sequence[UUID]) -> ByMessage:
 def _tool_images(calls: Sequence[UUID]) -> ByMessage:
     """Return the member `images` of the calls that have some, as packets have it."""
     by_call: ByMessage = defaultdict(list)
-    for image in ToolCallImage.objects.shown().filter(tool_call__in=calls):
+    for image in ToolCallImage.objects.visible().filter(tool_call__in=calls):
         file = image.file
         shown = Image(str(file.pk), file.name, "", file.width_px or 0, file.height_px or 0)
         by_call[image.tool_call_id].append(image_record(shown))

@@ -36,7 +36,7 @@ def store(question: ChatMessage, session: Session, provided: dynamic_context.Pro
     current = {BlockKind.AGENT: _agent_prompt(session), BlockKind.DYNAMIC: provided.text}
     latest = PromptBlock.objects.latest_on_branch(question)
     changed = {kind: text for kind, text in current.items() if text != latest.get(kind, "")}
-    PromptBlock.objects.put(
+    PromptBlock.objects.store(
         [
             PromptBlock(message=question, kind=kind, text=text, token_count=count_tokens(text))
             for kind, text in changed.items()
@@ -48,7 +48,7 @@ def copy(question: ChatMessage, others: Sequence[ChatMessage]) -> None:
     """Copy the blocks of a question that leaves the branch to the questions that followed it, unless these have a block
     of the same kind. In the caller's transaction."""
     own = set(PromptBlock.objects.filter(message__in=others).values_list("message", "kind"))
-    PromptBlock.objects.put(
+    PromptBlock.objects.store(
         [
             PromptBlock(
                 message=other,

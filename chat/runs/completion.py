@@ -60,7 +60,7 @@ def _end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
         context_usage=None if context_usage is None else Jsonb(context_usage),
         **end.usage._asdict(),
         **spending_columns(end.spending),
-        **SetupParameters.of(end.setup)._asdict(),
+        **SetupParameters.from_setup(end.setup)._asdict(),
     )
 
 

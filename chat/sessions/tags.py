@@ -47,7 +47,7 @@ def choose_tags(owner: User, wanted: Sequence[str], session: UUID | None = None)
     if not names:
         return names
     quotas.lock_user(owner)
-    known = _known(owner, session)
+    known = _names_by_key(owner, session)
     if len(known.keys() | {name.lower() for name in names}) > MAX_NAMES:
         raise ApiError("too_many_tags", max=MAX_NAMES)
     return [known.get(name.lower(), name) for name in names]
@@ -59,7 +59,7 @@ def adopt_tags(session: Session, wanted: Sequence[str]) -> None:
     if not names:
         return
     quotas.lock_user(session.owner)
-    known = _known(session.owner, session.pk)
+    known = _names_by_key(session.owner, session.pk)
     room = MAX_NAMES - len(known)
     new = [name for name in names if name.lower() not in known][: max(room, 0)]
     session.tags = [known.get(name.lower(), name) for name in names if name.lower() in known or name in new]
@@ -69,7 +69,7 @@ def adopt_tags(session: Session, wanted: Sequence[str]) -> None:
 def rename_tag(user: User, tag: str, name: str) -> UsedTag:
     """Rename a tag in all sessions of the user; a session with both keeps one. Raises ApiError if none has `tag`."""
     [spelt] = clean([name])
-    others = {key: one for key, one in _known(user, None).items() if key != _key(tag)}
+    others = {key: one for key, one in _names_by_key(user, None).items() if key != _key(tag)}
     spelt = others.get(spelt.lower(), spelt)
     _replace(user, tag, spelt)
     return next(one for one in list_tags(user) if one.name.lower() == spelt.lower())
@@ -88,7 +88,7 @@ def _replace(user: User, tag: str, name: str | None) -> None:
     session_list.publish(user.pk, encode(TagChanged(tag=spelt, name=name)))
 
 
-def _known(user: User, but: UUID | None) -> dict[str, str]:
+def _names_by_key(user: User, but: UUID | None) -> dict[str, str]:
     return {one.name.lower(): one.name for one in tags.LIST.all(user=user.pk, but=but)}
 
 

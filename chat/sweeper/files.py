@@ -84,7 +84,7 @@ class BlobKeeper:
         self._next_at = 0.0
         self._thread: Thread | None = None
 
-    def tend(self, now_s: float) -> None:
+    def purge_in_background(self, now_s: float) -> None:
         """Purge in a thread, unless it still runs: the repair of runs does not wait for a slow storage."""
         if self._thread and self._thread.is_alive():
             return

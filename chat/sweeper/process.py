@@ -99,7 +99,7 @@ class Sweeper:
                 logger.info("purged: %s %s", done, job.what)
 
     def _keep_files(self, now: float) -> None:
-        self._blob_keeper.tend(now)
+        self._blob_keeper.purge_in_background(now)
         delete_accounts()
 
     def _wait_for_next_sweep(self) -> None:

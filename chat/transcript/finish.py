@@ -88,10 +88,10 @@ WHOLE: Final = Finish()
 
 def finish_reason(given: Collection[str]) -> str:
     """Choose the reason of an inference from all that its server gave; empty if it gave none."""
-    known = {_known(reason) for reason in given if reason}
+    known = {_normalised(reason) for reason in given if reason}
     weighty = next((reason for reason in _WEIGHTIEST_FIRST if reason in known), None)
     return weighty or min(known, default="")[:_MAX_CHARACTERS]
 
 
-def _known(given: str) -> str:
+def _normalised(given: str) -> str:
     return _NAMES.get(given.strip().lower(), given)

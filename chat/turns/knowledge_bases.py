@@ -73,7 +73,7 @@ def accept_chosen(user_id: int, bases: Iterable[UUID]) -> None:
 
 def run_columns(bases: BoundBases) -> dict[str, Any]:
     """Return the columns of RunKnowledgeFields. Bases that may not be searched are left out."""
-    known = bases.known
+    known = bases.searchable
     access = KnowledgeAccess.RESTRICTED if bases.is_restricted else KnowledgeAccess.FULL
     return {
         "knowledge_bases": known,

@@ -42,7 +42,7 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
             others = self.filter(file=file, version=file.attempt, position__range=places)
             stored = set(others.values_list("position", flat=True))
             missing = [one for one in texts if one[0] not in stored]
-            new = self.bulk_create(Chunk.of(file, position, *text) for position, text in missing)
+            new = self.bulk_create(Chunk.build(file, position, *text) for position, text in missing)
             apps.get_model("knowledge", "ChunkVector").objects.wait_for(new)
         return True
 
@@ -124,7 +124,7 @@ class Chunk(models.Model):
     # Factories
 
     @classmethod
-    def of(cls, file: File, position: int, start: int, text: str) -> Chunk:
+    def build(cls, file: File, position: int, start: int, text: str) -> Chunk:
         """Create a chunk without storing it."""
         return cls(
             file=file,

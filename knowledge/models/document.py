@@ -82,7 +82,7 @@ class Document(File):
         """Rename both the served and the latest version."""
         with transaction.atomic():
             is_renamed = self.rename_given(name)
-            ServedVersion.objects.of(self).update(name=name)
+            ServedVersion.objects.of_document(self).update(name=name)
         return is_renamed
 
     def rename_given(self, name: str) -> bool:

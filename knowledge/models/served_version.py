@@ -16,7 +16,7 @@ class ServedVersionQuerySet(models.QuerySet["ServedVersion"]):
         kept = ServedVersion(document_id=document.pk, **{name: getattr(document, name) for name in columns})
         self.bulk_create([kept], ignore_conflicts=True)
 
-    def of(self, document: File) -> Self:
+    def of_document(self, document: File) -> Self:
         return self.filter(document=document.pk)
 
 

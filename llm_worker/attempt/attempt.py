@@ -208,7 +208,7 @@ class Attempt:
             on_request=self._record,
             on_usage=self._record_usage,
             on_tool_call=counters.tool_call_ended,
-            sources=SessionSources.of(self.run.turn.session),
+            sources=SessionSources.of_session(self.run.turn.session),
             knowledge=RunKnowledge(
                 self.run, SafeSummaries(self.run, self._services.models, self._services.database)
             ),
@@ -224,7 +224,7 @@ class Attempt:
             self._completion.window_usage.record(report.context)
 
     def _record_usage(self, request: Request, usage: TokenUsage) -> None:
-        if reported := ReportedRequest.of(request, usage):
+        if reported := ReportedRequest.compare(request, usage):
             self._reported.append(reported)
 
     def _outcome(self, answering: asyncio.Task[None]) -> AttemptOutcome:

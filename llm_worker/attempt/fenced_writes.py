@@ -213,7 +213,7 @@ def _save(statement: Statement[SavedRun], owner: int, checkpoints: Sequence[Chec
 
 
 def _save_texts(statement: Statement[SavedRun], owner: int, checkpoints: Sequence[Checkpoint]) -> set[UUID]:
-    setups = [SetupParameters.of(one.setup) for one in checkpoints]
+    setups = [SetupParameters.from_setup(one.setup) for one in checkpoints]
     saved = statement.all(
         owner=owner,
         run=[one.run.pk for one in checkpoints],

@@ -7,14 +7,14 @@ from chat.models import Run
 from chat.prompts.definition import define_prompts
 from chat.transcript.answer_setup import AnswerSetup, digest
 from chat.transcript.entries import Entry
-from llm_worker.loading.surroundings import Surroundings
+from llm_worker.loading.turn_context import TurnContext
 from llm_worker.loop.brief import Brief
 from llm_worker.prompts import prompt
 from llm_worker.request.system_prompt import add_guidance
 from llm_worker.tools.schemas import tool_schemas
 
 
-def describe_setup(run: Run, brief: Brief, around: Surroundings) -> AnswerSetup:
+def describe_setup(run: Run, brief: Brief, around: TurnContext) -> AnswerSetup:
     """Describe prompts and options of an attempt. around: the surroundings that the brief was built with.
 
     Records only whether the user had instructions, not their text: versions outlive accounts.

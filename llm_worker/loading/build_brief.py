@@ -18,10 +18,10 @@ from chat.transcript.run_spending import RunSpending
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.loading.answer_setup import describe_setup
 from llm_worker.loading.branch import Branch, MessageRow, load_branch
-from llm_worker.loading.left_out import offer_reading
+from llm_worker.loading.file_reading import offer_reading
 from llm_worker.loading.project import NOT_SHOWN, ProjectContext, build_project_context
-from llm_worker.loading.surroundings import Surroundings
 from llm_worker.loading.tools_needing_approval import find_tools_needing_approval
+from llm_worker.loading.turn_context import TurnContext
 from llm_worker.loop.brief import Brief, EarlierProgress
 from llm_worker.loop.resume import is_finished
 from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
@@ -55,7 +55,7 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
         raise ModelFailed("model_not_configured", f"{run.model} has no configuration or no address")
     if config.tokenizer in installed_encodings():
         load_encoding(config.tokenizer)  # here: the event loop, which counts with it, must not wait for it
-    around = Surroundings.of_run(run, config, prompts=rows.prompts if rows else None)
+    around = TurnContext.of_run(run, config, prompts=rows.prompts if rows else None)
     tools = around.tools
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
         is_missing = run.forced_tool in TOOLS and not TOOLS[run.forced_tool].is_available()
@@ -88,7 +88,7 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
     return replace(brief, setup=describe_setup(run, brief, around))
 
 
-def _load_project_and_branch(around: Surroundings, rows: PreloadedRows | None) -> ProjectContext:
+def _load_project_and_branch(around: TurnContext, rows: PreloadedRows | None) -> ProjectContext:
     run = around.run
     stores_blocks = stores_prompt_blocks(run.turn.session.agent)
     branch = load_branch(
@@ -160,7 +160,7 @@ def load_counts(run: Run) -> EarlierCounts:
     return EarlierCounts(row.usage, row.cycles, row.spending, row.finish)
 
 
-def _prompt_parts(around: Surroundings, project: ProjectContext, source: str) -> PromptParts:
+def _prompt_parts(around: TurnContext, project: ProjectContext, source: str) -> PromptParts:
     session, branch = around.run.turn.session, project.branch
     agent = session.agent if session.agent_id else None
     prompts = around.system_prompts(

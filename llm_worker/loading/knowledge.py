@@ -22,7 +22,7 @@ from llm_worker.loading.passages import LIMIT, as_document
 from llm_worker.side_requests.artifact import Artifact
 from llm_worker.side_requests.excerpts import MOST_EXCERPTS, Excerpt, fits_whole
 from llm_worker.side_requests.safe_summary import Found, SafeSummaries
-from llm_worker.side_requests.withheld import Material, Readers, withhold
+from llm_worker.side_requests.withheld import LoopTexts, Readers, withhold
 from llm_worker.tools.in_thread import query_in_thread
 from llm_worker.tools.knowledge_base_search import KnowledgeBaseSearch
 from llm_worker.tools.research_agent import ResearchAgent
@@ -64,7 +64,7 @@ class RunKnowledge:
 
         return await self._summaries.summarise("\n".join(queries), retrieve)
 
-    async def withhold(self, material: Material) -> Material:
+    async def withhold(self, material: LoopTexts) -> LoopTexts:
         if not self._bases or await query_in_thread(self._may_see_all):
             return material
         context = await query_in_thread(lambda: self._current_context(material.dynamic_context))
@@ -97,7 +97,7 @@ class RunKnowledge:
         bases without text yield nothing.
         """
         every = self._names()
-        names = {pk: every[pk] for pk in _meant(base, every)}
+        names = {pk: every[pk] for pk in _named_bases(base, every)}
         visible = KnowledgeBase.objects.visible_to(self._user).filter(pk__in=list(names))
         documents = File.objects.filter(knowledge_base__in=visible.values("pk"))
         found = [search_files(documents, query, MOST_EXCERPTS) for query in queries]
@@ -111,7 +111,7 @@ class RunKnowledge:
         if self._is_restricted:
             return []
         names = self._names()
-        bases = _meant(base, names)
+        bases = _named_bases(base, names)
         if not bases:
             return []
         found = search_files(self._documents(bases), query, LIMIT)
@@ -127,7 +127,7 @@ class RunKnowledge:
         return File.objects.filter(knowledge_base__in=searchable.values("pk"))
 
 
-def _meant(wanted: str, names: Mapping[UUID, str]) -> list[UUID]:
+def _named_bases(wanted: str, names: Mapping[UUID, str]) -> list[UUID]:
     """Return the bases that a model names, by id or name; all if it names none.
 
     A text in the form of an id is not taken for a name: the name of a base may be the id of another.

@@ -130,7 +130,7 @@ def _store(run: Run, documents: Sequence[Document]) -> Block:
     records = [
         {"number": one.number, "document_id": one.document_id, "title": one.title} for one in documents
     ]
-    PromptBlock.objects.put(
+    PromptBlock.objects.store(
         [
             PromptBlock(
                 message_id=run.turn.user_message_id,

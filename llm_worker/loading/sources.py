@@ -32,7 +32,7 @@ class SessionSources:
         self._session, self._owner, self._project = session, owner, project
 
     @classmethod
-    def of(cls, session: Session) -> Sources:
+    def of_session(cls, session: Session) -> Sources:
         return cls(session.pk, session.owner_id, session.project_id)
 
     async def search_project(self, query: str) -> Sequence[Document]:

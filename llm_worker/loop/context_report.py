@@ -28,7 +28,7 @@ class ContextReport:
     tool_choice: str = "auto"
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report as JSON values, its sizes in tokens. left_out: see left_out()."""
+        """Return the report as JSON values, its sizes in tokens. left_out: see omissions()."""
         brief = self.brief
         return {
             "window": brief.context_window,
@@ -39,10 +39,10 @@ class ContextReport:
             "tools": [tool.name for tool in self.tools],
             "tool_choice": self.tool_choice if self.tools else "",
             "options": dict(brief.options),
-            "left_out": list(self.left_out()),
+            "left_out": list(self.omissions()),
         }
 
-    def left_out(self) -> Iterator[dict[str, Any]]:
+    def omissions(self) -> Iterator[dict[str, Any]]:
         """Yield the omitted parts: `why` and, where known, count, tokens (stored counts) and what (ids or names)."""
         context, prompt_parts = self.context, self.brief.prompt_parts
         if prompt_parts.summary:

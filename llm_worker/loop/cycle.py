@@ -89,7 +89,7 @@ def _need(brief: Brief, context: Context) -> TokenNeed:
     return TokenNeed(int(prompt), brief.answer_reserve, brief.model.max_output_tokens, brief.context_window)
 
 
-def going_on(request: Request, earlier: EarlierProgress) -> Request:
+def continued_request(request: Request, earlier: EarlierProgress) -> Request:
     """Build the request for what follows the text of earlier attempts.
 
     That text counts as output unless the user continues it.

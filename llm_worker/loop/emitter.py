@@ -65,7 +65,7 @@ class DeferredText:
         self.deltas.append(Reasoning(text))
 
 
-class Room:
+class OutputAllowance:
     """The characters that may still be shown."""
 
     def __init__(self, characters: int | None) -> None:
@@ -103,7 +103,8 @@ class Emitter:
         """Begin the first passage. clock: monotonic, in seconds. max_characters: of the text, and of the reasoning."""
         self._sink = sink
         self._max_characters = max_characters
-        self._text_room, self._reasoning_room = Room(max_characters), Room(max_characters)
+        self._text_room = OutputAllowance(max_characters)
+        self._reasoning_room = OutputAllowance(max_characters)
         self._clock = clock
         self.state = state
         self.blocks = blocks

@@ -15,7 +15,7 @@ from llm_worker.loop.allowance import LoopShare, UsedUp
 from llm_worker.loop.approval import mark_for_approval
 from llm_worker.loop.brief import Brief
 from llm_worker.loop.calls import admit, plan_calls
-from llm_worker.loop.cycle import build_cycle, going_on
+from llm_worker.loop.cycle import build_cycle, continued_request
 from llm_worker.loop.emitter import Emitter
 from llm_worker.loop.inference import Inference
 from llm_worker.loop.resume import (
@@ -28,7 +28,7 @@ from llm_worker.loop.resume import (
 from llm_worker.loop.round_runner import LoopAnswer, LoopDeps, RoundRunner, RoundStart
 from llm_worker.loop.state import Utterance
 from llm_worker.loop.step import Step, new_call_id
-from llm_worker.side_requests.withheld import Material
+from llm_worker.side_requests.withheld import LoopTexts
 from llm_worker.stream.text_calls import TextCalls
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
@@ -53,14 +53,14 @@ async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAn
 async def _answer(brief: Brief, deps: LoopDeps, emitter: Emitter, share: LoopShare) -> LoopAnswer:
     emitter.cite_from(brief.documents)
     rounds = await _resume(brief, deps, emitter)
-    goes_on, reads_text_calls = bool(brief.earlier.text), True
+    is_continued, reads_text_calls = bool(brief.earlier.text), True
     # Numbered like the stored requests, for each attempt and agent tool.
     for number in count(1):
         allowed, shown = await _without_withheld(brief, rounds, deps, emitter)
         cycle = build_cycle(allowed, shown, share, has_found=emitter.has_found)
         emitter.begin_step(_text_calls(cycle.tools) if reads_text_calls else None)
-        request = going_on(cycle.request, brief.earlier) if goes_on else cycle.request
-        goes_on = False
+        request = continued_request(cycle.request, brief.earlier) if is_continued else cycle.request
+        is_continued = False
         try:
             inference = Inference(request, share, cycle.need)
         except UsedUp as used_up:
@@ -87,7 +87,7 @@ async def _without_withheld(
 ) -> tuple[Brief, Sequence[Round]]:
     """Return brief and rounds without documents to which the user has lost access since the turn started."""
     context = brief.prompt_parts.dynamic_context
-    material = await deps.knowledge.withhold(Material(context, rounds))
+    material = await deps.knowledge.withhold(LoopTexts(context, rounds))
     emitter.withhold_documents(material.withheld)
     if material.dynamic_context == context:
         return brief, material.rounds

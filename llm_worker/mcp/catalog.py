@@ -36,9 +36,9 @@ def _describe_resource(resource: "Resource") -> dict[str, Any] | None:
         return None
     return {
         "uri": uri,
-        "name": _shown(resource.title or resource.name or uri, MAX_NAME),
-        "description": _shown(resource.description or "", MAX_DESCRIPTION),
-        "content_type": _shown(resource.mime_type or "", MAX_NAME),
+        "name": _shortened(resource.title or resource.name or uri, MAX_NAME),
+        "description": _shortened(resource.description or "", MAX_DESCRIPTION),
+        "content_type": _shortened(resource.mime_type or "", MAX_NAME),
         "size": size if size is not None and 0 <= size <= MAX_SIZE else None,
     }
 
@@ -50,8 +50,8 @@ def _describe_prompt(prompt: "Prompt") -> dict[str, Any] | None:
         return None
     return {
         "name": prompt.name,
-        "title": _shown(prompt.title or prompt.name, MAX_NAME),
-        "description": _shown(prompt.description or "", MAX_DESCRIPTION),
+        "title": _shortened(prompt.title or prompt.name, MAX_NAME),
+        "description": _shortened(prompt.description or "", MAX_DESCRIPTION),
         "arguments": list(map(_describe_argument, arguments)),
     }
 
@@ -59,8 +59,8 @@ def _describe_prompt(prompt: "Prompt") -> dict[str, Any] | None:
 def _describe_argument(argument: "PromptArgument") -> dict[str, Any]:
     return {
         "name": argument.name,
-        "title": _shown(argument.title or argument.name, MAX_NAME),
-        "description": _shown(argument.description or "", MAX_DESCRIPTION),
+        "title": _shortened(argument.title or argument.name, MAX_NAME),
+        "description": _shortened(argument.description or "", MAX_DESCRIPTION),
         "required": bool(argument.required),
     }
 
@@ -70,5 +70,5 @@ def _is_kept(name: str, longest: int) -> bool:
     return 0 < len(name) <= longest and is_storable(name)
 
 
-def _shown(text: str, longest: int) -> str:
+def _shortened(text: str, longest: int) -> str:
     return clean(text)[:longest]

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 async def revoke(revocation_id: str, database: Database) -> None:
     """Revoke the tokens of a row, once: a row that is taken is deleted."""
-    row = await database.call(McpRevocation.objects.take, revocation_id)
+    row = await database.call(McpRevocation.objects.pop, revocation_id)
     if row is None:
         return
     tokens: Any = await asyncio.to_thread(import_module, "llm_worker.mcp.oauth_tokens")

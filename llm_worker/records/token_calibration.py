@@ -29,7 +29,7 @@ class ReportedRequest:
     reported: int | None
 
     @classmethod
-    def of(cls, request: Request, usage: TokenUsage) -> "ReportedRequest | None":
+    def compare(cls, request: Request, usage: TokenUsage) -> "ReportedRequest | None":
         """Compare the counts of a request; None if the count of the server says nothing.
 
         Each server counts pictures in its own way, and none counts prefilled text.

@@ -14,7 +14,7 @@ def render_found(documents: Sequence[Document], note: str = "") -> str:
     """Render the response of a tool: a JSON object `{"documents": […]}`, with a `note` if there is one.
     The order of keys is fixed.
     """
-    listed: dict[str, Any] = {"documents": [_shown(document) for document in documents]}
+    listed: dict[str, Any] = {"documents": [_as_object(document) for document in documents]}
     if note:
         listed["note"] = note
     return json.dumps(listed, ensure_ascii=False)
@@ -27,7 +27,7 @@ def render_provided(documents: Sequence[Document], note: str = "") -> str:
     return f"{LEAD}\n{render_found(documents, note)}"
 
 
-def _shown(document: Document) -> dict[str, Any]:
+def _as_object(document: Document) -> dict[str, Any]:
     shown: dict[str, Any] = {"document": document.number, "title": document.title}
     if document.url:
         shown["url"] = document.url

@@ -13,7 +13,7 @@ from llm_worker.side_requests.artifact import is_artifact
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class LoopTexts:
     """The material of a loop for its next request. withheld: numbers of documents that may no longer be cited."""
 
     dynamic_context: str
@@ -37,7 +37,7 @@ class Readers:
         return call.name in self.searches and call.response.startswith("{") and not is_artifact(call.response)
 
 
-def withhold(material: Material, readers: Readers, dynamic_context: str) -> Material:
+def withhold(material: LoopTexts, readers: Readers, dynamic_context: str) -> LoopTexts:
     """Remove the responses in which these tools have shown documents, and replace the dynamic context."""
     withheld = [
         number
@@ -50,7 +50,7 @@ def withhold(material: Material, readers: Readers, dynamic_context: str) -> Mate
         replace(each, calls=tuple(_without_documents(call, readers) for call in each.calls))
         for each in material.rounds
     ]
-    return Material(dynamic_context, rounds, frozenset(withheld))
+    return LoopTexts(dynamic_context, rounds, frozenset(withheld))
 
 
 def _without_documents(call: Call, readers: Readers) -> Call:

@@ -1,6 +1,6 @@
 """The knowledge_base_search tool: finds passages in the documents of knowledge bases.
 
-Offered to runs that have knowledge bases (llm_worker/loading/surroundings.py).
+Offered to runs that have knowledge bases (llm_worker/loading/turn_context.py).
 """
 
 from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from chat.transcript.questions import Answered, AnyQuestion
 from chat.transcript.tool_annotations import DEFAULT_RULE, READ_ONLY, Annotations, ApprovalRule
 from llm_worker.mcp.configuration import Answer, Caller, Configuration
 from llm_worker.side_requests.artifact import Artifact, no_hits
-from llm_worker.side_requests.withheld import Material
+from llm_worker.side_requests.withheld import LoopTexts
 
 
 class ToolFailed(Exception):
@@ -102,7 +102,7 @@ class Knowledge(Protocol):
         """Return the artifact that a restricted run reads instead of passages. Never fails."""
         ...
 
-    async def withhold(self, material: Material) -> Material:
+    async def withhold(self, material: LoopTexts) -> LoopTexts:
         """Remove texts that the user may no longer read. Called before each request."""
         ...
 
@@ -122,7 +122,7 @@ class NoKnowledge:
     async def summarise(self, queries: Sequence[str], base: str) -> Artifact:  # noqa: ARG002
         return no_hits()
 
-    async def withhold(self, material: Material) -> Material:
+    async def withhold(self, material: LoopTexts) -> LoopTexts:
         return material
 
 

@@ -26,7 +26,7 @@ class Place(NamedTuple):
     is_guarded: bool
 
     @classmethod
-    def of(cls, model: Model) -> "Place":
+    def from_model(cls, model: Model) -> "Place":
         return cls(model.base_url, model.api_key, model.is_guarded)
 
 

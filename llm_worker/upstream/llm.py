@@ -207,7 +207,7 @@ class LanguageModels:
         headers = {"Accept": accepted, "Accept-Encoding": "identity"}
         if request_id := log_context.current_request_id():
             headers["X-Request-ID"] = request_id
-        async with self._clients.borrowed(Place.of(request.model)) as client:
+        async with self._clients.borrowed(Place.from_model(request.model)) as client:
             # Not chat.completions.create: it validates every message against its types, which takes 3 ms.
             response = await self._note_redirect(
                 request,

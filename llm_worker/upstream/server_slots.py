@@ -82,7 +82,7 @@ class _Slot:
     is_of_run: bool
 
     @classmethod
-    def of(cls, request: Request, slots: int) -> "_Slot":
+    def from_request(cls, request: Request, slots: int) -> "_Slot":
         server = sha256(request.model.base_url.rstrip("/").encode()).hexdigest()[:16]
         keys = tuple(f"turnwire:{{server:{server}}}:{kind}" for kind in ("held", "order", "waiting"))
         return cls(keys, uuid4().hex, slots, not request.gives_way)
@@ -116,10 +116,10 @@ async def server_slot(request: Request) -> AsyncIterator[None]:
     if not limit:
         yield
         return
-    slot = _Slot.of(request, limit)
+    slot = _Slot.from_request(request, limit)
     try:
         await _wait_for(slot)
-        async with _kept(slot):
+        async with _renewed(slot):
             yield
     finally:
         await slot.leave()
@@ -143,7 +143,7 @@ async def _wait_for(slot: _Slot) -> None:
 
 
 @asynccontextmanager
-async def _kept(slot: _Slot) -> AsyncIterator[None]:
+async def _renewed(slot: _Slot) -> AsyncIterator[None]:
     async def keep(limit: asyncio.Timeout) -> None:
         while True:
             await asyncio.sleep(EXTEND_S)

@@ -85,7 +85,7 @@ class TreeShape:
         path = self.path(at)
         index = path.index(at) if at in path else len(path) - 1
         start = max(0, index) // PAGE * PAGE
-        shown = [self._shown(one) for one in path[start : start + PAGE]]
+        shown = [self._message_with_others(one) for one in path[start : start + PAGE]]
         return TreePage(
             shown,
             first=start + 1,
@@ -129,7 +129,7 @@ class TreeShape:
         chosen = self._entries[above].latest_child
         return chosen if chosen in children else children[-1]
 
-    def _shown(self, one: UUID, depth: int = 0) -> ShownMessage:
+    def _message_with_others(self, one: UUID, depth: int = 0) -> ShownMessage:
         siblings = self._children[self._entries[one].parent]
         others = [self._fold(other, depth + 1) for other in siblings if other != one]
         return ShownMessage(one, others, self._summaries.get(one, []))
@@ -144,7 +144,7 @@ class TreeShape:
             self._room -= 1
             # The siblings of the head are already displayed on the branch it forks off from.
             alone = ShownMessage(one, [], self._summaries.get(one, []))
-            folded.shown.append(alone if one == head else self._shown(one, depth))
+            folded.shown.append(alone if one == head else self._message_with_others(one, depth))
         return folded
 
     def _count_messages(self) -> dict[UUID, int]:

@@ -60,7 +60,7 @@ def account_archive(user: User) -> Iterator[bytes]:
     with zipfile.ZipFile(pipe, "w") as archive:
         listed = {
             "account.json": _account(user),
-            "preferences.json": present_preferences(Preferences.objects.of(user)),
+            "preferences.json": present_preferences(Preferences.objects.of_user(user)),
             "agents.json": present_agents(Agent.objects.filter(owner=user), user),
             "prompts.json": [
                 present_saved_prompt(prompt) for prompt in SavedPrompt.objects.filter(owner=user)

@@ -28,7 +28,7 @@ def page(request: HttpRequest) -> HttpResponse:
     user = request.user
     context = {
         "is_named_later": settings.TITLES,
-        "suggestions": Suggestion.objects.shown(),
+        "suggestions": Suggestion.objects.offered(),
         "has_trash": settings.KEEP_DELETED_DAYS > 0,
         "has_temporary_chats": settings.TEMPORARY_CHAT_MINUTES > 0,
         "tools": " ".join([*sorted(configured_tools()), *choices_of_servers()]),

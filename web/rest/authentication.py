@@ -29,7 +29,7 @@ class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]
         """Authenticate as knox does. Raises ApiError if the request changes something and its token is for reading."""
         authenticated: tuple[User, AuthToken] | None = super().authenticate(request)
         if authenticated and request.method not in SAFE_METHODS:
-            check_may_write(TokenScope.objects.of(authenticated[1]))
+            check_may_write(TokenScope.objects.of_token(authenticated[1]))
         return authenticated
 
     def _cleanup_token(self, auth_token: AuthToken) -> bool:

@@ -13,5 +13,5 @@ class ModelsView(StrictAPIView):
     @documented("models_list", answer=list[ModelAnswer])
     def get(self, request: Request) -> Response:
         """List the models that users may choose."""
-        preferred = Preferences.objects.of(current_user(request)).models
+        preferred = Preferences.objects.of_user(current_user(request)).models
         return Response([present_model(model, preferred) for model in ModelConfig.objects.offered()])

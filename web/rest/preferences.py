@@ -26,7 +26,7 @@ class PreferencesView(StrictAPIView):
     @documented("preferences_read", answer=PreferencesAnswer)
     def get(self, request: Request) -> Response:
         """Read the user's preferences for all chats."""
-        return Response(present_preferences(Preferences.objects.of(current_user(request))))
+        return Response(present_preferences(Preferences.objects.of_user(current_user(request))))
 
     @documented("preferences_update", body=PreferencesBody(partial=True), answer=PreferencesAnswer)
     def patch(self, request: Request) -> Response:

@@ -131,7 +131,7 @@ class SessionsView(StrictAPIView):
         is_archived = query_flag(request, "archived")
         if is_archived is None and not text.strip():
             is_archived = False
-        sessions = sessions.kept(is_pinned=query_flag(request, "pinned"), is_archived=is_archived)
+        sessions = sessions.in_state(is_pinned=query_flag(request, "pinned"), is_archived=is_archived)
         page = NewestFirstPagination()
         rows = page.paginate_queryset(annotate_sessions(sessions), request, view=self) or []
         shapes = [present_session(session) for session in rows]

@@ -24,7 +24,7 @@ from web.socket.replies import Accepted, Stopping
 
 def send(user: User, members: commands.Members) -> Accepted:
     """Start a turn. The members except `session` are the body of POST turns."""
-    session = Session.objects.own(user, commands.parse_member_id(members, "session"))
+    session = Session.objects.get_owned(user, commands.parse_member_id(members, "session"))
     if session is None:
         raise ApiError("session_not_found")
     body = {name: value for name, value in members.items() if name != "session"}
@@ -59,7 +59,7 @@ def approve(user: User, members: commands.Members) -> Accepted:
 
 def compress(user: User, members: commands.Members) -> Accepted:
     """Request a compression of the session's current branch."""
-    session = Session.objects.own(user, commands.parse_member_id(members, "session"))
+    session = Session.objects.get_owned(user, commands.parse_member_id(members, "session"))
     if session is None:
         raise ApiError("session_not_found")
     is_asked = compression_requests.request_by_hand(session, TriggeredBy.USER)

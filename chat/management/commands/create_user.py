@@ -28,7 +28,7 @@ class Command(BaseCommand):
         # The form of the name that the login compares.
         name = User.normalize_username(options["name"])
         if User.objects.filter(username=name).exists():
-            raise _taken(name)
+            raise _name_in_use(name)
         if not settings.DEVELOPMENT:
             self._check(name, options["password"])
         create = User.objects.create_superuser if options["staff"] else User.objects.create_user
@@ -36,8 +36,8 @@ class Command(BaseCommand):
             with transaction.atomic():
                 create(name, password=options["password"])
         except IntegrityError:  # created meanwhile
-            raise _taken(name) from None
+            raise _name_in_use(name) from None
 
 
-def _taken(name: str) -> CommandError:
+def _name_in_use(name: str) -> CommandError:
     return CommandError(f"There is a user {name} already.")

@@ -17,7 +17,7 @@ class SetupParameters(NamedTuple):
     options: str | None
 
     @classmethod
-    def of(cls, setup: AnswerSetup | None) -> "SetupParameters":
+    def from_setup(cls, setup: AnswerSetup | None) -> "SetupParameters":
         if setup is None:
             return cls(None, None, None, None, None)
         return cls(setup.version, setup.content, setup.agent, setup.agent_name, canonical_json(setup.options))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # Proxies would cut a longer request; the next request imports the rest.
 BUDGET_S: Final = 30.0
 # Conversations that exist already or are refused are no progress: they may take this many times as long.
-_FUTILE: Final = 4
+_FAILED_IMPORT_FACTOR: Final = 4
 # After this many refused conversations the file is probably of another kind, or there is no room.
 MAX_REFUSALS: Final = 100
 MAX_REMARKS: Final = 100
@@ -82,13 +82,13 @@ def import_conversations(
                 raise ApiError(problem.code, problem.message, line=element.line) from None
             outcome.refused.append(_Place(part.name, element, lifted.raw).refusal(problem))
             outcome.is_complete = problem.code not in _ENDS and len(outcome.refused) < MAX_REFUSALS
-            factor = _FUTILE
+            factor = _FAILED_IMPORT_FACTOR
         else:
             outcome.imported.append(imported)
             place = _Place(part.name, element, lifted.raw)
             room = MAX_REMARKS - len(outcome.remarks)
             outcome.remarks += [place.remarked(one, imported.session) for one in remarks[:room]]
-            factor = 1 if imported.is_new else _FUTILE
+            factor = 1 if imported.is_new else _FAILED_IMPORT_FACTOR
         if time.monotonic() - began_at > factor * budget_s:
             outcome.is_complete = False
         if not outcome.is_complete:

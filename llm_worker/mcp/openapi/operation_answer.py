@@ -48,7 +48,7 @@ def read_answer(received: Received) -> Answer:
         return Answer(f"(A file of {_size(received)} bytes, {kind}, which cannot be shown here.)")
     is_json = received.kind == "application/json" or received.kind.endswith("+json")
     structured = _structured(text) if is_json and not received.is_cut else None
-    return Answer(_shown(text, is_cut=received.is_cut), structured=structured)
+    return Answer(_shortened(text, is_cut=received.is_cut), structured=structured)
 
 
 def _is_utf8(content: bytes) -> bool:
@@ -71,7 +71,7 @@ def _structured(text: str) -> dict[str, Any] | None:
     return found if length <= MAX_RESULT_CHARACTERS else None
 
 
-def _shown(text: str, *, is_cut: bool) -> str:
+def _shortened(text: str, *, is_cut: bool) -> str:
     """Cut a text off for the model. `is_cut`: the length of the whole answer is not known."""
     if is_cut:
         return f"{text[:MAX_RESULT_CHARACTERS]}\n\n(Cut off: the answer is longer.)"

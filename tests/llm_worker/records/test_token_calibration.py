@@ -36,8 +36,8 @@ class RecordingDatabase:
 
 def test_a_request_is_counted_with_its_tool_schemas():
     schemas = [{"type": "function", "function": {"name": "search", "parameters": {}}}]
-    plain = ReportedRequest.of(Request(MODEL, [QUESTION]), USAGE)
-    offering = ReportedRequest.of(Request(MODEL, [QUESTION], tools=schemas), USAGE)
+    plain = ReportedRequest.compare(Request(MODEL, [QUESTION]), USAGE)
+    offering = ReportedRequest.compare(Request(MODEL, [QUESTION], tools=schemas), USAGE)
     assert plain == ReportedRequest(600, 700)
     assert offering
     assert offering.estimated - 600 >= count_tokens('"type":"function","name":"search"')
@@ -52,7 +52,7 @@ def test_a_request_is_counted_with_its_tool_schemas():
     ids=["with a picture", "with a prefilled answer"],
 )
 def test_requests_that_servers_count_in_their_own_way_are_left_out(messages):
-    assert ReportedRequest.of(Request(MODEL, messages), USAGE) is None
+    assert ReportedRequest.compare(Request(MODEL, messages), USAGE) is None
 
 
 async def test_small_moves_of_a_settled_factor_wait_until_they_are_worth_a_write():

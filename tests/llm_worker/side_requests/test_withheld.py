@@ -7,7 +7,7 @@ import pytest
 from chat.transcript.entries import Call, Round
 from llm_worker.request.message_renderer import OMITTED_RESPONSE
 from llm_worker.side_requests.artifact import Failure, refusal
-from llm_worker.side_requests.withheld import Material, Readers, withhold
+from llm_worker.side_requests.withheld import LoopTexts, Readers, withhold
 
 pytestmark = pytest.mark.pure
 
@@ -22,9 +22,9 @@ def searched(*responses: str, name: str = "knowledge_base_search") -> Round:
 
 
 def test_responses_with_documents_are_replaced_and_their_numbers_told():
-    seen = Material("old", [searched(FOUND), searched("Nothing matches.", ARTIFACT, "")])
+    seen = LoopTexts("old", [searched(FOUND), searched("Nothing matches.", ARTIFACT, "")])
     left = withhold(seen, READERS, "new")
-    assert left == Material(
+    assert left == LoopTexts(
         "new",
         [searched(OMITTED_RESPONSE), searched("Nothing matches.", ARTIFACT, "")],
         frozenset({3, 5}),
@@ -32,11 +32,11 @@ def test_responses_with_documents_are_replaced_and_their_numbers_told():
 
 
 def test_reports_are_replaced_whatever_they_say():
-    seen = Material("old", [searched("Quartz.", "", name="research_agent")])
+    seen = LoopTexts("old", [searched("Quartz.", "", name="research_agent")])
     left = withhold(seen, READERS, "old")
     assert left.rounds == [searched(OMITTED_RESPONSE, "", name="research_agent")]
 
 
 def test_responses_of_other_tools_stay():
-    seen = Material("old", [searched(FOUND, name="web_search")])
-    assert withhold(seen, READERS, "new") == Material("new", seen.rounds)
+    seen = LoopTexts("old", [searched(FOUND, name="web_search")])
+    assert withhold(seen, READERS, "new") == LoopTexts("new", seen.rounds)

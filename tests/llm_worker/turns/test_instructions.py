@@ -4,7 +4,7 @@ import pytest
 
 from chat.models import Preferences, Run, SystemPrompt
 from chat.transcript.answer_setup import digest
-from llm_worker.loading.surroundings import Surroundings
+from llm_worker.loading.turn_context import TurnContext
 from llm_worker.prompts import prompt
 from tests import factories
 from tests.llm_worker.outcomes import ended
@@ -107,9 +107,9 @@ def test_a_layout_that_stores_prompts_in_the_branch_does_not_store_them(client, 
 def test_they_are_charged_to_the_window(client, alice, talk):
     _, run = talk(client, session_of(client))
     config = run.model_config
-    without = Surroundings.of_run(run, config).history_window
+    without = TurnContext.of_run(run, config).history_window
     Preferences.objects.change(alice, instructions="tide " * 400)
-    assert 400 <= without - Surroundings.of_run(run, config).history_window < 450
+    assert 400 <= without - TurnContext.of_run(run, config).history_window < 450
 
 
 def test_the_record_of_what_answered_keeps_no_copy(client, alice, talk, searching):

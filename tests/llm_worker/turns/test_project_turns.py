@@ -160,7 +160,7 @@ class TestTheFitOfAProject:
     def test_exactly_six_tenths_of_the_history_window_do_not_fit(
         self, client: Any, alice: Any, talk: Any, upstream: Any, more: int, is_whole: bool
     ) -> None:
-        from llm_worker.loading.surroundings import Surroundings
+        from llm_worker.loading.turn_context import TurnContext
 
         session, project = session_in(client, alice)
         [run] = talk(session, "One")
@@ -168,7 +168,7 @@ class TestTheFitOfAProject:
         config = ModelConfig.objects.get(name="large")
         for window in range(10_000, 10_020):
             config.context_window = window
-            free = Surroundings.of_run(run, config).history_window
+            free = TurnContext.of_run(run, config).history_window
             if free % 10 == 0:
                 break
         config.save()

@@ -81,7 +81,7 @@ async def test_one_waits_until_the_other_has_ended_in_the_order_in_which_they_ca
 
 
 async def test_those_that_come_in_one_millisecond_wait_in_the_order_in_which_they_came(processes, upstream):
-    slots = [server_slots._Slot.of(request(upstream, "question"), 1) for _ in range(20)]
+    slots = [server_slots._Slot.from_request(request(upstream, "question"), 1) for _ in range(20)]
     assert [await slot.take() for slot in slots] == list(range(20))
     await slots[0].leave()
     assert [await slot.take() for slot in slots[1:]] == list(range(19))
@@ -193,7 +193,7 @@ async def test_one_that_is_stopped_while_it_waits_leaves_its_place(processes, up
 async def test_the_slot_of_a_process_that_was_killed_is_free_soon(processes, upstream, monkeypatch):
     monkeypatch.setattr(server_slots, "HELD_MS", 2000)
     asked = request(upstream, "question")
-    killed = server_slots._Slot.of(asked, 1)
+    killed = server_slots._Slot.from_request(asked, 1)
     assert await killed.take() == 0
     upstream.reply({"text": "So."})
     answering = asyncio.create_task(run(processes[0], asked))

@@ -137,7 +137,7 @@ def test_a_request_without_time_left_is_continued_by_the_next(
     client: APIClient, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importer.import_conversations, "__defaults__", (1e-9,))
-    monkeypatch.setattr(importer, "_FUTILE", 1e15)
+    monkeypatch.setattr(importer, "_FAILED_IMPORT_FACTOR", 1e15)
     file = [examples.chatgpt(conversation_id=f"c-{number}") for number in range(3)]
     answers = [bring_in(client, file).json() for _ in range(4)]
     assert [one["is_complete"] for one in answers] == [False, False, False, True]

@@ -1,4 +1,4 @@
-"""Surroundings: the parts around the branch in every request of a run, and the history window that they leave.
+"""The parts around the branch in every request of a run, and the history window that they leave.
 
 They are known before the branch is loaded, and decide how much of it is loaded. Reads the database.
 """
@@ -36,7 +36,7 @@ from llm_worker.tools.tool import Tool
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class TurnContext:
     """The parts around the branch. chosen: tools of the agent and the session.  base_prompt: edited or default.
 
     instructions: the instructions of the session's owner for all chats.  dynamic_context: of the run's turn.
@@ -57,7 +57,7 @@ class Surroundings:
         *,
         prompts: StandingPrompts | None = None,
         dynamic_context: str | None = None,
-    ) -> "Surroundings":
+    ) -> "TurnContext":
         """Load the surroundings of a run. prompts: the row of STANDING_PROMPTS; None if not queried yet.
 
         dynamic_context: None for the one stored with the run.
@@ -74,7 +74,7 @@ class Surroundings:
 
         These are the chosen tools, and tools that search the knowledge bases and a project that is left out.
 
-        Whether files of messages are left out is known only with the branch (left_out.py).
+        Whether files of messages are left out is known only with the branch (file_reading.py).
         """
         project = PROJECT_TOOLS if self._searches_project else ()
         tools = add_source_tools(self.chosen, (*self._knowledge_tools, *project))
