@@ -21,7 +21,7 @@ from bench import extraction_pages as pages
 from bench.extraction_words import Quality, Words, compare
 from bench.others import python_of_others, read_with_others
 from ingest.reader import reading
-from knowledge.file_types import detect_type
+from knowledge.files.file_types import detect_type
 from tests.browser.launching import launch_chromium
 
 CANDIDATES: Final = Path(__file__).with_name("extraction_candidates.py")

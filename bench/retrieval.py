@@ -41,7 +41,7 @@ def read_corpus(folder: Path, language: str, first: int = 0) -> Corpus:
 
 
 def vectors_of(key: str, model: str, corpus: Corpus, cache: Path) -> Vectors:
-    from knowledge.embedders.packaged import PACKAGED
+    from knowledge.search.embedders.packaged import PACKAGED
 
     path = cache / f"{key}.json"
     if not path.exists():
@@ -56,8 +56,8 @@ def vectors_of(key: str, model: str, corpus: Corpus, cache: Path) -> Vectors:
 
 def store(owner: Any, name: str, passages: Sequence[str]) -> Any:
     """Create a project with one file per passage; passages are about as long as chunks."""
-    from knowledge.chunking import ChunkText
     from knowledge.models import Chunk, File, Project
+    from knowledge.texts.chunking import ChunkText
 
     project = Project.objects.create(owner=owner, name=name)
     for number, text in enumerate(passages):

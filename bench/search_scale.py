@@ -94,8 +94,8 @@ class Filler:
         return files if share == 1.0 else files.filter(name__startswith=f"{share:.0%}")
 
     def _add_file(self, store_vectors: Callable[[Sequence[tuple[int, Any]]], None]) -> None:
-        from knowledge.chunking import ChunkText
         from knowledge.models import Chunk, File
+        from knowledge.texts.chunking import ChunkText
 
         number = self.stored // CHUNKS_PER_FILE
         share = next((one for one in sorted(SHARES) if number % round(1 / one) == 0), 1.0)
@@ -175,7 +175,7 @@ def report(filler: Filler, questions: Sequence[Sequence[Question]], filled: Fill
     """Print the figures of each share. questions: those from texts like the stored ones, and others."""
     from django.db import connection, transaction
 
-    from knowledge.languages import Language
+    from knowledge.texts.languages import Language
 
     every = [question for pair in zip(*questions, strict=True) for question in pair]
     for share in SHARES:
@@ -218,8 +218,8 @@ def sizes() -> str:
 
 
 def read_questions(model: int, chunks: Sequence[str], data: Path) -> list[list[Question]]:
-    from knowledge.embedders.packaged import PACKAGED
     from knowledge.models.sql.chunk_search import QueryVector
+    from knowledge.search.embedders.packaged import PACKAGED
 
     longer = [text for text in chunks if len(text) > texts.EMBEDDED.stop + 400]
     parts = [

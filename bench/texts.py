@@ -30,7 +30,7 @@ _MAN_PAGE: Final = re.compile(r"\.[1-8][a-z]*\.gz$")
 
 def read_chunks(folders: Sequence[Path], count: int) -> list[str]:
     """Return distinct chunks, split as by the application, of the files of these folders in random order (SEED)."""
-    from knowledge.chunking import split_chunks
+    from knowledge.texts.chunking import split_chunks
 
     found = (
         Path(parent, name) for folder in folders for parent, _, names in os.walk(folder) for name in names
@@ -56,7 +56,7 @@ def embed(name: str, texts: Sequence[str], path: Path) -> Any:
     """Return a row for each text, by a packaged model. Rows are cached in `path`; an interrupted call can be repeated."""
     import numpy as np
 
-    from knowledge.embedders.packaged import BATCH, PACKAGED
+    from knowledge.search.embedders.packaged import BATCH, PACKAGED
 
     embedder = PACKAGED[name]()
     size = len(embedder.embed_passages(["dimensions"])[0])

@@ -18,7 +18,7 @@ def main(arguments: list[str]) -> None:
     from django.core.management import call_command
 
     django.setup()
-    from knowledge.vector_extension import warn_of_absence
+    from knowledge.search.vector_extension import warn_of_absence
 
     # The services start meanwhile.
     call_command("collectstatic", interactive=False, verbosity=0)

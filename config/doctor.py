@@ -90,7 +90,7 @@ def postgres(_: Any) -> Iterator[Finding]:
     from django.db import connection
 
     from config.refused_services import OLDEST_POSTGRES
-    from knowledge.vector_extension import check_vector_extension
+    from knowledge.search.vector_extension import check_vector_extension
 
     connection.ensure_connection()
     version = connection.connection.info.server_version

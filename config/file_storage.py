@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 from config import environment as env
 
 _FOLDER: Final = {
-    "BACKEND": "knowledge.folder_storage.FolderStorage",
+    "BACKEND": "knowledge.files.folder_storage.FolderStorage",
     "OPTIONS": {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
 }
 _BUCKET: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,61}[a-zA-Z0-9]")
@@ -34,7 +34,7 @@ def storage_of(name: str) -> dict[str, Any]:
         # The value may contain a password, so it is not printed.
         env.fail(name, "is not an address such as s3://bucket/prefix?endpoint_url=https://example.org")
     return {
-        "BACKEND": "knowledge.object_storage.ObjectStorage",
+        "BACKEND": "knowledge.files.object_storage.ObjectStorage",
         "OPTIONS": {
             "bucket_name": bucket,
             "location": unquote(address.path).strip("/"),

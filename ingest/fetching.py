@@ -8,9 +8,9 @@ from pathlib import Path
 from chat.infrastructure.fault_points import reach
 from ingest import drain
 from ingest.child import Draining, LostLease
-from knowledge import blobs
-from knowledge.guarded_http.page import FetchedPage, fetch_text
-from knowledge.guarded_http.refusal import UrlRefused
+from knowledge.fetching.page import FetchedPage, fetch_text
+from knowledge.fetching.refusal import UrlRefused
+from knowledge.files import blobs
 from knowledge.models import Document, DocumentVersion, File
 from knowledge.models.document import hash_given
 from knowledge.models.file import BEAT_S

@@ -7,7 +7,7 @@ from typing import Final
 
 from django.conf import settings
 
-from knowledge.reader_process import OCR_FILE
+from knowledge.files.reader_process import OCR_FILE
 
 _PROGRAM: Final = "tesseract"
 _LISTING_LIMIT_S: Final = 30

@@ -9,7 +9,7 @@ from chat.models import StoredBytes
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from ingest.reader.outcome import PagePicture, page_picture_name
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import File, FileKind, FileStatus
 
 _CONTENT_TYPE = "image/jpeg"

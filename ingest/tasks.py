@@ -12,7 +12,7 @@ from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE
 from chat.runs.task_queue import enqueue_vectors
 from ingest.extraction import extract
 from ingest.vectors import compute_waiting
-from knowledge.indexing import vectors_wait
+from knowledge.search.indexing import vectors_wait
 
 # The niceness for the scheduler: chats come before files.
 NICENESS: Final = 10

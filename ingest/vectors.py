@@ -16,10 +16,10 @@ from django.db import transaction
 from chat.events import knowledge_bases as base_events
 from chat.infrastructure.fault_points import reach
 from ingest import drain
-from knowledge.embedders.choice import embedder_of
-from knowledge.embedders.embedder import Embedder, EmbeddingFailed, TextRefused, Vector
-from knowledge.indexing import missing_in_turns, store_chunks_again, usable_embedder
 from knowledge.models import ChunkVector, Document, EmbeddingModel
+from knowledge.search.embedders.choice import embedder_of
+from knowledge.search.embedders.embedder import Embedder, EmbeddingFailed, TextRefused, Vector
+from knowledge.search.indexing import missing_in_turns, store_chunks_again, usable_embedder
 
 logger = logging.getLogger(__name__)
 

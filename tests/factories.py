@@ -32,7 +32,7 @@ from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from chat.transcript.questions import AnyQuestion
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import File
 
 

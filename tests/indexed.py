@@ -4,8 +4,8 @@ from typing import Any
 
 from django.db.models.functions import Now
 
-from knowledge.indexing import delete_stale_chunks, store_chunks, store_missing_chunks
 from knowledge.models import Extraction, File, FileKind, FileStatus, KnowledgeBase, Project
+from knowledge.search.indexing import delete_stale_chunks, store_chunks, store_missing_chunks
 
 
 def add_indexed(place: Project | KnowledgeBase, name: str, text: str, **fields: Any) -> File:

@@ -16,7 +16,7 @@ from chat.models import StoredBytes
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from chat.runs.task_queue import enqueue_file
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import Document, DocumentVersion, FileStatus, KnowledgeBase, KnowledgeBaseMember
 from knowledge.models.knowledge_base import EDITING
 

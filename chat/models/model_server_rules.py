@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from knowledge.public_addresses import is_metadata
+from knowledge.fetching.public_addresses import is_metadata
 
 # The key of LLM_BASE_URL, and the default of new rows.
 DEFAULT_KEY_VARIABLE: Final = "LLM_API_KEY"

@@ -8,8 +8,8 @@ from chat.presenters.answer import Answer
 from chat.presenters.files import FileErrorAnswer, describe_file_error
 from chat.presenters.json_values import JSONObject
 from chat.protocol.members import Moment, choice, doc
-from knowledge.indexing import chunks_without_vector
 from knowledge.models import Document, FileKind, FileStatus
+from knowledge.search.indexing import chunks_without_vector
 
 
 class DocumentAnswer(Answer):

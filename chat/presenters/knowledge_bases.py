@@ -12,10 +12,10 @@ from chat.presenters.answer import Answer
 from chat.presenters.files import IndexingAnswer
 from chat.presenters.json_values import JSONObject
 from chat.protocol.members import Moment, choice, doc
-from knowledge.indexing import chunks_without_vector
 from knowledge.models import Document, FileStatus, KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import READING
 from knowledge.models.sql.chunk_search import FoundChunk
+from knowledge.search.indexing import chunks_without_vector
 
 _WITHHELD_HELP: Final = "Empty or null for a restricted member."
 # Members of a base as a restricted member sees them.

@@ -14,8 +14,8 @@ from chat.presenters.files import FileAnswer, IndexingAnswer, describe_file
 from chat.presenters.json_values import JSONObject
 from chat.protocol.members import Moment, doc
 from chat.transcript.tokens import PROJECT_SHARE
-from knowledge.indexing import chunks_without_vector
 from knowledge.models import File, FileKind, FileStatus, Project
+from knowledge.search.indexing import chunks_without_vector
 
 # For the instructions; a rough estimate, because counting long ones takes a list of projects too long.
 _CHARACTERS_PER_TOKEN: Final = 4

@@ -10,9 +10,9 @@ from django.db import transaction
 from chat.models import StoredBytes
 from chat.protocol.errors import ApiError
 from chat.runs import extraction, quotas
-from knowledge import blobs
-from knowledge.file_names import clean_name
-from knowledge.file_types import detect_type
+from knowledge.files import blobs
+from knowledge.files.file_names import clean_name
+from knowledge.files.file_types import detect_type
 from knowledge.models import File, FileKind
 
 logger = logging.getLogger(__name__)

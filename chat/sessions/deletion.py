@@ -18,7 +18,7 @@ from chat.log.stream import event_log, run_log
 from chat.models import Role, Run, Session, StoredBytes
 from chat.protocol.errors import ApiError
 from chat.runs.cancellation import stop_run
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import File
 
 logger = logging.getLogger(__name__)

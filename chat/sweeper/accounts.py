@@ -13,7 +13,7 @@ from chat.models import AccountDeletion, Session
 from chat.protocol.errors import ApiError
 from chat.sessions.deletion import delete_for_good
 from chat.sweeper.repairs import attempt_repair
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember
 
 logger = logging.getLogger(__name__)

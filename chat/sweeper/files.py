@@ -20,8 +20,9 @@ from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE, INGEST_QUEUE
 from chat.runs.task_queue import enqueue_file, queue_length, send_message
 from chat.sweeper import knowledge_bases
 from chat.sweeper.repairs import attempt_repair
-from knowledge import blobs, indexing
+from knowledge.files import blobs
 from knowledge.models import Chunk, File
+from knowledge.search import indexing
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
 
-from knowledge.normal_form import WORD_START, normal_form
+from knowledge.texts.normal_form import WORD_START, normal_form
 
 # Characters before the first word that is found, and of the whole excerpt.
 _BEFORE: Final = 40

@@ -28,7 +28,7 @@ from chat.turns.insert import TurnInsert
 from chat.turns.request import DefaultParent, TurnRequest
 from chat.turns.storage import StartedTurn, store_turn, store_turn_locked
 from chat.turns.while_answering import apply_while_answering
-from knowledge.bound_bases import BoundBases
+from knowledge.bases.bound_bases import BoundBases
 from knowledge.models import File
 
 

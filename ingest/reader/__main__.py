@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from ingest.reader.limits import CPU_S, PAGE_CPU_S, limit_this_process
-from knowledge.reader_process import MAIN_TEXT
+from knowledge.files.reader_process import MAIN_TEXT
 
 
 def main(content_type: str, folder: Path) -> None:

@@ -17,7 +17,7 @@ from ingest.reader.outcome import (
     limits_code,
 )
 from ingest.reader.storable import storable
-from knowledge.reader_process import MAIN_TEXT
+from knowledge.files.reader_process import MAIN_TEXT
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 _OPEN: Final = "application/vnd.oasis.opendocument."

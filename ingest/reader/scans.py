@@ -14,7 +14,7 @@ import pypdfium2
 
 from ingest.reader.limits import end_with_parent
 from ingest.reader.outcome import MAX_PAGE_PICTURE_BYTES, PagePicture, page_picture_name
-from knowledge.reader_process import OCR_FILE
+from knowledge.files.reader_process import OCR_FILE
 
 # The resolution that Tesseract is made for.
 _DPI: Final = 300

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from ingest.reader.outcome import ReadText, Unreadable
 from ingest.reader.xml_check import check_xml
-from knowledge.text_encodings import decode_certain, is_binary
+from knowledge.texts.text_encodings import decode_certain, is_binary
 
 # The encodings that chardet distinguishes. Its others are of mainframes and DOS, and are detected wrongly.
 _GUESSED: Final = """

@@ -5,12 +5,12 @@ import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.contrib.postgres.search
 import django.db.models.deletion
-import knowledge.languages
+import knowledge.texts.languages
 import knowledge.models.chunk_vector
 from django.db import migrations, models
 
 
-# If it is not installed, or this role may not create it, searches use words alone (knowledge/vector_extension.py).
+# If it is not installed, or this role may not create it, searches use words alone (knowledge/search/vector_extension.py).
 CREATE_EXTENSION = """
 DO $$ BEGIN
     IF EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector') THEN
@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
                 ('text', models.TextField()),
                 ('content_hash', models.BinaryField(max_length=32)),
                 ('language', models.CharField(choices=[('english', 'English'), ('german', 'German'), ('simple', 'Other')], max_length=7)),
-                ('words', models.GeneratedField(db_persist=True, expression=models.Case(models.When(language=knowledge.languages.Language['ENGLISH'], then=django.contrib.postgres.search.SearchVector('text', config='english')), models.When(language=knowledge.languages.Language['GERMAN'], then=django.contrib.postgres.search.SearchVector('text', config='german')), default=django.contrib.postgres.search.SearchVector('text', config='simple')), output_field=django.contrib.postgres.search.SearchVectorField())),
+                ('words', models.GeneratedField(db_persist=True, expression=models.Case(models.When(language=knowledge.texts.languages.Language['ENGLISH'], then=django.contrib.postgres.search.SearchVector('text', config='english')), models.When(language=knowledge.texts.languages.Language['GERMAN'], then=django.contrib.postgres.search.SearchVector('text', config='german')), default=django.contrib.postgres.search.SearchVector('text', config='simple')), output_field=django.contrib.postgres.search.SearchVectorField())),
                 ('file', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='knowledge.file')),
             ],
             options={
@@ -109,7 +109,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='chunk',
-            constraint=models.CheckConstraint(condition=models.Q(('language__in', [knowledge.languages.Language['ENGLISH'], knowledge.languages.Language['GERMAN'], knowledge.languages.Language['OTHER']])), name='chunk_language_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('language__in', [knowledge.texts.languages.Language['ENGLISH'], knowledge.texts.languages.Language['GERMAN'], knowledge.texts.languages.Language['OTHER']])), name='chunk_language_known'),
         ),
         migrations.AddIndex(
             model_name='chunkvector',

@@ -10,7 +10,7 @@ from knowledge.migration_operations import FillInBatches, build_index, wait_for_
 UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 HANGUL = r"\uac00-\ud7a3"
 EITHER = UNSPACED + HANGUL
-# As in knowledge/normal_form.py. No function calls another: a restored dump builds indexes without a search path.
+# As in knowledge/texts/normal_form.py. No function calls another: a restored dump builds indexes without a search path.
 # Pairs of the first 50,000 characters only, so that no text of 100,000 characters exceeds the megabyte of words that
 # Postgres accepts.
 FUNCTIONS = rf"""

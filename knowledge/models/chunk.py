@@ -13,10 +13,10 @@ from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models, transaction
 from django.db.models import Case, F, Q, QuerySet, When
 
-from knowledge.chunking import ChunkText
-from knowledge.languages import Language, detect_language
 from knowledge.models.extraction import FileStatus
 from knowledge.models.file import File
+from knowledge.texts.chunking import ChunkText
+from knowledge.texts.languages import Language, detect_language
 
 # Chunks of one transaction; other transactions that change the file wait for its end.
 BATCH: Final = 200
@@ -77,7 +77,7 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
 
 
 class Chunk(models.Model):
-    """A part of a file's text. The scope of a search is a condition on the chunks' files (knowledge/search.py)."""
+    """A part of a file's text. The scope of a search is a condition on the chunks' files (knowledge/search/hybrid_search.py)."""
 
     file = models.ForeignKey(File, on_delete=models.CASCADE, related_name="chunks", db_index=False)
     # The attempt that read the text. Searches find one version of a file's chunks: File.chunks_version.

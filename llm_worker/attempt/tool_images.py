@@ -20,8 +20,8 @@ from chat.models import Run, StoredBytes, ToolCallImage
 from chat.protocol.errors import ApiError
 from chat.runs import extraction, quotas
 from chat.transcript.entries import Image
-from knowledge import blobs
-from knowledge.file_types import HEAD_BYTES, detect_type
+from knowledge.files import blobs
+from knowledge.files.file_types import HEAD_BYTES, detect_type
 from knowledge.models import File, FileKind, FileStatus
 from llm_worker.attempt.fenced_writes import owns_run
 from llm_worker.database import Database

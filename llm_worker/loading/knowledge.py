@@ -12,12 +12,12 @@ from chat.models import Run
 from chat.models.run_knowledge import KnowledgeAccess
 from chat.transcript.entries import Document
 from chat.transcript.tokens import count_tokens
-from knowledge.bound_bases import BoundBases
-from knowledge.indexing import is_indexing, searchable
-from knowledge.metadata_block import HEADING, NOTE, clean_name, render_bases
+from knowledge.bases.bound_bases import BoundBases
+from knowledge.bases.metadata_block import HEADING, NOTE, clean_name, render_bases
 from knowledge.models import Chunk, File, KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import READING
-from knowledge.search import search_files
+from knowledge.search.hybrid_search import search_files
+from knowledge.search.indexing import is_indexing, searchable
 from llm_worker.loading.passages import LIMIT, as_document
 from llm_worker.side_requests.artifact import Artifact
 from llm_worker.side_requests.excerpts import MOST_EXCERPTS, Excerpt, fits_whole

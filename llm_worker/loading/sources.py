@@ -12,9 +12,9 @@ from django.db.models.functions import Length, Substr
 
 from chat.models import Session
 from chat.transcript.entries import Document
-from knowledge.indexing import is_indexing
 from knowledge.models import File, FileKind, FileStatus
-from knowledge.search import search_files
+from knowledge.search.hybrid_search import search_files
+from knowledge.search.indexing import is_indexing
 from llm_worker.loading.passages import LIMIT, as_document
 from llm_worker.tools.in_thread import query_in_thread
 from llm_worker.tools.tool import NoSources, Sources, ToolFailed

@@ -18,7 +18,7 @@ from mcp_types import (
 )
 
 from chat.protocol.strict_json import measured_storable
-from knowledge.file_types import detect_type
+from knowledge.files.file_types import detect_type
 from llm_worker.mcp.configuration import MAX_RESULT_CHARACTERS, cut_result
 
 # Of one answer. Their bytes are bounded by the size of the message.

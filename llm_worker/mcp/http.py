@@ -15,9 +15,9 @@ import aiohttp
 import httpx2
 from mcp.client.auth.utils import extract_field_from_www_auth, extract_scope_from_www_auth
 
-from knowledge.guarded_http.client import GuardedRequest, GuardedResponse, RequestLimits, send
-from knowledge.guarded_http.connector import Resolver, resolve_host
-from knowledge.guarded_http.refusal import UrlRefused
+from knowledge.fetching.client import GuardedRequest, GuardedResponse, RequestLimits, send
+from knowledge.fetching.connector import Resolver, resolve_host
+from knowledge.fetching.refusal import UrlRefused
 from llm_worker.mcp.configuration import (
     MAX_MESSAGE_BYTES,
     MORE_RIGHTS_NEEDED,

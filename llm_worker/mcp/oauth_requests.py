@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 import httpx2
 from django.conf import settings
 
-from knowledge.guarded_http.client import GuardedRequest, RequestLimits, send
-from knowledge.guarded_http.connector import Resolver, resolve_host
-from knowledge.guarded_http.refusal import UrlRefused
-from knowledge.guarded_http.target import parse_target
+from knowledge.fetching.client import GuardedRequest, RequestLimits, send
+from knowledge.fetching.connector import Resolver, resolve_host
+from knowledge.fetching.refusal import UrlRefused
+from knowledge.fetching.target import parse_target
 from llm_worker.mcp.oauth import SignInFailed
 
 _LIMITS: Final = RequestLimits(max_bytes=512 * 1024, max_redirects=0)

@@ -16,9 +16,9 @@ from chat.models.mcp_request import McpRequestKind, McpRequestStatus
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import storable
 from chat.runs import new_files
-from knowledge import blobs
-from knowledge.file_names import extension
-from knowledge.file_types import HEAD_BYTES, detect_type
+from knowledge.files import blobs
+from knowledge.files.file_names import extension
+from knowledge.files.file_types import HEAD_BYTES, detect_type
 from knowledge.models import File
 from llm_worker.database import Database
 from llm_worker.mcp.configuration import CallFailed, CallLost, ServerUnavailable

@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from chat.transcript.entries import Document
-from knowledge.guarded_http.target import MAX_URL_CHARACTERS
+from knowledge.fetching.target import MAX_URL_CHARACTERS
 from llm_worker.tools.tool import Page, Tool, ToolContext, ToolFailed, ToolResult
 
 # A longer part is cut, and its metadata says where it ends: some 10,000 tokens.

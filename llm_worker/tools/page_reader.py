@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from knowledge.guarded_http.page import FetchedPage
-from knowledge.reader_process import end_of_log, start_reader
+from knowledge.fetching.page import FetchedPage
+from knowledge.files.reader_process import end_of_log, start_reader
 from llm_worker.tools.in_thread import run_in_thread
 from llm_worker.tools.tool import Page
 

@@ -6,10 +6,10 @@ from collections import OrderedDict
 from typing import Final
 
 from chat.protocol.file_errors import FILE_ERRORS
-from knowledge.guarded_http.page import HTML_TYPES, FetchedPage, fetch_page
-from knowledge.guarded_http.refusal import UrlRefused
-from knowledge.reader_process import MAIN_TEXT
-from knowledge.text_encodings import decode_certain, is_binary
+from knowledge.fetching.page import HTML_TYPES, FetchedPage, fetch_page
+from knowledge.fetching.refusal import UrlRefused
+from knowledge.files.reader_process import MAIN_TEXT
+from knowledge.texts.text_encodings import decode_certain, is_binary
 from llm_worker.tools.page_reader import MAX_CHARACTERS, PageUnreadable, read_in_process
 from llm_worker.tools.tool import Page, ToolFailed
 

@@ -9,7 +9,7 @@ import socket
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import DefaultResolver
 
-from knowledge.public_addresses import is_metadata
+from knowledge.fetching.public_addresses import is_metadata
 
 
 class AddressRefused(OSError):

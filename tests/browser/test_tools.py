@@ -16,7 +16,7 @@ IMAGE = """
 from io import BytesIO
 from PIL import Image
 from chat.models import ToolCall, ToolCallImage
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import File
 call = ToolCall.objects.get(name="current_time")
 content = BytesIO()

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 TOOL = "knowledge_base_search"
 BASE = """
 from django.contrib.auth import get_user_model
-from knowledge.indexing import store_missing_chunks
+from knowledge.search.indexing import store_missing_chunks
 from knowledge.models import File, KnowledgeBase
 alice = get_user_model().objects.get(username="alice")
 base = KnowledgeBase.objects.start(alice, pk="{pk}", name="{name}", summary="When the water rises.")

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from chat.infrastructure.fault_points import Point
-from knowledge.chunking import split_chunks
+from knowledge.texts.chunking import split_chunks
 from tests.faults.chunk_counts import count_chunks
 from tests.faults.cluster import Cluster, until
 from tests.faults.uploader import Uploader

@@ -10,7 +10,7 @@ import pytest
 
 from ingest import child
 from ingest.reader.outcome import Outcome
-from knowledge.file_types import detect_type
+from knowledge.files.file_types import detect_type
 
 
 class Reading:

@@ -9,10 +9,10 @@ from django.db import connection
 
 from ingest import vectors
 from ingest.vectors import compute_waiting
-from knowledge.embedders import choice, remote
-from knowledge.indexing import is_indexing, vectors_wait
 from knowledge.models import ChunkVector, EmbeddingModel, File, Project
-from knowledge.search import search_files
+from knowledge.search.embedders import choice, remote
+from knowledge.search.hybrid_search import search_files
+from knowledge.search.indexing import is_indexing, vectors_wait
 from tests import factories
 from tests.indexed import add_indexed
 from tests.upstream import Upstream
@@ -126,7 +126,7 @@ def test_a_former_model_that_cannot_be_loaded_leaves_the_search_by_words(
 ) -> None:
     compute_once(monkeypatch)
     with monkeypatch.context() as gone:
-        gone.setattr("knowledge.search.embedder_of", lambda _: None)
+        gone.setattr("knowledge.search.hybrid_search.embedder_of", lambda _: None)
         [found] = search_files(File.objects.filter(project=changed), "moon", 10)
     assert (found.by_words, found.by_vector) == (1, None)
 

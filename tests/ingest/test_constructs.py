@@ -8,7 +8,7 @@ from bench import extraction_office as office
 from bench import extraction_pages as pages
 from bench.extraction_words import Quality, Words, compare
 from ingest.reader import reading
-from knowledge.file_types import detect_type
+from knowledge.files.file_types import detect_type
 from tests.ingest import documents
 
 # As a whole: the libraries that make documents take half a second to import.

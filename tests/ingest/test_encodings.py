@@ -9,7 +9,7 @@ import pytest
 
 from ingest.reader import reading
 from ingest.reader.text import decode
-from knowledge.file_types import detect_type
+from knowledge.files.file_types import detect_type
 from tests.ingest.documents import zipped
 
 # Loading the models of chardet takes a second.

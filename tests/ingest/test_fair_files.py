@@ -16,8 +16,8 @@ from chat.sweeper import files as swept_files
 from ingest import extraction
 from ingest.reader.outcome import Outcome
 from ingest.tasks import extract_file
-from knowledge.embedders import remote
 from knowledge.models import ChunkVector, File, FileStatus, Project
+from knowledge.search.embedders import remote
 from tests import factories
 from tests.concurrency import run_concurrently
 from tests.upstream import Upstream

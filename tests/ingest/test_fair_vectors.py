@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from chat.infrastructure.redis_client import sync_redis
 from ingest import vectors
 from ingest.vectors import compute_waiting
-from knowledge.indexing import vectors_wait
 from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, FileStatus, Project
+from knowledge.search.indexing import vectors_wait
 from tests import factories
 from tests.indexed import add_indexed
 from tests.upstream_embeddings import embed

@@ -6,7 +6,7 @@ import pytest
 
 from ingest.reader import reading
 from ingest.reader.outcome import Outcome
-from knowledge.file_types import RTF, detect_type
+from knowledge.files.file_types import RTF, detect_type
 from tests.ingest.documents import OPEN_DOCUMENT, opendocument, zipped
 
 # slow: the reader counts in every encoding, and loading them takes half a second.

@@ -9,7 +9,7 @@ from django.test import override_settings
 
 from chat.models import ChatMessage, MessageFile
 from ingest.extraction import extract
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import DeletedBlob, File
 from tests import factories
 from tests.ingest.test_ocr import read, scan

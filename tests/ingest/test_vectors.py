@@ -13,9 +13,9 @@ from chat.runs.task_queue import queue_length
 from chat.sweeper import files as swept_files
 from ingest import vectors
 from ingest.vectors import compute_waiting
-from knowledge.embedders import remote
-from knowledge.indexing import is_indexing, vectors_wait
 from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, Project, chunk_vector
+from knowledge.search.embedders import remote
+from knowledge.search.indexing import is_indexing, vectors_wait
 from tests import factories
 from tests.indexed import add_indexed, index_again
 from tests.upstream import Upstream
@@ -162,7 +162,7 @@ def test_without_a_model_or_the_extension_nothing_waits(
     project: Project, settings: Any, monkeypatch: pytest.MonkeyPatch, setting: str
 ) -> None:
     if setting == "extension":
-        monkeypatch.setattr("knowledge.indexing.has_vector_extension", lambda: False)
+        monkeypatch.setattr("knowledge.search.indexing.has_vector_extension", lambda: False)
     else:
         settings.EMBEDDINGS_MODEL = ""
     add(project, "Two tides a day.")

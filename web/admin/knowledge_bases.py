@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember, MembershipChange
 from knowledge.models.knowledge_base import CONTENTS_PERMISSION
-from knowledge.search import search_files
+from knowledge.search.hybrid_search import search_files
 from web.admin.held_files import aggregate_held, load_held_files
 from web.admin.read_only import ReadOnlyAdmin
 from web.admin.search import SearchAdmin

@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from rest_framework import serializers
 
 from chat.protocol.errors import ApiError
-from knowledge import blobs
-from knowledge.file_names import MAX_CHARACTERS
-from knowledge.guarded_http.target import MAX_URL_CHARACTERS
+from knowledge.fetching.target import MAX_URL_CHARACTERS
+from knowledge.files import blobs
+from knowledge.files.file_names import MAX_CHARACTERS
 from knowledge.models import DocumentVersion, File
 from knowledge.models.document import hash_given
 from web.rest.api_view import get_own_row

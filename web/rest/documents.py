@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from chat.knowledge_bases import documents
 from chat.presenters.documents import DocumentAnswer, present_document, present_documents
 from chat.protocol.errors import ApiError
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import Document, DocumentVersion, KnowledgeBase
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.document_sources import (

@@ -19,7 +19,7 @@ from chat.events import projects as project_events
 from chat.models import ModelConfig
 from chat.presenters.files import FileAnswer, present_file
 from chat.protocol.errors import ApiError
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import File, Project, ServedVersion
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.byte_ranges import ByteRange, parse_range

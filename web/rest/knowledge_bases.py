@@ -14,6 +14,7 @@ from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from chat.turns.knowledge_bases import accept_chosen
 from chat.turns.request import has_visible_text, invisible_text_pattern
+from knowledge.bases.routing_hints import REFUSED_PATTERN, is_routing_hint
 from knowledge.models import Document, KnowledgeBase, MemberRole
 from knowledge.models.knowledge_base import (
     EDITING,
@@ -24,8 +25,7 @@ from knowledge.models.knowledge_base import (
     MAX_TOPICS,
     READING,
 )
-from knowledge.routing_hints import REFUSED_PATTERN, is_routing_hint
-from knowledge.search import search_files
+from knowledge.search.hybrid_search import search_files
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import (
     StrictBooleanField,
@@ -46,7 +46,7 @@ DEFAULT_FOUND: Final = 10
 
 
 class RoutingTextField(StrictCharField):
-    """A text for restricted members, without numbers, quotations and headings (knowledge/routing_hints.py)."""
+    """A text for restricted members, without numbers, quotations and headings (knowledge/bases/routing_hints.py)."""
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)

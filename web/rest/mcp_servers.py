@@ -16,7 +16,7 @@ from chat.protocol.mcp_names import MAX_SERVER_NAME
 from chat.runs.mcp.servers import change_server, create_server, request_listing
 from chat.runs.mcp.sign_ins import sign_in_states
 from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
-from knowledge.guarded_http.target import MAX_URL_CHARACTERS
+from knowledge.fetching.target import MAX_URL_CHARACTERS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import (
     MESSAGES,

@@ -13,7 +13,7 @@ from rest_framework.parsers import BaseParser
 
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import is_storable
-from knowledge.file_types import HEAD_BYTES
+from knowledge.files.file_types import HEAD_BYTES
 
 # Bytes beside the file: boundaries, headers (a name of 4,096 characters, percent-encoded, has 48 KiB) and text fields.
 FORM_BYTES: Final = 256 * 1024

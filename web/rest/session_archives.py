@@ -18,7 +18,7 @@ from chat.sessions.portable import format as f
 from chat.sessions.portable.archive_reader import SessionArchive
 from chat.sessions.portable.importer import check_room, store_session
 from chat.sessions.portable.parser import parse
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import File
 from web.rest import uploads
 from web.rest.multipart_form import IN_MEMORY_BYTES, UploadedContent

@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 
 from chat.runs import new_files
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import File, Project
 from web.rest.multipart_form import UploadedContent
 

@@ -7,10 +7,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from chat.runs.task_queue import enqueue_vectors
-from knowledge.indexing import usable_embedder, vectors_wait
 from knowledge.models import EmbeddingModel
-from knowledge.reindexing import ModelProgress, ModelState, drop_unused, model_progress
-from knowledge.vector_extension import warn_of_absence
+from knowledge.search.indexing import usable_embedder, vectors_wait
+from knowledge.search.reindexing import ModelProgress, ModelState, drop_unused, model_progress
+from knowledge.search.vector_extension import warn_of_absence
 
 INTERVAL_S: Final = 5.0
 

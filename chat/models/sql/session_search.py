@@ -15,7 +15,7 @@ from django.db.models.expressions import RawSQL
 from chat.models.sql.statements import Statement
 from chat.transcript.excerpts import excerpt_of
 from chat.transcript.passages import readable_text
-from knowledge.normal_form import is_unspaced, normal_form, pairs_of
+from knowledge.texts.normal_form import is_unspaced, normal_form, pairs_of
 
 # Further words are ignored. A text without white space has as many as it has parts: "a-b" is two.
 MAX_WORDS: Final = 16

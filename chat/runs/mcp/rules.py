@@ -13,8 +13,8 @@ from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, Transport
 from chat.models.model_server_rules import DEFAULT_KEY_VARIABLE
 from chat.protocol.errors import ApiError
 from chat.protocol.mcp_names import is_server_name
-from knowledge.guarded_http.refusal import UrlRefused
-from knowledge.guarded_http.target import parse_target
+from knowledge.fetching.refusal import UrlRefused
+from knowledge.fetching.target import parse_target
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # RFC 9110, section 5.6.2: token.

@@ -16,8 +16,8 @@ from chat.protocol.errors import ApiError
 from chat.sessions.foreign_exports.elements import Content, Element
 from chat.sessions.foreign_exports.reading import Unreadable
 from chat.sessions.portable import format as f
-from knowledge.file_names import extension
-from knowledge.file_types import IMAGES
+from knowledge.files.file_names import extension
+from knowledge.files.file_types import IMAGES
 
 # Begins with a literal, for which the search is fast. A slash may be escaped in JSON.
 _URL: Final = re.compile(

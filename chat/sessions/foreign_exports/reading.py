@@ -10,8 +10,8 @@ import msgspec
 
 from chat.sessions.foreign_exports.elements import Path
 from chat.sessions.portable.rules import EARLIEST
-from knowledge.file_names import extension
-from knowledge.file_types import IMAGES
+from knowledge.files.file_names import extension
+from knowledge.files.file_types import IMAGES
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ import msgspec
 from chat.models import MessageFile, Session
 from chat.sessions.portable import format as f
 from chat.sessions.portable.exporter import document, order_of
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import File
 
 logger = logging.getLogger(__name__)

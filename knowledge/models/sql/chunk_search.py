@@ -10,9 +10,9 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from knowledge.languages import Language, detect_language
 from knowledge.models.file import File
-from knowledge.normal_form import normal_form, query_words
+from knowledge.texts.languages import Language, detect_language
+from knowledge.texts.normal_form import normal_form, query_words
 
 # Chunks of each ranking that take part in the fusion.
 DEPTH: Final = 60

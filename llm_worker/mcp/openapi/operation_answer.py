@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
 from chat.protocol.strict_json import measured_storable
-from knowledge.text_encodings import as_utf8
+from knowledge.texts.text_encodings import as_utf8
 from llm_worker.mcp.configuration import MAX_RESULT_CHARACTERS, Answer, CallFailed, CallLost, cut_result
 
 _MAX_ERROR: Final = 1_000

@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 import aiohttp
 from django.conf import settings
 
-from knowledge.guarded_http.client import GuardedRequest, GuardedResponse, RequestLimits, send
-from knowledge.guarded_http.connector import Resolver, resolve_host
-from knowledge.guarded_http.refusal import UrlRefused
-from knowledge.guarded_http.target import parse_target
+from knowledge.fetching.client import GuardedRequest, GuardedResponse, RequestLimits, send
+from knowledge.fetching.connector import Resolver, resolve_host
+from knowledge.fetching.refusal import UrlRefused
+from knowledge.fetching.target import parse_target
 from llm_worker.mcp.configuration import (
     Answer,
     CallLost,

@@ -12,7 +12,7 @@ from chat.protocol.tasks import INGEST_QUEUE
 from chat.runs.extraction import extract_again
 from chat.runs.task_queue import queue_length
 from knowledge.models import Chunk, Extraction, File, FileKind, Project
-from knowledge.search import search_files
+from knowledge.search.hybrid_search import search_files
 from tests import factories
 from tests.indexed import index_held
 

@@ -16,7 +16,7 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.protocol.tasks import INGEST_QUEUE
 from chat.runs.task_queue import queue_length
 from chat.sweeper import files as swept_files
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import DeletedBlob, Extraction, File, FileKind
 from knowledge.models.file import MAX_FAILURES
 from tests import factories

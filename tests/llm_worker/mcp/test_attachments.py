@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chat.models import McpCatalog, McpRequest, McpServer
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import File
 from llm_worker.mcp import attachments
 from llm_worker.mcp.configuration import CallFailed

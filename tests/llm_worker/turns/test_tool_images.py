@@ -14,7 +14,7 @@ from chat.protocol import wire
 from chat.protocol.states import Status
 from chat.transcript.picture_tokens import picture_tokens
 from ingest.extraction import extract
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import DeletedBlob, File
 from llm_worker.attempt import tool_images
 from llm_worker.loading.branch_summaries import SIZES

@@ -13,7 +13,7 @@ from knox.models import AuthToken
 from msgspec import json
 
 from chat.models import Agent, Preferences, Session
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import File, KnowledgeBase, Project
 from tests import factories
 

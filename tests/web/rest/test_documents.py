@@ -18,9 +18,9 @@ from chat.models import StoredBytes
 from chat.sweeper.files import take_over
 from ingest import extraction, fetching
 from ingest.reader.outcome import Outcome
-from knowledge import blobs
-from knowledge.guarded_http.page import FetchedPage
-from knowledge.guarded_http.refusal import UrlRefused
+from knowledge.fetching.page import FetchedPage
+from knowledge.fetching.refusal import UrlRefused
+from knowledge.files import blobs
 from knowledge.models import (
     Chunk,
     DeletedBlob,

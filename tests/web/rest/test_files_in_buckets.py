@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 from chat.sweeper.files import BlobKeeper
 from config.file_storage import storage_of
 from ingest import extraction
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import DeletedBlob, File
 from tests import factories
 from tests.ingest import documents

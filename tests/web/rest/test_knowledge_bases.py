@@ -7,8 +7,8 @@ from rest_framework.test import APIClient
 
 from chat.knowledge_bases import deletion
 from chat.runs import quotas
+from knowledge.bases.routing_hints import is_routing_hint
 from knowledge.models import Document, KnowledgeBase, KnowledgeBaseMember, MembershipChange
-from knowledge.routing_hints import is_routing_hint
 from tests import factories
 from tests.concurrency import run_concurrently
 from tests.web.rest.knowledge_bases import BASES, ROLES, Team, refusal, send

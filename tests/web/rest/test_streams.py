@@ -15,7 +15,7 @@ from django.test import Client
 from knox.models import AuthToken
 
 from chat.models import Session
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import File, KnowledgeBase
 from tests import factories
 from tests.asgi_requests import AsgiRequest, stalled

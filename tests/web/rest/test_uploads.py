@@ -10,7 +10,7 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT
 from rest_framework.test import APIClient
 
 from chat.models import MessageFile, ModelConfig
-from knowledge import blobs
+from knowledge.files import blobs
 from knowledge.models import Extraction, File, FileKind, Project
 from tests import factories
 from tests.concurrency import run_concurrently

@@ -109,7 +109,7 @@ class TestExport:
             default_storage.delete(str(tides.content.name))
         if lost == "deleted":
             # After the archive has begun.
-            with mock.patch("knowledge.blobs.read", side_effect=deleting(tides)):
+            with mock.patch("knowledge.files.blobs.read", side_effect=deleting(tides)):
                 archive = b"".join(pieces)
         else:
             archive = b"".join(pieces)
@@ -135,7 +135,7 @@ class TestExport:
             yield b"Two ti"
             raise OSError("the storage has gone")
 
-        with mock.patch("knowledge.blobs.read", broken):
+        with mock.patch("knowledge.files.blobs.read", broken):
             archive = take_out(client, session)
         [found] = manifest_of(archive)["messages"][1]["files"]
         assert found["is_missing"]
@@ -148,7 +148,7 @@ class TestExport:
 
 
 def deleting(file: File) -> Callable[[str], Any]:
-    from knowledge import blobs
+    from knowledge.files import blobs
 
     read = blobs.read
 
@@ -471,7 +471,7 @@ def test_a_storage_that_fails_in_the_middle_leaves_nothing(client: APIClient, me
             raise OSError("the storage is full")
         return store(content, path)
 
-    with mock.patch("knowledge.blobs.store", store_one):
+    with mock.patch("knowledge.files.blobs.store", store_one):
         response = bring_in(client, packed(entries, *(described(*one) for one in entries.items())))
     assert (response.status_code, response.json()["code"]) == (503, "file_storage_unavailable")
     assert (File.objects.count(), Session.objects.count(), stored(media)) == (0, 0, set())

@@ -1,4 +1,4 @@
-/** The one spelling in which texts are searched, as in knowledge/normal_form.py: both pass tests/knowledge/normal_forms.json. */
+/** The one spelling in which texts are searched, as in knowledge/texts/normal_form.py: both pass tests/knowledge/texts/normal_forms.json. */
 
 /** Thai to Khmer, kana, and Chinese characters: no spaces between words. */
 const CHARACTERS = "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u3005-\\u3007\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";

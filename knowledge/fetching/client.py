@@ -1,0 +1,159 @@
+"""Requests URLs that others choose, from public web servers and the hosts that the settings allow, and nowhere else.
+
+A name is resolved once, all its addresses are checked, and the connection uses these addresses: a second answer of the
+name server has no effect. The same holds for each redirect. Cookies, proxies and passwords of the environment are not
+used.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urljoin
+
+import aiohttp
+from django.conf import settings
+from yarl import URL
+
+from knowledge.fetching.body import BodyUnpacker
+from knowledge.fetching.connector import Resolver, guarded_connector, resolve_host
+from knowledge.fetching.refusal import UrlRefused
+from knowledge.fetching.target import Target, parse_target
+
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_PIECE_BYTES: Final = 64 * 1024
+_MAX_HEADERS: Final = 100
+_OWN_HEADERS: Final = {"User-Agent": "Turnwire", "Accept": "*/*", "Accept-Encoding": "gzip"}
+# The headers that a request may carry to another origin than that of its URL.
+_PORTABLE: Final = frozenset({"accept", "accept-language", "user-agent"})
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    """Limits of one request.
+    max_bytes: of a body, both received and unpacked.  total_s: including all redirects and the body; None: no limit.
+    """
+
+    max_bytes: int = 5 * 1024 * 1024
+    max_redirects: int = 3
+    connect_s: float = 3.0
+    read_s: float = 10.0
+    total_s: float | None = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedRequest:
+    """A request. headers: sent to the origin of the URL; other origins do not get those that may contain secrets."""
+
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+
+
+class GuardedResponse:
+    """A response, whose body is not read yet. url: the URL after all redirects."""
+
+    def __init__(self, url: str, response: aiohttp.ClientResponse, max_bytes: int) -> None:
+        self.url = url
+        self.status = response.status
+        self.headers = response.headers
+        self._response, self._max_bytes = response, max_bytes
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """Yield the unpacked body in pieces. Raises UrlRefused."""
+        unpacker = BodyUnpacker(self.headers.get("Content-Encoding", ""), self._max_bytes)
+        async for piece in self._response.content.iter_chunked(_PIECE_BYTES):
+            yield unpacker.feed(piece)
+        unpacker.end()
+
+    async def read(self) -> bytes:
+        """Return the whole unpacked body. Raises UrlRefused."""
+        content = bytearray()
+        async for piece in self.pieces():
+            content += piece
+        return bytes(content)
+
+
+@asynccontextmanager
+async def send(
+    request: GuardedRequest, limits: RequestLimits | None = None, resolve: Resolver = resolve_host
+) -> AsyncIterator[GuardedResponse]:
+    """Send a request; yield the response, with any status. Redirects of GET and HEAD are followed.
+    Raises UrlRefused, inside the block as well.
+    """
+    limits = limits or RequestLimits()
+    try:
+        async with asyncio.timeout(limits.total_s), _follow(request, limits, resolve) as response:
+            yield response
+    except TimeoutError as error:
+        raise UrlRefused("timeout") from error
+    except (aiohttp.ClientSSLError, ssl.SSLError) as error:
+        raise UrlRefused("tls_error", str(error)) from error
+    except (aiohttp.ClientError, OSError) as error:
+        raise UrlRefused("url_unreachable", str(error)) from error
+
+
+@asynccontextmanager
+async def _follow(
+    request: GuardedRequest, limits: RequestLimits, resolve: Resolver
+) -> AsyncIterator[GuardedResponse]:
+    target = parse_target(request.url, settings.URL_ALLOWED_HOSTS)
+    headers = dict(request.headers)
+    for _ in range(limits.max_redirects + 1):
+        async with _hop(target, request, headers, limits, resolve) as response:
+            place = _place(request, response)
+            if place is None:
+                yield GuardedResponse(target.url, response, limits.max_bytes)
+                return
+        following = parse_target(urljoin(target.url, place), settings.URL_ALLOWED_HOSTS)
+        headers = _headers_for(following, target, headers)
+        target = following
+    raise UrlRefused("too_many_redirects")
+
+
+@asynccontextmanager
+async def _hop(
+    target: Target,
+    request: GuardedRequest,
+    headers: Mapping[str, str],
+    limits: RequestLimits,
+    resolve: Resolver,
+) -> AsyncIterator[aiohttp.ClientResponse]:
+    """Send one request to one server, over a connection of its own."""
+    timeout = aiohttp.ClientTimeout(total=None, connect=limits.connect_s, sock_read=limits.read_s)
+    async with aiohttp.ClientSession(
+        connector=guarded_connector(resolve, is_allowed=target.is_in(settings.URL_ALLOWED_HOSTS)),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=timeout,
+        auto_decompress=False,
+        trust_env=False,
+        max_headers=_MAX_HEADERS,
+        headers=_OWN_HEADERS,
+    ) as session:
+        # Encoded already, so that exactly the checked address is requested.
+        url = URL(target.url, encoded=True)
+        async with session.request(
+            request.method, url, headers=headers, data=request.body, allow_redirects=False
+        ) as response:
+            yield response
+
+
+def _place(request: GuardedRequest, response: aiohttp.ClientResponse) -> str | None:
+    """Return the location of a redirect; None if the response is not followed."""
+    is_followed = response.status in _REDIRECTS and request.method in ("GET", "HEAD")
+    return response.headers.get("Location") if is_followed else None
+
+
+def _headers_for(target: Target, before: Target, headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers for the next target: all for the same origin, else only those that may travel.
+    Raises UrlRefused for a redirect from https to http if any header would be omitted.
+    """
+    if target.origin == before.origin:
+        return dict(headers)
+    kept = {name: value for name, value in headers.items() if name.lower() in _PORTABLE}
+    if len(kept) < len(headers) and (before.scheme, target.scheme) == ("https", "http"):
+        raise UrlRefused("url_scheme_blocked", "a redirect from https to http")
+    return kept

@@ -1,0 +1,1 @@
+"""Files apart from their rows: contents in storage, names, types, and the process that reads one."""
