@@ -42,7 +42,7 @@ test("every spelling is marked, as it is written", () => {
 });
 
 test("the normal form is the one of the server", () => {
-  const cases = JSON.parse(readFileSync(new URL("../../knowledge/normal_forms.json", import.meta.url), "utf-8"));
+  const cases = JSON.parse(readFileSync(new URL("../../knowledge/texts/normal_forms.json", import.meta.url), "utf-8"));
   for (const [text, form] of cases) assert.equal(normalForm(text), form);
 });
 
