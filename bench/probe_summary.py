@@ -6,6 +6,7 @@ share of questions that are answered the same; stores nothing.
 
 import argparse
 import asyncio
+import os
 import sys
 from collections.abc import Iterator
 from uuid import UUID
@@ -13,6 +14,7 @@ from uuid import UUID
 import django
 
 if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
 
 from django.conf import settings

@@ -14,21 +14,21 @@ from llm_worker.request.system_prompt import add_guidance
 from llm_worker.tools.schemas import tool_schemas
 
 
-def describe_setup(run: Run, brief: Brief, around: TurnContext) -> AnswerSetup:
-    """Describe prompts and options of an attempt. around: the surroundings that the brief was built with.
+def describe_setup(run: Run, brief: Brief, turn_context: TurnContext) -> AnswerSetup:
+    """Describe prompts and options of an attempt. turn_context: the one that the brief was built with.
 
     Records only whether the user had instructions, not their text: versions outlive accounts.
     """
     session = run.turn.session
     agent = session.agent if session.agent_id else None
     own = session.own_prompt() if agent or session.project_id or session.prompt else ""
-    definition = define_prompts(agent, own, around.base_prompt)
+    definition = define_prompts(agent, own, turn_context.base_prompt)
     stored = _stored_prompt(brief.entries)
     if definition["base_prompt"] and stored is not None:
         definition["prompt"] = stored  # the prompt when the question was sent
     return AnswerSetup(
         prompts=definition | _composed(definition, brief),
-        options=_options(brief) | {"has_instructions": bool(around.instructions.strip())},
+        options=_options(brief) | {"has_instructions": bool(turn_context.instructions.strip())},
         agent=agent.pk if agent else None,
         agent_name=agent.name if agent else "",
     )

@@ -55,18 +55,18 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
         raise ModelFailed("model_not_configured", f"{run.model} has no configuration or no address")
     if config.tokenizer in installed_encodings():
         load_encoding(config.tokenizer)  # here: the event loop, which counts with it, must not wait for it
-    around = TurnContext.of_run(run, config, prompts=rows.prompts if rows else None)
-    tools = around.tools
+    turn_context = TurnContext.of_run(run, config, prompts=rows.prompts if rows else None)
+    tools = turn_context.tools
     if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
         is_missing = run.forced_tool in TOOLS and not TOOLS[run.forced_tool].is_available()
         code = "tool_not_configured" if is_missing else "tool_unknown"
         raise ModelFailed(code, f"{run.forced_tool} is not offered to {run.model}")
-    project = _load_project_and_branch(around, rows)
+    project = _load_project_and_branch(turn_context, rows)
     branch = project.branch
     brief = Brief(
         model=_limited(model, run, config),
         entries=branch.entries,
-        prompt_parts=_prompt_parts(around, project, model.source),
+        prompt_parts=_prompt_parts(turn_context, project, model.source),
         context_window=config.context_window,
         max_cycles=settings.MAX_LLM_CYCLES,
         tokenizer=config.tokenizer,
@@ -74,7 +74,7 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
         tools=tools,
         tools_needing_approval=find_tools_needing_approval(run.turn.session_id, tools),
         forced_tool="" if run.continuations else run.forced_tool,
-        reminder=around.reminder,
+        reminder=turn_context.reminder,
         options=run.options,
         cache_key=str(run.turn.session_id),
         documents=[*project.documents, *(file.document for entry in branch.entries for file in entry.files)],
@@ -83,24 +83,24 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
     )
     if config.supports_tools and not run.is_restricted:
         brief = offer_reading(
-            brief, lambda tools: around.system_prompts(has_documents=True, tools=tools).system
+            brief, lambda tools: turn_context.system_prompts(has_documents=True, tools=tools).system
         )
-    return replace(brief, setup=describe_setup(run, brief, around))
+    return replace(brief, setup=describe_setup(run, brief, turn_context))
 
 
-def _load_project_and_branch(around: TurnContext, rows: PreloadedRows | None) -> ProjectContext:
-    run = around.run
+def _load_project_and_branch(turn_context: TurnContext, rows: PreloadedRows | None) -> ProjectContext:
+    run = turn_context.run
     stores_blocks = stores_prompt_blocks(run.turn.session.agent)
     branch = load_branch(
         run.turn.user_message_id,
         rows.messages if rows else None,
-        lambda: around.model_window,
-        sees_images=around.config.supports_vision,
+        lambda: turn_context.model_window,
+        sees_images=turn_context.config.supports_vision,
     )
     if not stores_blocks:
         branch = branch.without_blocks()  # stored for a previous agent of the session
-    context = build_project_context(run, around.project, branch, in_the_branch=stores_blocks)
-    return context.with_note(NOT_SHOWN) if around.hides_project else context
+    context = build_project_context(run, turn_context.project, branch, in_the_branch=stores_blocks)
+    return context.with_note(NOT_SHOWN) if turn_context.hides_project else context
 
 
 def _limited(model: Model, run: Run, config: ModelConfig) -> Model:
@@ -160,10 +160,10 @@ def load_counts(run: Run) -> EarlierCounts:
     return EarlierCounts(row.usage, row.cycles, row.spending, row.finish)
 
 
-def _prompt_parts(around: TurnContext, project: ProjectContext, source: str) -> PromptParts:
-    session, branch = around.run.turn.session, project.branch
+def _prompt_parts(turn_context: TurnContext, project: ProjectContext, source: str) -> PromptParts:
+    session, branch = turn_context.run.turn.session, project.branch
     agent = session.agent if session.agent_id else None
-    prompts = around.system_prompts(
+    prompts = turn_context.system_prompts(
         has_documents=bool(project.documents or branch.summarised_files)
         or any(entry.files for entry in branch.entries)
     )
@@ -177,9 +177,9 @@ def _prompt_parts(around: TurnContext, project: ProjectContext, source: str) -> 
         project_tokens=project.tokens,
         project_note=project.note,
         project_pictures=project.pictures,
-        dynamic_context=around.dynamic_context,
+        dynamic_context=turn_context.dynamic_context,
         summarised_files=tuple(branch.summarised_files),
-        sees_images=around.config.supports_vision,
+        sees_images=turn_context.config.supports_vision,
         source=source,
     )
 

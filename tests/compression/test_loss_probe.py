@@ -1,9 +1,14 @@
 """python -m bench.probe_summary: what a summary has lost, told by a model."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from bench.probe_summary import ProbeRefused, probe_summary
 from tests.compression.conftest import again
+from tests.instance import ROOT
 from tests.upstream_steps import Rule
 
 
@@ -79,3 +84,15 @@ def test_a_model_without_questions_or_without_a_row_is_refused(compression, upst
         probed(compression.pk, model="tides")
     with pytest.raises(ProbeRefused, match="no model nobody"):
         probed(compression.pk, model="nobody")
+
+
+def test_the_program_sets_up_django_and_says_why_it_refuses():
+    environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    ran = subprocess.run(
+        [sys.executable, "-m", "bench.probe_summary", "nonsense"],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (
+        1,
+        "nonsense is neither a summary nor a compression that has made one.\n",
+    )
