@@ -52,16 +52,27 @@ def end_answers(stack: Stack) -> None:
 
 def forget(stack: Stack) -> None:
     """Delete them. The processes may run: rows are deleted as their users could do it."""
-    with psycopg.connect(stack.environment["DATABASE_URL"]) as connection:
-        # Neither triggers nor foreign keys count the rows of a table that is emptied with all others.
-        connection.execute("SET LOCAL session_replication_role = replica")
-        for (table,) in connection.execute(TABLES, [list(KEPT)]).fetchall():
-            connection.execute(f'DELETE FROM "{table}"')
+    limit = time.monotonic() + LIMIT_S
+    while not _has_deleted_rows(stack):
+        assert time.monotonic() < limit, "every deletion of leftover rows met a deadlock"
     with redis.Redis.from_url(stack.environment["REDIS_URL"]) as client:
         client.delete(DEFAULT_QUEUE, COMPRESSION_QUEUE, INGEST_QUEUE, "unacked", "unacked_index")
     contents = stack.directory / "media" / "files"
     for path in contents.iterdir() if contents.exists() else ():
         path.unlink(missing_ok=True)
+
+
+def _has_deleted_rows(stack: Stack) -> bool:
+    """Return False after a deadlock with a process that changes rows meanwhile: Postgres has ended this transaction."""
+    try:
+        with psycopg.connect(stack.environment["DATABASE_URL"]) as connection:
+            # Neither triggers nor foreign keys count the rows of a table that is emptied with all others.
+            connection.execute("SET LOCAL session_replication_role = replica")
+            for (table,) in connection.execute(TABLES, [list(KEPT)]).fetchall():
+                connection.execute(f'DELETE FROM "{table}"')
+    except psycopg.errors.DeadlockDetected:
+        return False
+    return True
 
 
 def _rows(stack: Stack, query: str) -> list[tuple[Any, ...]]:
