@@ -5,10 +5,13 @@ types and permissions anew: together a third of such a test's time. Here those t
 migrations; all others are as empty as after `flush`.
 """
 
+from functools import partial
 from typing import Any, Final
 
 from django.db import connections, transaction
 from django.test import TransactionTestCase
+
+from tests.deadlocks import delete_in_spite_of_deadlocks
 
 KEPT: Final = ("auth_permission", "django_content_type", "django_migrations")
 # Neither triggers nor foreign keys count the rows of a table that is emptied with all others.
@@ -26,5 +29,9 @@ def empty_tables(test: Any) -> None:
         connection = connections[name]
         tables = [table for table in connection.introspection.table_names() if table not in KEPT]
         deletions = [f"DELETE FROM {connection.ops.quote_name(table)}" for table in tables]
-        with transaction.atomic(using=name), connection.cursor() as cursor:
-            cursor.execute("; ".join([UNCHECKED, *deletions]))
+        delete_in_spite_of_deadlocks(partial(_execute, name, "; ".join([UNCHECKED, *deletions])))
+
+
+def _execute(database: str, statements: str) -> None:
+    with transaction.atomic(using=database), connections[database].cursor() as cursor:
+        cursor.execute(statements)

@@ -4,6 +4,7 @@ A test that begins without them neither waits for them nor counts them. Users, t
 """
 
 import time
+from functools import partial
 from typing import Any, Final
 
 import httpx2
@@ -11,6 +12,7 @@ import psycopg
 import redis
 
 from chat.protocol.tasks import COMPRESSION_QUEUE, DEFAULT_QUEUE, INGEST_QUEUE
+from tests.deadlocks import delete_in_spite_of_deadlocks
 from tests.stack import Stack
 
 KEPT: Final = (
@@ -52,9 +54,7 @@ def end_answers(stack: Stack) -> None:
 
 def forget(stack: Stack) -> None:
     """Delete them. The processes may run: rows are deleted as their users could do it."""
-    limit = time.monotonic() + LIMIT_S
-    while not _has_deleted_rows(stack):
-        assert time.monotonic() < limit, "every deletion of leftover rows met a deadlock"
+    delete_in_spite_of_deadlocks(partial(_delete_rows, stack))
     with redis.Redis.from_url(stack.environment["REDIS_URL"]) as client:
         client.delete(DEFAULT_QUEUE, COMPRESSION_QUEUE, INGEST_QUEUE, "unacked", "unacked_index")
     contents = stack.directory / "media" / "files"
@@ -62,17 +62,12 @@ def forget(stack: Stack) -> None:
         path.unlink(missing_ok=True)
 
 
-def _has_deleted_rows(stack: Stack) -> bool:
-    """Return False after a deadlock with a process that changes rows meanwhile: Postgres has ended this transaction."""
-    try:
-        with psycopg.connect(stack.environment["DATABASE_URL"]) as connection:
-            # Neither triggers nor foreign keys count the rows of a table that is emptied with all others.
-            connection.execute("SET LOCAL session_replication_role = replica")
-            for (table,) in connection.execute(TABLES, [list(KEPT)]).fetchall():
-                connection.execute(f'DELETE FROM "{table}"')
-    except psycopg.errors.DeadlockDetected:
-        return False
-    return True
+def _delete_rows(stack: Stack) -> None:
+    with psycopg.connect(stack.environment["DATABASE_URL"]) as connection:
+        # Neither triggers nor foreign keys count the rows of a table that is emptied with all others.
+        connection.execute("SET LOCAL session_replication_role = replica")
+        for (table,) in connection.execute(TABLES, [list(KEPT)]).fetchall():
+            connection.execute(f'DELETE FROM "{table}"')
 
 
 def _rows(stack: Stack, query: str) -> list[tuple[Any, ...]]:

@@ -92,6 +92,14 @@ def test_what_the_time_does_not_suffice_for_is_left_and_has_not_failed() -> None
     assert remaining.run(["tests/test_suites.py"], budget_s=0) == ([], ["tests/test_suites.py"])
 
 
+def test_a_file_that_measures_times_runs_alone() -> None:
+    measuring, other = "tests/matrix/test_side_by_side.py 2/5", "tests/faults/test_files.py 1/2"
+    assert remaining.may_start(measuring, [])
+    assert not remaining.may_start(measuring, [other])
+    assert not remaining.may_start(other, [measuring])
+    assert remaining.may_start(other, ["tests/faults/test_rolling.py"])
+
+
 def test_the_parts_of_a_file_are_all_its_tests_each_once(pytestconfig: pytest.Config) -> None:
     def part(numbers: str) -> list[str]:
         with mock.patch.object(pytestconfig.option, "part", parts.numbers_of(numbers)):
