@@ -27,7 +27,7 @@ LIMIT_OF_A_PROPERTY: Final = 30
 GRACE_S: Final = 30
 
 _OF_A_MODULE: Final = re.compile(r"^pytestmark = (\[.*?\]|[^\n]*)", re.MULTILINE | re.DOTALL)
-_NAME: Final = re.compile(r"\b(?!and\b|or\b|not\b)[a-z_]+\b")
+_NAME: Final = re.compile(r"\b(?!and\b|or\b|not\b)[a-z_][a-z0-9_]*\b")
 
 
 def is_ignored(path: Path, expression: str) -> bool:
