@@ -148,6 +148,8 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=budget, help="seconds; default: CI_BUDGET_S, or 300")
     parser.add_argument("--seed", help="what decides the order; default: the hash of the commit")
     arguments = parser.parse_args()
+    # What a shell starts in the background ignores SIGINT, as would the files that are ended by it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     seed = arguments.seed or commit()
     ended, left = run(files_in_order(seed), arguments.budget)
     failed = [one.name for one in ended if one.has_failed]

@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from chat.models.expiring_rows import begin_row
 from chat.models.mcp_server import McpServer
 from knowledge.models import File
 
@@ -40,14 +41,7 @@ class McpRequestQuerySet(models.QuerySet["McpRequest"]):
 
     def begin(self, user: User, server: McpServer, **asked: Any) -> McpRequest:
         """Create a request. Deletes expired requests, and the user's oldest ones beyond MAX_REQUESTS."""
-        self.filter(expires_at__lte=Now()).delete()
-        own = self.filter(user=user)
-        latest = own.order_by("-expires_at").values_list("pk", flat=True)[: MAX_REQUESTS - 1]
-        own.exclude(pk__in=list(latest)).delete()
-        expires_at: Any = Now() + LIFETIME
-        request = self.create(user=user, server=server, expires_at=expires_at, **asked)
-        request.refresh_from_db(fields=["expires_at"])
-        return request
+        return begin_row(self, user, LIFETIME, MAX_REQUESTS, server=server, **asked)
 
     def end(self, request: McpRequest, status: McpRequestStatus, **fields: Any) -> bool:
         """End a request. False: another process was first, or the request has expired."""

@@ -14,6 +14,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from chat.infrastructure import encryption
+from chat.models.expiring_rows import begin_row
 from chat.models.mcp_server import McpServer, SignInOf, Transport
 
 if TYPE_CHECKING:
@@ -168,19 +169,8 @@ class McpSignInQuerySet(models.QuerySet["McpSignIn"]):
 
     def begin(self, user: User, server: McpServer, redirect_uri: str) -> McpSignIn:
         """Create a sign-in. Deletes expired sign-ins, and the user's oldest ones beyond MAX_SIGN_INS."""
-        self.filter(expires_at__lte=Now()).delete()
-        own = self.filter(user=user)
-        latest = own.order_by("-expires_at").values_list("pk", flat=True)[: MAX_SIGN_INS - 1]
-        own.exclude(pk__in=list(latest)).delete()
-        expires_at: Any = Now() + SIGN_IN_TIME
-        return self.create(
-            user=user,
-            server=server,
-            is_shared=server.is_shared,
-            url=server.url,
-            redirect_uri=redirect_uri,
-            expires_at=expires_at,
-        )
+        asked = {"server": server, "is_shared": server.is_shared, "url": server.url}
+        return begin_row(self, user, SIGN_IN_TIME, MAX_SIGN_INS, redirect_uri=redirect_uri, **asked)
 
     def move(self, sign_in: McpSignIn, before: SignInStatus, after: SignInStatus, **fields: Any) -> bool:
         """Move a sign-in from one status to another. False: another process was first, or it has expired."""

@@ -44,7 +44,6 @@ class McpSignInView(StrictAPIView):
         """
         row = get_enabled_server(server)
         sign_in = begin_sign_in(current_user(request), row, site_url(reverse("mcp_callback")))
-        sign_in.refresh_from_db(fields=["expires_at"])
         url = site_url(reverse("mcp_sign_in", args=[sign_in.pk]))
         answer = McpSignInAnswer(url=url, expires_at=sign_in.expires_at)
         return Response(answer.json(), status.HTTP_201_CREATED)
