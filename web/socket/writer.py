@@ -11,6 +11,8 @@ from web.socket.outbox import Outbox
 MIN_INTERVAL_S: Final = 0.016
 # How long the queued frames may take to be written when the server closes the socket.
 FINAL_WRITE_S: Final = 1.0
+# What uvicorn raises after it has closed the connection by itself (a refused frame, no pong), where ASGI wants an OSError.
+_CLOSED_BY_SERVER: Final = "after sending 'websocket.close'"
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 logger = logging.getLogger(__name__)
@@ -56,7 +58,11 @@ class OutboxWriter:
 
     def _report(self, task: asyncio.Task[None]) -> None:
         error = None if task.cancelled() else task.exception()
-        # OSError: the client is gone; the consumer learns that too.
-        if error is not None and not isinstance(error, OSError):
+        if error is not None and not _is_end_of_connection(error):
             logger.error("a socket cannot be written to and is closed", exc_info=error)
             self._on_failure()
+
+
+def _is_end_of_connection(error: BaseException) -> bool:
+    """Return whether the client is gone or refused by the server; the consumer learns that too."""
+    return isinstance(error, OSError) or (isinstance(error, RuntimeError) and _CLOSED_BY_SERVER in str(error))
