@@ -127,10 +127,10 @@ class Stack:
         end_with_this_process(self.processes[name])
 
     def mend(self) -> None:
-        """Start again what a test that failed has left ended."""
-        ended = [
-            name for name in DEFAULT if name not in self.processes or self.processes[name].poll() is not None
-        ]
+        """Forget the processes that earlier tests left ended, and start again those that every stack has."""
+        for name in [name for name, process in self.processes.items() if process.poll() is not None]:
+            del self.processes[name]
+        ended = [name for name in DEFAULT if name not in self.processes]
         for name in ended:
             self.start(name)
         if ended:
@@ -141,6 +141,15 @@ class Stack:
         self.processes[name].send_signal(number)
         if number == signal.SIGKILL:
             self.processes.pop(name).wait()
+
+    def wait_for_exit(self, name: str, limit_s: float) -> int:
+        """Wait until the process has exited; return its exit status."""
+        return self.processes.pop(name).wait(limit_s)
+
+    def end(self, name: str) -> None:
+        """Let the process end in order."""
+        self.signal(name, signal.SIGTERM)
+        self.wait_for_exit(name, 60)
 
     def wait_until_ready(self) -> None:
         limit = time.monotonic() + READY_S

@@ -37,9 +37,7 @@ def site(running_stack: Stack, provider: IdentityProvider) -> Iterator[str]:
     running_stack.wait_until_ready()
     running_stack.base_url = base_url
     yield f"http://127.0.0.1:{port}"
-    process = running_stack.processes.pop("web with a provider")
-    process.terminate()
-    process.wait(30)
+    running_stack.end("web with a provider")
 
 
 def identify(page: Page, subject: str) -> None:

@@ -39,9 +39,7 @@ def port(stack: Stack) -> Iterator[int]:
             assert time.monotonic() < limit, stack.log("web2")
             time.sleep(0.05)
     yield port
-    process = stack.processes.pop("web2")
-    process.terminate()
-    process.wait(60)
+    stack.end("web2")
 
 
 def test_previews_are_shown_from_there(browser: Browser, stack: Stack, port: int) -> None:

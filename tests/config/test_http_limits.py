@@ -74,9 +74,7 @@ def impatient_web(running_stack: Stack) -> Iterator[int]:
             break
         time.sleep(0.1)
     yield port
-    process = running_stack.processes.pop("impatient web")
-    process.terminate()
-    process.wait(30)
+    running_stack.end("impatient web")
 
 
 @pytest.fixture(scope="module")

@@ -21,12 +21,12 @@ async def test_a_worker_told_to_end_finishes_its_answers_and_leaves_quietly(stac
         await socket.subscribe(session["id"])
         run = (await alice.ask(session, "Will you finish?"))["runs"][0]
         await socket.showing(run["id"], "Half")
-        worker, before = stack.processes["llm"], len(stack.log("llm"))
+        before = len(stack.log("llm"))
         stack.signal("llm", signal.SIGTERM)
         await asyncio.to_thread(stack.upstream.wait_for, lambda: "Warm shutdown" in stack.log("llm")[before:])
         stack.upstream.release("SIGTERM")
         assert (await socket.ended(run["id"])).text == "Half, whole."
-        assert await asyncio.to_thread(worker.wait, 60) == 0
+        assert await asyncio.to_thread(stack.wait_for_exit, "llm", 60) == 0
         assert "Traceback" not in stack.log("llm")[before:]
         # The next one takes over what comes then.
         stack.start("llm")
@@ -37,11 +37,10 @@ async def test_a_worker_told_to_end_finishes_its_answers_and_leaves_quietly(stac
 async def test_a_worker_that_waits_for_postgres_ends_when_it_is_told_to(stack: Stack) -> None:
     elsewhere = f"postgresql://nobody@127.0.0.1:{free_port()}/nothing"
     stack.start("llm", "llm.waiting", {"DATABASE_URL": elsewhere})
-    worker = stack.processes["llm.waiting"]
     waits = "the liveness lock waits for Postgres"
     await asyncio.to_thread(stack.upstream.wait_for, lambda: waits in stack.log("llm.waiting"))
     stack.signal("llm.waiting", signal.SIGTERM)
-    assert await asyncio.to_thread(worker.wait, 20) == 0
+    assert await asyncio.to_thread(stack.wait_for_exit, "llm.waiting", 20) == 0
     assert "Traceback" not in stack.log("llm.waiting")
 
 

@@ -104,7 +104,7 @@ class Cluster:
 
     def wait_for_exit(self, name: str) -> int:
         """Wait until the process exits without a signal from here; returns its exit status."""
-        return self.stack.processes.pop(name).wait(LIMIT_S)
+        return self.stack.wait_for_exit(name, LIMIT_S)
 
     def wait_for_workers(self, count: int) -> None:
         """Wait until this many workers consume the queue."""
