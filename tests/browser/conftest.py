@@ -112,6 +112,4 @@ def ingest(running_stack: Stack) -> Iterator[None]:
     """The process that reads uploads."""
     running_stack.start("ingest")
     yield
-    process = running_stack.processes.pop("ingest")
-    process.terminate()
-    process.wait(60)
+    running_stack.end("ingest")

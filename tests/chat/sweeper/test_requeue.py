@@ -18,6 +18,7 @@ EARLIER = timezone.now() - timedelta(hours=1)
 @pytest.fixture
 def run() -> Run:
     """alice's question, whose message to the workers was lost."""
+    broker.queued_run_ids()
     return factories.queued_run()
 
 

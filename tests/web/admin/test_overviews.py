@@ -138,7 +138,7 @@ def test_queues_tell_what_waits_in_the_database_and_at_the_broker(run: Run) -> N
     Run.objects.filter(pk=run.pk).update(queued_at=timezone.now() - timedelta(seconds=90))
     shown = factories.staff_client("view_run").get(reverse("admin:workers")).context["queues"]
     [queue] = [one for one in shown if one["name"] == "llm"]
-    assert (queue["waiting"], queue["blocked"], queue["messages"]) == (1, 0, len(broker.queued_run_ids()))
+    assert (queue["waiting"], queue["blocked"], queue["messages"]) == (1, 0, len(broker.queued()))
     assert queue["oldest"].total_seconds() >= 90
 
 

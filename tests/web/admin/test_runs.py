@@ -18,6 +18,7 @@ LIST = "admin:chat_run_changelist"
 
 @pytest.fixture
 def run() -> Run:
+    broker.queued_run_ids()
     return factories.queued_run()
 
 

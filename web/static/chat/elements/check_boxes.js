@@ -12,6 +12,9 @@ export const checked = (inputs) => inputs.filter((input) => input.checked).map((
 
 /** @param {string} label @param {HTMLInputElement[]} inputs @param {Map<string, string>} names */
 export function group(label, inputs, names) {
-  const rows = inputs.map((input) => h("label", { class: "box" }, input, h("span", {}, names.get(input.value))));
+  const rows = inputs.map((input) => boxRow(input, names.get(input.value)));
   return h("fieldset", { class: "group" }, h("legend", {}, label), ...rows);
 }
+
+/** @param {HTMLInputElement} input @param {string} name */
+export const boxRow = (input, name) => h("label", { class: "box" }, input, h("span", {}, name));

@@ -19,12 +19,7 @@ export class DocumentList {
     this.next = null;
     this.isExtending = false;
     this.reading = new RepeatedRead(() => this.#read());
-    const server = {
-      upload: (/** @type {File} */ file, /** @type {{progressed?: (share: number) => void}} */ { progressed }) => asInfo(uploadDocument(base, file, progressed)),
-      read: async (/** @type {string} */ id) => infoOf(await readDocument(base, id)),
-      remove: (/** @type {string} */ id) => deleteDocument(base, id),
-    };
-    this.uploads = new FileUploads({ server, changed: (entry) => this.#onUpload(entry), failed: listener.failed });
+    this.uploads = new FileUploads({ server: documentsOf(base), changed: (entry) => this.#onUpload(entry), failed: listener.failed });
   }
 
   /** @param {Iterable<File>} files */
@@ -99,6 +94,13 @@ export class DocumentList {
     this.put({ id, title, kind, size, status, token_count: tokens, content_type: "", url: null, error: /** @type {any} */ (error) });
   }
 }
+
+/** What uploads become there. @param {string} base @returns {import("../files/file_uploads.js").FileServer} */
+export const documentsOf = (base) => ({
+  upload: (file, { progressed }) => asInfo(uploadDocument(base, file, progressed)),
+  read: async (id) => infoOf(await readDocument(base, id)),
+  remove: (id) => deleteDocument(base, id),
+});
 
 /** A document as a list of files shows it. @param {KnowledgeDocument} document @returns {FileInfo} */
 export function infoOf({ error, ...document }) {

@@ -1,13 +1,15 @@
 /** The form of one agent. It neither loads nor stores agents. */
 
-import { boxes, checked, group } from "../elements/check_boxes.js";
+import { AgentKnowledge } from "./agent_knowledge.js";
+import { boxes, boxRow, checked, group } from "../elements/check_boxes.js";
 import { radioGroup } from "../elements/radio_group.js";
 import { h } from "../elements/element.js";
 import { OptionsForm } from "./options_form.js";
 import { t } from "../i18n.js";
 import { namesWith } from "../tools/tool_names.js";
 
-/** @import {KnowledgeBase, Model, RunOptions} from "../types.js" */
+/** @import {Base} from "./agent_knowledge.js" */
+/** @import {Model, RunOptions} from "../types.js" */
 
 /**
  * @typedef {object} AgentFields  as the server takes and gives them
@@ -38,8 +40,8 @@ const MOST_QUESTIONS = 4;
 const READ = ["text", "number", "textarea"];
 
 export class AgentForm {
-  /** @param {AgentFields & {shared_by?: string|null}} agent  of somebody else: it is read, not changed @param {Model[]} models @param {Pick<KnowledgeBase, "id"|"name"|"accepted">[]} bases @param {Group[]} groups */
-  constructor(agent, models, bases, groups) {
+  /** @param {AgentFields & {shared_by?: string|null}} agent  of somebody else: it is read, not changed @param {{models: Model[], bases: Base[], groups: Group[]}} offered */
+  constructor(agent, { models, bases, groups }) {
     const isForeign = Boolean(agent.shared_by);
     this.agent = agent;
     this.layout = agent.context_layout;
@@ -53,13 +55,11 @@ export class AgentForm {
     this.toolNames = namesWith(agent.tools);
     this.tools = boxes(this.toolNames, agent.tools);
     this.models = boxes(new Map(models.map(({ name }) => [name, name])), agent.models);
-    const gone = agent.knowledge_bases.filter((id) => !bases.some((base) => base.id === id));
-    const offered = bases.filter(({ id, accepted }) => accepted || agent.knowledge_bases.includes(id));
-    this.baseNames = new Map([...offered.map(({ id, name }) => /** @type {const} */ ([id, name])), ...gone.map((id) => /** @type {const} */ ([id, t("Unknown knowledge base")]))]);
-    this.bases = boxes(this.baseNames, agent.knowledge_bases);
+    this.knowledge = new AgentKnowledge(agent, bases, isForeign);
     this.options = new OptionsForm(agent.options, models.filter(({ name }) => agent.models.includes(name)));
     this.groupNames = new Map(groups.map(({ id, name }) => [String(id), name]));
     this.groups = boxes(this.groupNames, agent.shared_with.map(String));
+    this.invites = h("input", { type: "checkbox" });
     this.people = h("textarea", { rows: 2, spellcheck: false, autocomplete: "off", value: agent.shared_with_users.join("\n") });
     this.models.forEach((box) => box.addEventListener("change", () => this.#limitModels()));
     this.#limitModels();
@@ -80,7 +80,7 @@ export class AgentForm {
       reminder: this.reminder.value,
       tools: checked(this.tools),
       models: checked(this.models),
-      knowledge_bases: checked(this.bases),
+      knowledge_bases: this.knowledge.value,
       options: this.options.value,
       context_layout: this.layout,
       shared_with: checked(this.groups).map(Number),
@@ -90,7 +90,7 @@ export class AgentForm {
 
   get isChanged() {
     try {
-      return JSON.stringify(this.value) !== this.before;
+      return this.knowledge.isChanged || JSON.stringify(this.value) !== this.before;
     } catch {
       return true; // to a schema that is none
     }
@@ -109,7 +109,7 @@ export class AgentForm {
       group(t("Tools"), this.tools, this.toolNames),
       group(t("Models that answer by default"), this.models, new Map(this.models.map(({ value }) => [value, value]))),
       this.#optionsPart(),
-      ...(this.bases.length > 0 ? [group(t("Knowledge bases"), this.bases, this.baseNames)] : []),
+      this.knowledge.element,
       ...(isForeign ? [] : [this.#sharing()]),
       this.#layoutChoice(),
     ];
@@ -132,8 +132,12 @@ export class AgentForm {
 
   #sharing() {
     const sharing = group(t("Shared with"), this.groups, this.groupNames);
+    const invites = boxRow(this.invites, t("Make them readers of its knowledge bases"));
+    const offerInvites = () => (invites.hidden = !this.knowledge.isShareable);
+    this.knowledge.element.addEventListener("change", offerInvites);
+    offerInvites();
     const hint = h("p", { class: "hint" }, t("They read it and chat with it. Of its knowledge bases, each searches those that they are a member of."));
-    sharing.append(field(t("People"), this.people, t("User names, one in a line.")), hint);
+    sharing.append(field(t("People"), this.people, t("User names, one in a line.")), invites, hint);
     return sharing;
   }
 
@@ -147,6 +151,11 @@ export class AgentForm {
     const hint = t("“Newest last” tells the model the time and reminders right before it answers. “Only appended to” never changes what was sent, so that model servers can reuse all of it.");
     picked.append(h("p", { class: "hint" }, hint));
     return picked;
+  }
+
+  /** After the agent was stored: people who do not exist are refused there. */
+  async invitePeople() {
+    if (this.invites.checked && this.knowledge.isShareable) await this.knowledge.invite(lines(this.people.value));
   }
 
   #limitModels() {

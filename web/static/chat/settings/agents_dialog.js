@@ -26,6 +26,8 @@ class AgentsDialog {
     this.failed = failed;
     /** @type {AgentForm|null} */
     this.form = null;
+    /** The one in the form; null: one that is not stored yet. @type {Agent|null} */
+    this.edited = null;
     this.place = h("div", { class: "agents" });
     this.dialog = dialog(t("Agents"), { class: "large", isKept: true }, this.place);
     this.dialog.addEventListener("cancel", (event) => this.#leave(event));
@@ -34,7 +36,8 @@ class AgentsDialog {
   async open() {
     open(this.dialog);
     try {
-      this.offered = await Promise.all([api.readModels(), readBases(), readGroups()]);
+      const [models, bases, groups] = await Promise.all([api.readModels(), readBases(), readGroups()]);
+      this.offered = { models, bases, groups };
       await this.#list();
     } catch (error) {
       this.dialog.close();
@@ -74,14 +77,14 @@ class AgentsDialog {
   /** @param {Agent} agent */
   #sharing(agent) {
     if (agent.shared_by) return t("Shared by %(name)s", { name: agent.shared_by });
-    const groups = this.offered[2].filter(({ id }) => agent.shared_with.includes(id)).map(({ name }) => name);
+    const groups = this.offered.groups.filter(({ id }) => agent.shared_with.includes(id)).map(({ name }) => name);
     const names = [...groups, ...agent.shared_with_users];
     return names.length ? t("Shared with %(names)s", { names: names.join(", ") }) : null;
   }
 
   /** @param {Agent} agent of somebody else */
   #show(agent) {
-    const form = new AgentForm(agent, this.offered[0], this.offered[1], []);
+    const form = new AgentForm(agent, { ...this.offered, groups: [] });
     this.form = form;
     const back = h("button", { type: "button", onclick: () => this.#back() }, t("Back"));
     this.place.replaceChildren(h("div", { class: "sections" }, h("p", { class: "hint" }, this.#sharing(agent)), form.element), h("div", { class: "row" }, back));
@@ -90,26 +93,34 @@ class AgentsDialog {
 
   /** @param {Agent|null} agent null: a new one */
   #edit(agent) {
-    const form = new AgentForm(agent ?? NEW_AGENT, ...this.offered);
+    const form = new AgentForm(agent ?? NEW_AGENT, this.offered);
     this.form = form;
+    this.edited = agent;
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     const back = h("button", { type: "button", onclick: () => this.#back() }, t("Cancel"));
     const save = h("button", { type: "submit", class: "primary" }, t("Save"));
     const fields = h("div", { class: "sections" }, agent ? null : h("h3", {}, t("New agent")), form.element);
-    const onsubmit = (/** @type {Event} */ event) => this.#save(event, agent);
+    const onsubmit = (/** @type {Event} */ event) => this.#save(event, save);
     this.place.replaceChildren(h("form", { onsubmit }, fields, this.problem, h("div", { class: "row" }, back, save)));
     form.name.focus();
   }
 
-  /** @param {Event} event @param {Agent|null} agent */
-  #save(event, agent) {
+  /** @param {Event} event @param {HTMLButtonElement} button */
+  async #save(event, button) {
     event.preventDefault();
-    return this.#attempt(async () => {
-      const body = this.form.value;
-      if (agent) await api.call("PATCH", `agents/${agent.id}/`, body);
-      else await api.call("POST", "agents/", body);
+    const { form } = this;
+    button.disabled = true;
+    await this.#attempt(async () => {
+      const fields = form.value; // throws before anything is sent
+      if (!(await form.knowledge.send(fields.name))) throw { message: t("Some files were refused. Remove them, or try again.") };
+      if (this.form !== form) return; // left meanwhile
+      const [method, path] = this.edited ? /** @type {const} */ (["PATCH", `agents/${this.edited.id}/`]) : /** @type {const} */ (["POST", "agents/"]);
+      this.edited = await api.call(method, path, { ...fields, knowledge_bases: form.knowledge.value });
+      await form.invitePeople();
+      this.offered.bases = form.knowledge.bases;
       await this.#list();
     });
+    button.disabled = false;
   }
 
   /** @param {Agent} agent */
@@ -132,7 +143,9 @@ class AgentsDialog {
 
   async #back() {
     const isLost = this.form.isChanged && !(await ask(t("Discard the changes?"), { yes: t("Discard") }));
-    if (!isLost) await this.#attempt(() => this.#list());
+    if (isLost) return;
+    this.form.knowledge.abandon();
+    await this.#attempt(() => this.#list());
   }
 
   /** @param {() => Promise<void>} action */

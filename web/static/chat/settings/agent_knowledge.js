@@ -1,0 +1,164 @@
+/** What an agent searches: knowledge bases, and files that become documents of one of them when the agent is saved. */
+
+import { addMember, createBase } from "../server/knowledge_api.js";
+import { boxes, boxRow, checked, group } from "../elements/check_boxes.js";
+import { documentsOf } from "../knowledge/document_list.js";
+import { entryOfUpload } from "../files/file_entry.js";
+import { FileCards } from "../files/file_card.js";
+import { FileUploads } from "../files/file_uploads.js";
+import { h } from "../elements/element.js";
+import { icon } from "../elements/icons.js";
+import { newRequestId } from "../server/api.js";
+import { t } from "../i18n.js";
+
+/** @import {FileEntry} from "../files/file_entry.js" */
+/** @import {KnowledgeBase} from "../types.js" */
+/** @typedef {Pick<KnowledgeBase, "id"|"name"|"accepted"|"role">} Base */
+
+const NEW_BASE = "";
+
+export class AgentKnowledge {
+  /** @param {{name: string, knowledge_bases: string[]}} agent @param {Base[]} bases those of the user @param {boolean} isForeign  it is read, not changed */
+  constructor(agent, bases, isForeign) {
+    this.agent = agent;
+    /** With those that were made here. */
+    this.bases = [...bases];
+    this.mine = bases.filter(({ accepted, role }) => accepted && (role === "owner" || role === "editor"));
+    const gone = agent.knowledge_bases.filter((id) => !bases.some((base) => base.id === id));
+    const offered = bases.filter(({ id, accepted }) => accepted || agent.knowledge_bases.includes(id));
+    this.names = new Map([...offered.map(({ id, name }) => /** @type {const} */ ([id, name])), ...gone.map((id) => /** @type {const} */ ([id, t("Unknown knowledge base")]))]);
+    this.boxes = boxes(this.names, agent.knowledge_bases);
+    /** Those that are not sent yet, and what is shown of them, by key. @type {Map<string, {file: File, entry: FileEntry}>} */
+    this.files = new Map();
+    /** Those on their way. @type {FileUploads|null} */
+    this.uploads = null;
+    this.list = h("ul", { class: "file-cards", "aria-label": t("Files"), hidden: true });
+    this.cards = new FileCards(this.list, { remove: (key) => this.#remove(key) }, () => this.add.focus());
+    this.input = h("input", { type: "file", multiple: true, hidden: true, onchange: () => this.#picked() });
+    this.add = h("button", { type: "button", class: "small", onclick: () => this.input.click() }, icon("plus"), t("Add files"));
+    this.into = h("select", { id: "agent-files-go-to" }, h("option", { value: NEW_BASE }, t("A new knowledge base")), ...this.mine.map(({ id, name }) => h("option", { value: id }, name)));
+    this.into.value = this.mine.find(({ id, name, role }) => role === "owner" && name === agent.name && agent.knowledge_bases.includes(id))?.id ?? NEW_BASE;
+    this.target = h("div", { class: "field", hidden: true }, h("label", { htmlFor: this.into.id }, t("The files go to")), this.into);
+    this.added = h("div", { class: "agent-files" });
+    this.element = group(t("Knowledge"), this.boxes, this.names);
+    if (isForeign) this.element.hidden = this.boxes.length === 0;
+    else this.#offerFiles();
+  }
+
+  /** @returns {string[]} ids of bases; some may be deleted */
+  get value() {
+    return checked(this.boxes);
+  }
+
+  get isChanged() {
+    return this.files.size > 0;
+  }
+
+  /** Whether it will search a base that is the user's to share. */
+  get isShareable() {
+    return this.files.size > 0 || this.#owned.length > 0;
+  }
+
+  /** Uploads the files that were added. Those that are refused stay in the list. @param {string} name of the agent, and of a new base @returns {Promise<boolean>} whether the server has all of them */
+  async send(name) {
+    if (this.files.size === 0) return true;
+    await this.#choose(name);
+    await new Promise((sent) => {
+      const uploads = new FileUploads({ server: documentsOf(this.into.value), changed: (entry) => this.#onUpload(uploads, entry, sent), failed: () => {} });
+      this.uploads = uploads;
+      for (const [key, { file }] of this.files) uploads.upload(key, file);
+    });
+    this.uploads = null;
+    this.#show();
+    return this.files.size === 0;
+  }
+
+  /** Ends the uploads that are on their way. */
+  abandon() {
+    this.files.clear();
+    for (const { key } of this.uploads?.entries ?? []) this.uploads.remove(key);
+  }
+
+  /** Makes people readers of the bases that are the user's to share. @param {string[]} people user names */
+  async invite(people) {
+    for (const { id } of this.#owned) {
+      for (const user of people) await addMember(id, { user, role: "reader" }).catch(unlessMember);
+    }
+  }
+
+  get #owned() {
+    return this.mine.filter(({ id, role }) => role === "owner" && this.value.includes(id));
+  }
+
+  #offerFiles() {
+    const hint = h("p", { class: "hint" }, t("Its chats search these, and cite what they find. Files become documents of a knowledge base when you save."));
+    this.added.append(this.list, this.target, h("div", {}, this.add, this.input), hint);
+    this.element.append(this.added);
+    const over = (/** @type {DragEvent} */ event) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      this.element.classList.toggle("over", event.type === "dragover");
+      if (event.type === "drop") this.#take(event.dataTransfer.files);
+    };
+    for (const type of /** @type {const} */ (["dragenter", "dragover", "dragleave", "drop"])) this.element.addEventListener(type, over);
+  }
+
+  #picked() {
+    this.#take([...this.input.files]);
+    this.input.value = ""; // the same file may be picked again
+  }
+
+  /** @param {Iterable<File>} files */
+  #take(files) {
+    for (const file of files) {
+      const key = newRequestId();
+      this.files.set(key, { file, entry: { ...entryOfUpload(key, file), state: "ready" } });
+    }
+    this.#show();
+  }
+
+  /** @param {string} key */
+  #remove(key) {
+    this.files.delete(key);
+    this.uploads?.remove(key);
+    this.#show();
+  }
+
+  #show() {
+    this.cards.show([...this.files.values()].map(({ entry }) => entry));
+    this.target.hidden = this.files.size === 0 || this.mine.length === 0;
+    this.element.dispatchEvent(new Event("change"));
+  }
+
+  /** Takes the chosen base, or makes it, and lets the agent search it. @param {string} name */
+  async #choose(name) {
+    if (this.into.value === NEW_BASE) {
+      const base = await createBase(name);
+      this.bases.push(base);
+      this.mine.push(base);
+      this.names.set(base.id, base.name);
+      this.into.append(h("option", { value: base.id }, base.name));
+      this.into.value = base.id;
+      const [box] = boxes(new Map([[base.id, base.name]]), []);
+      this.boxes.push(box);
+      this.added.before(boxRow(box, base.name));
+    }
+    this.boxes.find(({ value }) => value === this.into.value).checked = true;
+  }
+
+  /** @param {FileUploads} uploads @param {FileEntry|undefined} entry @param {(sent: null) => void} sent */
+  #onUpload(uploads, entry, sent) {
+    if (entry?.id) {
+      this.files.delete(entry.key);
+      uploads.take(entry.key);
+    }
+    for (const one of uploads.entries) if (this.files.has(one.key)) this.files.get(one.key).entry = one;
+    this.#show();
+    if ([...this.files.keys()].every((key) => uploads.entryOf(key)?.state === "failed")) sent(null);
+  }
+}
+
+/** @param {any} error */
+function unlessMember(error) {
+  if (error.code !== "already_member") throw error;
+}
