@@ -8,8 +8,7 @@ import { OptionsForm } from "./options_form.js";
 import { t } from "../i18n.js";
 import { namesWith } from "../tools/tool_names.js";
 
-/** @import {Base} from "./agent_knowledge.js" */
-/** @import {Model, RunOptions} from "../types.js" */
+/** @import {KnowledgeBase, Model, RunOptions} from "../types.js" */
 
 /**
  * @typedef {object} AgentFields  as the server takes and gives them
@@ -40,7 +39,7 @@ const MOST_QUESTIONS = 4;
 const READ = ["text", "number", "textarea"];
 
 export class AgentForm {
-  /** @param {AgentFields & {shared_by?: string|null}} agent  of somebody else: it is read, not changed @param {{models: Model[], bases: Base[], groups: Group[]}} offered */
+  /** @param {AgentFields & {shared_by?: string|null}} agent  of somebody else: it is read, not changed @param {{models: Model[], bases: KnowledgeBase[], groups: Group[]}} offered */
   constructor(agent, { models, bases, groups }) {
     const isForeign = Boolean(agent.shared_by);
     this.agent = agent;

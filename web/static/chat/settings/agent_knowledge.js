@@ -13,12 +13,11 @@ import { t } from "../i18n.js";
 
 /** @import {FileEntry} from "../files/file_entry.js" */
 /** @import {KnowledgeBase} from "../types.js" */
-/** @typedef {Pick<KnowledgeBase, "id"|"name"|"accepted"|"role">} Base */
 
 const NEW_BASE = "";
 
 export class AgentKnowledge {
-  /** @param {{name: string, knowledge_bases: string[]}} agent @param {Base[]} bases those of the user @param {boolean} isForeign  it is read, not changed */
+  /** @param {{name: string, knowledge_bases: string[]}} agent @param {KnowledgeBase[]} bases those of the user @param {boolean} isForeign  it is read, not changed */
   constructor(agent, bases, isForeign) {
     this.agent = agent;
     /** With those that were made here. */
