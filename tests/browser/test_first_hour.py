@@ -1,5 +1,5 @@
 """The first hour of a new instance, by a script that knows only what is on the screen: the first admin, a provider of models, an
-invitation, a registration, the first answer, a second device.
+invitation, a registration, the first answer, a second device, an agent with a file and the passage that its answer cites.
 """
 
 import re
@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.knowledge_scene import FLOOD, TIDES, expect_state, open_section
 from tests.browser.reader import Reader
+from tests.browser.test_agent_files import SEARCH, begin, save, text_file
+from tests.browser.test_agent_options import pick
+from tests.browser.test_shared_agents import open_agents
 from tests.instance import LaunchedInstance
 from tests.upstream import Upstream
 
@@ -33,6 +37,8 @@ def harbour() -> Iterator[Upstream]:
     with Upstream() as server:
         server.api_key = KEY
         server.models = ["harbour-large", "harbour-small"]
+        server.reply(SEARCH, contains="flood", after_tools=0)
+        server.reply({"text": "At noon [1]."}, contains="flood", after_tools=1)
         server.reply({"text": "The moon pulls, "}, {"wait": "the second device"}, {"text": "twice a day."})
         server.reply({"text": "Hi"}, stream=False)
         yield server
@@ -95,7 +101,17 @@ def invite(page: Page, user: str) -> str:
     return page.get_by_label("Give this link to those whom you invite").input_value()
 
 
-def test_from_the_printed_link_to_an_answer_on_two_devices(
+def make_agent(reader: Reader, name: str, file: str, text: str) -> None:
+    """With a file that has been read."""
+    open_agents(reader)
+    save(begin(reader.page, name, text_file(file, text)))
+    reader.page.keyboard.press("Escape")
+    open_section(reader.page)
+    reader.page.get_by_role("link", name=name).click()
+    expect_state(reader.page, file, "ready")
+
+
+def test_from_the_printed_link_to_answers_on_two_devices_and_a_cited_passage(
     browser: Browser, instance: LaunchedInstance, harbour: Upstream
 ) -> None:
     with (
@@ -125,5 +141,16 @@ def test_from_the_printed_link_to_an_answer_on_two_devices(
         harbour.release("the second device")
         for device in (laptop, phone):
             device.expect_answer("The moon pulls, twice a day.")
-            assert (device.errors, device.foreign_requests) == ([], [])
         assert harbour.requests[-1].headers["Authorization"] == f"Bearer {KEY}"
+
+        make_agent(laptop, "Pilot", "tides.txt", TIDES)
+        laptop.page.get_by_role("button", name="New chat").first.click()
+        pick(laptop, "Pilot")
+        laptop.send("When is the flood?")
+        laptop.expect_answer("At noon 1.")
+        laptop.answers.locator(".body .citation-chip").click()
+        passage = laptop.page.get_by_role("dialog", name="tides.txt").locator("mark")
+        expect(passage).to_be_in_viewport()
+        expect(passage).to_contain_text(FLOOD)
+        for device in (admin, laptop, phone):
+            assert (device.errors, device.foreign_requests) == ([], [])
