@@ -37,13 +37,16 @@ call_command("create_user", "root", password="root", staff=True)
 """
 
 
-def procfile() -> dict[str, str]:
-    lines = (ROOT / "Procfile").read_text(encoding="utf-8").splitlines()
+def procfile(code: Path = ROOT) -> dict[str, str]:
+    lines = (code / "Procfile").read_text(encoding="utf-8").splitlines()
     return {name: command.strip() for name, _, command in (line.partition(":") for line in lines if line)}
 
 
 class Stack:
-    """One web process and any number of other processes, each in its own process group."""
+    """One web process and any number of other processes, each in its own process group.
+
+    code: the folder with the code that they run, which may be that of another version.
+    """
 
     def __init__(
         self,
@@ -51,7 +54,9 @@ class Stack:
         upstream: Upstream,
         searching: SearchServer,
         models: str = "alpha,beta,gamma",
+        code: Path = ROOT,
     ) -> None:
+        self.code = code
         self.upstream = upstream
         self.searching = searching
         self.directory = services.directory / f"stack-{time.monotonic_ns()}"
@@ -109,7 +114,7 @@ class Stack:
     def manage(self, *arguments: str) -> str:
         completed = subprocess.run(
             [sys.executable, "manage.py", *arguments],
-            cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False,
+            cwd=self.code, env=self.environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert completed.returncode == 0, f"manage.py {arguments}: {completed.stderr}"
         return completed.stdout
@@ -120,8 +125,8 @@ class Stack:
         self.lines[name] = line, environment or {}
         with (self.directory / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                ["/bin/sh", "-c", f"exec {procfile().get(line, line)}"],
-                cwd=ROOT, env={**self.environment, **(environment or {})},
+                ["/bin/sh", "-c", f"exec {procfile(self.code).get(line, line)}"],
+                cwd=self.code, env={**self.environment, **(environment or {})},
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         end_with_this_process(self.processes[name])
