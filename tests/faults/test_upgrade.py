@@ -146,7 +146,7 @@ async def test_answers_of_the_version_before_are_finished_by_this_one(
     await expect_short(scenario, "old processes again")
     report = await scenario.check()
     assert report.figures["failures"] == 0
-    record("F9", f"{IN_FLIGHT} answers over an upgrade: to next packet", report.figures["takeover"])
+    record("F32", f"{IN_FLIGHT} answers over an upgrade: to next packet", report.figures["takeover"])
 
 
 async def expect_short(scenario: Scenario, state: str) -> None:
