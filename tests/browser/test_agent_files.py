@@ -95,6 +95,20 @@ def test_a_file_that_is_refused_stays_in_the_form_and_others_join_those_of_the_a
     expect(reader.page.locator(".documents li")).to_have_count(2)
 
 
+def test_a_form_that_is_left_leaves_nothing(reader: Reader) -> None:
+    open_agents(reader)
+    dialog = begin(reader.page, "Visitor", text_file("nothing.txt", ""), text_file("one.txt", "One."))
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("checkbox", name="Visitor")).to_be_checked()
+    dialog.get_by_role("button", name="Cancel").click()
+    with reader.page.expect_response(lambda response: response.request.method == "DELETE"):
+        reader.page.get_by_role("button", name="Discard").click()
+    expect(dialog.get_by_role("button", name="New agent")).to_be_visible()
+    reader.page.keyboard.press("Escape")
+    open_section(reader.page)
+    expect(reader.page.get_by_text("A knowledge base holds documents")).to_be_visible()
+
+
 def test_the_form_with_files_fits_a_phone(caller: Reader) -> None:
     caller.page.get_by_role("button", name="Chats", exact=True).click()
     open_agents(caller)

@@ -1,6 +1,6 @@
 /** What an agent searches: knowledge bases, and files that become documents of one of them when the agent is saved. */
 
-import { addMember, createBase } from "../server/knowledge_api.js";
+import { addMember, createBase, deleteBase, deleteDocument } from "../server/knowledge_api.js";
 import { boxes, boxRow, checked, group } from "../elements/check_boxes.js";
 import { documentsOf } from "../knowledge/document_list.js";
 import { entryOfUpload } from "../files/file_entry.js";
@@ -29,6 +29,10 @@ export class AgentKnowledge {
     this.boxes = boxes(this.names, agent.knowledge_bases);
     /** Those that are not sent yet, and what is shown of them, by key. @type {Map<string, {file: File, entry: FileEntry}>} */
     this.files = new Map();
+    /** What was stored for an agent that is not: deletes it. @type {(() => Promise<any>)[]} */
+    this.undo = [];
+    /** The base that was made for its files. @type {string|null} */
+    this.made = null;
     /** Those on their way. @type {FileUploads|null} */
     this.uploads = null;
     this.list = h("ul", { class: "file-cards", "aria-label": t("Files"), hidden: true });
@@ -72,10 +76,16 @@ export class AgentKnowledge {
     return this.files.size === 0;
   }
 
-  /** Ends the uploads that are on their way. */
+  /** The agent is stored: so is what was sent for it. */
+  keep() {
+    this.undo = [];
+  }
+
+  /** Ends the uploads that are on their way, and deletes what was stored since the agent was. */
   abandon() {
     this.files.clear();
     for (const { key } of this.uploads?.entries ?? []) this.uploads.remove(key);
+    for (const remove of this.undo.splice(0)) void remove().catch(() => {}); // is found under Knowledge, then
   }
 
   /** Makes people readers of the bases that are the user's to share. @param {string[]} people user names */
@@ -133,6 +143,8 @@ export class AgentKnowledge {
   async #choose(name) {
     if (this.into.value === NEW_BASE) {
       const base = await createBase(name);
+      this.made = base.id;
+      this.undo.push(() => deleteBase(base.id));
       this.bases.push(base);
       this.mine.push(base);
       this.names.set(base.id, base.name);
@@ -148,8 +160,10 @@ export class AgentKnowledge {
   /** @param {FileUploads} uploads @param {FileEntry|undefined} entry @param {(sent: null) => void} sent */
   #onUpload(uploads, entry, sent) {
     if (entry?.id) {
-      this.files.delete(entry.key);
-      uploads.take(entry.key);
+      const [base, { id, key }] = [this.into.value, entry];
+      if (base !== this.made) this.undo.push(() => deleteDocument(base, id));
+      this.files.delete(key);
+      uploads.take(key);
     }
     for (const one of uploads.entries) if (this.files.has(one.key)) this.files.get(one.key).entry = one;
     this.#show();

@@ -116,6 +116,7 @@ class AgentsDialog {
       if (this.form !== form) return; // left meanwhile
       const [method, path] = this.edited ? /** @type {const} */ (["PATCH", `agents/${this.edited.id}/`]) : /** @type {const} */ (["POST", "agents/"]);
       this.edited = await api.call(method, path, { ...fields, knowledge_bases: form.knowledge.value });
+      form.knowledge.keep();
       await form.invitePeople();
       this.offered.bases = form.knowledge.bases;
       await this.#list();
