@@ -14,6 +14,12 @@ READING_SPEED = 60.0
 MOCK = re.compile(r"mock-(\d{1,6})x(\d{1,6})", re.ASCII)
 HANDBOOK = re.compile(r'"document": (\d+), "title": "lighthouse\.md"')
 QUOTED_CHARACTERS = 200
+# Called if one of them is offered: a chat has documents. In this order.
+SEARCH_TOOLS: Final = ("knowledge_base_search", "search_project")
+LONGEST_QUERY = 400
+SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*|\n+")
+# Longer words alone, which say what a text is about, and characters of scripts without spaces.
+WORDS = re.compile(r"[^\W\d_]{4,}|[\u3040-\u9fff]")
 # The worker appends the time of a message; it is not part of what the user wrote.
 SUFFIX = re.compile(r"\s*<sent_at>[^<]*</sent_at>\s*$")
 
@@ -27,6 +33,7 @@ this answer was made in a worker process, streamed through Redis, and is stored 
 - *What time is it?* calls a tool, once **Date and time** is checked in the options below the message.
 - *Write a note* calls one that asks you first, once **notes: all tools** is checked there.
 - *Show me code, a table and a formula* shows just that.
+- *Any question* in a chat with a **knowledge base**, or with an agent that you gave files: I search them, and cite what I find.
 - *Tell me a long story of a lighthouse* takes a minute: **stop** it, or reload the page while I write.
 
 You can also **edit** your question, **regenerate** this answer, and look at the tree that both leave.
@@ -35,6 +42,15 @@ You can also **edit** your question, **regenerate** this answer, and look at the
 
 Whoever runs this server connects one on this page, without a restart: in the menu under the own name, **Model providers**. \
 Any server that speaks the OpenAI protocol will do.
+"""
+
+
+FOUND = """\
+I searched the documents of this chat. This fits your question best:
+
+> {sentence} [{number}]
+
+I can only quote. A model that you connect reads what was found and answers in its own words; the number leads to the passage either way.
 """
 
 
@@ -77,14 +93,39 @@ def build_answer(model: str, question: str, offered: Offered = NOTHING) -> DemoA
         count, per_s = (int(number) for number in mock.groups())
         return DemoAnswer(tuple(create_pieces(count)), float(per_s))
     if offered.result is not None:
-        return DemoAnswer(split_words(f"The tool says: **{offered.result.strip()}**\n"), READING_SPEED)
+        said = tell_found(question, offered.result) or f"The tool says: **{offered.result.strip()}**\n"
+        return DemoAnswer(split_words(said), READING_SPEED)
     if scene := find_scene(question):
         if scene.tool and scene.tool in offered.tools:
             return DemoAnswer((), READING_SPEED, tool=scene.tool, arguments=scene.arguments)
         text = scene.render(is_brief=model == BRIEF_NAME, document=offered.document)
         return DemoAnswer(split_words(text), READING_SPEED, split_words(scene.reasoning))
+    if tool := next((name for name in SEARCH_TOOLS if name in offered.tools), ""):
+        query = json.dumps({"query": SUFFIX.sub("", question)[:LONGEST_QUERY]}, ensure_ascii=False)
+        return DemoAnswer((), READING_SPEED, tool=tool, arguments=query)
     quote = f"You wrote:\n\n> {quote_question(question)}\n\n" if question.strip() else ""
     return DemoAnswer(split_words(GUIDE.format(quote=quote)), READING_SPEED)
+
+
+def tell_found(question: str, result: str) -> str:
+    """Return the sentence of the found documents that has most words of the question, cited by its number.
+
+    Empty if the result is not that of a search.
+    """
+    try:
+        documents = json.loads(result)["documents"]
+        found = [
+            (one["document"], sentence)
+            for one in documents
+            for sentence in SENTENCE_ENDS.split(one["contents"])
+        ]
+    except (ValueError, TypeError, KeyError):
+        return ""
+    if not found:
+        return "I searched the documents of this chat, and found nothing that fits.\n"
+    asked = set(WORDS.findall(question.casefold()))
+    number, sentence = max(found, key=lambda each: len(asked & set(WORDS.findall(each[1].casefold()))))
+    return FOUND.format(sentence=quote_question(sentence), number=number)
 
 
 def split_words(text: str) -> tuple[str, ...]:

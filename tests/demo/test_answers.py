@@ -1,5 +1,6 @@
 """What the demo model answers, without its server."""
 
+import json
 import re
 
 import pytest
@@ -8,7 +9,7 @@ from django.utils import translation
 from chat.transcript.entries import Document
 from demo.answers import BRIEF_NAME, NAME, Offered, build_answer, find_document, quote_question
 from demo.scenes import find_scene
-from llm_worker.request.documents import render_provided
+from llm_worker.request.documents import render_found, render_provided
 from tests.instance import ROOT
 
 pytestmark = pytest.mark.pure
@@ -57,6 +58,24 @@ def test_the_answer_about_fog_says_what_the_handbook_of_the_page_says() -> None:
     ):
         assert fact in handbook
         assert fact in cited
+
+
+def test_documents_of_a_chat_are_searched_and_the_sentence_that_fits_best_is_cited() -> None:
+    question = "When is the lamp lit?\n\n<sent_at>2026-01-01 00:00 UTC</sent_at>"
+    tools = ["current_time", "knowledge_base_search"]
+    asked = build_answer(NAME, question, Offered(tools))
+    assert (asked.tool, json.loads(asked.arguments)) == (
+        "knowledge_base_search",
+        {"query": "When is the lamp lit?"},
+    )
+    passages = [
+        "Nothing is known of *it*.",
+        "Oil is kept below. The lamp is lit at dusk [sic].\nThe horn is not.",
+    ]
+    result = render_found([Document(n, "id", "keeper.md", text) for n, text in enumerate(passages, 4)])
+    told = build_answer(NAME, question, Offered(tools, result)).text
+    assert "\n> The lamp is lit at dusk \\[sic\\]. [5]\n" in told
+    assert "found nothing" in build_answer(NAME, question, Offered(tools, render_found([]))).text
 
 
 def test_the_two_models_compare_in_their_own_way() -> None:
