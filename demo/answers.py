@@ -145,8 +145,12 @@ def quote_question(question: str) -> str:
 
 
 def find_latest_question(messages: list[dict[str, object]]) -> str:
-    """Return the text of the newest user message, whose content may be a string or a list of parts."""
-    for message in reversed(messages):
+    """Return the text of the newest user message, whose content may be a string or a list of parts.
+
+    What stands behind a call and its result are reminders of the worker.
+    """
+    asked = messages[: _last_call(messages)] if find_result(messages) is not None else messages
+    for message in reversed(asked):
         if message.get("role") == "user":
             content = message.get("content")
             parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
@@ -155,9 +159,15 @@ def find_latest_question(messages: list[dict[str, object]]) -> str:
 
 
 def find_result(messages: list[dict[str, object]]) -> str | None:
-    """Return what the newest message says if it is the result of a call."""
-    last = messages[-1] if messages else {}
-    return str(last.get("content") or "") if last.get("role") == "tool" else None
+    """Return the newest result of the call that the messages end with, reminders aside; None: they end otherwise."""
+    newest = messages[_last_call(messages) + 1 :]
+    results = [str(message.get("content") or "") for message in newest if message.get("role") == "tool"]
+    return results[-1] if results else None
+
+
+def _last_call(messages: list[dict[str, object]]) -> int:
+    """Return where the newest message of a model is; -1: there is none."""
+    return max((at for at, message in enumerate(messages) if message.get("role") == "assistant"), default=-1)
 
 
 def find_document(messages: list[dict[str, object]]) -> int | None:

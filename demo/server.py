@@ -57,9 +57,8 @@ async def handle_completion(receive: Receive, send: Send) -> None:
         request = json.loads(await read_body(receive))
         model, messages = str(request["model"]), list(request["messages"])
         question = find_latest_question(messages)
-        offered = Offered(
-            names_of_tools(request.get("tools")), find_result(messages), find_document(messages)
-        )
+        tools = request.get("tools") if request.get("tool_choice") != "none" else None
+        offered = Offered(names_of_tools(tools), find_result(messages), find_document(messages))
     except (ValueError, TypeError, KeyError, AttributeError):
         await send_json(send, 400, build_error("A chat completion needs model and messages."))
         return

@@ -66,6 +66,10 @@ def test_nonsense_is_refused(client: openai.OpenAI, body: dict[str, object]) -> 
 
 
 TIME = [{"type": "function", "function": {"name": "current_time", "parameters": {"type": "object"}}}]
+SEARCH = [
+    {"type": "function", "function": {"name": "knowledge_base_search", "parameters": {"type": "object"}}}
+]
+FOUND = '{"documents": [{"document": 3, "title": "keeper.md", "contents": "The lamp is lit at dusk."}]}'
 CALL = {"id": "call_1", "type": "function", "function": {"name": "current_time", "arguments": "{}"}}
 
 
@@ -94,3 +98,18 @@ def test_the_time_is_asked_by_the_tool_and_told(client: openai.OpenAI) -> None:
     *deltas, finish = ask(client, question, {"role": "assistant", "tool_calls": [CALL]}, result, tools=TIME)
     assert "Thursday, 12:00" in "".join(delta.content or "" for delta in deltas)
     assert "Date and time" in build_answer(NAME, "What time is it?").text
+
+
+def test_a_reminder_behind_the_result_of_a_search_is_no_question(client: openai.OpenAI) -> None:
+    question = {"role": "user", "content": "When is the lamp lit?"}
+    called = {"role": "assistant", "tool_calls": [CALL]}
+    result = {"role": "tool", "tool_call_id": "call_1", "content": FOUND}
+    reminder = {"role": "user", "content": "Documents have been found. Cite them."}
+    *deltas, finish = ask(client, question, called, result, reminder, tools=SEARCH)
+    answer = "".join(delta.content or "" for delta in deltas)
+    assert ("> The lamp is lit at dusk. [3]" in answer, finish) == (True, "stop")
+    said = {"role": "assistant", "content": answer}
+    *_, finish = ask(client, question, called, result, said, reminder, tools=SEARCH)
+    assert finish == "tool_calls"
+    *_, finish = ask(client, question, tools=SEARCH, tool_choice="none")
+    assert finish == "stop"
