@@ -19,8 +19,9 @@ Role = Literal["web", "llm", "sweeper", "compression", "ingest"]
 
 # A process that has been silent for this long counts as ended.
 PRESENT_S: Final = 15
-# A process that is silent for longer may take no more work: it is not counted in the slots of its queues.
-FRESH_S: Final = 5.0
+# A process that is silent for longer may take no more work: it is not counted in the slots of its queues. Redis rounds
+# times to live to the second, so a worker that was killed is not counted after 5 s; and one of its pushes may be late.
+FRESH_S: Final = 4.0
 # One hash tag, so that all keys are in one slot.
 KEY: Final = "turnwire:{metrics}"
 
