@@ -70,6 +70,11 @@ class FileRun:
         return self.process.returncode not in (0, NO_TESTS)
 
     @property
+    def was_repeated(self) -> bool:
+        """Whether a test passed only when it was run again: the output has its first failure (reruns.py)."""
+        return " rerun" in self.closing_line
+
+    @property
     def text(self) -> str:
         return self.output.read_text(encoding="utf-8", errors="replace").strip()
 
@@ -122,7 +127,7 @@ def run(files: list[str], budget_s: float) -> tuple[list[FileRun], list[str]]:
                 for one in [one for one in running if one.process.poll() is not None]:
                     running.remove(one)
                     ended.append(one)
-                    _print_result(one)
+                    print_result(one)
         finally:
             for one in running:
                 one.end()
@@ -136,8 +141,8 @@ def may_start(name: str, running: list[str]) -> bool:
     return len(running) < SIDE_BY_SIDE
 
 
-def _print_result(one: FileRun) -> None:
-    if one.has_failed:
+def print_result(one: FileRun) -> None:
+    if one.has_failed or one.was_repeated:
         print(one.text)
     print(f"{one.name}: {one.closing_line}", flush=True)
 

@@ -100,6 +100,19 @@ def test_a_file_that_measures_times_runs_alone() -> None:
     assert remaining.may_start(other, ["tests/faults/test_rolling.py"])
 
 
+@pytest.mark.parametrize(
+    ("status", "closing_line", "is_shown"),
+    [(0, "3 passed in 1s", False), (0, "3 passed, 1 rerun in 2s", True), (1, "1 failed in 1s", True)],
+)
+def test_a_file_of_which_a_test_failed_is_shown_whole_also_if_it_passed_when_run_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], status: int, closing_line: str, *, is_shown: bool
+) -> None:
+    output = tmp_path / "output"
+    output.write_text(f"the first failure\n=== {closing_line} ===\n")
+    remaining.print_result(remaining.FileRun("file", output, mock.Mock(returncode=status)))
+    assert ("the first failure" in capsys.readouterr().out) == is_shown
+
+
 def test_the_parts_of_a_file_are_all_its_tests_each_once(pytestconfig: pytest.Config) -> None:
     def part(numbers: str) -> list[str]:
         with mock.patch.object(pytestconfig.option, "part", parts.numbers_of(numbers)):
