@@ -6,6 +6,7 @@ import { icon } from "../elements/icons.js";
 import { attachMenu } from "../elements/menu.js";
 import { entryOfInfo } from "../files/file_entry.js";
 import { announcement } from "../files/file_texts.js";
+import { takeDrops } from "../files/file_drops.js";
 import { openFile } from "../files/open_file.js";
 import { t } from "../i18n.js";
 import { deleteDocument, documentAt, replaceDocument, uploadVersion } from "../server/knowledge_api.js";
@@ -39,7 +40,7 @@ export class DocumentsView {
     this.add = h("button", { type: "button", class: "small" }, icon("plus"), t("Add documents"));
     attachMenu(this.add, () => this.#ways());
     this.element = h("section", { class: "knowledge-part", "aria-label": t("Documents") }, h("div", { class: "line" }, h("h2", {}, t("Documents")), this.add, this.input), this.list, this.none, this.more);
-    this.#takeDrops();
+    takeDrops(this.element, (files) => this.#open.upload(files), () => isEditable(this.base));
   }
 
   /** @param {KnowledgeBase} base @param {boolean} isOther */
@@ -165,15 +166,5 @@ export class DocumentsView {
     const what = h("p", {}, t("“%(title)s” is deleted for good, and is no longer found.", { title: one.title }));
     if (!(await ask(t("Delete this document?"), { yes: t("Delete") }, what))) return;
     if (await this.page.attempt(() => deleteDocument(list.base, one.id).catch(unlessGone))) list.remove(one.id);
-  }
-
-  #takeDrops() {
-    const over = (/** @type {DragEvent} */ event) => {
-      if (!event.dataTransfer?.types.includes("Files") || !isEditable(this.base)) return;
-      event.preventDefault(); // the composer takes what no other element does
-      this.element.classList.toggle("over", event.type === "dragover");
-      if (event.type === "drop") this.#open.upload([...event.dataTransfer.files]);
-    };
-    for (const type of /** @type {const} */ (["dragenter", "dragover", "dragleave", "drop"])) this.element.addEventListener(type, over);
   }
 }

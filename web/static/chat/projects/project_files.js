@@ -4,6 +4,7 @@ import { ask } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { FileCards } from "../files/file_card.js";
+import { takeDrops } from "../files/file_drops.js";
 import { entryOfInfo } from "../files/file_entry.js";
 import { announcement, tokenText } from "../files/file_texts.js";
 import { FileUploads } from "../files/file_uploads.js";
@@ -38,7 +39,7 @@ export class ProjectFiles {
     this.button = h("button", { type: "button", class: "small", onclick: () => this.input.click() }, icon("plus"), t("Add files"));
     const head = h("div", { class: "line" }, h("h2", {}, t("Files")), this.button, this.input);
     this.element = h("section", { class: "project-part", "aria-label": t("Files") }, head, this.list, this.size, this.indexing);
-    this.#takeDrops();
+    takeDrops(this.element, (files) => this.#open.uploads.add(files));
   }
 
   /** @param {Project} project */
@@ -120,16 +121,6 @@ export class ProjectFiles {
     if (!isGone) return;
     removed.add(entry.id);
     uploads.take(key);
-  }
-
-  #takeDrops() {
-    const over = (/** @type {DragEvent} */ event) => {
-      if (!event.dataTransfer?.types.includes("Files")) return;
-      event.preventDefault(); // the composer takes what no other element does
-      this.element.classList.toggle("over", event.type === "dragover");
-      if (event.type === "drop") this.#open.uploads.add([...event.dataTransfer.files]);
-    };
-    for (const type of /** @type {const} */ (["dragenter", "dragover", "dragleave", "drop"])) this.element.addEventListener(type, over);
   }
 }
 

@@ -39,10 +39,12 @@ const MOST_QUESTIONS = 4;
 const READ = ["text", "number", "textarea"];
 
 export class AgentForm {
-  /** @param {AgentFields & {shared_by?: string|null}} agent  of somebody else: it is read, not changed @param {{models: Model[], bases: KnowledgeBase[], groups: Group[]}} offered */
+  /** @param {AgentFields & {id?: string, shared_by?: string|null}} agent  of somebody else: it is read, not changed @param {{models: Model[], bases: KnowledgeBase[], groups: Group[]}} offered */
   constructor(agent, { models, bases, groups }) {
     const isForeign = Boolean(agent.shared_by);
     this.agent = agent;
+    /** Empty: it is not stored yet. */
+    this.id = agent.id ?? "";
     this.layout = agent.context_layout;
     this.name = h("input", { type: "text", maxLength: 200, required: true, value: agent.name });
     this.emoji = h("input", { type: "text", maxLength: 16, value: agent.emoji, class: "emoji" });

@@ -4,10 +4,12 @@ import { addMember, createBase, deleteBase, deleteDocument } from "../server/kno
 import { boxes, boxRow, checked, group } from "../elements/check_boxes.js";
 import { documentsOf } from "../knowledge/document_list.js";
 import { entryOfUpload } from "../files/file_entry.js";
+import { takeDrops } from "../files/file_drops.js";
 import { FileCards } from "../files/file_card.js";
 import { FileUploads } from "../files/file_uploads.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
+import { isAccepted, isEditable, isOwned } from "../knowledge/knowledge_store.js";
 import { newRequestId } from "../server/api.js";
 import { t } from "../i18n.js";
 
@@ -19,14 +21,12 @@ const NEW_BASE = "";
 export class AgentKnowledge {
   /** @param {{name: string, knowledge_bases: string[]}} agent @param {KnowledgeBase[]} bases those of the user @param {boolean} isForeign  it is read, not changed */
   constructor(agent, bases, isForeign) {
-    this.agent = agent;
-    /** With those that were made here. */
+    /** With the one that was made here. */
     this.bases = [...bases];
-    this.mine = bases.filter(({ accepted, role }) => accepted && (role === "owner" || role === "editor"));
     const gone = agent.knowledge_bases.filter((id) => !bases.some((base) => base.id === id));
     const offered = bases.filter(({ id, accepted }) => accepted || agent.knowledge_bases.includes(id));
-    this.names = new Map([...offered.map(({ id, name }) => /** @type {const} */ ([id, name])), ...gone.map((id) => /** @type {const} */ ([id, t("Unknown knowledge base")]))]);
-    this.boxes = boxes(this.names, agent.knowledge_bases);
+    const names = new Map([...offered.map(({ id, name }) => /** @type {const} */ ([id, name])), ...gone.map((id) => /** @type {const} */ ([id, t("Unknown knowledge base")]))]);
+    this.boxes = boxes(names, agent.knowledge_bases);
     /** Those that are not sent yet, and what is shown of them, by key. @type {Map<string, {file: File, entry: FileEntry}>} */
     this.files = new Map();
     /** What was stored for an agent that is not: deletes it. @type {(() => Promise<any>)[]} */
@@ -39,11 +39,11 @@ export class AgentKnowledge {
     this.cards = new FileCards(this.list, { remove: (key) => this.#remove(key) }, () => this.add.focus());
     this.input = h("input", { type: "file", multiple: true, hidden: true, onchange: () => this.#picked() });
     this.add = h("button", { type: "button", class: "small", onclick: () => this.input.click() }, icon("plus"), t("Add files"));
-    this.into = h("select", { id: "agent-files-go-to" }, h("option", { value: NEW_BASE }, t("A new knowledge base")), ...this.mine.map(({ id, name }) => h("option", { value: id }, name)));
-    this.into.value = this.mine.find(({ id, name, role }) => role === "owner" && name === agent.name && agent.knowledge_bases.includes(id))?.id ?? NEW_BASE;
+    this.into = h("select", { id: "agent-files-go-to" }, h("option", { value: NEW_BASE }, t("A new knowledge base")), ...this.#editable.map(({ id, name }) => h("option", { value: id }, name)));
+    this.into.value = this.#owned.find(({ name }) => name === agent.name)?.id ?? NEW_BASE;
     this.target = h("div", { class: "field", hidden: true }, h("label", { htmlFor: this.into.id }, t("The files go to")), this.into);
     this.added = h("div", { class: "agent-files" });
-    this.element = group(t("Knowledge"), this.boxes, this.names);
+    this.element = group(t("Knowledge"), this.boxes, names);
     if (isForeign) this.element.hidden = this.boxes.length === 0;
     else this.#offerFiles();
   }
@@ -66,10 +66,11 @@ export class AgentKnowledge {
   async send(name) {
     if (this.files.size === 0) return true;
     await this.#choose(name);
-    await new Promise((sent) => {
+    await new Promise((/** @type {(sent: null) => void} */ sent) => {
       const uploads = new FileUploads({ server: documentsOf(this.into.value), changed: (entry) => this.#onUpload(uploads, entry, sent), failed: () => {} });
       this.uploads = uploads;
       for (const [key, { file }] of this.files) uploads.upload(key, file);
+      if (this.files.size === 0) sent(null); // all were removed meanwhile
     });
     this.uploads = null;
     this.#show();
@@ -95,21 +96,21 @@ export class AgentKnowledge {
     }
   }
 
+  /** Those that it searches and that are the user's to share. */
   get #owned() {
-    return this.mine.filter(({ id, role }) => role === "owner" && this.value.includes(id));
+    return this.#editable.filter((base) => isOwned(base) && this.value.includes(base.id));
+  }
+
+  /** Those that files may go to. */
+  get #editable() {
+    return this.bases.filter((base) => isAccepted(base) && isEditable(base));
   }
 
   #offerFiles() {
     const hint = h("p", { class: "hint" }, t("Its chats search these, and cite what they find. Files become documents of a knowledge base when you save."));
     this.added.append(this.list, this.target, h("div", {}, this.add, this.input), hint);
     this.element.append(this.added);
-    const over = (/** @type {DragEvent} */ event) => {
-      if (!event.dataTransfer?.types.includes("Files")) return;
-      event.preventDefault();
-      this.element.classList.toggle("over", event.type === "dragover");
-      if (event.type === "drop") this.#take(event.dataTransfer.files);
-    };
-    for (const type of /** @type {const} */ (["dragenter", "dragover", "dragleave", "drop"])) this.element.addEventListener(type, over);
+    takeDrops(this.element, (files) => this.#take(files));
   }
 
   #picked() {
@@ -117,7 +118,7 @@ export class AgentKnowledge {
     this.input.value = ""; // the same file may be picked again
   }
 
-  /** @param {Iterable<File>} files */
+  /** @param {File[]} files */
   #take(files) {
     for (const file of files) {
       const key = newRequestId();
@@ -135,7 +136,7 @@ export class AgentKnowledge {
 
   #show() {
     this.cards.show([...this.files.values()].map(({ entry }) => entry));
-    this.target.hidden = this.files.size === 0 || this.mine.length === 0;
+    this.target.hidden = this.files.size === 0 || this.#editable.length === 0;
     this.element.dispatchEvent(new Event("change"));
   }
 
@@ -146,8 +147,6 @@ export class AgentKnowledge {
       this.made = base.id;
       this.undo.push(() => deleteBase(base.id));
       this.bases.push(base);
-      this.mine.push(base);
-      this.names.set(base.id, base.name);
       this.into.append(h("option", { value: base.id }, base.name));
       this.into.value = base.id;
       const [box] = boxes(new Map([[base.id, base.name]]), []);

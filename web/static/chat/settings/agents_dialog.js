@@ -26,8 +26,6 @@ class AgentsDialog {
     this.failed = failed;
     /** @type {AgentForm|null} */
     this.form = null;
-    /** The one in the form; null: one that is not stored yet. @type {Agent|null} */
-    this.edited = null;
     this.place = h("div", { class: "agents" });
     this.dialog = dialog(t("Agents"), { class: "large", isKept: true }, this.place);
     this.dialog.addEventListener("cancel", (event) => this.#leave(event));
@@ -95,7 +93,6 @@ class AgentsDialog {
   #edit(agent) {
     const form = new AgentForm(agent ?? NEW_AGENT, this.offered);
     this.form = form;
-    this.edited = agent;
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     const back = h("button", { type: "button", onclick: () => this.#back() }, t("Cancel"));
     const save = h("button", { type: "submit", class: "primary" }, t("Save"));
@@ -113,9 +110,10 @@ class AgentsDialog {
     await this.#attempt(async () => {
       const fields = form.value; // throws before anything is sent
       if (!(await form.knowledge.send(fields.name))) throw { message: t("Some files were refused. Remove them, or try again.") };
-      if (this.form !== form) return; // left meanwhile
-      const [method, path] = this.edited ? /** @type {const} */ (["PATCH", `agents/${this.edited.id}/`]) : /** @type {const} */ (["POST", "agents/"]);
-      this.edited = await api.call(method, path, { ...fields, knowledge_bases: form.knowledge.value });
+      if (this.form !== form) return form.knowledge.abandon(); // left meanwhile
+      const body = { ...fields, knowledge_bases: form.knowledge.value };
+      if (form.id) await api.call("PATCH", `agents/${form.id}/`, body);
+      else form.id = (await api.call("POST", "agents/", body)).id;
       form.knowledge.keep();
       await form.invitePeople();
       this.offered.bases = form.knowledge.bases;
