@@ -93,7 +93,7 @@ def build_answer(model: str, question: str, offered: Offered = NOTHING) -> DemoA
         count, per_s = (int(number) for number in mock.groups())
         return DemoAnswer(tuple(create_pieces(count)), float(per_s))
     if offered.result is not None:
-        said = tell_found(question, offered.result) or f"The tool says: **{offered.result.strip()}**\n"
+        said = quote_found(question, offered.result) or f"The tool says: **{offered.result.strip()}**\n"
         return DemoAnswer(split_words(said), READING_SPEED)
     if scene := find_scene(question):
         if scene.tool and scene.tool in offered.tools:
@@ -107,7 +107,7 @@ def build_answer(model: str, question: str, offered: Offered = NOTHING) -> DemoA
     return DemoAnswer(split_words(GUIDE.format(quote=quote)), READING_SPEED)
 
 
-def tell_found(question: str, result: str) -> str:
+def quote_found(question: str, result: str) -> str:
     """Return the sentence of the found documents that has most words of the question, cited by its number.
 
     Empty if the result is not that of a search.

@@ -9,6 +9,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.reader import Reader
 from tests.browser.windows import Windows
 
+# A call by a model, which finds FLOOD in TIDES.
+SEARCH = {"call": {"name": "knowledge_base_search", "arguments": {"query": "flood in Husum"}}}
 # Documents are read, and their vectors computed, at the lowest priority: whatever else the machine does comes first.
 READ_MS = 120_000
 FLOOD = "The flood reaches Husum at noon and leaves at six."

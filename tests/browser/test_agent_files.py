@@ -1,13 +1,15 @@
 """Files are added in the form of an agent: its chats cite them, and so do those of people it is shared with."""
 
 import json
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.accessible import violations_in_both_themes
-from tests.browser.knowledge_scene import FLOOD, TIDES, expect_state, keeper, open_section
+from tests.browser.knowledge_scene import FLOOD, SEARCH, TIDES, expect_state, keeper, open_section
 from tests.browser.reader import Reader
 from tests.browser.test_agent_options import pick
 from tests.browser.test_shared_agents import open_agents
@@ -17,8 +19,11 @@ from tests.stack import Stack
 from tests.tool_fixtures import tool_responses
 
 pytestmark = pytest.mark.browser
-
-SEARCH = {"call": {"name": "knowledge_base_search", "arguments": {"query": "flood in Husum"}}}
+BASES = re.compile(r"/api/knowledge-bases/$")
+STORED = """() => Promise.all(["agents", "knowledge-bases"].map(async (path) => {
+    const stored = await (await fetch(`/api/${path}/`)).json();
+    return stored.results ?? stored;
+}))"""
 
 
 @pytest.fixture
@@ -107,6 +112,43 @@ def test_a_form_that_is_left_leaves_nothing(reader: Reader) -> None:
     reader.page.keyboard.press("Escape")
     open_section(reader.page)
     expect(reader.page.get_by_text("A knowledge base holds documents")).to_be_visible()
+
+
+@contextmanager
+def held_base(page: Page) -> Iterator[None]:
+    """The server does not answer the request for a new base until the block ends."""
+    held: list[Route] = []
+    page.route(
+        BASES, lambda route: held.append(route) if route.request.method == "POST" else route.fallback()
+    )
+    yield
+    page.unroute(BASES)  # continues what is held
+
+
+def test_a_file_that_is_removed_while_its_base_is_made_does_not_hold_the_agent_up(reader: Reader) -> None:
+    open_agents(reader)
+    dialog = begin(reader.page, "Courier", text_file("one.txt", "One."))
+    with held_base(reader.page):
+        with reader.page.expect_request(BASES):
+            dialog.get_by_role("button", name="Save").click()
+        dialog.get_by_role("button", name="Remove: one.txt").click()
+    expect(dialog.get_by_role("button", name="New agent")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Courier").first).to_be_visible()
+
+
+def test_a_form_that_is_left_while_its_base_is_made_leaves_none(reader: Reader) -> None:
+    open_agents(reader)
+    dialog = begin(reader.page, "Stranger", text_file("one.txt", "One."))
+    with (
+        reader.page.expect_response(lambda response: response.request.method == "DELETE"),
+        held_base(reader.page),
+    ):
+        with reader.page.expect_request(BASES):
+            dialog.get_by_role("button", name="Save").click()
+        dialog.get_by_role("button", name="Cancel").click()
+        reader.page.get_by_role("button", name="Discard").click()
+        expect(dialog.get_by_role("button", name="New agent")).to_be_visible()
+    assert reader.page.evaluate(STORED) == [[], []]
 
 
 def test_the_form_with_files_fits_a_phone(caller: Reader) -> None:

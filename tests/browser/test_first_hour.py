@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.knowledge_scene import FLOOD, TIDES, expect_state, open_section
+from tests.browser.knowledge_scene import FLOOD, SEARCH, TIDES, expect_state, open_section
 from tests.browser.reader import Reader
-from tests.browser.test_agent_files import SEARCH, begin, save, text_file
+from tests.browser.test_agent_files import begin, save, text_file
 from tests.browser.test_agent_options import pick
 from tests.browser.test_shared_agents import open_agents
 from tests.instance import LaunchedInstance

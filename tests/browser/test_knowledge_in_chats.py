@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, expect
 from tests.browser.accessible import violations_in_both_themes
 from tests.browser.knowledge_scene import (
     FLOOD,
+    SEARCH,
     TIDES,
     add_member,
     add_text,
@@ -25,8 +26,6 @@ from tests.stack import Stack
 from tests.tool_fixtures import tool_responses
 
 pytestmark = pytest.mark.browser
-
-ASK_BASES = {"call": {"name": "knowledge_base_search", "arguments": {"query": "flood in Husum"}}}
 
 
 @pytest.fixture
@@ -52,7 +51,7 @@ def test_a_question_on_the_page_of_a_base_is_answered_from_it_and_its_citation_o
     page = reader.page
     create(page, "Tides")
     add_text(page, "Tide tables", TIDES)
-    stack.upstream.reply(ASK_BASES, times=1)
+    stack.upstream.reply(SEARCH, times=1)
     stack.upstream.reply({"text": "At noon [1]."})
     reader.send("When is the flood?")
     reader.expect_answer("At noon 1.")
@@ -137,7 +136,7 @@ def test_a_restricted_member_asks_and_sees_no_sources(reader: Reader, stack: Sta
         open_section(other.page)
         other.page.locator(".base-rows").get_by_role("link", name="Tides").click()
         expect(other.page.locator(".protected")).to_be_visible()
-        stack.upstream.reply(ASK_BASES, contains="When is the flood?", times=1)
+        stack.upstream.reply(SEARCH, contains="When is the flood?", times=1)
         other.send("When is the flood?")
         expect(other.answers.first).to_have_attribute("aria-busy", "false")
         expect(other.answers.locator(".sources")).to_be_hidden()

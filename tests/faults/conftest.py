@@ -22,6 +22,15 @@ def shared_cluster() -> Iterator["Cluster"]:
         yield cluster
 
 
+@pytest.fixture(scope="module")
+def own_cluster() -> Iterator["Cluster"]:
+    """A cluster of the module alone, whose tests break its services or change what restore() does not mend."""
+    from tests.faults.cluster import Cluster
+
+    with Cluster.running() as cluster:
+        yield cluster
+
+
 @pytest.fixture
 def without_workers() -> None:
     """Starts the cluster without workers, for tests that start their own."""

@@ -1,9 +1,10 @@
-"""Three pools of workers on three hosts: the page of the admin and the metrics tell who serves what, and a pool may go."""
+"""Three pools of workers on three hosts: the workers page and the metrics say who serves what, and a pool may go."""
 
 import asyncio
 import re
+import signal
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -22,7 +23,9 @@ from tests.stack import procfile
 pytestmark = [
     pytest.mark.fault,
     pytest.mark.timeout(240),
-    pytest.mark.skipif(not other_host.are_possible(), reason="only who may make namespaces has other hosts"),
+    pytest.mark.skipif(
+        not other_host.may_make_namespaces(), reason="only who may make namespaces has other hosts"
+    ),
 ]
 
 POOLS = {"host-a": "alpha", "host-b": "beta", "host-c": "gamma"}
@@ -43,7 +46,7 @@ class Pool(NamedTuple):
 
 
 class Operator:
-    """Reads the metrics and the page of the admin."""
+    """Somebody of the staff who reads the metrics and the workers page."""
 
     def __init__(self, http: httpx2.AsyncClient) -> None:
         self._http = http
@@ -73,12 +76,6 @@ class Operator:
         return time.monotonic() - began
 
 
-@pytest.fixture(scope="module")
-def own_cluster() -> Iterator[Cluster]:
-    with Cluster.running() as cluster:
-        yield cluster
-
-
 @pytest.fixture
 def cluster(own_cluster: Cluster) -> Cluster:
     own_cluster.restore([])
@@ -91,9 +88,8 @@ def cluster(own_cluster: Cluster) -> Cluster:
 @pytest.fixture
 async def operator(cluster: Cluster) -> AsyncIterator[Operator]:
     async with httpx2.AsyncClient(base_url=cluster.stack.base_url, timeout=30, trust_env=False) as http:
-        page = await http.get("/login/")
-        [token] = set(re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text))
-        fields = {"username": "root", "password": "root", "csrfmiddlewaretoken": token}
+        await http.get("/login/")
+        fields = {"username": "root", "password": "root", "csrfmiddlewaretoken": http.cookies["csrftoken"]}
         await http.post("/login/", data=fields, headers={"Referer": cluster.stack.base_url})
         yield Operator(http)
 
@@ -114,7 +110,7 @@ class Hosts:
 async def hosts(cluster: Cluster, tmp_path: Path) -> AsyncIterator[Hosts]:
     addresses = (cluster.redis_url, cluster.upstream.base_url, cluster.searching.url)
     ports = [urlsplit(address).port or 0 for address in addresses]
-    async with other_host.led_out(tmp_path, ports):
+    async with other_host.forwarded(tmp_path, ports):
         yield Hosts(cluster, tmp_path, ports)
         cluster.kill(*(name for name in list(cluster.stack.processes) if name.startswith("pool.")))
 
@@ -134,7 +130,7 @@ async def test_pools_are_seen_and_one_is_drained_and_removed_while_it_answers(
         record("F33", "a run: to its pool in the metrics", await operator.await_pool(queue, Pool(1, busy=1)))
 
     scenario.record_fault()
-    cluster.stack.signal("pool.beta", 15)
+    cluster.stack.signal("pool.beta", signal.SIGTERM)
     record("F33", "SIGTERM: to a pool that drains", await operator.await_pool("beta", Pool(draining=1)))
     assert ("host-b", "beta", "ending") in await operator.workers()
     assert await asyncio.to_thread(cluster.wait_for_exit, "pool.beta") == 0

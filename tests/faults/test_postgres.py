@@ -3,7 +3,6 @@
 import asyncio
 import signal
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -12,12 +11,6 @@ from tests.faults.measurements import record
 from tests.faults.scenario import Scenario, words
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
-
-
-@pytest.fixture(scope="module")
-def own_cluster() -> Iterator[Cluster]:
-    with Cluster.running() as cluster:
-        yield cluster
 
 
 @pytest.fixture

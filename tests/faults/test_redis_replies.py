@@ -16,12 +16,6 @@ REFUSAL_S = 6.0
 CELERY_WORKERS = ("llm.1", "llm.2", "compression", "ingest")
 
 
-@pytest.fixture(scope="module")
-def own_cluster() -> Iterator[Cluster]:
-    with Cluster.running() as cluster:
-        yield cluster
-
-
 @pytest.fixture
 def cluster(own_cluster: Cluster) -> Cluster:
     own_cluster.restore()

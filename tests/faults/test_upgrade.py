@@ -51,7 +51,7 @@ class Upgrade:
     def __init__(self, services: Services, upstream: Upstream, searching: SearchServer, before: Path) -> None:
         old = Stack(services, upstream, searching, code=before)
         self.new = Stack(services, upstream, searching)
-        self.new.environment.update({"PORT": str(old.port), "DRAIN_GRACE": "0"})
+        self.new.environment["PORT"] = str(old.port)
         self.new.base_url = old.base_url
         self.cluster = Cluster(services, old)
         with psycopg.connect(services.postgres.url, autocommit=True) as connection:
@@ -59,8 +59,7 @@ class Upgrade:
         # Another than the one whose copies are migrated already.
         self.cluster.database_url = urlsplit(services.postgres.url)._replace(path="/upgraded").geturl()
         for stack in (old, self.new):
-            stack.environment["DATABASE_URL"] = self.cluster.database_url
-        old.environment["DRAIN_GRACE"] = "0"
+            stack.environment.update({"DATABASE_URL": self.cluster.database_url, "DRAIN_GRACE": "0"})
 
     def begin(self) -> None:
         old = self.cluster.stack
