@@ -60,6 +60,7 @@ def test_theme_and_language_are_kept_there_from_the_first_byte_and_in_every_tab(
     from_account(reader, "Settings").get_by_label("Deutsch").click()
     for tab in (page, other):
         expect(tab.locator("#new-chat")).to_have_text("Neuer Chat")
+        expect(tab.locator("#composer-text")).to_be_focused()  # it has started: the words were there before
     other.bring_to_front()
     other.locator("#account").click()
     other.get_by_role("menuitem", name="Agenten").click()
