@@ -76,7 +76,7 @@ class BenchStack:
             "LLM_BASE_URL": f"{self.upstream}/v1",
             "LLM_API_KEY": "none",
             "MAX_RUNS_PER_USER": "1000",
-            "MAX_SOCKETS_PER_USER": "0",
+            "DJANGO_SETTINGS_MODULE": "bench.settings",
             "DRAIN_GRACE": "1",
             "PATH": f"{BIN}:/usr/bin:/bin",
         }

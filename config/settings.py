@@ -198,13 +198,14 @@ LLM_MODELS = env.models("LLM_MODELS")
 LLM_KEY_PREFIX = env.constant("LLM_KEY_PREFIX", "LLM_KEY_")
 ALLOWED_MODEL_SERVERS = env.urls("ALLOWED_MODEL_SERVERS", schemes=("http", "https"))
 LLM_SILENCE_S = env.whole_number("LLM_SILENCE", 300, low=1, high=86_400)
-MAX_LLM_CYCLES = env.whole_number("MAX_LLM_CYCLES", 6, low=1, high=100)
 # Limits of one run, with its agent tools and all its attempts (llm_worker/loop/allowance.py).
-MAX_RUN_INFERENCES = env.whole_number("MAX_RUN_INFERENCES", 64, low=1, high=100_000)
-MAX_RUN_TOOL_CALLS = env.whole_number("MAX_RUN_TOOL_CALLS", 128, high=1_000_000)
-MAX_RUN_SEARCHES = env.whole_number("MAX_RUN_SEARCHES", 200, high=1_000_000)
+MAX_RUN_INFERENCES = env.constant("MAX_RUN_INFERENCES", 64)
+MAX_RUN_TOOL_CALLS = env.constant("MAX_RUN_TOOL_CALLS", 128)
+MAX_RUN_SEARCHES = env.constant("MAX_RUN_SEARCHES", 200)
 MAX_RUN_TOKENS = env.whole_number("MAX_RUN_TOKENS", 3_000_000, low=1, high=1_000_000_000)
-MAX_RUN_CHARACTERS = env.whole_number("MAX_RUN_CHARACTERS", 400_000, low=1, high=100_000_000)
+MAX_RUN_CHARACTERS = env.constant("MAX_RUN_CHARACTERS", 400_000)
+# Of one loop; the loops of a run share its inferences.
+MAX_LLM_CYCLES = env.whole_number("MAX_LLM_CYCLES", 6, low=1, high=MAX_RUN_INFERENCES)
 # Limits of one user in a day (UTC), unless a group sets others; 0: no limit (chat/models/daily_use.py).
 MAX_RUNS_PER_DAY = env.whole_number("MAX_RUNS_PER_DAY", 0)
 MAX_TOKENS_PER_DAY = env.whole_number("MAX_TOKENS_PER_DAY", 0, high=10**15)
@@ -216,9 +217,9 @@ MAX_SESSIONS_PER_USER = env.whole_number("MAX_SESSIONS_PER_USER", 10_000)
 MAX_AGENTS_PER_USER = env.constant("MAX_AGENTS_PER_USER", 200)
 MAX_PROMPTS_PER_USER = env.constant("MAX_PROMPTS_PER_USER", 1000)
 MAX_PROJECTS_PER_USER = env.constant("MAX_PROJECTS_PER_USER", 200)
-MAX_API_TOKENS_PER_USER = env.whole_number("MAX_API_TOKENS_PER_USER", 50)
-env.renamed("MAX_TOKENS_PER_USER", "MAX_API_TOKENS_PER_USER")
-MAX_SOCKETS_PER_USER = env.whole_number("MAX_SOCKETS_PER_USER", 50)
+MAX_API_TOKENS_PER_USER = env.constant("MAX_API_TOKENS_PER_USER", 50)
+env.constant("MAX_TOKENS_PER_USER", MAX_API_TOKENS_PER_USER)  # an earlier name
+MAX_SOCKETS_PER_USER = env.constant("MAX_SOCKETS_PER_USER", 50)
 MAX_STORED_BYTES_PER_USER = env.whole_number("MAX_STORED_BYTES_PER_USER", 2**30, high=2**60)
 KEEP_EVENTS_PER_SESSION = env.constant("KEEP_EVENTS_PER_SESSION", 1000)
 MAX_ANSWERS_PER_QUESTION = env.constant("MAX_ANSWERS_PER_QUESTION", 50)
@@ -250,10 +251,10 @@ MAX_FILE_BYTES = env.whole_number("MAX_FILE_BYTES", 25 * 1024 * 1024, low=1, hig
 MAX_FILES_PER_USER = env.whole_number("MAX_FILES_PER_USER", 1000)
 # Quotas (chat/runs/quotas.py); 0: no limit.
 MAX_KNOWLEDGE_BASES_PER_USER = env.constant("MAX_KNOWLEDGE_BASES_PER_USER", 200)
-MAX_DOCUMENTS_PER_BASE = env.whole_number("MAX_DOCUMENTS_PER_BASE", 10_000)
+MAX_DOCUMENTS_PER_BASE = env.constant("MAX_DOCUMENTS_PER_BASE", 10_000)
 MAX_CHUNKS_PER_USER = env.whole_number("MAX_CHUNKS_PER_USER", 250_000)
-# As many as a user may upload; documents of knowledge bases count as well.
-MAX_WAITING_FILES_PER_USER = env.whole_number("MAX_WAITING_FILES_PER_USER", 1000)
+# Files and documents.
+MAX_WAITING_FILES_PER_USER = env.constant("MAX_WAITING_FILES_PER_USER", 1000)
 # Names of hosts that the guarded client connects to although they are not public: for tests, and the operator's own
 # servers (knowledge/fetching).
 URL_ALLOWED_HOSTS = env.hosts("URL_ALLOWED_HOSTS")
@@ -318,7 +319,7 @@ if EMAIL_HOST and not DEFAULT_FROM_EMAIL:
 # For each step of a delivery: the thread that sends e-mail waits this long for a silent server.
 EMAIL_TIMEOUT = 20
 # Seconds for which a link that sets a password is valid.
-PASSWORD_RESET_TIMEOUT = env.whole_number("PASSWORD_RESET_TIMEOUT", 3_600, low=60, high=604_800)
+PASSWORD_RESET_TIMEOUT = env.constant("PASSWORD_RESET_TIMEOUT", 3_600)
 # Who may make an account (web/accounts/registration.py).
 REGISTRATION = env.one_of("REGISTRATION", ("closed", "invitation", "open"), "closed")
 # Names of groups whose members are staff (web/accounts/staff_groups.py).
@@ -393,10 +394,10 @@ LANGUAGE_COOKIE_SAMESITE = "Lax"
 # --- Requests: how long clients may take, and how many connections they have --------------------------------
 
 # config/http_protocol.py and web/rest/request_bodies.py.
-REQUEST_HEADER_TIMEOUT_S = env.whole_number("REQUEST_HEADER_TIMEOUT", 20, low=1, high=3_600)
-REQUEST_BODY_TIMEOUT_S = env.whole_number("REQUEST_BODY_TIMEOUT", 60, low=1, high=3_600)
-RESPONSE_TIMEOUT_S = env.whole_number("RESPONSE_TIMEOUT", 60, low=1, high=3_600)
-MAX_CONNECTIONS_PER_ADDRESS = env.whole_number("MAX_CONNECTIONS_PER_ADDRESS", 500)
+REQUEST_HEADER_TIMEOUT_S = env.constant("REQUEST_HEADER_TIMEOUT", 20)
+REQUEST_BODY_TIMEOUT_S = env.constant("REQUEST_BODY_TIMEOUT", 60)
+RESPONSE_TIMEOUT_S = env.constant("RESPONSE_TIMEOUT", 60)
+MAX_CONNECTIONS_PER_ADDRESS = env.constant("MAX_CONNECTIONS_PER_ADDRESS", 500)
 
 # --- Web ---------------------------------------------------------------------------------------------------
 

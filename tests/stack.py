@@ -5,6 +5,7 @@ database 0. The processes' output is in `directory`, and shown when they do not 
 """
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -35,6 +36,11 @@ for name in ("alice", "bob", "carol"):
     call_command("create_user", name, password=name)
 call_command("create_user", "root", password="root", staff=True)
 """
+
+
+def constants(**settings: int) -> dict[str, str]:
+    """Return the variables of a process whose settings differ in these, which no variable of the product sets."""
+    return {"CONSTANTS": json.dumps(settings)}
 
 
 def procfile(code: Path = ROOT) -> dict[str, str]:
@@ -84,9 +90,6 @@ class Stack:
             "LLM_MODELS": models,
             "SECRETS_KEYS": secrets_keys.FIRST,
             "LLM_CONCURRENCY": "50",
-            # One user of the tests stands for many.
-            "MAX_SOCKETS_PER_USER": "1000",
-            "MAX_API_TOKENS_PER_USER": "0",
             "TITLES": "1",
             "WEB_SEARCH_URL": searching.url,
             "URL_ALLOWED_HOSTS": f"{searching.url.removeprefix('http://')},127.0.0.1:{self.mcp_port}",

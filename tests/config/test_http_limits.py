@@ -15,7 +15,7 @@ from websockets.asyncio.client import connect
 
 from config import http_protocol, websocket
 from config.embedded import find_suitable_port
-from tests.stack import Stack
+from tests.stack import Stack, constants
 from web.accounts.client_network import client_network
 
 PATIENCE_S = 60
@@ -63,9 +63,7 @@ def impatient_web(running_stack: Stack) -> Iterator[int]:
     port = find_suitable_port("127.0.0.1")
     given = {
         "PORT": str(port),
-        "REQUEST_HEADER_TIMEOUT": "1",
-        "REQUEST_BODY_TIMEOUT": "1",
-        "RESPONSE_TIMEOUT": "1",
+        **constants(REQUEST_HEADER_TIMEOUT_S=1, REQUEST_BODY_TIMEOUT_S=1, RESPONSE_TIMEOUT_S=1),
     }
     running_stack.start("web", name="impatient web", environment=given)
     for _ in range(600):

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 def shared_cluster() -> Iterator["Cluster"]:
     """The cluster of tests that do not break Postgres or Valkey."""
     from tests.faults.cluster import Cluster  # not of the pure tests, which compare histories
+    from tests.stack import constants
 
     # An answer for a reader that does not read is longer than answers may be by default.
-    with Cluster.running(MAX_RUN_CHARACTERS="10000000") as cluster:
+    with Cluster.running(**constants(MAX_RUN_CHARACTERS=10_000_000)) as cluster:
         yield cluster
 
 

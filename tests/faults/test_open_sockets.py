@@ -8,6 +8,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests import sockets
 from tests.faults.cluster import Cluster
+from tests.stack import constants
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
@@ -22,7 +23,7 @@ async def reply_to_ping(client: sockets.Client) -> str | int:
 
 
 async def test_sockets_of_a_killed_web_process_stop_counting_by_themselves() -> None:
-    with Cluster.running(MAX_SOCKETS_PER_USER="1") as cluster:
+    with Cluster.running(**constants(MAX_SOCKETS_PER_USER=1)) as cluster:
         address = urlsplit(cluster.stack.base_url).netloc
         token = {"Authorization": f"Token {cluster.stack.manage('create_token', 'alice').strip()}"}
         async with sockets.socket(address, **token) as first:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.faults.cluster import Cluster
 from tests.faults.scenario import Scenario
+from tests.stack import constants
 from tests.tool_fixtures import MOON, SEA, search_call, tool_responses
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
@@ -32,7 +33,7 @@ async def test_a_killed_worker_leaves_its_successor_only_what_it_had_left(
     cluster.upstream.reply(search_call("sun"), USAGE, after_tools=1)
     cluster.upstream.reply({"text": "The moon [1]."}, USAGE, after_tools=2)
     [(runs, tokens)] = await asyncio.to_thread(cluster.rows, USED)
-    cluster.worker("llm.doomed", MAX_RUN_SEARCHES="2")
+    cluster.worker("llm.doomed", **constants(MAX_RUN_SEARCHES=2))
     agent = await scenario.client.call(
         "POST", "agents/", json={"name": "Sailor", "prompt": "", "tools": ["web_search"]}, status=201
     )
@@ -42,7 +43,7 @@ async def test_a_killed_worker_leaves_its_successor_only_what_it_had_left(
     )
     scenario.record_fault()
     cluster.kill("llm.doomed")
-    cluster.worker("llm.1", MAX_RUN_SEARCHES="2")
+    cluster.worker("llm.1", **constants(MAX_RUN_SEARCHES=2))
     view = await question.ended()
     assert view.text.startswith("The moon [[1]]")
     assert sorted(cluster.searching.queries) == ["moon", "sea"]

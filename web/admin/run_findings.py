@@ -71,7 +71,7 @@ def _cut_reason(reason: str) -> str:
     if reason == TOKENS_USED_UP:
         return _("one run may use no more tokens (MAX_RUN_TOKENS)")
     if reason == CHARACTERS_USED_UP:
-        return _("one run may write no more characters (MAX_RUN_CHARACTERS)")
+        return _("one run may write no more characters")
     return reason
 
 
