@@ -51,6 +51,20 @@ def test_what_is_entered_before_the_scripts_arrive_is_sent_when_they_do(reader: 
     reader.field.fill("")
 
 
+def test_a_click_before_the_page_has_started_is_not_lost(reader: Reader) -> None:
+    page, late = reader.page, Late(reader.page)
+    late.go(f"{reader.base_url}/")
+    page.locator("#account").click()
+    late.arrive()
+    expect(page.get_by_role("menu")).to_be_visible()
+    page.keyboard.press("Escape")
+    # A click on the page that has started is made once.
+    page.locator("#account").click()
+    expect(page.get_by_role("menu")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("menu")).to_be_hidden()
+
+
 class Late:
     """Delays the page's first script."""
 

@@ -1,7 +1,8 @@
 /**
- * Runs before the form exists, so that nothing typed into it is lost while the page's modules load:
- * Enter is remembered and does not submit the form. The sidebar and the form are where they will be before the first
- * frame is painted. Not a module, because modules run later.
+ * Runs before the form exists, so that nothing typed into it and no click is lost while the page's modules load:
+ * Enter is remembered and does not submit the form; the latest click on a button is made again when the page has started.
+ * The sidebar and the form are where they will be before the first frame is painted. Not a module, because modules run
+ * later.
  */
 
 (() => {
@@ -25,6 +26,19 @@
     field.readOnly = true;
   };
   addEventListener("submit", remember, true);
+  const early = new AbortController();
+  /** @type {HTMLElement|null} */
+  let clicked = null;
+  addEventListener(
+    "click",
+    (event) => {
+      const button = /** @type {HTMLElement} */ (event.target).closest?.('button[type="button"]');
+      if (button) clicked = /** @type {HTMLElement} */ (button);
+    },
+    { capture: true, signal: early.signal },
+  );
+  // Of composer/composer.js.
+  addEventListener("ready", () => (early.abort(), clicked?.click()), { once: true });
   addEventListener(
     "keydown",
     (event) => {

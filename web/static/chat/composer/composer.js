@@ -74,13 +74,14 @@ export class Composer {
     if (early) this.#onEdit();
   }
 
-  /** Takes over from early.js: sends what was entered before this module was loaded. */
+  /** Takes over from early.js: sends what was entered, and has the click made again, before this module was loaded. */
   takeOver() {
     this.form.dataset.ready = "";
     this.form.ariaBusy = null;
     this.field.readOnly = false;
     if ("entered" in this.form.dataset) this.submit();
     delete this.form.dataset.entered;
+    dispatchEvent(new Event("ready"));
   }
 
   /** Moves the draft of the new chat to the session it has become. @param {string} session */
