@@ -225,11 +225,12 @@ def position_now(log: Log) -> Cursor | None:
     return positions_now([log])[0]
 
 
-async def expire_soon(log: Log) -> None:
-    """Free the memory of a log that gets no packets for long; until the next append, readers get a snapshot instead."""
+async def expire_soon(*logs: Log) -> None:
+    """Free the memory of logs that get nothing for long. Until the next append, readers get a snapshot of a run, and
+    the events of a session from their rows."""
     async with async_redis().pipeline(transaction=False) as pipeline:
-        pipeline.expire(log.meta, QUIET_TTL_S, lt=True)
-        pipeline.expire(log.entries, QUIET_TTL_S, lt=True)
+        for key in (key for log in logs for key in (log.meta, log.entries)):
+            pipeline.expire(key, QUIET_TTL_S, lt=True)
         await pipeline.execute()
 
 

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from chat.log.producer import PacketProducer, StaleAttempt
 from chat.log.rebuilt import present_stored
-from chat.log.stream import expire_soon
+from chat.log.stream import event_log, expire_soon
 from chat.metrics import counters
 from chat.metrics.counters import NO_USAGE
 from chat.models import Run
@@ -95,8 +95,8 @@ class AttemptCompletion:
         state, held = self.state, self.checkpoint.take()
         became = await self.database.call_with_retry(let_wait, held, state.usage, state.cycles)
         if became == Waiting.WAITING:
-            with suppress(RedisError):  # the log then expires later
-                await expire_soon(self.producer.log)
+            with suppress(RedisError):  # the logs then expire later
+                await expire_soon(self.producer.log, event_log(self.run.turn.session_id))
         return became
 
     async def release(self) -> bool:

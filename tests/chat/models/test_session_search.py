@@ -9,9 +9,11 @@ import pytest
 from django.apps import apps
 from django.db import connection
 from django.db.migrations.state import ProjectState
+from django.db.models.expressions import RawSQL
 from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, Session
+from chat.models.role import Role
 from chat.models.sql.session_search import matching_messages, matching_sessions
 from knowledge.migration_operations import FillInBatches
 from tests import factories
@@ -115,17 +117,37 @@ def test_a_very_long_text_is_stored_and_found_by_its_beginning(client: APIClient
     assert search(client, "word199999") == {}
 
 
+def plan_of(found: RawSQL) -> str:
+    with connection.cursor() as cursor:
+        # Tables of a test are so small that Postgres would read them to the end.
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {found.sql}", found.params)
+        return str(cursor.fetchall())
+
+
 @pytest.mark.parametrize("text", ["moon sea", "小麦粉"])
 def test_the_indexes_are_used(client: APIClient, text: str) -> None:
     """Of words if they are rare, of sessions and their messages if not: no table is read to its end."""
-    plans = []
-    for found in (matching_messages(text, "session_id"), matching_sessions(1, text)):
-        with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL enable_seqscan = off")
-            cursor.execute(f"EXPLAIN {found.sql}", found.params)
-            plans.append(str(cursor.fetchall()))
+    plans = [plan_of(matching_messages(text, "session_id")), plan_of(matching_sessions(1, text))]
     assert "Seq Scan" not in "".join(plans)
     assert text != "moon sea" or "message_by_words" in plans[0]
+
+
+@pytest.mark.parametrize(("common", "rare"), [("tides w", "moon"), ("潮汐", "小麦")])
+def test_common_words_are_asked_of_the_sessions_and_rare_ones_of_the_index(
+    client: APIClient, common: str, rare: str
+) -> None:
+    tides = Session.objects.get(pk=chat(client, "Tides"))
+    root = ChatMessage.objects.root_of(tides)
+    drafts = [
+        ChatMessage.objects.draft(root, role=Role.USER, text=f"The tides, why {n}? 潮汐") for n in range(600)
+    ]
+    ChatMessage.objects.bulk_create(drafts)
+    chat(client, "Bread", "moon, 小麦")
+    assert set(search(client, common)) == {"Tides"}
+    assert set(search(client, rare)) == {"Bread"}
+    assert "SubPlan" in plan_of(matching_sessions(tides.owner_id, common))
+    assert "SubPlan" not in plan_of(matching_sessions(tides.owner_id, rare))
 
 
 # What is written, what is looked for.
