@@ -13,11 +13,12 @@ from collections.abc import Collection, Mapping
 from decimal import Decimal
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 from config.installation import default_data_dir
 
+C = TypeVar("C", str, int)
 EX_CONFIG = 78
 STORE_NAME = "environment.json"
 DEFAULT_CONTEXT_WINDOW = 128_000
@@ -31,7 +32,7 @@ def fail(name: str, problem: str) -> NoReturn:
     raise SystemExit(EX_CONFIG)
 
 
-def constant(name: str, value: Any) -> Any:
+def constant(name: str, value: C) -> C:
     """Return a value that is no longer a setting. Ends the process if the variable sets another value."""
     if text(name) not in ("", str(value)):
         fail(name, f"is no setting any more: it is {value}. Remove the variable")
