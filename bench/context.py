@@ -13,10 +13,10 @@ from chat.transcript.entries import Call, Entry, Round
 from chat.transcript.tokens import count_tokens
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.context import Budget, build_context
-from llm_worker.request.message import LanguageModelInput
+from llm_worker.request.model_message import LanguageModelInput
 from llm_worker.request.prefix import message_digests
 from llm_worker.request.prompt_parts import PromptParts
-from llm_worker.request.tokens import estimate_tokens
+from llm_worker.request.token_counters import estimate_tokens
 
 LENGTHS = (10, 100, 1_000, 10_000)
 GOAL_LENGTH, GOAL_MS = 1_000, 20.0

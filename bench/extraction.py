@@ -20,7 +20,7 @@ from bench import extraction_office as office
 from bench import extraction_pages as pages
 from bench.extraction_words import Quality, Words, compare
 from bench.others import python_of_others, read_with_others
-from ingest.reader import reading
+from ingest.reader import file_reader
 from knowledge.files.file_types import detect_type
 from tests.browser.launching import launch_chromium
 
@@ -99,7 +99,7 @@ def _read(file: File, folder: Path) -> tuple[str, float]:
     (folder / "content").write_bytes(content)
     (folder / "text").unlink(missing_ok=True)
     began = time.process_time()
-    reading.read(detect_type(file.path.name, content).content_type, folder)
+    file_reader.read(detect_type(file.path.name, content).content_type, folder)
     milliseconds = (time.process_time() - began) * 1000
     text = folder / "text"
     return text.read_bytes().decode() if text.exists() else "", milliseconds

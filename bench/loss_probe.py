@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter
+from llm_worker.request.model_message import TOKENS_PER_MESSAGE, Message, TokenCounter
 from llm_worker.request.prompt_parts import SUMMARY
 from llm_worker.request.truncation import truncate
 from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import without_reasoning
-from llm_worker.upstream.completion import CompletionClient
+from llm_worker.upstream.chat_completion import CompletionClient
 from llm_worker.upstream.model_request import Model, Request
 
 QUESTION_INSTRUCTIONS = """\

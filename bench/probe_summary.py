@@ -27,7 +27,7 @@ from chat.transcript.entries import Entry
 from compression.prompt import to_messages
 from llm_worker.loading.model_budget import budget_of
 from llm_worker.request.message_renderer import MessageRenderer
-from llm_worker.request.tokens import estimate_tokens, exact_counter
+from llm_worker.request.token_counters import estimate_tokens, exact_counter
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 from llm_worker.upstream.llm import LanguageModels

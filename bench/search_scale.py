@@ -175,7 +175,7 @@ def report(filler: Filler, questions: Sequence[Sequence[Question]], filled: Fill
     """Print the figures of each share. questions: those from texts like the stored ones, and others."""
     from django.db import connection, transaction
 
-    from knowledge.texts.languages import Language
+    from knowledge.texts.text_language import Language
 
     every = [question for pair in zip(*questions, strict=True) for question in pair]
     for share in SHARES:

@@ -10,8 +10,8 @@ from typing import Final
 
 from chat.transcript.entries import Entry
 from chat.transcript.passages import readable_text
-from llm_worker.request.message import Message
 from llm_worker.request.message_renderer import MessageRenderer
+from llm_worker.request.model_message import Message
 from llm_worker.side_requests.echoes import EchoCheck
 
 INSTRUCTIONS = """\

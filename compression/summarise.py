@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from chat.transcript.tokens import count_tokens
-from compression.chunking import WindowTooSmall, next_pass
+from compression.history_chunks import WindowTooSmall, next_pass
 from compression.prompt import Frame, repeats_request
-from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter
+from llm_worker.request.model_message import TOKENS_PER_MESSAGE, Message, TokenCounter
 from llm_worker.request.prompt_parts import SUMMARY_TOKENS
 from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import without_reasoning
-from llm_worker.upstream.completion import Completion, CompletionClient
+from llm_worker.upstream.chat_completion import Completion, CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model, Request
 

@@ -1,4 +1,4 @@
-"""`turnwire backup FILE`, `turnwire restore FILE [--replace]`: database and uploaded files in one file (archive.py).
+"""`turnwire backup FILE`, `turnwire restore FILE [--replace]`: database and uploaded files in one file (backup_archive.py).
 
 A restore needs all processes stopped. With the embedded services it runs only these, restores into a database of
 another name, and exchanges it for the old one only if that has succeeded. In any case it then deletes the keys of
@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from config import archive, embedded, preflight, programs
+from config import backup_archive, embedded, preflight, programs
 from config import environment as env
 from config.postgres_programs import programs_for
 from config.private_files import PRIVATE_UMASK
@@ -55,11 +55,11 @@ def backup(directory: Path, file: Path, *, with_files: bool) -> int:
     if not (os.environ.get("DATABASE_URL") or (url and is_running)):
         env.fail("DATA_DIR", f"{directory} is not that of a running instance with an embedded database")
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=f"{file.name}.") as folder:
-        dump = Path(folder) / archive.DUMP
+        dump = Path(folder) / backup_archive.DUMP
         if status := _client_program("pg_dump", url, "--format=custom", f"--file={dump}"):
             return status
         # After the database, so that each file that a row names is in the archive.
-        count = archive.write(file, dump, directory, with_files=with_files)
+        count = backup_archive.write(file, dump, directory, with_files=with_files)
     sys.stdout.write(f"wrote the database and {count} uploaded files of {directory} into {file}\n")
     if bucket := env.text("STORAGE_URL"):
         sys.stdout.write(f"uploaded files are in {bucket.rpartition('@')[2]}: back up that, too\n")
@@ -73,9 +73,9 @@ def restore(directory: Path, file: Path, *, is_replacing: bool) -> int:
     # So that services that were started are stopped.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with lock, tempfile.TemporaryDirectory(dir=directory, prefix="restore-") as folder:
-        dump = Path(folder) / archive.DUMP
+        dump = Path(folder) / backup_archive.DUMP
         try:
-            archive.read_dump(file, dump)
+            backup_archive.read_dump(file, dump)
         except (KeyError, OSError) as error:
             env.fail("restore", f"{file} has no dump that can be read ({error})")
         _refuse_live_processes()
@@ -87,8 +87,8 @@ def restore(directory: Path, file: Path, *, is_replacing: bool) -> int:
         )
         if status:
             return status
-        count = archive.read_files(file, directory)
-        archive.read_secrets(file, directory)
+        count = backup_archive.read_files(file, directory)
+        backup_archive.read_secrets(file, directory)
         status = _empty_redis(directory)
     sys.stdout.write(
         f"restored {file} with {count} uploaded files into {directory}; a start, or turnwire migrate, migrates it\n"

@@ -118,7 +118,7 @@ def _module(name: str, *arguments: str) -> Chosen:
 
 
 def _alive(given: argparse.Namespace) -> Chosen:
-    return _module("config.liveness", given.kind)
+    return _module("config.alive_command", given.kind)
 
 
 def _archive(name: str, given: argparse.Namespace) -> Chosen:

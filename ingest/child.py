@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from ingest import drain, ocr
-from ingest.reader.outcome import (
+from ingest.reader.reading_outcome import (
     MAX_PAGE_PICTURE_BYTES,
     MAX_PICTURE_BYTES,
     MAX_TEXT_BYTES,
@@ -30,7 +30,7 @@ from knowledge.models.file import BEAT_S
 
 logger = logging.getLogger(__name__)
 
-# From the start of the child to its end; ingest/reader/limits.py limits its processor time.
+# From the start of the child to its end; ingest/reader/process_limits.py limits its processor time.
 WALL_CLOCK_S: Final = 75.0
 # The same if scanned pages are recognised. Recognition ends by itself after ten minutes (ingest/reader/scans.py).
 OCR_WALL_CLOCK_S: Final = 690.0

@@ -21,7 +21,7 @@ from chat.runs.task_queue import enqueue_file
 from ingest import drain, page_pictures
 from ingest.child import Draining, LostLease, read_in_child
 from ingest.fetching import Unchanged, fetch
-from ingest.reader.outcome import Outcome, limits_code
+from ingest.reader.reading_outcome import Outcome, limits_code
 from knowledge.files import blobs
 from knowledge.models import Extraction, File, FileKind
 from knowledge.search.indexing import delete_stale_chunks, store_chunks

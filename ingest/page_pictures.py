@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from chat.models import StoredBytes
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
-from ingest.reader.outcome import PagePicture, page_picture_name
+from ingest.reader.reading_outcome import PagePicture, page_picture_name
 from knowledge.files import blobs
 from knowledge.models import File, FileKind, FileStatus
 

@@ -42,7 +42,7 @@ class Provider(models.Model):
     # Encrypted by chat/infrastructure/encryption.py; empty: the server is sent no key.
     encrypted_api_key = models.TextField(blank=True, default="", editable=False)
     is_enabled = models.BooleanField(default=True)
-    # {id, status, requested_at, …} (chat/runs/providers/checks.py); None: it was never checked.
+    # {id, status, requested_at, …} (chat/runs/providers/provider_checks.py); None: it was never checked.
     latest_check = models.JSONField(null=True, editable=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", editable=False

@@ -9,7 +9,7 @@ from chat.models import Approval
 from chat.models.approval import Decision, Kind
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
-from chat.protocol.members import ADDRESS, Moment, choice, doc
+from chat.protocol.member_types import ADDRESS, Moment, choice, doc
 from chat.transcript.questions import present_question
 
 # The decisions of a user; time or a stop makes the others.

@@ -7,7 +7,7 @@ from uuid import UUID
 from chat.presenters.answer import Answer
 from chat.presenters.files import FileErrorAnswer, describe_file_error
 from chat.presenters.json_values import JSONObject
-from chat.protocol.members import Moment, choice, doc
+from chat.protocol.member_types import Moment, choice, doc
 from knowledge.models import Document, FileKind, FileStatus
 from knowledge.search.indexing import chunks_without_vector
 

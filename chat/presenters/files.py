@@ -11,7 +11,7 @@ from chat.models.file_tokens import fits_model, tokens_of_file
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.protocol.file_errors import file_error_message
-from chat.protocol.members import Moment, choice, doc
+from chat.protocol.member_types import Moment, choice, doc
 from knowledge.models import File, FileKind, FileStatus
 
 

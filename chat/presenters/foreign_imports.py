@@ -4,7 +4,7 @@ from typing import Annotated
 from uuid import UUID
 
 from chat.presenters.answer import Answer
-from chat.protocol.members import doc
+from chat.protocol.member_types import doc
 
 
 class ImportedConversation(Answer):

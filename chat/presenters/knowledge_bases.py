@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from chat.presenters.answer import Answer
 from chat.presenters.files import IndexingAnswer
 from chat.presenters.json_values import JSONObject
-from chat.protocol.members import Moment, choice, doc
+from chat.protocol.member_types import Moment, choice, doc
 from knowledge.models import Document, FileStatus, KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import READING
 from knowledge.models.sql.chunk_search import FoundChunk

@@ -12,7 +12,7 @@ from chat.presenters.answer import Answer
 from chat.presenters.files import FileAnswer, describe_file
 from chat.presenters.json_values import JSONObject
 from chat.presenters.mcp_servers import NEEDS_SIGN_IN, NOT_NEEDED, SIGNED_IN
-from chat.protocol.members import choice, doc
+from chat.protocol.member_types import choice, doc
 
 
 class McpResourceAnswer(Answer):

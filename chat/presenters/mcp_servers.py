@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from chat.models.mcp_server import EDITED, McpServer, McpStatus, SignInOf, Transport
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
-from chat.protocol.members import Moment, choice, doc
+from chat.protocol.member_types import Moment, choice, doc
 from chat.transcript.tool_annotations import ApprovalRule
 
 # Whether a user has signed in to a server.

@@ -16,7 +16,7 @@ from chat.presenters.json_values import JSONObject
 from chat.presenters.related import CitationAnswer, MessageFileAnswer, ToolCallAnswer, present_related
 from chat.presenters.runs import RunErrorAnswer, present_cut, present_error
 from chat.presenters.siblings import Siblings
-from chat.protocol.members import Moment, choice, doc
+from chat.protocol.member_types import Moment, choice, doc
 from chat.protocol.states import CONTINUABLE, Status
 from chat.transcript.finish import CUT
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from chat.models import ModelConfig
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
-from chat.protocol.members import doc
+from chat.protocol.member_types import doc
 
 
 class ModelAnswer(Answer):

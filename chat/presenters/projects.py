@@ -12,7 +12,7 @@ from chat.models.file_tokens import tokens_for_model
 from chat.presenters.answer import Answer
 from chat.presenters.files import FileAnswer, IndexingAnswer, describe_file
 from chat.presenters.json_values import JSONObject
-from chat.protocol.members import Moment, doc
+from chat.protocol.member_types import Moment, doc
 from chat.transcript.tokens import PROJECT_SHARE
 from knowledge.models import File, FileKind, FileStatus, Project
 from knowledge.search.indexing import chunks_without_vector

@@ -14,7 +14,7 @@ from chat.presenters.answer import Answer
 from chat.presenters.approvals import AddressQuestionAnswer, QuestionAnswer, SignInQuestionAnswer
 from chat.presenters.files import has_thumbnail
 from chat.presenters.json_values import JSONObject
-from chat.protocol.members import choice, doc
+from chat.protocol.member_types import choice, doc
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Image
 from chat.transcript.packets import image_record

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from chat.models import Run
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
-from chat.protocol.members import Moment, choice, doc
+from chat.protocol.member_types import Moment, choice, doc
 from chat.protocol.run_errors import RUN_ERRORS
 from chat.protocol.states import Status
 from chat.transcript.run_options import present_options

@@ -5,7 +5,7 @@ from uuid import UUID
 from chat.models import SavedPrompt
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
-from chat.protocol.members import Moment
+from chat.protocol.member_types import Moment
 
 
 class SavedPromptAnswer(Answer):

@@ -17,7 +17,7 @@ from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.presenters.related import present_citations, present_files
 from chat.presenters.runs import present_cut
-from chat.protocol.members import Moment, choice, doc
+from chat.protocol.member_types import Moment, choice, doc
 from chat.transcript.finish import CUT
 from chat.transcript.passages import readable_text
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from chat.models import ChatMessage
 from chat.presenters.answer import Answer
-from chat.protocol.members import Moment, choice
+from chat.protocol.member_types import Moment, choice
 
 
 class CompressionAskedAnswer(Answer):

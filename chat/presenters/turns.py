@@ -7,7 +7,7 @@ from uuid import UUID
 from chat.models import Run, Turn
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
-from chat.protocol.members import doc
+from chat.protocol.member_types import doc
 
 
 class StartedRunAnswer(Answer):

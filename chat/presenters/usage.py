@@ -8,7 +8,7 @@ from chat.models.side_request import Purpose
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.protocol.limit_use import LimitUse
-from chat.protocol.members import Moment, choice, doc
+from chat.protocol.member_types import Moment, choice, doc
 from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP
 
 # The purposes as clients are told them; None: runs.

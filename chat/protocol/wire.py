@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Struct, json
 
-from chat.protocol.members import Id, choice, doc
+from chat.protocol.member_types import Id, choice, doc
 
 # A packet larger than this is stored in Postgres and referenced.
 MAX_PACKET_BYTES: Final = 64 * 1024

@@ -229,7 +229,7 @@ def image_record(image: Image) -> dict[str, Any]:
 
 
 def _note_of(response: str) -> str | None:
-    """Extract the note that a response has beside its documents (llm_worker/request/documents.py), if any."""
+    """Extract the note that a response has beside its documents (llm_worker/request/numbered_documents.py), if any."""
     try:
         found = json.loads(response)
     except ValueError:

@@ -4,7 +4,7 @@ import signal
 import sys
 from pathlib import Path
 
-from ingest.reader.limits import CPU_S, PAGE_CPU_S, limit_this_process
+from ingest.reader.process_limits import CPU_S, PAGE_CPU_S, limit_this_process
 from knowledge.files.reader_process import MAIN_TEXT
 
 
@@ -14,7 +14,7 @@ def main(content_type: str, folder: Path) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     limit_this_process(PAGE_CPU_S if content_type == MAIN_TEXT else CPU_S)
     # After the limits, because imports count as well.
-    from ingest.reader.reading import read
+    from ingest.reader.file_reader import read
 
     read(content_type, folder)
 

@@ -8,10 +8,10 @@ from urllib.parse import unquote
 
 from defusedxml import ElementTree
 
-from ingest.reader.archive import open_checked
 from ingest.reader.html import visible_text
-from ingest.reader.outcome import Unreadable
+from ingest.reader.reading_outcome import Unreadable
 from ingest.reader.text import decode
+from ingest.reader.zip_archive import open_checked
 
 _CONTAINER: Final = "META-INF/container.xml"
 # Chapters are HTML, and may refer to the document type of XHTML, as may the table of contents.

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from lxml import etree, html
 
-from ingest.reader.outcome import ReadText
+from ingest.reader.reading_outcome import ReadText
 from ingest.reader.text import decode
 
 _UNSEEN: Final = frozenset(

@@ -20,7 +20,7 @@ from lxml import etree
 from trafilatura.metadata import extract_metadata
 
 from ingest.reader.html import visible_text
-from ingest.reader.outcome import Outcome
+from ingest.reader.reading_outcome import Outcome
 from ingest.reader.storable import storable
 from ingest.reader.text import decode
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from lxml import etree
 
-from ingest.reader.archive import open_checked
-from ingest.reader.outcome import Unreadable
+from ingest.reader.reading_outcome import Unreadable
 from ingest.reader.tables import MAX_COLUMNS, MAX_ROWS, MAX_SHEETS, join_cells, preview
+from ingest.reader.zip_archive import open_checked
 
 _NAMESPACE: Final = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 _TEXT, _TABLE, _OFFICE = (_NAMESPACE % name for name in ("text", "table", "office"))

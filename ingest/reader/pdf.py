@@ -10,7 +10,7 @@ from typing import Final
 import pypdfium2
 from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_PAGEOBJ_IMAGE
 
-from ingest.reader.outcome import MAX_TEXT_CHARACTERS, ReadText, Unreadable
+from ingest.reader.reading_outcome import MAX_TEXT_CHARACTERS, ReadText, Unreadable
 from ingest.reader.scans import PageDrawer, PageRecogniser
 
 MAX_PAGES: Final = 5_000

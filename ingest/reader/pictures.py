@@ -5,7 +5,7 @@ from typing import Final
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from ingest.reader.outcome import MAX_PICTURE_BYTES, Outcome, Unreadable
+from ingest.reader.reading_outcome import MAX_PICTURE_BYTES, Outcome, Unreadable
 
 MAX_PIXELS: Final = 50_000_000
 MAX_SIDE_PX: Final = 20_000

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ingest.reader.outcome import Unreadable
+from ingest.reader.reading_outcome import Unreadable
 
 
 def read(path: Path) -> str:

@@ -12,8 +12,8 @@ from typing import Final
 
 import pypdfium2
 
-from ingest.reader.limits import end_with_parent
-from ingest.reader.outcome import MAX_PAGE_PICTURE_BYTES, PagePicture, page_picture_name
+from ingest.reader.process_limits import end_with_parent
+from ingest.reader.reading_outcome import MAX_PAGE_PICTURE_BYTES, PagePicture, page_picture_name
 from knowledge.files.reader_process import OCR_FILE
 
 # The resolution that Tesseract is made for.

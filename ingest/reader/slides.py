@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ingest.reader.archive import open_checked
 from ingest.reader.office_xml import ALTERNATIVES, CHART, CHOICE, FALLBACK, A, P, R
-from ingest.reader.outcome import ReadText
+from ingest.reader.reading_outcome import ReadText
 from ingest.reader.slide_text import text_of
 from ingest.reader.tables import join_cells
 from ingest.reader.unread import named_if_empty
+from ingest.reader.zip_archive import open_checked
 
 
 def read(path: Path) -> ReadText:

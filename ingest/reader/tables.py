@@ -10,11 +10,11 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO, Any, Final
 
-from ingest.reader.archive import open_checked
 from ingest.reader.cell_links import Links, links_of
 from ingest.reader.links import target_of_formula, with_target
-from ingest.reader.outcome import ReadText
+from ingest.reader.reading_outcome import ReadText
 from ingest.reader.text import decode
+from ingest.reader.zip_archive import open_checked
 
 MAX_ROWS: Final = 50
 MAX_COLUMNS: Final = 100

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ingest.reader.outcome import ReadText, Unreadable
+from ingest.reader.reading_outcome import ReadText, Unreadable
 from ingest.reader.xml_check import check_xml
 from knowledge.texts.text_encodings import decode_certain, is_binary
 

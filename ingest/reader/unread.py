@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ingest.reader.office_xml import PICTURE, A, P
-from ingest.reader.outcome import ReadText
+from ingest.reader.reading_outcome import ReadText
 
 _VML_PICTURE: Final = "{urn:schemas-microsoft-com:vml}imagedata"
 _GRAPHIC: Final = f"{A}graphicData"

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ingest.reader.archive import open_checked
 from ingest.reader.numbering import Numbering
 from ingest.reader.office_xml import W
-from ingest.reader.outcome import ReadText
+from ingest.reader.reading_outcome import ReadText
 from ingest.reader.unread import named_if_empty
 from ingest.reader.word_paragraph import UNSEEN, ParagraphText
+from ingest.reader.zip_archive import open_checked
 
 MAX_HEADING_CHARACTERS: Final = 100
 # Word allows no more columns.

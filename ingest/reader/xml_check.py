@@ -3,7 +3,7 @@
 from typing import Any, Final
 from xml.parsers import expat
 
-from ingest.reader.outcome import Unreadable
+from ingest.reader.reading_outcome import Unreadable
 
 _BEGINNINGS: Final = (b"<", "<".encode("utf-16-le"), "<".encode("utf-16-be"))
 _MARKS: Final = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")

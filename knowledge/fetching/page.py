@@ -5,8 +5,8 @@ import re
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from knowledge.fetching.client import GuardedRequest, RequestLimits, send
 from knowledge.fetching.connector import Resolver, resolve_host
+from knowledge.fetching.guarded_client import GuardedRequest, RequestLimits, send
 from knowledge.fetching.refusal import UrlRefused
 from knowledge.texts.text_encodings import as_utf8, declared_charset
 

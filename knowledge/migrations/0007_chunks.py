@@ -5,7 +5,7 @@ import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.contrib.postgres.search
 import django.db.models.deletion
-import knowledge.texts.languages
+import knowledge.texts.text_language
 import knowledge.models.chunk_vector
 from django.db import migrations, models
 
@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
                 ('text', models.TextField()),
                 ('content_hash', models.BinaryField(max_length=32)),
                 ('language', models.CharField(choices=[('english', 'English'), ('german', 'German'), ('simple', 'Other')], max_length=7)),
-                ('words', models.GeneratedField(db_persist=True, expression=models.Case(models.When(language=knowledge.texts.languages.Language['ENGLISH'], then=django.contrib.postgres.search.SearchVector('text', config='english')), models.When(language=knowledge.texts.languages.Language['GERMAN'], then=django.contrib.postgres.search.SearchVector('text', config='german')), default=django.contrib.postgres.search.SearchVector('text', config='simple')), output_field=django.contrib.postgres.search.SearchVectorField())),
+                ('words', models.GeneratedField(db_persist=True, expression=models.Case(models.When(language=knowledge.texts.text_language.Language['ENGLISH'], then=django.contrib.postgres.search.SearchVector('text', config='english')), models.When(language=knowledge.texts.text_language.Language['GERMAN'], then=django.contrib.postgres.search.SearchVector('text', config='german')), default=django.contrib.postgres.search.SearchVector('text', config='simple')), output_field=django.contrib.postgres.search.SearchVectorField())),
                 ('file', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='knowledge.file')),
             ],
             options={
@@ -109,7 +109,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='chunk',
-            constraint=models.CheckConstraint(condition=models.Q(('language__in', [knowledge.texts.languages.Language['ENGLISH'], knowledge.texts.languages.Language['GERMAN'], knowledge.texts.languages.Language['OTHER']])), name='chunk_language_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('language__in', [knowledge.texts.text_language.Language['ENGLISH'], knowledge.texts.text_language.Language['GERMAN'], knowledge.texts.text_language.Language['OTHER']])), name='chunk_language_known'),
         ),
         migrations.AddIndex(
             model_name='chunkvector',

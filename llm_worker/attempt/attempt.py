@@ -25,8 +25,8 @@ from chat.transcript.packets import Blocks
 from chat.transcript.rebuild import documents_of
 from chat.transcript.run_options import asks_for_json
 from chat.transcript.token_usage import TokenUsage
+from llm_worker.attempt.attempt_completion import AttemptCompletion, AttemptOutcome
 from llm_worker.attempt.checkpoint_tracker import CheckpointTracker
-from llm_worker.attempt.completion import AttemptCompletion, AttemptOutcome
 from llm_worker.attempt.dialect_memory import DialectMemory
 from llm_worker.attempt.fenced_writes import Waiting
 from llm_worker.attempt.round_store import DatabaseRoundStore
@@ -36,8 +36,8 @@ from llm_worker.loading.claim import Claim
 from llm_worker.loading.knowledge import RunKnowledge
 from llm_worker.loading.sources import SessionSources
 from llm_worker.loop.allowance import Allowance
-from llm_worker.loop.approval import ApprovalNeeded
 from llm_worker.loop.brief import Brief
+from llm_worker.loop.call_approval import ApprovalNeeded
 from llm_worker.loop.context_report import ContextReport
 from llm_worker.loop.emitter import Emitter
 from llm_worker.loop.loop import run_llm_loop
@@ -48,7 +48,7 @@ from llm_worker.records.request_log import RequestLog
 from llm_worker.records.request_recorder import RequestRecorder
 from llm_worker.records.token_calibration import ReportedRequest, TokenCalibration
 from llm_worker.records.window_usage import WindowUsage
-from llm_worker.request.documents import Numbering
+from llm_worker.request.numbered_documents import Numbering
 from llm_worker.side_requests.query_expansion import QueryExpansion
 from llm_worker.side_requests.safe_summary import SafeSummaries
 from llm_worker.upstream.deltas import ModelFailed

@@ -22,7 +22,7 @@ from llm_worker.database import Database
 from llm_worker.loop.allowance import Allowance
 from llm_worker.loop.calls import CallResult, PlannedCall
 from llm_worker.loop.stored_round import AgentReport, NewRound
-from llm_worker.request.message import call_text
+from llm_worker.request.model_message import call_text
 from llm_worker.side_requests.safe_summary_log import log_safe_summary
 
 

@@ -34,10 +34,10 @@ from llm_worker.attempt.heartbeat import Heartbeat
 from llm_worker.attempt.liveness_lock import LivenessLock
 from llm_worker.database import Database
 from llm_worker.loading.claim import claim_run
+from llm_worker.mcp.attachment_requests import answer_request
 from llm_worker.mcp.connections import Connections
 from llm_worker.mcp.credentials import Credentials
 from llm_worker.mcp.listing import list_again, list_server
-from llm_worker.mcp.requests import answer_request
 from llm_worker.mcp.revocations import revoke
 from llm_worker.mcp.sign_ins import advance_sign_in
 from llm_worker.records.request_log import RequestLog

@@ -7,7 +7,7 @@ from chat.protocol.mcp_names import is_server_tool
 from chat.runs.mcp.servers import refresh_stale
 from chat.runs.mcp.sign_ins import can_sign_in
 from llm_worker.mcp.configuration import Configuration, ServerUnavailable
-from llm_worker.mcp.rows import configuration_of
+from llm_worker.mcp.server_endpoint import configuration_of
 from llm_worker.tools.mcp_tool import McpTool
 from llm_worker.tools.tool import Tool
 

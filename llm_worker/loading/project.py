@@ -15,8 +15,8 @@ from chat.transcript.entries import Block, Document, Image, TextFile
 from chat.transcript.tokens import PROJECT_SHARE, count_tokens
 from llm_worker.loading.branch import Branch
 from llm_worker.loading.project_pictures import OtherProjectFiles, choose_pictures
-from llm_worker.request.documents import render_provided
-from llm_worker.request.message import TOKENS_PER_MESSAGE
+from llm_worker.request.model_message import TOKENS_PER_MESSAGE
+from llm_worker.request.numbered_documents import render_provided
 
 # In place of the documents, for a model without room for them and without tools: it would guess without knowing it.
 NOT_SHOWN: Final = (

@@ -15,7 +15,7 @@ from chat.transcript.entries import Document
 from knowledge.models import File, FileKind, FileStatus
 from knowledge.search.hybrid_search import search_files
 from knowledge.search.indexing import is_indexing
-from llm_worker.loading.passages import LIMIT, as_document
+from llm_worker.loading.passage_documents import LIMIT, as_document
 from llm_worker.tools.in_thread import query_in_thread
 from llm_worker.tools.tool import NoSources, Sources, ToolFailed
 

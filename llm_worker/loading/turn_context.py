@@ -15,14 +15,14 @@ from llm_worker.loading.branch_summaries import ModelWindow
 from llm_worker.loading.mcp_tools import load_mcp_tools
 from llm_worker.loading.model_budget import budget_of
 from llm_worker.loading.project import NOT_SHOWN, ProjectFiles, estimate_project_tokens, load_project
-from llm_worker.request.message import TOKENS_PER_MESSAGE
+from llm_worker.request.model_message import TOKENS_PER_MESSAGE
 from llm_worker.request.system_prompt import (
     AgentPrompt,
     SystemPrompts,
     add_instructions,
     build_system_prompts,
 )
-from llm_worker.request.tokens import estimate_tokens
+from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.tools import (
     PROJECT_TOOLS,
     SEARCH_BASES,

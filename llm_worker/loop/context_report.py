@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from llm_worker.loop.brief import Brief
 from llm_worker.request.context import Context
-from llm_worker.request.message import LanguageModelInput
 from llm_worker.request.message_renderer import OMITTED_RESPONSE
+from llm_worker.request.model_message import LanguageModelInput
 from llm_worker.tools.schemas import schema_tokens
 from llm_worker.tools.tool import Tool
 

@@ -12,8 +12,8 @@ from chat.infrastructure import log_context
 from chat.transcript.entries import Round
 from chat.transcript.finish import FILTERED, LENGTH, TOKENS_USED_UP, Finish
 from llm_worker.loop.allowance import LoopShare, UsedUp
-from llm_worker.loop.approval import mark_for_approval
 from llm_worker.loop.brief import Brief
+from llm_worker.loop.call_approval import mark_for_approval
 from llm_worker.loop.calls import admit, plan_calls
 from llm_worker.loop.cycle import build_cycle, continued_request
 from llm_worker.loop.emitter import Emitter

@@ -7,7 +7,7 @@ from chat.transcript.citation_links import linked_documents
 from chat.transcript.entries import Call, Document, Round
 from chat.transcript.packets import Placed
 from chat.transcript.rebuild import ShownCall, ShownRound, documents_of, show_before, show_rounds
-from llm_worker.loop.approval import after_decision
+from llm_worker.loop.call_approval import after_decision
 from llm_worker.loop.calls import CallResult, PlannedCall, plan_after_loss
 from llm_worker.loop.emitter import Emitter
 from llm_worker.tools.tool import Tool

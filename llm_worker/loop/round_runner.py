@@ -16,20 +16,20 @@ from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outco
 from chat.transcript.run_options import inner_options
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.loop.allowance import Allowance, UsedUp
-from llm_worker.loop.approval import ApprovalNeeded, without_tools
 from llm_worker.loop.brief import Brief, EarlierProgress
+from llm_worker.loop.call_approval import ApprovalNeeded, without_tools
+from llm_worker.loop.call_progress import Progress, ProgressReports
 from llm_worker.loop.calls import CallResult, PlannedCall
 from llm_worker.loop.context_report import ContextReport
 from llm_worker.loop.emitter import Emitter
-from llm_worker.loop.progress import Progress, ProgressReports
 from llm_worker.loop.state import RunState, Utterance
 from llm_worker.loop.step import StreamingModels
 from llm_worker.loop.stored_round import AgentReport, NewRound, RoundStore
 from llm_worker.loop.tool_round import KeptImages, execute
-from llm_worker.request.documents import Numbering
 from llm_worker.request.images import describe_images
+from llm_worker.request.numbered_documents import Numbering
 from llm_worker.request.prompt_parts import PromptParts
-from llm_worker.tools.pages import RunPages
+from llm_worker.tools.run_pages import RunPages
 from llm_worker.tools.tool import (
     Knowledge,
     NoKnowledge,

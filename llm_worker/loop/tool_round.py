@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from chat.transcript.entries import Document, Image
 from chat.transcript.questions import AnyQuestion
 from llm_worker.loop.calls import CallResult, PlannedCall, no_such_tool, with_notes
-from llm_worker.request.documents import render_found
+from llm_worker.request.numbered_documents import render_found
 from llm_worker.stream.sanitiser import clean
 from llm_worker.tools.tool import InputNeeded, Tool, ToolContext, ToolFailed, ToolOutcomeUnknown, ToolResult
 

@@ -39,7 +39,7 @@ from llm_worker.mcp.configuration import (
 )
 from llm_worker.mcp.content import images_of, response_of, structured_of
 from llm_worker.mcp.http import NOT_SENT, HttpServer
-from llm_worker.mcp.pages import Listing, list_catalog, list_tools
+from llm_worker.mcp.listing_pages import Listing, list_catalog, list_tools
 from llm_worker.mcp.stdio import StdioServer
 
 Found = TypeVar("Found")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mcp import Client
 
     from llm_worker.mcp.connection import Connection
-    from llm_worker.mcp.pages import Listing
+    from llm_worker.mcp.listing_pages import Listing
 
 Result = TypeVar("Result")
 

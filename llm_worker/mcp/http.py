@@ -15,8 +15,8 @@ import aiohttp
 import httpx2
 from mcp.client.auth.utils import extract_field_from_www_auth, extract_scope_from_www_auth
 
-from knowledge.fetching.client import GuardedRequest, GuardedResponse, RequestLimits, send
 from knowledge.fetching.connector import Resolver, resolve_host
+from knowledge.fetching.guarded_client import GuardedRequest, GuardedResponse, RequestLimits, send
 from knowledge.fetching.refusal import UrlRefused
 from llm_worker.mcp.configuration import (
     MAX_MESSAGE_BYTES,

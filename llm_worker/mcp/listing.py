@@ -9,18 +9,18 @@ from chat.models import McpCatalog, McpCredential, McpServer
 from chat.models.mcp_server import McpStatus, Transport
 from chat.runs.mcp.servers import request_listing
 from llm_worker.database import Database
-from llm_worker.mcp.catalog import describe_catalog
 from llm_worker.mcp.configuration import ServerUnavailable
 from llm_worker.mcp.connections import Connections
 from llm_worker.mcp.openapi.operation_calls import ApiSource, list_operations
-from llm_worker.mcp.rows import configuration_of
+from llm_worker.mcp.server_catalog import describe_catalog
+from llm_worker.mcp.server_endpoint import configuration_of
 from llm_worker.mcp.stored_tools import stored_tools
 from llm_worker.stream.sanitiser import clean
 
 if TYPE_CHECKING:
     from mcp_types import Tool
 
-    from llm_worker.mcp.pages import Listing
+    from llm_worker.mcp.listing_pages import Listing
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import httpx2
 from django.conf import settings
 
-from knowledge.fetching.client import GuardedRequest, RequestLimits, send
 from knowledge.fetching.connector import Resolver, resolve_host
+from knowledge.fetching.guarded_client import GuardedRequest, RequestLimits, send
 from knowledge.fetching.refusal import UrlRefused
 from knowledge.fetching.target import parse_target
 from llm_worker.mcp.oauth import SignInFailed

@@ -11,9 +11,9 @@ from chat.transcript.entries import Entry
 from chat.transcript.tokens import request_tokens
 from llm_worker.loop.brief import Brief
 from llm_worker.records.window_usage import WindowUsage
-from llm_worker.request.message import TOKENS_PER_MESSAGE, LanguageModelInput, Letter, Message
 from llm_worker.request.message_renderer import OMITTED_RESPONSE_TOKENS, MessageRenderer
-from llm_worker.request.tokens import estimate_tokens
+from llm_worker.request.model_message import TOKENS_PER_MESSAGE, LanguageModelInput, Letter, Message
+from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.request.verbatim_tail import entry_tokens, exact_ratio, verbatim_start
 
 # Messages that belong to a part wherever they stand. Others are history; from the question on, part of the question.

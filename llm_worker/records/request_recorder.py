@@ -10,7 +10,7 @@ from msgspec import json
 from chat.models.sent_request import UnsavedRequest
 from llm_worker.loop.context_report import ContextReport
 from llm_worker.request import prefix
-from llm_worker.request.message import LanguageModelInput, total_tokens
+from llm_worker.request.model_message import LanguageModelInput, total_tokens
 from llm_worker.side_requests.kept_messages import encode_messages, encode_storable
 
 

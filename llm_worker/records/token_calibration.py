@@ -14,8 +14,8 @@ from chat.transcript.encodings import installed_encodings
 from chat.transcript.token_factor import Measured, is_worth_a_write, ratio_of
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.database import Database
-from llm_worker.request.message import total_tokens
-from llm_worker.request.tokens import estimate_tokens
+from llm_worker.request.model_message import total_tokens
+from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.upstream.model_request import Request
 
 logger = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from chat.transcript.entries import Call
-from llm_worker.request.message import LanguageModelInput, Message, arguments_json
+from llm_worker.request.model_message import LanguageModelInput, Message, arguments_json
 
 
 def to_api_messages(messages: LanguageModelInput) -> list[dict[str, Any]]:

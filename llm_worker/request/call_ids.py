@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from chat.transcript import dialect
 from chat.transcript.entries import Call
-from llm_worker.request.message import LanguageModelInput, Message
+from llm_worker.request.model_message import LanguageModelInput, Message
 
 # A longer id of the server is sent back only if the server insists: such ids hold a signature, and other servers of the
 # same name refuse them.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from chat.transcript.entries import Block, BlockKind, Entry, Round, TextFile
 from chat.transcript.tokens import request_tokens
 from llm_worker.request.history import History
-from llm_worker.request.message import LanguageModelInput, Message, TokenCounter, memoize_counts
 from llm_worker.request.message_renderer import BLOCKS, MessageRenderer
+from llm_worker.request.model_message import LanguageModelInput, Message, TokenCounter, memoize_counts
 from llm_worker.request.prompt_parts import FixedMessages, PromptParts
 from llm_worker.request.rounds import CurrentRounds
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from llm_worker.request.message import TokenCounter
+from llm_worker.request.model_message import TokenCounter
 
 _BEGINNING: Final = '{"documents":'
 # Where a text may be cut, the best place first: after a paragraph, a line, a sentence, a word.

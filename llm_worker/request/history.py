@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from chat.transcript.entries import Entry, TextFile
-from llm_worker.request.message import Message, total_tokens
 from llm_worker.request.message_renderer import MessageRenderer
+from llm_worker.request.model_message import Message, total_tokens
 
 # The number of files that the notice lists, newest first.
 MAX_LISTED_FILES = 20

@@ -13,9 +13,8 @@ from typing import Any
 from chat.transcript.entries import Block, BlockKind, Call, Entry, Image, Round
 from chat.transcript.passages import join_passages
 from chat.transcript.picture_tokens import picture_tokens
-from llm_worker.request.documents import render_provided
 from llm_worker.request.images import image_lines, tool_image_lines
-from llm_worker.request.message import (
+from llm_worker.request.model_message import (
     TOKENS_PER_CALL,
     TOKENS_PER_MESSAGE,
     Letter,
@@ -23,6 +22,7 @@ from llm_worker.request.message import (
     TokenCounter,
     call_text,
 )
+from llm_worker.request.numbered_documents import render_provided
 
 # Tokens of the date suffix in the default encoding.
 SENT_AT_TOKENS = 20

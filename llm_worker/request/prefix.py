@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from llm_worker.request.api_messages import to_api_messages
-from llm_worker.request.message import LanguageModelInput, total_tokens
+from llm_worker.request.model_message import LanguageModelInput, total_tokens
 
 # 64 bits suffice: only messages of one session are compared.
 DIGEST_BYTES = 8

@@ -5,8 +5,8 @@ from typing import Self
 
 from chat.transcript.entries import Entry, Image, TextFile
 from llm_worker.request.history import FittedHistory
-from llm_worker.request.message import Letter, Message, total_tokens
 from llm_worker.request.message_renderer import BLOCKS, MessageRenderer
+from llm_worker.request.model_message import Letter, Message, total_tokens
 
 SUMMARY = "This summarises the beginning of our conversation, which is not shown any more:\n\n{text}"
 # Tokens of SUMMARY without the text.

@@ -7,8 +7,8 @@ from math import floor
 from typing import Self
 
 from chat.transcript.entries import Round
-from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, total_tokens
 from llm_worker.request.message_renderer import MessageRenderer, drop_unanswered_calls
+from llm_worker.request.model_message import TOKENS_PER_MESSAGE, Message, total_tokens
 from llm_worker.request.truncation import token_limits, truncate
 
 # The share of the room for a round that its images may use; further images are only named.

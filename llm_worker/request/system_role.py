@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from llm_worker.request.message import LanguageModelInput, Message
+from llm_worker.request.model_message import LanguageModelInput, Message
 
 SEPARATOR = "\n\n"
 

@@ -6,7 +6,7 @@ Documents that a tool has found are shortened by found_documents.py instead.
 from collections.abc import Sequence
 
 from llm_worker.request.found_documents import shorten_documents
-from llm_worker.request.message import TokenCounter
+from llm_worker.request.model_message import TokenCounter
 
 # Fewer tokens are useless to a model; if not even these are left, older messages are omitted instead.
 SHORTEST_TOKENS = 64

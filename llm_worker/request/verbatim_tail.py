@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TypeVar
 
 from chat.transcript.entries import Entry
-from llm_worker.request.message import total_tokens
 from llm_worker.request.message_renderer import MessageRenderer
+from llm_worker.request.model_message import total_tokens
 
 T = TypeVar("T")
 

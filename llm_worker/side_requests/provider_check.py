@@ -14,8 +14,8 @@ from chat.infrastructure.encryption import EncryptionUnavailable, UnreadableSecr
 from chat.models import Provider
 from chat.models.model_server_rules import provider_address_problem
 from llm_worker.database import Database
-from llm_worker.request.message import Message
-from llm_worker.upstream.completion import CompletionClient
+from llm_worker.request.model_message import Message
+from llm_worker.upstream.chat_completion import CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_list import ListFailed, list_models
 from llm_worker.upstream.model_request import Model, Request

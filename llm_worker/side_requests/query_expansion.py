@@ -16,11 +16,11 @@ from chat.models import Run
 from chat.models.side_request import Purpose
 from llm_worker.database import Database
 from llm_worker.prompts import prompt
-from llm_worker.request.message import Message
+from llm_worker.request.model_message import Message
 from llm_worker.side_requests.recording import RecordingModels, SideTask
 from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import without_reasoning
-from llm_worker.upstream.completion import CompletionClient
+from llm_worker.upstream.chat_completion import CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 from llm_worker.upstream.model_request import Model, Request

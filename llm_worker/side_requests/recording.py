@@ -16,10 +16,10 @@ from chat.models.side_request import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
 from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import count_tokens
 from llm_worker.database import Database
-from llm_worker.request.message import total_tokens
+from llm_worker.request.model_message import total_tokens
 from llm_worker.side_requests.kept_messages import encode_messages
 from llm_worker.stream.sanitiser import clean
-from llm_worker.upstream.completion import Completion, CompletionClient
+from llm_worker.upstream.chat_completion import Completion, CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Request
 from llm_worker.upstream.redaction import describe

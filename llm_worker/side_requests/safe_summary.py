@@ -19,8 +19,8 @@ from chat.models.side_request import Purpose
 from llm_worker.database import Database
 from llm_worker.prompts import prompt
 from llm_worker.request.context import request_budget
-from llm_worker.request.message import Message
-from llm_worker.request.tokens import estimate_tokens
+from llm_worker.request.model_message import Message
+from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.side_requests.artifact import (
     Artifact,
     Failure,
@@ -29,11 +29,11 @@ from llm_worker.side_requests.artifact import (
     parse_artifact,
     refusal,
 )
+from llm_worker.side_requests.document_excerpts import Excerpt, select_excerpts
 from llm_worker.side_requests.echoes import EchoCheck
-from llm_worker.side_requests.excerpts import Excerpt, select_excerpts
 from llm_worker.side_requests.recording import RecordingModels, SideTask
 from llm_worker.side_requests.safe_summary_log import log_safe_summary
-from llm_worker.upstream.completion import CompletionClient
+from llm_worker.upstream.chat_completion import CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 from llm_worker.upstream.failure_codes import TIMEOUT

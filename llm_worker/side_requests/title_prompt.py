@@ -4,7 +4,7 @@ import json
 import re
 
 from llm_worker.prompts import prompt
-from llm_worker.request.message import LanguageModelInput, Message
+from llm_worker.request.model_message import LanguageModelInput, Message
 from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import without_reasoning
 

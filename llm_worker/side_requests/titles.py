@@ -12,7 +12,7 @@ from chat.transcript.passages import readable_text
 from llm_worker.database import Database
 from llm_worker.side_requests.recording import RecordingModels, SideTask
 from llm_worker.side_requests.title_prompt import title_in, title_messages
-from llm_worker.upstream.completion import CompletionClient
+from llm_worker.upstream.chat_completion import CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 from llm_worker.upstream.model_request import Model, Request

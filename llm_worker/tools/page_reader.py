@@ -39,7 +39,7 @@ class PageUnreadable(Exception):
 
 
 class _Outcome(msgspec.Struct):
-    """The members of ingest/reader/outcome.py that are used here."""
+    """The members of ingest/reader/reading_outcome.py that are used here."""
 
     error: str = ""
     has_text: bool = False

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from llm_worker.request.tokens import estimate_tokens
+from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.tools.tool import Tool
 
 

@@ -25,7 +25,7 @@ from llm_worker.upstream.deltas import (
 from llm_worker.upstream.error_report import read_error
 from llm_worker.upstream.failure_codes import classify_reported
 from llm_worker.upstream.lenient import as_text, read_members
-from llm_worker.upstream.usage import ReportedUsage
+from llm_worker.upstream.reported_usage import ReportedUsage
 
 
 class _Function(msgspec.Struct):

@@ -21,7 +21,7 @@ from llm_worker.upstream.deltas import (
     TextDelta,
     ToolCallDelta,
 )
-from llm_worker.upstream.usage import read_usage
+from llm_worker.upstream.reported_usage import read_usage
 
 _MAX_DEPTH: Final = 6
 # Types of parts, and members of objects, that hold reasoning (Mistral, Anthropic, Cohere, OpenRouter).

@@ -17,12 +17,12 @@ import openai
 from chat.infrastructure import log_context
 from chat.log.flush_window import FlushWindow
 from llm_worker.upstream.attempt_failure import AttemptFailed, status_failure
-from llm_worker.upstream.client import HttpClient
+from llm_worker.upstream.chat_completion import Completion, parse_completion
 from llm_worker.upstream.client_pool import ClientPool, Place
-from llm_worker.upstream.completion import Completion, parse_completion
 from llm_worker.upstream.deltas import Delta, ModelFailed
 from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT
 from llm_worker.upstream.guarded_resolver import GuardedResolver
+from llm_worker.upstream.http_client import HttpClient
 from llm_worker.upstream.learned_traits import LearnedTraits, ServerMemory
 from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.redirects import redirect_of

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from chat.transcript.dialect import source_of
 from chat.transcript.run_options import RunOptions
 from llm_worker.request.alternation import alternate_roles
-from llm_worker.request.message import LanguageModelInput
+from llm_worker.request.model_message import LanguageModelInput
 from llm_worker.upstream.redaction import redact
 
 ToolChoice = Literal["auto", "none", "required"]

@@ -17,7 +17,7 @@ from llm_worker.records.window_usage import WindowUsage
 from llm_worker.request.context import Budget
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.prompt_parts import PromptParts
-from llm_worker.request.tokens import estimate_tokens
+from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.model_request import Model
 from tests.examples import examples

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from chat.transcript.entries import Block, Call, Document, Entry, Round, TextFile
 from compression.plan import Row, get_compression_params, get_messages_to_summarize, measure_rows
-from llm_worker.request.message import total_tokens
 from llm_worker.request.message_renderer import MessageRenderer
+from llm_worker.request.model_message import total_tokens
 from tests.compression.branches import SENT_AT, branches, tokens_of
 from tests.examples import examples
 

@@ -19,8 +19,8 @@ from compression.summarise import SummaryRejected, compress_chat_history
 from llm_worker.loading.branch import load_branch
 from llm_worker.request.context import Budget, build_context
 from llm_worker.request.prompt_parts import PromptParts
-from llm_worker.request.tokens import estimate_tokens
-from llm_worker.upstream.completion import Completion
+from llm_worker.request.token_counters import estimate_tokens
+from llm_worker.upstream.chat_completion import Completion
 from llm_worker.upstream.model_request import Request
 from tests.compression.conftest import Talk
 from tests.llm_worker.request.test_context_properties import paired

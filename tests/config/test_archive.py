@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from config import archive
+from config import backup_archive
 
 pytestmark = pytest.mark.pure
 
@@ -29,25 +29,29 @@ def dump(tmp_path: Path) -> Path:
 
 
 def test_what_is_written_is_read_again(data: Path, dump: Path, tmp_path: Path) -> None:
-    assert archive.write(tmp_path / "backup.tar", dump, data, with_files=True) == 1
+    assert backup_archive.write(tmp_path / "backup.tar", dump, data, with_files=True) == 1
     other = tmp_path / "other"
-    archive.read_dump(tmp_path / "backup.tar", other / "dump")
-    assert archive.read_files(tmp_path / "backup.tar", other) == 1
+    backup_archive.read_dump(tmp_path / "backup.tar", other / "dump")
+    assert backup_archive.read_files(tmp_path / "backup.tar", other) == 1
     assert not (other / "secret_key").exists()
-    assert archive.read_secrets(tmp_path / "backup.tar", other) == 1
+    assert backup_archive.read_secrets(tmp_path / "backup.tar", other) == 1
     found = {str(path.relative_to(other)): path.read_bytes() for path in other.rglob("*") if path.is_file()}
     assert found == {"dump": b"PGDMP", "media/files/one": b"Tides", "secret_key": b"a secret"}
 
 
 def test_files_can_be_left_out(data: Path, dump: Path, tmp_path: Path) -> None:
-    assert archive.write(tmp_path / "backup.tar", dump, data, with_files=False) == 0
-    assert archive.read_files(tmp_path / "backup.tar", tmp_path / "other") == 0
+    assert backup_archive.write(tmp_path / "backup.tar", dump, data, with_files=False) == 0
+    assert backup_archive.read_files(tmp_path / "backup.tar", tmp_path / "other") == 0
 
 
 def test_a_dump_of_an_earlier_version_is_read_as_it_is(dump: Path, tmp_path: Path) -> None:
-    archive.read_dump(dump, tmp_path / "copy")
+    backup_archive.read_dump(dump, tmp_path / "copy")
     assert (tmp_path / "copy").read_bytes() == b"PGDMP"
-    assert archive.read_files(dump, tmp_path / "other") == archive.read_secrets(dump, tmp_path / "other") == 0
+    assert (
+        backup_archive.read_files(dump, tmp_path / "other")
+        == backup_archive.read_secrets(dump, tmp_path / "other")
+        == 0
+    )
 
 
 @pytest.mark.parametrize("name", ["media/../../outside", "../outside", "/outside", "lock", "media"])
@@ -59,7 +63,7 @@ def test_nothing_is_written_elsewhere(name: str, tmp_path: Path) -> None:
         link = tarfile.TarInfo("media/link")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         made.addfile(link)
-    assert archive.read_files(tmp_path / "backup.tar", tmp_path / "data" / "here") == 0
+    assert backup_archive.read_files(tmp_path / "backup.tar", tmp_path / "data" / "here") == 0
     assert not (tmp_path / "data").exists()
     with pytest.raises(KeyError):
-        archive.read_dump(tmp_path / "backup.tar", tmp_path / "dump")
+        backup_archive.read_dump(tmp_path / "backup.tar", tmp_path / "dump")

@@ -14,7 +14,7 @@ from django.test import override_settings
 
 from chat.infrastructure.redis_client import sync_redis
 from chat.metrics.presence import Announcement, Role, Work
-from config import liveness
+from config import alive_command
 from tests.instance import ROOT, free_port
 from tests.services import Services
 
@@ -53,7 +53,7 @@ def test_nobody_is_restarted_because_redis_is_away() -> None:
     ("role", "host", "lives"), [("llm", socket.gethostname(), True), ("llm", "other", False)]
 )
 def test_a_process_of_another_host_does_not_count(role: Role, host: str, lives: bool) -> None:
-    assert (liveness.find_problem("llm", [(role, host)]) == "") == lives
+    assert (alive_command.find_problem("llm", [(role, host)]) == "") == lives
 
 
 class Alive(BaseHTTPRequestHandler):
@@ -70,8 +70,8 @@ def test_web_lives_if_it_answers(capsys: pytest.CaptureFixture[str]) -> None:
     with HTTPServer(("127.0.0.1", 0), Alive) as server:
         Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         with override_settings(HOST="0.0.0.0", PORT=server.server_port):
-            assert liveness.main("web") == 0
+            assert alive_command.main("web") == 0
         server.shutdown()
     with override_settings(HOST="127.0.0.1", PORT=free_port()):
-        assert liveness.main("web") == 1
+        assert alive_command.main("web") == 1
     assert "web: does not answer" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from django.utils import translation
 from chat.transcript.entries import Document
 from demo.answers import BRIEF_NAME, NAME, Offered, build_answer, find_document, quote_question
 from demo.scenes import find_scene
-from llm_worker.request.documents import render_found, render_provided
+from llm_worker.request.numbered_documents import render_found, render_provided
 from tests.instance import ROOT
 
 pytestmark = pytest.mark.pure

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from ingest import child
-from ingest.reader.outcome import Outcome
+from ingest.reader.reading_outcome import Outcome
 from knowledge.files.file_types import detect_type
 
 

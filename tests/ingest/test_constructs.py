@@ -7,7 +7,7 @@ import pytest
 from bench import extraction_office as office
 from bench import extraction_pages as pages
 from bench.extraction_words import Quality, Words, compare
-from ingest.reader import reading
+from ingest.reader import file_reader
 from knowledge.files.file_types import detect_type
 from tests.ingest import documents
 
@@ -29,7 +29,7 @@ CASES = [
 
 def extracted(folder: Path, name: str, content: bytes) -> str:
     (folder / "content").write_bytes(content)
-    reading.read(detect_type(name, content).content_type, folder)
+    file_reader.read(detect_type(name, content).content_type, folder)
     return (folder / "text").read_text(encoding="utf-8")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.reader import reading
+from ingest.reader import file_reader
 from ingest.reader.text import decode
 from knowledge.files.file_types import detect_type
 from tests.ingest.documents import zipped
@@ -40,7 +40,7 @@ SHAPES = {"txt": "{}\n", "csv": 'id;text\n1;"{}"\n', "html": "<html><body><p>{}<
 
 def extracted(folder: Path, name: str, content: bytes) -> str:
     (folder / "content").write_bytes(content)
-    reading.read(detect_type(name, content).content_type, folder)
+    file_reader.read(detect_type(name, content).content_type, folder)
     return (folder / "text").read_text(encoding="utf-8")
 
 

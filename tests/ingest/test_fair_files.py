@@ -14,7 +14,7 @@ from chat.protocol.tasks import INGEST_QUEUE
 from chat.runs.task_queue import queue_length
 from chat.sweeper import files as swept_files
 from ingest import extraction
-from ingest.reader.outcome import Outcome
+from ingest.reader.reading_outcome import Outcome
 from ingest.tasks import extract_file
 from knowledge.models import ChunkVector, File, FileStatus, Project
 from knowledge.search.embedders import remote

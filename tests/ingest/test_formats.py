@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.reader import reading
-from ingest.reader.outcome import Outcome
+from ingest.reader import file_reader
+from ingest.reader.reading_outcome import Outcome
 from knowledge.files.file_types import RTF, detect_type
 from tests.ingest.documents import OPEN_DOCUMENT, opendocument, zipped
 
@@ -19,8 +19,8 @@ LETTER = rb"""{\rtf1\ansi\ansicpg1251\deff0{\fonttbl{\f0\fcharset204 Arial;}}{\*
 
 def outcome(folder: Path, name: str, content: bytes) -> tuple[Outcome, str]:
     (folder / "content").write_bytes(content)
-    reading.read(detect_type(name, content).content_type, folder)
-    found = reading.json.decode((folder / "outcome.json").read_bytes(), type=Outcome)
+    file_reader.read(detect_type(name, content).content_type, folder)
+    found = file_reader.json.decode((folder / "outcome.json").read_bytes(), type=Outcome)
     return found, (folder / "text").read_text(encoding="utf-8") if found.has_text else ""
 
 

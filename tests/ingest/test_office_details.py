@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.reader import reading
+from ingest.reader import file_reader
 from ingest.reader.symbols import symbol
 from tests.ingest import documents
 
@@ -24,7 +24,7 @@ WORD, EXCEL = (
 
 def extracted(folder: Path, content_type: str, content: bytes) -> str:
     (folder / "content").write_bytes(content)
-    reading.read(content_type, folder)
+    file_reader.read(content_type, folder)
     return (folder / "text").read_text(encoding="utf-8")
 
 
@@ -81,5 +81,5 @@ def test_cells_that_were_never_computed_show_their_formula(tmp_path: Path) -> No
 
 def test_a_formula_that_is_nested_without_end_is_refused(tmp_path: Path) -> None:
     (tmp_path / "content").write_bytes(word("<m:oMath>" + "<m:e>" * 5_000 + "</m:e>" * 5_000 + "</m:oMath>"))
-    reading.read(WORD, tmp_path)
+    file_reader.read(WORD, tmp_path)
     assert b"document_" in (tmp_path / "outcome.json").read_bytes()

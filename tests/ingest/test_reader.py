@@ -7,7 +7,7 @@ import pytest
 
 from chat.protocol.file_errors import FILE_ERRORS
 from chat.transcript.tokens import count_tokens
-from ingest.reader.reading import NO_TEXT
+from ingest.reader.file_reader import NO_TEXT
 from tests.ingest import documents
 from tests.ingest.documents import TIDES, docx, zipped
 from tests.ingest.readings import Reading, start_with

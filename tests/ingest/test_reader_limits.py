@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ingest import child
-from ingest.reader import limits
-from ingest.reader.outcome import Outcome
+from ingest.reader import process_limits
+from ingest.reader.reading_outcome import Outcome
 from tests.ingest.readings import Reading, start_with
 
 # What replaces the reader in the child, to see the limits of any library that goes astray.
@@ -29,7 +29,7 @@ def go_astray(monkeypatch: pytest.MonkeyPatch, folder: Path, code: str, before: 
     body = "\n".join(f"    {line}" for line in code.split("\n"))
     program.write_text(
         "import sys\nfrom pathlib import Path\nsys.path.insert(0, '')\n"
-        f"from ingest.reader import __main__, limits, text\n{before}\n"
+        f"from ingest.reader import __main__, process_limits, text\n{before}\n"
         f"def read(path):\n{body}\n    return ''\n"
         "text.read = read\n__main__.main(sys.argv[1], Path(sys.argv[2]))\n",
         encoding="utf-8",
@@ -76,6 +76,6 @@ def test_a_reader_knows_no_secret_of_its_parent(tmp_path: Path, monkeypatch: pyt
 
 
 def test_no_reader_may_use_more_than_a_process_has() -> None:
-    assert limits.MEMORY_BYTES < 1.5e9
-    assert limits.CPU_S[1] < child.WALL_CLOCK_S < 90
-    assert resource.RLIM_INFINITY != limits.MEMORY_BYTES
+    assert process_limits.MEMORY_BYTES < 1.5e9
+    assert process_limits.CPU_S[1] < child.WALL_CLOCK_S < 90
+    assert resource.RLIM_INFINITY != process_limits.MEMORY_BYTES

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import McpServer
 from chat.models.mcp_server import EDITED
 from chat.protocol.errors import ApiError
-from chat.runs.mcp import rules
+from chat.runs.mcp import server_rules
 from chat.runs.mcp.imports import ImportRefused, read_servers
 from chat.runs.mcp.servers import change_server, create_server, request_listing
 
@@ -55,7 +55,7 @@ class McpServerForm(forms.ModelForm[McpServer]):
             return given
         try:
             is_demo_command = self.instance.is_demo and given["command"] == self.initial.get("command")
-            rules.check(given, is_demo_command=is_demo_command)
+            server_rules.check(given, is_demo_command=is_demo_command)
         except ApiError as refused:
             self.add_error(refused.field, refused.message)
         return given

@@ -19,7 +19,7 @@ from web.admin.request_diff import Section, compare_requests
 from web.admin.search import SearchAdmin
 from web.admin.sent_message import SentMessage
 
-# Names of the letters that mark parts of a request (llm_worker/request/message.py).
+# Names of the letters that mark parts of a request (llm_worker/request/model_message.py).
 LETTERS: Final = {
     "S": _("system prompt"), "SUM": _("summary"), "U": _("question"), "A": _("answer"), "TC": _("tool calls"),
     "TR": _("tool response"), "TI": _("images of tools"), "CA": _("agent prompt"), "P": _("project documents"), "D": _("dynamic context"),

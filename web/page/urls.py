@@ -15,7 +15,7 @@ from web.accounts.login_forms import Login, limited, with_passwords
 from web.accounts.logins import Logins
 from web.accounts.logout import Logout
 from web.accounts.oidc import views as oidc
-from web.accounts.passkeys.login import PasskeyLogin, PendingPasskey, login_options, pending_options
+from web.accounts.passkeys.passkey_login import PasskeyLogin, PendingPasskey, login_options, pending_options
 from web.accounts.passkeys.views import Passkey, Passkeys, RecoveryCodes, addition_options
 from web.accounts.password_change import ChangePassword
 from web.accounts.password_links import SetPassword
@@ -23,11 +23,11 @@ from web.accounts.password_mail import RequestPasswordLink
 from web.accounts.profile import Profile
 from web.accounts.registration import Register, RegisterConfirmed, RegisterInvited
 from web.accounts.second_factor.views import LoginCode, SecondFactor
-from web.page.catalog import catalog
 from web.page.data_export import export_account
 from web.page.index import page
 from web.page.manifest import manifest
 from web.page.mcp_sign_in import McpServers, mcp_callback, mcp_client, mcp_sign_in
+from web.page.message_catalog import catalog
 from web.page.preview import preview_diagram, preview_html
 from web.page.shared import shared
 

@@ -16,7 +16,7 @@ from chat.events import access
 from chat.models import Scope, TokenScope
 from chat.presenters.answer import Answer
 from chat.protocol.errors import ApiError
-from chat.protocol.members import Moment, choice, doc
+from chat.protocol.member_types import Moment, choice, doc
 from chat.runs import quotas
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.fields import StrictChoiceField, StrictIntegerField, StrictSerializer, parse_id

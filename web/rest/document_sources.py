@@ -19,7 +19,7 @@ from web.rest.fields import MESSAGES, StrictSerializer, StrictUUIDField, Visible
 from web.rest.multipart_form import UploadedContent
 from web.rest.uploads import describe_upload, store_content
 
-# The limit of the ingest process (ingest/reader/outcome.py); the body itself has a limit in bytes.
+# The limit of the ingest process (ingest/reader/reading_outcome.py); the body itself has a limit in bytes.
 MAX_TEXT_CHARACTERS: Final = 5_000_000
 _HASHED_BYTES: Final = 256 * 1024  # at a time
 _SOURCES: Final = ("text", "file", "url")

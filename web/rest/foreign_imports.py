@@ -11,8 +11,8 @@ from rest_framework.response import Response
 
 from chat.presenters.foreign_imports import ForeignImportAnswer
 from chat.protocol.errors import ApiError
-from chat.sessions.foreign_exports import archive
-from chat.sessions.foreign_exports.importer import Outcome, Part, import_conversations
+from chat.sessions.foreign_exports import export_zip
+from chat.sessions.foreign_exports.foreign_importer import Outcome, Part, import_conversations
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.foreign_files import ForeignFiles
 from web.rest.import_slots import import_slot
@@ -60,8 +60,8 @@ class ForeignImportView(StrictAPIView):
 
 def _import(user: User, body: IO[bytes]) -> Outcome:
     """Import from mapped files, which are never in memory as a whole, one conversation at a time. Raises ApiError."""
-    if archive.is_archive(body):
-        with archive.unpacked(body, settings.MAX_IMPORT_BYTES) as export:
+    if export_zip.is_archive(body):
+        with export_zip.unpacked(body, settings.MAX_IMPORT_BYTES) as export:
             return import_conversations(user, export.parts, ForeignFiles(user, export.archive, export.files))
     body.flush()
     with mmap.mmap(body.fileno(), 0, access=mmap.ACCESS_READ) as content:

@@ -13,7 +13,7 @@ from chat.presenters.mcp_attachments import (
     present_mcp_catalog,
     present_mcp_request,
 )
-from chat.runs.mcp.attachments import (
+from chat.runs.mcp.server_attachments import (
     MAX_ARGUMENT_CHARACTERS,
     attach_resource,
     fill_prompt,

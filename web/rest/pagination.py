@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 from chat.presenters.answer import Answer
 from chat.protocol.errors import ApiError
-from chat.protocol.members import ADDRESS
+from chat.protocol.member_types import ADDRESS
 
 MAX_PAGE: Final = 1000
 # Ten digits.

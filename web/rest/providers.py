@@ -19,8 +19,8 @@ from chat.presenters.providers import (
     present_provider,
 )
 from chat.runs.providers.changes import change_provider, create_provider, delete_provider
-from chat.runs.providers.checks import request_check
 from chat.runs.providers.offered_models import save_models
+from chat.runs.providers.provider_checks import request_check
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented
 from web.rest.provider_bodies import (

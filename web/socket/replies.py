@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from chat.presenters.approvals import DECISIONS
 from chat.presenters.turns import StartedRunAnswer
-from chat.protocol.members import Id, choice, doc
+from chat.protocol.member_types import Id, choice, doc
 from chat.protocol.states import Status
 from web.rest.error_answer import ErrorMembers
 

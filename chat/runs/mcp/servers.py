@@ -15,7 +15,7 @@ from chat.models import McpCredential
 from chat.models.mcp_server import McpServer, McpStatus
 from chat.protocol.errors import ApiError
 from chat.protocol.tasks import DEFAULT_QUEUE, LIST_MCP_TOOLS
-from chat.runs.mcp import rules
+from chat.runs.mcp import server_rules
 from chat.runs.task_queue import UNREACHABLE, send_message
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ PATIENCE: Final = timedelta(seconds=30)
 
 def create_server(user: User, fields: Mapping[str, Any]) -> McpServer:
     """Create a server, and request the list of its tools. Raises ApiError."""
-    rules.check(McpServer(**fields).edited)
+    server_rules.check(McpServer(**fields).edited)
     if McpServer.objects.count() >= MAX_SERVERS:
         raise ApiError("too_many_mcp_servers", max=MAX_SERVERS)
     try:
@@ -42,7 +42,7 @@ def create_server(user: User, fields: Mapping[str, Any]) -> McpServer:
 def change_server(server: McpServer, fields: Mapping[str, Any]) -> None:
     """Change these fields of a server, and request the list of its tools. Raises ApiError."""
     changed = server.edited | dict(fields)
-    rules.check(changed, is_demo_command=server.is_demo and changed["command"] == server.command)
+    server_rules.check(changed, is_demo_command=server.is_demo and changed["command"] == server.command)
     if changed["command"] != server.command:
         fields = {**fields, "is_demo": False}
     try:

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct
 
-from chat.sessions.foreign_exports.attachments import SOURCE
 from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.foreign_exports.reading import decode, moment, whole
+from chat.sessions.foreign_exports.foreign_objects import decode, moment, whole
+from chat.sessions.foreign_exports.question_files import SOURCE
 from chat.sessions.foreign_exports.tree import Conversation, Node, span_of
 
 # Marks of sources that only ChatGPT's page can display.

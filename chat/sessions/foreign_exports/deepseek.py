@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct
 
+from chat.sessions.foreign_exports.answer_parts import Passage, chain
 from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.foreign_exports.passages import Passage, chain
-from chat.sessions.foreign_exports.reading import decode, kind_of, moment
+from chat.sessions.foreign_exports.foreign_objects import decode, kind_of, moment
 from chat.sessions.foreign_exports.tree import Conversation, Node, span_of
 
 _OF_QUESTIONS: Final = ("REQUEST", "FILE")

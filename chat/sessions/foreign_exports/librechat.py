@@ -7,10 +7,10 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from chat.sessions.foreign_exports.attachments import SOURCE
 from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.foreign_exports.pictures import urls_in
-from chat.sessions.foreign_exports.reading import Unreadable, decode, moment
+from chat.sessions.foreign_exports.foreign_objects import Unreadable, decode, moment
+from chat.sessions.foreign_exports.inline_pictures import urls_in
+from chat.sessions.foreign_exports.question_files import SOURCE
 from chat.sessions.foreign_exports.tree import Conversation, Node
 
 _LIKES: Final = {"thumbsUp": True, "thumbsDown": False}

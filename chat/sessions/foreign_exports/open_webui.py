@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct
 
-from chat.sessions.foreign_exports.attachments import SOURCE
 from chat.sessions.foreign_exports.elements import Path
+from chat.sessions.foreign_exports.foreign_objects import Unreadable, decode, moment, whole
+from chat.sessions.foreign_exports.inline_pictures import urls_in
 from chat.sessions.foreign_exports.output_items import read_output
-from chat.sessions.foreign_exports.pictures import urls_in
-from chat.sessions.foreign_exports.reading import Unreadable, decode, moment, whole
+from chat.sessions.foreign_exports.question_files import SOURCE
 from chat.sessions.foreign_exports.tree import Conversation, Node
 
 _DETAILS: Final = re.compile(r'<details type="(reasoning|tool_calls|code_interpreter)"')

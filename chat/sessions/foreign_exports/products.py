@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from chat.sessions.foreign_exports import chatgpt, claude, deepseek, librechat, open_webui
-from chat.sessions.foreign_exports.reading import Unreadable, decode
+from chat.sessions.foreign_exports.foreign_objects import Unreadable, decode
 from chat.sessions.foreign_exports.tree import Conversation
 
 WHAT_TO_CHOOSE: Final = (

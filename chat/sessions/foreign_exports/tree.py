@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.foreign_exports.reading import Remark, Unreadable
+from chat.sessions.foreign_exports.foreign_objects import Remark, Unreadable
 from chat.sessions.portable import format as f
 
 # The text of the question of an answer that has none in the product, such as a greeting.

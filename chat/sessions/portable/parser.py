@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from chat.protocol.errors import ApiError
-from chat.sessions.portable import rules
+from chat.sessions.portable import tree_rules
 from chat.sessions.portable.format import Portable
 
 _PATH: Final = re.compile(r" - at `\$(.*)`$")
@@ -25,7 +25,7 @@ def parse(data: Mapping[str, Any], now: datetime) -> Portable:
         portable = msgspec.convert(data, Portable)
     except msgspec.ValidationError as error:
         raise _api_error(str(error)) from None
-    rules.check(portable.messages, now)
+    tree_rules.check(portable.messages, now)
     return portable
 
 

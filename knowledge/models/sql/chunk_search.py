@@ -11,8 +11,8 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from knowledge.models.file import File
-from knowledge.texts.languages import Language, detect_language
 from knowledge.texts.normal_form import normal_form, query_words
+from knowledge.texts.text_language import Language, detect_language
 
 # Chunks of each ranking that take part in the fusion.
 DEPTH: Final = 60

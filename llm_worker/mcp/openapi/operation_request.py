@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from knowledge.fetching.client import GuardedRequest
+from knowledge.fetching.guarded_client import GuardedRequest
 from llm_worker.mcp.configuration import CallFailed
 from llm_worker.mcp.openapi.api_operations import BODY, Place
 

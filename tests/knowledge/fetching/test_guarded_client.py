@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from knowledge.fetching.client import GuardedRequest, RequestLimits, send
 from knowledge.fetching.connector import resolve_host
+from knowledge.fetching.guarded_client import GuardedRequest, RequestLimits, send
 from knowledge.fetching.page import fetch_page, fetch_text
 from knowledge.fetching.refusal import UrlRefused
 

@@ -11,7 +11,7 @@ from chat.transcript.entries import Document
 from chat.transcript.packets import Blocks, fold
 from llm_worker.loop.emitter import Emitter
 from llm_worker.loop.state import RunState
-from llm_worker.request.documents import render_found
+from llm_worker.request.numbered_documents import render_found
 from llm_worker.stream.think_tags import split_untagged
 
 pytestmark = pytest.mark.pure
@@ -106,7 +106,7 @@ def test_the_text_shown_equals_the_text_saved_and_can_be_stored_and_sent(deltas,
     shown, state = played(*pieces)
     seen = fold(shown.placed)
     if state.has_untagged_thinking:
-        # Was shown as text; a snapshot at the end of the run shows what is saved (completion.py).
+        # Was shown as text; a snapshot at the end of the run shows what is saved (attempt_completion.py).
         assert split_untagged(seen.text) == (state.reasoning, state.text)
     else:
         assert (seen.text, seen.reasoning) == (state.text, state.reasoning)

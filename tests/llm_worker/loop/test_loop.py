@@ -20,7 +20,7 @@ from llm_worker.loop.loop import run_llm_loop
 from llm_worker.loop.round_runner import LoopDeps
 from llm_worker.loop.state import RunState, Utterance
 from llm_worker.loop.stored_round import AgentReport, NewRound
-from llm_worker.request.documents import Numbering
+from llm_worker.request.numbered_documents import Numbering
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.tools.current_time import CurrentTime
 from llm_worker.tools.research_agent import ResearchAgent

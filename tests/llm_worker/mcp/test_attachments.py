@@ -12,7 +12,7 @@ from django.utils import timezone
 from chat.models import McpCatalog, McpRequest, McpServer
 from knowledge.files import blobs
 from knowledge.models import File
-from llm_worker.mcp import attachments
+from llm_worker.mcp import server_resources
 from llm_worker.mcp.configuration import CallFailed
 from tests import factories
 from tests.dot import DOT
@@ -65,14 +65,14 @@ async def test_a_server_over_stdio_is_asked_for_its_texts_pictures_and_prompts(
     assert [one.name for one in listed.prompts] == ["greet"]
 
     def read(uri: str) -> Any:
-        return client.connections.ask(tests, lambda sdk: attachments.read_resource(sdk, uri))
+        return client.connections.ask(tests, lambda sdk: server_resources.read_resource(sdk, uri))
 
     assert await read("tests://notes/today.txt") == (b"Flut um neun", "text/plain")
     assert await read("tests://dot") == (DOT, "image/png")
     with pytest.raises(CallFailed):
         await read("tests://broken")
     filled = await client.connections.ask(
-        tests, lambda sdk: attachments.fill_prompt(sdk, "greet", {"name": "Ada"})
+        tests, lambda sdk: server_resources.fill_prompt(sdk, "greet", {"name": "Ada"})
     )
     assert filled == "Greet Ada in English."
 

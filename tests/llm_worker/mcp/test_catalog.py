@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from mcp_types import Prompt, Resource
 
-from llm_worker.mcp.catalog import describe_catalog
-from llm_worker.mcp.pages import Catalog
+from llm_worker.mcp.listing_pages import Catalog
+from llm_worker.mcp.server_catalog import describe_catalog
 
 pytestmark = pytest.mark.pure
 

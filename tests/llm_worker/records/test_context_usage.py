@@ -14,10 +14,10 @@ from llm_worker.loop.brief import Brief
 from llm_worker.loop.cycle import build_cycle
 from llm_worker.records.context_usage import PARTS, ContextUsage
 from llm_worker.records.window_usage import WindowUsage
-from llm_worker.request import tokens as counted
-from llm_worker.request.message import total_tokens
+from llm_worker.request import token_counters as counted
 from llm_worker.request.message_renderer import MessageRenderer
-from llm_worker.request.tokens import estimate_tokens
+from llm_worker.request.model_message import total_tokens
+from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.tools import select_tools
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.records.test_window_usage import brief

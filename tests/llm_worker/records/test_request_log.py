@@ -15,7 +15,7 @@ from chat.models import Run, SentRequest, ToolCall
 from llm_worker.records.request_log import AttemptRequests, save_sent_requests
 from llm_worker.records.request_recorder import RequestRecorder
 from llm_worker.request.api_messages import to_api_messages
-from llm_worker.request.message import LanguageModelInput, Message
+from llm_worker.request.model_message import LanguageModelInput, Message
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

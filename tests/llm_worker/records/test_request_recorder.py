@@ -10,7 +10,7 @@ from chat.transcript.entries import Call, Image
 from llm_worker.records.request_recorder import RequestRecorder
 from llm_worker.request import prefix
 from llm_worker.request.api_messages import to_api_messages
-from llm_worker.request.message import LanguageModelInput, Message
+from llm_worker.request.model_message import LanguageModelInput, Message
 
 pytestmark = pytest.mark.pure
 

@@ -11,7 +11,7 @@ from chat.transcript.token_factor import Measured
 from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import count_tokens
 from llm_worker.records.token_calibration import ReportedRequest, TokenCalibration
-from llm_worker.request.message import Message
+from llm_worker.request.model_message import Message
 from llm_worker.upstream.model_request import Model, Request
 
 pytestmark = pytest.mark.pure

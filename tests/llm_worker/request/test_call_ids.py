@@ -11,7 +11,7 @@ from chat.transcript.dialect import SERVER_CALL_IDS, SHORT_CALL_IDS
 from chat.transcript.entries import Call
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.call_ids import refused_ids, with_accepted_ids
-from llm_worker.request.message import Message
+from llm_worker.request.model_message import Message
 
 pytestmark = pytest.mark.pure
 

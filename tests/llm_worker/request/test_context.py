@@ -8,8 +8,8 @@ from chat.transcript.entries import Block, Call, Entry, Round
 from chat.transcript.tokens import count_tokens
 from llm_worker.request.context import Budget, ContextTooLong, build_context, request_budget
 from llm_worker.request.history import MAX_LISTED_FILES
-from llm_worker.request.message import arguments_json
 from llm_worker.request.message_renderer import OMITTED_RESPONSE, with_sent_at
+from llm_worker.request.model_message import arguments_json
 from llm_worker.request.prompt_parts import PromptParts
 from tests.llm_worker.notation import GONE_COSTS, SENT_AT, built, given, shown, text_file
 

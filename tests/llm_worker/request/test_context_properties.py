@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chat.transcript.entries import Block, Call, Document, Entry, Image, Round, TextFile
 from llm_worker.request.context import Budget, Context, ContextTooLong, build_context
-from llm_worker.request.message import Message, total_tokens
+from llm_worker.request.model_message import Message, total_tokens
 from llm_worker.request.prompt_parts import PromptParts
 from tests.examples import examples
 

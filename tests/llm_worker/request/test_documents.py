@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.transcript.entries import Document, Passage
-from llm_worker.request.documents import Numbering, render_found, render_provided
+from llm_worker.request.numbered_documents import Numbering, render_found, render_provided
 
 pytestmark = pytest.mark.pure
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.transcript.entries import Document
-from llm_worker.request.documents import render_found
+from llm_worker.request.numbered_documents import render_found
 from llm_worker.request.truncation import SHORTEST_TOKENS, truncate
 
 pytestmark = pytest.mark.pure

@@ -3,7 +3,7 @@
 import pytest
 
 from chat.transcript.tokens import count_tokens
-from llm_worker.request import tokens
+from llm_worker.request import token_counters
 from llm_worker.request.message_renderer import OMITTED_RESPONSE, OMITTED_RESPONSE_TOKENS, SENT_AT_TOKENS
 from llm_worker.request.truncation import NOTE_TOKENS
 
@@ -11,18 +11,18 @@ pytestmark = pytest.mark.pure
 
 
 def test_stored_counts_are_used():
-    assert tokens.estimate_tokens("some words", 7) == 7
-    assert tokens.estimate_tokens("some words", 0) == count_tokens("some words") == 2
+    assert token_counters.estimate_tokens("some words", 7) == 7
+    assert token_counters.estimate_tokens("some words", 0) == count_tokens("some words") == 2
 
 
 @pytest.mark.parametrize("tokenizer", ["", "cl100k_base", "no such encoding"])
 def test_default_and_missing_encodings_have_no_exact_counter(tokenizer):
-    assert tokens.exact_counter(tokenizer) is None
+    assert token_counters.exact_counter(tokenizer) is None
 
 
 @pytest.mark.slow
 def test_an_exact_count_ignores_the_stored_one():
-    count = tokens.exact_counter("o200k_base")
+    count = token_counters.exact_counter("o200k_base")
     assert count
     assert count("HTMLParserXMLHttpRequest ", 1) == count("HTMLParserXMLHttpRequest ", 0) == 6
 
@@ -42,8 +42,8 @@ def test_the_constants_of_fixed_texts_cover_their_token_counts():
 
 
 def test_the_cache_of_counts_is_bounded(monkeypatch):
-    monkeypatch.setattr(tokens, "_known", {})
-    monkeypatch.setattr(tokens, "MOST_KNOWN", 3)
+    monkeypatch.setattr(token_counters, "_known", {})
+    monkeypatch.setattr(token_counters, "MOST_KNOWN", 3)
     for text in ("a b", "c d e", "a b", "f", "g h", "i"):
-        assert tokens.estimate_tokens(text, 0) == count_tokens(text)
-        assert len(tokens._known) <= 3
+        assert token_counters.estimate_tokens(text, 0) == count_tokens(text)
+        assert len(token_counters._known) <= 3

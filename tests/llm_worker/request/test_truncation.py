@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chat.transcript.entries import Call, Entry, Round
 from chat.transcript.tokens import count_tokens
 from llm_worker.request.context import REMINDER_TOKENS, Budget, ContextTooLong, build_context
-from llm_worker.request.message import Message
+from llm_worker.request.model_message import Message
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.request.truncation import LATER_TOKENS, SHORTEST_TOKENS, token_limits, truncate
 from tests.llm_worker.notation import SENT_AT

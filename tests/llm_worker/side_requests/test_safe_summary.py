@@ -10,7 +10,7 @@ import pytest
 
 from chat.models import ModelConfig
 from llm_worker.side_requests.artifact import Artifact, Failure, refusal
-from llm_worker.side_requests.excerpts import Excerpt
+from llm_worker.side_requests.document_excerpts import Excerpt
 from llm_worker.side_requests.safe_summary import (
     Found,
     SafeSummaries,
@@ -18,7 +18,7 @@ from llm_worker.side_requests.safe_summary import (
     build_request,
     load_secondary,
 )
-from llm_worker.upstream.completion import Completion
+from llm_worker.upstream.chat_completion import Completion
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model, Request
 

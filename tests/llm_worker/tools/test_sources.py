@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chat.transcript.entries import Document
-from llm_worker.request.documents import render_found
+from llm_worker.request.numbered_documents import render_found
 from llm_worker.tools import READ_FILE, SEARCH_PROJECT
 from llm_worker.tools.read_file import DEFAULT_CHARACTERS, MAX_CHARACTERS
 from llm_worker.tools.tool import NoSources, ToolFailed

@@ -14,7 +14,7 @@ from llm_worker.loading.branch import load_branch
 from llm_worker.loading.branch_summaries import SIZES, ModelWindow
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.prompt_parts import SUMMARY
-from llm_worker.request.tokens import estimate_tokens
+from llm_worker.request.token_counters import estimate_tokens
 from tests.factories import create_summary
 from tests.llm_worker.outcomes import ended
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from chat.transcript.token_usage import TokenUsage
-from llm_worker.request.message import Message
-from llm_worker.upstream.completion import Completion
+from llm_worker.request.model_message import Message
+from llm_worker.upstream.chat_completion import Completion
 from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta
 from llm_worker.upstream.llm import LanguageModels
 from llm_worker.upstream.model_request import Model, Request

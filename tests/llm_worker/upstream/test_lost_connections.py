@@ -11,7 +11,7 @@ import httpx2
 import pytest
 import uvloop
 
-from llm_worker.request.message import Message
+from llm_worker.request.model_message import Message
 from llm_worker.upstream.deltas import ModelFailed, TextDelta
 from llm_worker.upstream.llm import LanguageModels
 from llm_worker.upstream.model_request import Model, Request

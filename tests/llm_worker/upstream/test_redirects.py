@@ -2,7 +2,7 @@
 
 import pytest
 
-from llm_worker.request.message import Message
+from llm_worker.request.model_message import Message
 from llm_worker.upstream.deltas import ModelFailed, TextDelta
 from llm_worker.upstream.llm import LanguageModels
 from llm_worker.upstream.model_request import Model, Request

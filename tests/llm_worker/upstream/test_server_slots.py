@@ -10,7 +10,7 @@ from redis.exceptions import ConnectionError as RedisIsAway
 from chat.infrastructure import log_context
 from chat.infrastructure.redis_client import close_async_redis
 from chat.infrastructure.server_waits import read_waits
-from llm_worker.request.message import Message
+from llm_worker.request.model_message import Message
 from llm_worker.upstream import server_slots
 from llm_worker.upstream.llm import LanguageModels
 from llm_worker.upstream.model_request import Model, Request

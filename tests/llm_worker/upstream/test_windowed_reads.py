@@ -8,7 +8,7 @@ import uvloop
 from aiohttp.client_proto import ResponseHandler
 
 from chat.log.flush_window import FlushWindow
-from llm_worker.request.message import Message
+from llm_worker.request.model_message import Message
 from llm_worker.upstream import windowed_reads
 from llm_worker.upstream.deltas import ModelFailed, TextDelta
 from llm_worker.upstream.llm import LanguageModels

@@ -17,7 +17,7 @@ from chat.knowledge_bases import documents, members
 from chat.models import StoredBytes
 from chat.sweeper.files import take_over
 from ingest import extraction, fetching
-from ingest.reader.outcome import Outcome
+from ingest.reader.reading_outcome import Outcome
 from knowledge.fetching.page import FetchedPage
 from knowledge.fetching.refusal import UrlRefused
 from knowledge.files import blobs

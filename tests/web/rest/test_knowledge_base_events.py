@@ -10,7 +10,7 @@ import pytest
 from chat.events import session_list
 from chat.infrastructure.redis_client import sync_redis
 from ingest import extraction
-from ingest.reader.outcome import Outcome
+from ingest.reader.reading_outcome import Outcome
 from ingest.vectors import compute_waiting
 from knowledge.models import ChunkVector, KnowledgeBase
 from tests import factories

@@ -9,7 +9,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from chat.models import ModelConfig, Provider, Run
-from chat.runs.providers import checks
+from chat.runs.providers import provider_checks
 from tests import factories
 from tests.secrets_keys import SECOND
 
@@ -324,7 +324,7 @@ def test_a_check_that_never_ended_is_requested_again(
     provider = added(root)
     offer(root, provider, "large")
     root.post(f"{PROVIDERS}{provider}/check/", {}, format="json")
-    monkeypatch.setattr(checks, "PATIENCE", -checks.PATIENCE)
+    monkeypatch.setattr(provider_checks, "PATIENCE", -provider_checks.PATIENCE)
     again = root.post(f"{PROVIDERS}{provider}/check/", {}, format="json").json()["latest_check"]
     assert again["model"] == "large"
 

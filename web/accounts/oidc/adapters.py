@@ -13,8 +13,8 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from requests import RequestException
 
-from web.accounts.oidc.admission import admit
-from web.accounts.oidc.provider import Provider
+from web.accounts.oidc.oidc_admission import admit
+from web.accounts.oidc.oidc_provider import Provider
 from web.accounts.oidc.refusals import LoginRefused, refuse
 from web.accounts.reauthentication import CONFIRMED_AT
 

@@ -23,8 +23,8 @@ from web.accounts.account_deletion import PasswordAgain
 from web.accounts.first_admin import is_setup_token
 from web.accounts.login_attempt import address_of, charge, link_attempt, spend
 from web.accounts.oidc.adapters import SocialAccounts
-from web.accounts.oidc.admission import Intent
-from web.accounts.oidc.provider import Endpoints
+from web.accounts.oidc.oidc_admission import Intent
+from web.accounts.oidc.oidc_provider import Endpoints
 from web.accounts.oidc.refusals import refuse
 from web.accounts.reauthentication import MAX_AGE_S, has_password, is_fresh
 from web.accounts.registration import find_invitation

@@ -21,7 +21,7 @@ from web.accounts.account_deletion import PasswordAgain
 from web.accounts.device_names import read_device_name
 from web.accounts.passkeys import stored
 from web.accounts.passkeys.ceremonies import PasskeyRefused, begin_addition, finish_addition
-from web.accounts.passkeys.login import PasskeyAnswer, options_view, unaccepted_message
+from web.accounts.passkeys.passkey_login import PasskeyAnswer, options_view, unaccepted_message
 from web.accounts.passkeys.relying_party import domain_of
 from web.accounts.reauthentication import WithPasswordMixin, has_password
 from web.accounts.second_factor.codes import has_app, new_recovery_codes

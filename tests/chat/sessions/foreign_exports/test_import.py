@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from chat.models import MessageFile, Run, Session, ToolCall
-from chat.sessions.foreign_exports import importer
+from chat.sessions.foreign_exports import foreign_importer
 from tests.chat.sessions.foreign_exports import examples
 
 pytestmark = pytest.mark.django_db
@@ -136,8 +136,8 @@ def test_a_chat_that_was_deleted_for_good_is_imported_anew_before_the_sweeper_ha
 def test_a_request_without_time_left_is_continued_by_the_next(
     client: APIClient, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importer.import_conversations, "__defaults__", (1e-9,))
-    monkeypatch.setattr(importer, "_FAILED_IMPORT_FACTOR", 1e15)
+    monkeypatch.setattr(foreign_importer.import_conversations, "__defaults__", (1e-9,))
+    monkeypatch.setattr(foreign_importer, "_FAILED_IMPORT_FACTOR", 1e15)
     file = [examples.chatgpt(conversation_id=f"c-{number}") for number in range(3)]
     answers = [bring_in(client, file).json() for _ in range(4)]
     assert [one["is_complete"] for one in answers] == [False, False, False, True]

@@ -8,8 +8,8 @@ from msgspec import json
 
 from chat.sessions.foreign_exports import chatgpt, claude, deepseek, librechat, open_webui
 from chat.sessions.foreign_exports.elements import Element
-from chat.sessions.foreign_exports.pictures import MAX_PICTURES, lift
-from chat.sessions.foreign_exports.reading import Unreadable
+from chat.sessions.foreign_exports.foreign_objects import Unreadable
+from chat.sessions.foreign_exports.inline_pictures import MAX_PICTURES, lift
 from chat.sessions.foreign_exports.tree import Conversation
 
 pytestmark = [pytest.mark.pure, pytest.mark.slow]

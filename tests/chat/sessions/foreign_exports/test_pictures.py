@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from chat.models import MessageFile, Session, StoredBytes, ToolCall
-from chat.sessions.foreign_exports import pictures
+from chat.sessions.foreign_exports import inline_pictures
 from knowledge.models import File
 from tests.chat.sessions.foreign_exports import examples
 from tests.chat.sessions.foreign_exports.test_import import bring_in
@@ -165,7 +165,7 @@ def test_more_pictures_than_a_message_may_have_are_remarked(client: APIClient) -
 def test_pictures_beyond_the_limit_of_a_chat_are_remarked(
     client: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pictures, "MAX_PICTURES", 1)
+    monkeypatch.setattr(inline_pictures, "MAX_PICTURES", 1)
     chat = open_webui({"files": [{"type": "image", "url": URL}] * 2})
     answer = bring_in(client, [chat]).json()
     assert [one["code"] for one in answer["remarks"]] == ["invalid_value"]
@@ -175,7 +175,7 @@ def test_pictures_beyond_the_limit_of_a_chat_are_remarked(
 def test_pictures_count_for_no_limit_of_a_conversation(
     client: APIClient, monkeypatch: pytest.MonkeyPatch, media: Path
 ) -> None:
-    monkeypatch.setattr(pictures.f, "MAX_BYTES", 3_000)
+    monkeypatch.setattr(inline_pictures.f, "MAX_BYTES", 3_000)
     large = png() + b"\0" * 10_000
     answer = bring_in(client, [open_webui({"files": [{"type": "image", "url": data_url(large)}]})]).json()
     assert (answer["refused"], contents_in(media)) == ([], [large])

@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 
 from chat.models import MessageFile, Session
 from chat.protocol.errors import ApiError
-from chat.sessions.foreign_exports import archive, importer
+from chat.sessions.foreign_exports import export_zip, foreign_importer
 from knowledge.models import File
 from tests.chat.sessions.foreign_exports.examples import chatgpt
 from tests.chat.sessions.foreign_exports.test_import import bring_in
@@ -88,8 +88,8 @@ def test_a_zip_that_is_sent_again_or_unpacked_adds_nothing(client: APIClient, al
 def test_a_request_without_time_left_is_continued_by_the_next(
     client: APIClient, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importer.import_conversations, "__defaults__", (1e-9,))
-    monkeypatch.setattr(importer, "_FAILED_IMPORT_FACTOR", 1e15)
+    monkeypatch.setattr(foreign_importer.import_conversations, "__defaults__", (1e-9,))
+    monkeypatch.setattr(foreign_importer, "_FAILED_IMPORT_FACTOR", 1e15)
     file = zipped(*((f"conversations-00{number}.json", chats(f"c-{number}")) for number in range(3)))
     answers = [bring_in(client, file).json() for _ in range(4)]
     assert [one["is_complete"] for one in answers] == [False, False, False, True]
@@ -244,7 +244,7 @@ def test_entries_that_are_not_read_may_unpack_to_anything_and_are_written_nowher
 def test_too_many_files_with_conversations_are_refused(
     client: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive, "MAX_PARTS", 2)
+    monkeypatch.setattr(export_zip, "MAX_PARTS", 2)
     answer = bring_in(client, zipped(*((f"conversations-{n}.json", chats(f"c-{n}")) for n in range(3))))
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid_value")
 
@@ -393,7 +393,7 @@ class TestFiles:
             assert contents_in(media) == [TIDES]
             raise ApiError("too_many_files")
 
-        monkeypatch.setattr(importer, "store_session", refuse)
+        monkeypatch.setattr(foreign_importer, "store_session", refuse)
         conversations = with_files({"id": "file-a", "name": "a.txt"})
         answer = bring_in(client, zipped(("conversations.json", conversations), ("file-a.txt", TIDES))).json()
         assert [one["code"] for one in answer["refused"]] == ["too_many_files"]

@@ -15,8 +15,8 @@ from chat.transcript.tokens import count_tokens
 from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember, Project
 from llm_worker.attempt.runtime import Runtime
 from llm_worker.prompts import prompt
-from llm_worker.request.message import call_text
 from llm_worker.request.message_renderer import OMITTED_RESPONSE
+from llm_worker.request.model_message import call_text
 from llm_worker.tools.knowledge_base_search import INDEXING, NOTHING
 from tests import factories
 from tests.indexed import add_indexed

@@ -2,7 +2,7 @@
 
 from chat.transcript.encodings import DEFAULT, installed_encodings
 from chat.transcript.tokens import count_tokens
-from llm_worker.request.message import TokenCounter
+from llm_worker.request.model_message import TokenCounter
 
 # Counts of repeated texts that have no stored count: prompts in every run, tool responses in every cycle; and, in
 # another encoding than the default, all texts of requests that come close to the budget.

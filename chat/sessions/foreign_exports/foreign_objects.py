@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 import msgspec
 
 from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.portable.rules import EARLIEST
+from chat.sessions.portable.tree_rules import EARLIEST
 from knowledge.files.file_names import extension
 from knowledge.files.file_types import IMAGES
 

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import json
 
-from ingest.reader.outcome import (
+from ingest.reader.reading_outcome import (
     MAX_TEXT_CHARACTERS,
     Outcome,
     ReadText,

@@ -2,7 +2,7 @@
 
 from chat.models import McpCredential, McpServer
 from chat.models.mcp_server import Transport
-from chat.runs.mcp import rules
+from chat.runs.mcp import server_rules
 from llm_worker.mcp.configuration import Configuration, ServerUnavailable
 
 
@@ -12,11 +12,11 @@ def configuration_of(server: McpServer, credential: McpCredential | None = None)
     itself uses by now.
     """
     is_stdio = server.transport == Transport.STDIO
-    if is_stdio and not (server.is_demo or rules.is_allowed(server.command[0])):
+    if is_stdio and not (server.is_demo or server_rules.is_allowed(server.command[0])):
         detail = f"MCP_COMMANDS does not name {server.command[0]}."
         raise ServerUnavailable("The server is not set up.", detail)
     variables = [*server.env.values(), *server.headers.values()]
-    if refused := next(filter(rules.is_own_variable, variables), ""):
+    if refused := next(filter(server_rules.is_own_variable, variables), ""):
         raise ServerUnavailable("The server is not set up.", f"{refused} is not given to MCP servers.")
     is_api = server.transport == Transport.OPENAPI
     return Configuration(

@@ -19,11 +19,11 @@ from chat.presenters.foreign_imports import ConversationRemark, ImportedConversa
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import count_values, storable
 from chat.sessions.deletion import delete_for_good
-from chat.sessions.foreign_exports.attachments import Contents, attached, take_sources
 from chat.sessions.foreign_exports.elements import Content, Element, Path, line_of, split
-from chat.sessions.foreign_exports.pictures import Lifted, lift
+from chat.sessions.foreign_exports.foreign_objects import Remark, Unreadable
+from chat.sessions.foreign_exports.inline_pictures import Lifted, lift
 from chat.sessions.foreign_exports.products import product_of
-from chat.sessions.foreign_exports.reading import Remark, Unreadable
+from chat.sessions.foreign_exports.question_files import Contents, attached, take_sources
 from chat.sessions.foreign_exports.tree import Conversation, build
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import Origin, store_session

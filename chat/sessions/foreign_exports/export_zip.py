@@ -13,7 +13,7 @@ from typing import IO, Final, NamedTuple
 
 from chat.protocol.errors import ApiError
 from chat.sessions.foreign_exports import chatgpt
-from chat.sessions.foreign_exports.importer import Part
+from chat.sessions.foreign_exports.foreign_importer import Part
 from chat.sessions.foreign_exports.products import WHAT_TO_CHOOSE
 from chat.sessions.portable.zip_reader import ZipReader, refusal
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from msgspec import structs
 
 from chat.protocol.errors import ApiError
-from chat.sessions.foreign_exports.pictures import IN_MARKDOWN, REFERENCE, Picture
+from chat.sessions.foreign_exports.inline_pictures import IN_MARKDOWN, REFERENCE, Picture
 from chat.sessions.foreign_exports.tree import LEFT_OUT
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import check_room

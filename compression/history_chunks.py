@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from compression.prompt import Frame
-from llm_worker.request.message import TOKENS_PER_MESSAGE, Message, TokenCounter, total_tokens
+from llm_worker.request.model_message import TOKENS_PER_MESSAGE, Message, TokenCounter, total_tokens
 
 # The share of a full request for recent messages: they are context only, the older ones are summarised.
 RECENT_SHARE = 0.25

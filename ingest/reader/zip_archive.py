@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-from ingest.reader.outcome import MAX_TEXT_CHARACTERS, Unreadable
+from ingest.reader.reading_outcome import MAX_TEXT_CHARACTERS, Unreadable
 from ingest.reader.text import decode_with_note
 from ingest.reader.xml_check import check_xml, looks_like_xml
 

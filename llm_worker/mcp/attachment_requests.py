@@ -23,10 +23,10 @@ from knowledge.models import File
 from llm_worker.database import Database
 from llm_worker.mcp.configuration import CallFailed, CallLost, ServerUnavailable
 from llm_worker.mcp.connections import Connections
-from llm_worker.mcp.rows import configuration_of
+from llm_worker.mcp.server_endpoint import configuration_of
 
 if TYPE_CHECKING:
-    from llm_worker.mcp.attachments import ReadResource
+    from llm_worker.mcp.server_resources import ReadResource
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ async def answer_request(request_id: str, database: Database, connections: Conne
         return
     request, credential = found
     try:
-        attachments: Any = await asyncio.to_thread(import_module, "llm_worker.mcp.attachments")
+        attachments: Any = await asyncio.to_thread(import_module, "llm_worker.mcp.server_resources")
         configuration = configuration_of(request.server, credential)
         if request.kind == McpRequestKind.PROMPT:
             text = await connections.ask(

@@ -9,7 +9,7 @@ from llm_worker.stream.sanitiser import clean
 if TYPE_CHECKING:
     from mcp_types import Prompt, PromptArgument, Resource
 
-    from llm_worker.mcp.pages import Catalog
+    from llm_worker.mcp.listing_pages import Catalog
 
 MAX_URI: Final = 2_000
 MAX_NAME: Final = 200

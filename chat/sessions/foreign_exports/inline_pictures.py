@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from chat.protocol.errors import ApiError
 from chat.sessions.foreign_exports.elements import Content, Element
-from chat.sessions.foreign_exports.reading import Unreadable
+from chat.sessions.foreign_exports.foreign_objects import Unreadable
 from chat.sessions.portable import format as f
 from knowledge.files.file_names import extension
 from knowledge.files.file_types import IMAGES
