@@ -4,7 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from psycopg.types.json import Jsonb
+
+from chat.models.run_spending import spending_columns
+from chat.models.sql.run_setups import SetupParameters
 from chat.models.tool_call import ToolCall
+from chat.models.upstream_failure import upstream_columns
 from chat.protocol.states import STOP_REASONS, Status
 from chat.protocol.upstream_error import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.wire import Error, StopReason
@@ -13,6 +18,7 @@ from chat.transcript.entries import Document
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.run_spending import RunSpending
 from chat.transcript.token_usage import TokenUsage
+from chat.transcript.tokens import count_tokens
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,32 @@ class RunOutcome:
     @property
     def stop_reason(self) -> StopReason:
         return STOP_REASONS[self.status]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of sql.runs.END, but for the run and its attempt."""
+        error, tokens = self.error, count_tokens(self.text)
+        context_usage = self.context_usage(tokens)
+        return {
+            "status": self.status.value,
+            "last_seq": self.last_seq,
+            "text": self.text,
+            "reasoning": self.reasoning,
+            "token_count": tokens,
+            "error_code": error.code if error else "",
+            "error_message": error.message if error else "",
+            "error_retryable": bool(error and error.retryable),
+            "time_to_first_token_ms": self.time_to_first_token_ms,
+            "reasoning_ms": self.reasoning_ms,
+            "cycles": self.cycles,
+            "finish_reason": self.finish.reason,
+            "finish_tokens": self.finish.tokens,
+            "context_usage": None if context_usage is None else Jsonb(context_usage),
+            **upstream_columns(self.upstream_error),
+            **self.usage._asdict(),
+            **spending_columns(self.spending),
+            **SetupParameters.from_setup(self.setup)._asdict(),
+        }
 
 
 def overall_stop_reason(statuses: Iterable[str]) -> StopReason:

@@ -15,7 +15,7 @@ from django.db.models.expressions import RawSQL
 from chat.models.lease import RUN_LEASE, Leased
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
-from chat.models.run_knowledge import KnowledgeAccess, RunKnowledgeFields
+from chat.models.run_knowledge import KnowledgeAccess, RunKnowledge, RunKnowledgeFields
 from chat.models.run_options import RunOptionsFields, options_are_known
 from chat.models.run_spending import RunSpendingFields, RunUsage, spending_columns
 from chat.models.session import Session
@@ -32,6 +32,8 @@ from chat.transcript.token_usage import TokenUsage
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+    from chat.models.outcome import RunOutcome
 
 # A run delivered sooner than this did not wait for a slot, so no other does: choosing a run is not worth its cost.
 HARDLY_WAITED = timedelta(milliseconds=250)
@@ -82,25 +84,25 @@ class RunQuerySet(RunUsage["Run"]):
         stopped = runs.STOP.first(run=run_id)
         return stopped.session_id if stopped else None
 
-    def end(self, run_id: UUID | str, attempt: int, status: Status, **parameters: Any) -> bool:
-        """Save the end and the answer of that attempt. False: the state machine forbids it, or another owns the run.
-
-        parameters: those of sql.runs.END except the ones above.
-        """
-        return runs.END.first(run=run_id, attempt=attempt, status=status.value, **parameters) is not None
+    def end(self, run_id: UUID | str, attempt: int, outcome: RunOutcome) -> bool:
+        """Save the end and the answer of that attempt. False: the state machine forbids it, or another owns the run."""
+        return runs.END.first(run=run_id, attempt=attempt, **outcome.parameters) is not None
 
     def spend(self, run_id: UUID | str, spent: RunSpending) -> None:
         """Store what the run has used by now. The caller has locked its row for its attempt."""
         runs.SPEND.first(run=run_id, **spending_columns(spent))
 
-    def go_on(self, run_id: UUID | str, **columns: Any) -> bool:
+    def go_on(self, run_id: UUID | str, dynamic_context: str, knowledge: RunKnowledge) -> bool:
         """Queue an ended run again, and reopen its turn, if its answer was cut at the output limit and has no replies.
 
-        columns: dynamic_context and those of RunKnowledgeFields, as they are now. The caller holds the session's lock.
-        False: the run cannot be continued.
+        dynamic_context, knowledge: as they are now. The caller holds the session's lock. False: the run cannot be
+        continued.
         """
         limit = timedelta(seconds=settings.RUN_DEADLINE_S)
-        return runs.GO_ON.first(run=run_id, limit=limit, **columns) is not None
+        columns = knowledge._asdict()
+        return (
+            runs.GO_ON.first(run=run_id, limit=limit, dynamic_context=dynamic_context, **columns) is not None
+        )
 
     def announce(self, run_id: UUID | str) -> tuple[UUID, TurnState | None] | None:
         """Mark an ended run as announced, under its session's lock; returns the session, and how its turn stands then,

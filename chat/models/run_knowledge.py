@@ -1,5 +1,8 @@
 """RunKnowledgeFields: the knowledge bases that a run may search, and how much of them its model may see."""
 
+from typing import NamedTuple
+from uuid import UUID
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
@@ -7,6 +10,14 @@ from django.db import models
 class KnowledgeAccess(models.TextChoices):
     FULL = "full"
     RESTRICTED = "restricted"
+
+
+class RunKnowledge(NamedTuple):
+    """The values of RunKnowledgeFields."""
+
+    knowledge_bases: list[UUID]
+    are_bases_picked: bool
+    knowledge_access: str
 
 
 class RunKnowledgeFields(models.Model):

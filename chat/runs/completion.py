@@ -7,17 +7,12 @@ nothing: the sweeper completes a committed end with the data in the database alo
 from uuid import UUID
 
 from django.db import transaction
-from psycopg.types.json import Jsonb
 
 from chat.events import session_events
 from chat.models import CitedDocument, Run, Session, ToolCall, Turn
 from chat.models.outcome import RunOutcome, overall_stop_reason
-from chat.models.run_spending import spending_columns
-from chat.models.sql.run_setups import SetupParameters
 from chat.models.sql.turns import TurnState
-from chat.models.upstream_failure import upstream_columns
 from chat.runs import titles, turn_queue
-from chat.transcript.tokens import count_tokens
 
 
 def commit_end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
@@ -27,41 +22,14 @@ def commit_end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
     the move. A run that is `stopping` can only end as stopped.
     """
     if not (end.citations or end.has_open_calls or end.never_ran):
-        return _end(run_id, attempt, end)
+        return Run.objects.end(run_id, attempt, end)
     with transaction.atomic():
-        ended = _end(run_id, attempt, end)
+        ended = Run.objects.end(run_id, attempt, end)
         if ended:
             ToolCall.objects.bulk_create(end.never_ran, ignore_conflicts=True)
             ToolCall.objects.abandon(run_id, end.reports)
             CitedDocument.objects.keep(Run.objects.values_list("message").get(pk=run_id)[0], end.citations)
     return ended
-
-
-def _end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
-    error, tokens = end.error, count_tokens(end.text)
-    context_usage = end.context_usage(tokens)
-    return Run.objects.end(
-        run_id,
-        attempt,
-        end.status,
-        last_seq=end.last_seq,
-        text=end.text,
-        reasoning=end.reasoning,
-        token_count=tokens,
-        error_code=error.code if error else "",
-        error_message=error.message if error else "",
-        error_retryable=bool(error and error.retryable),
-        **upstream_columns(end.upstream_error),
-        time_to_first_token_ms=end.time_to_first_token_ms,
-        reasoning_ms=end.reasoning_ms,
-        cycles=end.cycles,
-        finish_reason=end.finish.reason,
-        finish_tokens=end.finish.tokens,
-        context_usage=None if context_usage is None else Jsonb(context_usage),
-        **end.usage._asdict(),
-        **spending_columns(end.spending),
-        **SetupParameters.from_setup(end.setup)._asdict(),
-    )
 
 
 def announce(run_id: UUID) -> None:

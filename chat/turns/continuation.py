@@ -58,8 +58,7 @@ def continue_answer(run: Run) -> Continuation:
             raise ApiError("run_limit_reached")
         _admit(session, now.queue)
         context = prompt_blocks.run_context(session.agent, provided_context, beside.additional_context)
-        columns = knowledge_bases.run_columns(bases)
-        if not Run.objects.go_on(run.pk, dynamic_context=context, **columns):
+        if not Run.objects.go_on(run.pk, context, knowledge_bases.knowledge_of_run(bases)):
             raise ApiError("not_continuable")
         continued = _read(run.pk)
         call_after_commit(_open_log, continued)

@@ -1,7 +1,7 @@
 """Decides which knowledge bases a turn searches, and whether its models may read their contents (decision 0116)."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from chat.events import knowledge_bases as events
 from chat.infrastructure.after_commit import call_after_commit
 from chat.models import Session
-from chat.models.run_knowledge import KnowledgeAccess
+from chat.models.run_knowledge import KnowledgeAccess, RunKnowledge
 from chat.models.sql.messages import PICKED_BASES
 from chat.protocol.errors import ApiError
 from knowledge.bases.bound_bases import BoundBases
@@ -71,12 +71,8 @@ def accept_chosen(user_id: int, bases: Iterable[UUID]) -> None:
         call_after_commit(events.publish_accepted, base, user_id)
 
 
-def run_columns(bases: BoundBases) -> dict[str, Any]:
-    """Return the columns of RunKnowledgeFields. Bases that may not be searched are left out."""
+def knowledge_of_run(bases: BoundBases) -> RunKnowledge:
+    """Return what a run may search. Bases that may not be searched are left out."""
     known = bases.searchable
     access = KnowledgeAccess.RESTRICTED if bases.is_restricted else KnowledgeAccess.FULL
-    return {
-        "knowledge_bases": known,
-        "are_bases_picked": bases.are_picked,
-        "knowledge_access": str(access) if known else "",
-    }
+    return RunKnowledge(list(known), bases.are_picked, str(access) if known else "")

@@ -66,7 +66,7 @@ def regenerate_turn(question: ChatMessage, request: RegenerationRequest) -> Star
         columns = AnswerColumns.read(question, request.replace)
         insert, latest_event = _plan(session, question, request, columns, beside)
         context = prompt_blocks.run_context(session.agent, provided_context, beside.additional_context)
-        insert.set_on_runs(dynamic_context=context, **knowledge_bases.run_columns(bases))
+        insert.set_on_runs(dynamic_context=context, **knowledge_bases.knowledge_of_run(bases)._asdict())
         prompt_blocks.store(question, session, provided_context)
         if not columns.stays_aside:
             make_path_current(question)

@@ -194,7 +194,7 @@ def _turn_insert(
         dynamic_context=prompt_blocks.run_context(agent, provided, request.additional_context),
         forced_tool=plan.forced_tool,
         options=plan.options,
-        **knowledge_bases.run_columns(content.bases),
+        **knowledge_bases.knowledge_of_run(content.bases)._asdict(),
     )
     return replace(insert.with_new_question(request.models), most_runs=plan.snapshot.account.most_runs)
 
