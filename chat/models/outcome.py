@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from chat.models.run_spending import spending_columns
 from chat.models.sql.run_setups import SetupParameters
+from chat.models.sql.runs import END
 from chat.models.tool_call import ToolCall
 from chat.models.upstream_failure import upstream_columns
 from chat.protocol.states import STOP_REASONS, Status
@@ -50,9 +52,12 @@ class RunOutcome:
     def stop_reason(self) -> StopReason:
         return STOP_REASONS[self.status]
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters of sql.runs.END, but for the run and its attempt."""
+    def store(self, run_id: UUID | str, attempt: int) -> bool:
+        """Save the end and the answer of that attempt. False: the state machine forbids it, or another owns the run."""
+        return END.first(run=run_id, attempt=attempt, **self._parameters()) is not None
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the other parameters of END."""
         error, tokens = self.error, count_tokens(self.text)
         context_usage = self.context_usage(tokens)
         return {

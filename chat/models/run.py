@@ -33,8 +33,6 @@ from chat.transcript.token_usage import TokenUsage
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from chat.models.outcome import RunOutcome
-
 # A run delivered sooner than this did not wait for a slot, so no other does: choosing a run is not worth its cost.
 HARDLY_WAITED = timedelta(milliseconds=250)
 
@@ -83,10 +81,6 @@ class RunQuerySet(RunUsage["Run"]):
         """Move a run that a worker holds to `stopping`; return its session. None: not held, or stopping already."""
         stopped = runs.STOP.first(run=run_id)
         return stopped.session_id if stopped else None
-
-    def end(self, run_id: UUID | str, attempt: int, outcome: RunOutcome) -> bool:
-        """Save the end and the answer of that attempt. False: the state machine forbids it, or another owns the run."""
-        return runs.END.first(run=run_id, attempt=attempt, **outcome.parameters) is not None
 
     def spend(self, run_id: UUID | str, spent: RunSpending) -> None:
         """Store what the run has used by now. The caller has locked its row for its attempt."""

@@ -22,9 +22,9 @@ def commit_end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
     the move. A run that is `stopping` can only end as stopped.
     """
     if not (end.citations or end.has_open_calls or end.never_ran):
-        return Run.objects.end(run_id, attempt, end)
+        return end.store(run_id, attempt)
     with transaction.atomic():
-        ended = Run.objects.end(run_id, attempt, end)
+        ended = end.store(run_id, attempt)
         if ended:
             ToolCall.objects.bulk_create(end.never_ran, ignore_conflicts=True)
             ToolCall.objects.abandon(run_id, end.reports)
