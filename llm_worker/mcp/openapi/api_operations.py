@@ -42,6 +42,7 @@ _STYLES: Final = {
     "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
 }
 BODY: Final = "body"
+FORM: Final = "application/x-www-form-urlencoded"
 
 
 class Place(NamedTuple):
@@ -59,6 +60,15 @@ class Base(NamedTuple):
 
     url: str
     document: str
+
+
+class _Body(NamedTuple):
+    """A request body that can be sent. parameter: as a Parameter Object has it.  fields: of a form, the name, style and
+    explode of those whose style the document says."""
+
+    content_type: str
+    parameter: Mapping[str, Any]
+    fields: list[tuple[str, str, bool]]
 
 
 class _Unusable(Exception):
@@ -198,7 +208,7 @@ def _describe(
 ) -> dict[str, Any]:
     """Describe an operation as a tool. `at`: method, path, address. Raises _Unusable, SchemaTooLarge."""
     method, path, address = at
-    body, content_type = _body(document, operation) if method not in READING else (None, "")
+    body = _body(document, operation) if method not in READING else None
     placed = {place.name for place, _ in parameters if place.where == "path"}
     if set(re.findall(r"\{([^{}]*)\}", path)) != placed:
         raise _Unusable
@@ -207,7 +217,7 @@ def _describe(
     return {
         "tool": name,
         "description": described or f"{method.upper()} {path}",
-        "parameters": _arguments(document, parameters, body),
+        "parameters": _arguments(document, parameters, body and body.parameter),
         "read_only": method in READING,
         "destructive": method not in READING,
         "idempotent": method in IDEMPOTENT,
@@ -216,31 +226,45 @@ def _describe(
             "method": method.upper(),
             "url": address,
             "places": [list(place) for place, _ in parameters],
-            "content_type": content_type,
+            "content_type": body.content_type if body else "",
+            "fields": [list(field) for field in body.fields] if body else [],
         },
     }
 
 
-def _body(document: ApiDocument, operation: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, str]:
-    """Return the request body, and its content type. None: no JSON body, and none is required. Raises _Unusable."""
+def _body(document: ApiDocument, operation: Mapping[str, Any]) -> _Body | None:
+    """Return the request body, JSON if the server takes it, else a form. None: neither, and none is required.
+    Raises _Unusable.
+    """
     body = document.read(operation.get("requestBody"))
-    for content_type, media in document.read(body.get("content")).items():
-        kind = str(content_type).partition(";")[0].strip().lower()
-        if kind in ("application/json", "*/*", "application/*") or kind.endswith("+json"):
-            sent = (
-                content_type
-                if _MEDIA_TYPE.fullmatch(content_type) and "*" not in kind
-                else "application/json"
-            )
-            schema = document.read(media).get("schema", {})
-            return {
-                "schema": schema,
-                "required": body.get("required"),
-                "description": body.get("description"),
-            }, sent
-    if body.get("required") is True:
-        raise _Unusable
-    return None, ""
+    contents = document.read(body.get("content"))
+    kinds = {kind: str(kind).partition(";")[0].strip().lower() for kind in contents}
+    sent = next((kind for kind in kinds if _is_json(kinds[kind])), None) or next(
+        (kind for kind in kinds if kinds[kind] == FORM), None
+    )
+    if sent is None:
+        if body.get("required") is True:
+            raise _Unusable
+        return None
+    media = document.read(contents[sent])
+    parameter = {name: body.get(name) for name in ("required", "description")} | {
+        "schema": media.get("schema", {})
+    }
+    if kinds[sent] == FORM:
+        return _Body(FORM, parameter, list(_fields(document, media)))
+    is_named = _MEDIA_TYPE.fullmatch(sent) and "*" not in sent
+    return _Body(sent if is_named else "application/json", parameter, [])
+
+
+def _is_json(kind: str) -> bool:
+    return kind in ("application/json", "*/*", "application/*") or kind.endswith("+json")
+
+
+def _fields(document: ApiDocument, media: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
+    for name, said in document.read(media.get("encoding")).items():
+        encoding = document.read(said)
+        if (style := encoding.get("style")) in _STYLES["query"]:
+            yield str(name), style, encoding.get("explode", style == "form") is True
 
 
 def _arguments(

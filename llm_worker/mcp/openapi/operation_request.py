@@ -1,4 +1,8 @@
-"""Builds the request of an operation from a model's arguments (OpenAPI 3.1, Parameter Object, Style Values). Pure."""
+"""Builds the request of an operation from a model's arguments. Pure.
+
+OpenAPI 3.1: Parameter Object, Style Values; Encoding Object for forms. It leaves open how lists and objects inside an
+object of style `deepObject` are sent: as PHP, Rails and Stripe read them, `a[b][]=1` and `a[b][0][c]=1`.
+"""
 
 import json
 import re
@@ -8,7 +12,7 @@ from urllib.parse import quote
 
 from knowledge.fetching.guarded_client import GuardedRequest
 from llm_worker.mcp.configuration import CallFailed
-from llm_worker.mcp.openapi.api_operations import BODY, Place
+from llm_worker.mcp.openapi.api_operations import BODY, FORM, Place
 
 _SEPARATORS: Final = {"spaceDelimited": " ", "pipeDelimited": "|"}
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -33,9 +37,25 @@ def build_request(operation: Mapping[str, Any], arguments: Mapping[str, Any]) ->
         url += ("&" if "?" in url else "?") + "&".join(query)
     body = None
     if operation["content_type"] and BODY in arguments:
-        body = json.dumps(arguments[BODY], ensure_ascii=False).encode("utf-8", "replace")
+        body = _body(operation, arguments[BODY]).encode("utf-8", "replace")
         headers["Content-Type"] = operation["content_type"]
     return GuardedRequest(url, operation["method"], headers, body)
+
+
+def _body(operation: Mapping[str, Any], value: Any) -> str:
+    """Encode the body as JSON or as a form. Raises CallFailed for a form that is no object."""
+    if operation["content_type"] != FORM:
+        return json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict):
+        raise CallFailed("The body has to be an object: it is sent as a form.")
+    styles = {name: (style, explode) for name, style, explode in operation.get("fields", ())}
+    pairs: list[tuple[str, str]] = []
+    for name, one in value.items():
+        # What the document says nothing about: lists by repeated names, objects as JSON.
+        style, explode = styles.get(name, ("json" if isinstance(one, dict) else "form", True))
+        if one is not None:
+            pairs += _in_query(Place(name, "query", name, style, explode), one)
+    return "&".join(f"{_quoted(name)}={_quoted(text)}" for name, text in pairs)
 
 
 def _in_path(place: Place, value: Any) -> str:
@@ -56,14 +76,25 @@ def _in_header(place: Place, value: Any) -> str:
 
 
 def _in_query(place: Place, value: Any) -> Iterator[tuple[str, str]]:
-    if place.style == "deepObject" and isinstance(value, dict):
-        yield from ((f"{place.name}[{name}]", _text(one)) for name, one in value.items())
+    if place.style == "deepObject" and isinstance(value, (dict, list)):
+        yield from _deep(place.name, value)
     elif place.style == "form" and place.explode and isinstance(value, dict):
         yield from ((name, _text(one)) for name, one in value.items())
     elif place.style != "json" and place.explode and isinstance(value, list):
         yield from ((place.name, _text(one)) for one in value)
     else:
         yield place.name, _joined(place, value)
+
+
+def _deep(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for inner, one in value.items():
+            yield from _deep(f"{name}[{inner}]", one)
+    elif isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from _deep(f"{name}[{index}]" if isinstance(one, (dict, list)) else f"{name}[]", one)
+    else:
+        yield name, _text(value)
 
 
 def _joined(place: Place, value: Any) -> str:

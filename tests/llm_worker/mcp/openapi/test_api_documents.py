@@ -53,6 +53,26 @@ def test_an_operation_is_a_tool_of_its_name_with_its_parameters_and_its_body() -
     assert adding["operation"]["url"] == "https://tides.example.com/ports/{port}/tides"
 
 
+def test_a_body_is_json_where_the_server_takes_it_and_else_a_form() -> None:
+    media = {
+        "schema": {"type": "object"},
+        "encoding": {"meta": {"style": "deepObject", "explode": True}, "x": {}},
+    }
+    both = {"application/x-www-form-urlencoded": media, "application/json": {"schema": {"type": "object"}}}
+    form = {"application/x-www-form-urlencoded": media, "text/plain": {}}
+    found = operations({
+        "/both": {"post": {"requestBody": {"content": both}, **OK}},
+        "/form": {"post": {"requestBody": {"content": form, "required": True}, **OK}},
+        "/file": {"post": {"requestBody": {"content": {"multipart/form-data": media}, "required": True}, **OK}},
+    })  # fmt: skip
+    assert list(found) == ["post_both", "post_form"]
+    both_ways, as_form = (found[name]["operation"] for name in ("post_both", "post_form"))
+    assert (both_ways["content_type"], both_ways["fields"]) == ("application/json", [])
+    assert as_form["content_type"] == "application/x-www-form-urlencoded"
+    assert as_form["fields"] == [["meta", "deepObject", True]]
+    assert found["post_form"]["parameters"]["required"] == ["body"]
+
+
 @pytest.mark.parametrize(
     ("method", "hints"),
     [

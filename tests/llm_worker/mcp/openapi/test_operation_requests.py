@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from llm_worker.mcp.configuration import Answer, CallFailed, CallLost
+from llm_worker.mcp.openapi.api_operations import FORM
 from llm_worker.mcp.openapi.operation_answer import Received, read_answer
 from llm_worker.mcp.openapi.operation_request import build_request
 
@@ -33,6 +34,8 @@ def url_of(*places: tuple[str, str, str, bool], url: str = "https://t.example/p"
         ("spaceDelimited", False, LIST, "v=a%20b%201"),
         ("pipeDelimited", False, LIST, "v=a%20b%7C1"),
         ("deepObject", True, OBJECT, "v%5Bx%5D=1&v%5By%5D=true"),
+        ("deepObject", True, LIST, "v%5B%5D=a%20b&v%5B%5D=1"),
+        ("deepObject", True, {"a": [{"b": 1}]}, "v%5Ba%5D%5B0%5D%5Bb%5D=1"),
         ("json", False, LIST, "v=%5B%22a%20b%22%2C%201%5D"),
     ],
 )
@@ -58,6 +61,39 @@ def test_a_value_does_not_lead_out_of_the_path(value: Any) -> None:
 def test_a_header_has_one_line(value: str) -> None:
     with pytest.raises(CallFailed, match="cannot be the value of X-V"):
         url_of(("X-V", "header", "simple", False), **{"X-V": value})
+
+
+FIELDS = [["meta", "deepObject", True], ["tags", "form", False]]
+
+
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [
+        ({"a": "x y&z", "n": 1, "ok": True}, "a=x%20y%26z&n=1&ok=true"),
+        ({"l": ["a", "b"], "o": {"x": 1}, "nothing": None}, "l=a&l=b&o=%7B%22x%22%3A%201%7D"),
+        (
+            {"meta": {"x": 1, "y": {"z": "ü"}}, "tags": ["a", "b"]},
+            "meta%5Bx%5D=1&meta%5By%5D%5Bz%5D=%C3%BC&tags=a%2Cb",
+        ),
+        ({}, ""),
+    ],
+)
+def test_a_form_is_encoded_as_the_document_says(value: Any, sent: str) -> None:
+    operation = {
+        "method": "POST",
+        "url": "https://t.example/p",
+        "places": [],
+        "content_type": FORM,
+        "fields": FIELDS,
+    }
+    request = build_request(operation, {"body": value})
+    assert (request.body, request.headers["Content-Type"]) == (sent.encode(), FORM)
+
+
+def test_a_form_that_is_no_object_is_refused() -> None:
+    operation = {"method": "POST", "url": "https://t.example/p", "places": [], "content_type": FORM}
+    with pytest.raises(CallFailed, match="has to be an object"):
+        build_request(operation, {"body": ["a"]})
 
 
 def received(status: int, content: bytes, content_type: str = "application/json") -> Received:
