@@ -68,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
     api: ApiServer
 
     def do_GET(self) -> None:
-        if self.path == "/openapi.json":
+        if self.path.partition("?")[0] == "/openapi.json":
             self.api.readers.append(self._headers())
             self._answer(200, json.dumps(self.api.document).encode())
             return
@@ -81,7 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
             "/nothing": lambda: self._answer(204, b""),
         }
         told = json.dumps({"path": self.path}).encode()
-        answers.get(self.path, lambda: self._answer(200, told))()
+        answers.get(self.path.partition("?")[0], lambda: self._answer(200, told))()
 
     def do_POST(self) -> None:
         self._record(self.rfile.read(int(self.headers.get("Content-Length", 0))))

@@ -444,6 +444,7 @@ interface McpServerAnswer {
   base_url?: string;
   env?: Record<string, string>;
   headers?: Record<string, string>;
+  query?: Record<string, string>;
   sign_in?: "user" | "shared";
   approval?: "never" | "ask" | "ask_unless_read_only";
   enabled_tools?: string[];

@@ -45,6 +45,7 @@ EDITED = (
     "base_url",
     "env",
     "headers",
+    "query",
     "sign_in",
     "approval",
     "enabled_tools",
@@ -88,7 +89,7 @@ class McpServer(models.Model):
     """command: with stdio, the program and its arguments.  url: with http, the server's; with openapi, the document's.
     document: with openapi, its text if it was pasted.  base_url: the address of its operations, if it names none.
 
-    env, headers: for a name, the name of the environment variable of the workers that has its value, never the value.
+    env, headers, query: for a name, the name of the environment variable of the workers that has its value, never the value.
     enabled_tools: the server's own names of the tools that are offered; empty: all.
     tools: [{name, tool, description, parameters, read_only, destructive, idempotent, open_world}]: `name` is the name
     for models, `tool` the server's own; with openapi also `operation`, by which the tool is called.
@@ -121,7 +122,7 @@ class McpServer(models.Model):
         blank=True,
         default="",
         db_default="",
-        help_text="Of openapi: where the operations are, if not where the document says; headers are sent there alone.",
+        help_text="Of openapi: where the operations are, if not where the document says; headers and query are sent there alone.",
     )
     env = models.JSONField(
         default=dict,
@@ -132,6 +133,12 @@ class McpServer(models.Model):
         default=dict,
         blank=True,
         help_text='{"Header": "VARIABLE"}: requests have the value that VARIABLE has for the workers.',
+    )
+    query = models.JSONField(
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text='Of openapi, {"key": "VARIABLE"}: requests have ?key= with the value that VARIABLE has for the workers.',
     )
     sign_in = models.CharField(
         max_length=6,

@@ -42,6 +42,7 @@ class McpServerAnswer(Answer, kw_only=True):
     base_url: str | UnsetType = UNSET
     env: dict[str, str] | UnsetType = UNSET
     headers: dict[str, str] | UnsetType = UNSET
+    query: dict[str, str] | UnsetType = UNSET
     sign_in: Annotated[str | UnsetType, choice(SignInOf.values)] = UNSET
     approval: Annotated[str | UnsetType, choice(ApprovalRule)] = UNSET
     enabled_tools: list[str] | UnsetType = UNSET

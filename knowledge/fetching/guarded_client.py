@@ -92,6 +92,9 @@ async def send(
         raise UrlRefused("timeout") from error
     except (aiohttp.ClientSSLError, ssl.SSLError) as error:
         raise UrlRefused("tls_error", str(error)) from error
+    except aiohttp.ClientResponseError as error:
+        # Its words have the whole address, whose query may have a key.
+        raise UrlRefused("url_unreachable", error.message) from None
     except (aiohttp.ClientError, OSError) as error:
         raise UrlRefused("url_unreachable", str(error)) from error
 

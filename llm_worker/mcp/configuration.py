@@ -83,8 +83,8 @@ class Caller(NamedTuple):
 class Configuration(NamedTuple):
     """How a server is reached, by one revision of its row.
 
-    url: with OpenAPI, headers are sent to its origin alone.  env, headers: names, each with the environment variable
-    that has the value.  credential: the row of the credential that a user has signed in with; empty: none.
+    url: with OpenAPI, headers and query are sent to its origin alone.  env, headers, query: names, each with the
+    environment variable that has the value.  credential: the row of the credential that a user has signed in with; empty: none.
     """
 
     server: str
@@ -94,6 +94,7 @@ class Configuration(NamedTuple):
     url: str
     env: tuple[tuple[str, str], ...]
     headers: tuple[tuple[str, str], ...]
+    query: tuple[tuple[str, str], ...] = ()
     credential: str = ""
 
 

@@ -15,7 +15,7 @@ def configuration_of(server: McpServer, credential: McpCredential | None = None)
     if is_stdio and not (server.is_demo or server_rules.is_allowed(server.command[0])):
         detail = f"MCP_COMMANDS does not name {server.command[0]}."
         raise ServerUnavailable("The server is not set up.", detail)
-    variables = [*server.env.values(), *server.headers.values()]
+    variables = [*server.env.values(), *server.headers.values(), *server.query.values()]
     if refused := next(filter(server_rules.is_own_variable, variables), ""):
         raise ServerUnavailable("The server is not set up.", f"{refused} is not given to MCP servers.")
     is_api = server.transport == Transport.OPENAPI
@@ -27,5 +27,6 @@ def configuration_of(server: McpServer, credential: McpCredential | None = None)
         url="" if is_stdio else (is_api and server.base_url) or server.url,
         env=tuple(server.env.items()),
         headers=tuple(server.headers.items()),
+        query=tuple(server.query.items()),
         credential=str(credential.pk) if credential else "",
     )

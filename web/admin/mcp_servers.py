@@ -31,7 +31,7 @@ class McpServerForm(forms.ModelForm[McpServer]):
         fields = EDITED
         widgets = {
             name: forms.Textarea(attrs={"rows": 3, "cols": 60, "spellcheck": "false"})
-            for name in ("command", "document", "env", "headers", "enabled_tools")
+            for name in ("command", "document", "env", "headers", "query", "enabled_tools")
         }
 
     document_file = forms.FileField(
@@ -44,7 +44,7 @@ class McpServerForm(forms.ModelForm[McpServer]):
         given: dict[str, Any] = super().clean() or self.cleaned_data
         for name in ("command", "enabled_tools"):
             given[name] = given.get(name) or []
-        for name in ("env", "headers"):
+        for name in ("env", "headers", "query"):
             given[name] = given.get(name) or {}
         if file := given.pop("document_file", None):
             try:

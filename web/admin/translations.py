@@ -46,7 +46,7 @@ NAMES: Final = (
     _("provider"), _("providers"), _("encrypted api key"), _("upstream name"), _("is enabled"), _("latest check"),
     _("approval"), _("approvals"), _("tool policy"), _("tool policies"), _("requested at"), _("decision"), _("decided at"), _("decided by"), _("note"), _("server"), _("credential"),
     _("edited arguments"), _("is remembered"), _("parameters"), _("form"), _("answer"),
-    _("MCP server"), _("MCP servers"), _("transport"), _("command"), _("document"), _("base url"), _("env"), _("headers"), _("enabled tools"), _("problem"), _("listed at"), _("revision"), _("sign in"),
+    _("MCP server"), _("MCP servers"), _("transport"), _("command"), _("document"), _("base url"), _("env"), _("headers"), _("query"), _("enabled tools"), _("problem"), _("listed at"), _("revision"), _("sign in"),
     _("context usage"), _("knowledge access"), _("knowledge base"), _("knowledge bases"), _("routing hint"), _("routing keywords"), _("topics"),
 )  # fmt: skip
 # knox's table of tokens.
@@ -59,7 +59,12 @@ HINTS: Final = (
     _('Of stdio: ["program", "argument"]. MCP_COMMANDS names the programs.'),
     _("Of http; of openapi that of its document."),
     _("Of openapi, instead of a url: the document itself, JSON or YAML."),
-    _("Of openapi: where the operations are, if not where the document says; headers are sent there alone."),
+    _(
+        "Of openapi: where the operations are, if not where the document says; headers and query are sent there alone."
+    ),
+    _(
+        'Of openapi, {"key": "VARIABLE"}: requests have ?key= with the value that VARIABLE has for the workers.'
+    ),
     _("Of http: who signs in to a server that demands it, each user, or staff for all users."),
     _("Of a trial: it comes with Turnwire, and MCP_COMMANDS need not name it."),
     _('{"NAME": "VARIABLE"}: the server gets NAME with the value that VARIABLE has for the workers.'),

@@ -70,13 +70,17 @@ class McpServerBody(StrictSerializer):
     base_url = StrictCharField(
         max_length=MAX_URL_CHARACTERS,
         default="",
-        help_text="Of openapi: where the operations are, if not where the document says; headers are sent there alone.",
+        help_text="Of openapi: where the operations are, if not where the document says; headers and query are sent there alone.",
     )
     env = VariablesField(
         default=dict, help_text="By name, the environment variable of the workers that has its value."
     )
     headers = VariablesField(
         default=dict, help_text="By header, the environment variable of the workers that has its value."
+    )
+    query = VariablesField(
+        default=dict,
+        help_text="Of openapi, by parameter of the query, the environment variable of the workers that has its value.",
     )
     sign_in = StrictChoiceField(
         choices=SignInOf.values,

@@ -19,6 +19,7 @@ from knowledge.fetching.target import parse_target
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # RFC 9110, section 5.6.2: token.
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_PARAMETER: Final = re.compile(r"[^\x00-\x20\x7f]{1,100}")
 # Headers that the protocol and the connection set themselves.
 _OWN_HEADERS: Final = frozenset(
     {
@@ -43,10 +44,10 @@ def check(fields: Mapping[str, Any], *, is_demo_command: bool = False) -> None:
         )
     if fields["transport"] == Transport.STDIO:
         _check_command(fields["command"], is_demo_command=is_demo_command)
-        _refuse(fields, "url", "headers", "document", "base_url")
+        _refuse(fields, "url", "headers", "query", "document", "base_url")
     elif fields["transport"] == Transport.HTTP:
         _check_url("url", fields["url"])
-        _refuse(fields, "command", "env", "document", "base_url")
+        _refuse(fields, "command", "env", "query", "document", "base_url")
     else:
         _check_api(fields)
         _refuse(fields, "command", "env")
@@ -54,6 +55,7 @@ def check(fields: Mapping[str, Any], *, is_demo_command: bool = False) -> None:
         raise ApiError("invalid_value", "Names of tools, as strings.", field="enabled_tools")
     _check_variables("env", fields["env"], _VARIABLE)
     _check_variables("headers", fields["headers"], _HEADER)
+    _check_variables("query", fields["query"], _PARAMETER)
 
 
 def _check_command(command: Any, *, is_demo_command: bool) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urljoin
 
+from llm_worker.mcp.openapi.api_bodies import QUERY_STYLES, Unusable, read_body
 from llm_worker.mcp.openapi.api_document import ApiDocument, DocumentRefused
 from llm_worker.mcp.openapi.api_schemas import SchemaReader, SchemaTooLarge
 
@@ -33,16 +34,12 @@ _NO_PARAMETERS: Final = frozenset(
     }
 )
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-_MEDIA_TYPE: Final = re.compile(
-    r"[A-Za-z0-9!#$&^_.+-]{1,60}/[A-Za-z0-9!#$&^_.+-]{1,60}(?:; ?[A-Za-z0-9=._-]{1,60})?"
-)
 _STYLES: Final = {
     "path": ("simple",),
     "header": ("simple",),
-    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
+    "query": QUERY_STYLES,
 }
 BODY: Final = "body"
-FORM: Final = "application/x-www-form-urlencoded"
 
 
 class Place(NamedTuple):
@@ -62,25 +59,15 @@ class Base(NamedTuple):
     document: str
 
 
-class _Body(NamedTuple):
-    """A request body that can be sent. parameter: as a Parameter Object has it.  fields: of a form, the name, style and
-    explode of those whose style the document says."""
-
-    content_type: str
-    parameter: Mapping[str, Any]
-    fields: list[tuple[str, str, bool]]
-
-
-class _Unusable(Exception):
-    """An operation that cannot be called."""
-
-
 def read_operations(
-    document: ApiDocument, base: Base, chosen: Collection[str] = (), own_headers: Collection[str] = ()
+    document: ApiDocument,
+    base: Base,
+    chosen: Collection[str] = (),
+    own: Collection[tuple[str, str]] = frozenset(),
 ) -> list[dict[str, Any]]:
     """Return operations as McpServer.tools has them, without their names, `chosen` first. Raises DocumentRefused.
 
-    own_headers: headers that all calls have anyway, in lower case.
+    own: where and the name of parameters that all calls have anyway; names of headers in lower case.
     """
     found = list(_operations(document))
     found.sort(key=lambda one: one[0] not in chosen)
@@ -91,9 +78,9 @@ def read_operations(
             break
         try:
             address = _address(document, base, operation, item) + path
-            parameters = _parameters(document, operation, item, own_headers)
+            parameters = _parameters(document, operation, item, own)
             tools.append(_describe(document, name, (method, path, address), operation, parameters))
-        except _Unusable:
+        except Unusable:
             continue
         except SchemaTooLarge:
             too_large += 1
@@ -157,9 +144,12 @@ def _filled(url: str, variables: Mapping[str, Any]) -> str:
 
 
 def _parameters(
-    document: ApiDocument, operation: Mapping[str, Any], item: Mapping[str, Any], own: Collection[str]
+    document: ApiDocument,
+    operation: Mapping[str, Any],
+    item: Mapping[str, Any],
+    own: Collection[tuple[str, str]],
 ) -> list[tuple[Place, Mapping[str, Any]]]:
-    """Return the parameters that can be sent, with their places. Raises _Unusable if a required one cannot."""
+    """Return the parameters that can be sent, with their places. Raises Unusable if a required one cannot."""
     declared: dict[tuple[str, str], Mapping[str, Any]] = {}
     for level in (item, operation):
         listed = level.get("parameters")
@@ -169,14 +159,15 @@ def _parameters(
     places: list[tuple[Place, Mapping[str, Any]]] = []
     arguments = {BODY}
     for (where, name), parameter in declared.items():
-        if where == "header" and name.lower() in {*_NO_PARAMETERS, *own}:
+        key = name.lower() if where == "header" else name
+        if (where, key) in own or (where == "header" and key in _NO_PARAMETERS):
             continue
         place = _place(where, name, parameter, arguments)
         if place:
             arguments.add(place.argument)
             places.append((place, parameter))
         elif parameter.get("required") is True:
-            raise _Unusable
+            raise Unusable
     return places
 
 
@@ -206,12 +197,12 @@ def _describe(
     operation: Mapping[str, Any],
     parameters: list[tuple[Place, Mapping[str, Any]]],
 ) -> dict[str, Any]:
-    """Describe an operation as a tool. `at`: method, path, address. Raises _Unusable, SchemaTooLarge."""
+    """Describe an operation as a tool. `at`: method, path, address. Raises Unusable, SchemaTooLarge."""
     method, path, address = at
-    body = _body(document, operation) if method not in READING else None
+    body = read_body(document, operation) if method not in READING else None
     placed = {place.name for place, _ in parameters if place.where == "path"}
     if set(re.findall(r"\{([^{}]*)\}", path)) != placed:
-        raise _Unusable
+        raise Unusable
     texts = [operation.get("summary"), operation.get("description")]
     described = "\n\n".join(text.strip() for text in texts if isinstance(text, str) and text.strip())
     return {
@@ -230,41 +221,6 @@ def _describe(
             "fields": [list(field) for field in body.fields] if body else [],
         },
     }
-
-
-def _body(document: ApiDocument, operation: Mapping[str, Any]) -> _Body | None:
-    """Return the request body, JSON if the server takes it, else a form. None: neither, and none is required.
-    Raises _Unusable.
-    """
-    body = document.read(operation.get("requestBody"))
-    contents = document.read(body.get("content"))
-    kinds = {kind: str(kind).partition(";")[0].strip().lower() for kind in contents}
-    sent = next((kind for kind in kinds if _is_json(kinds[kind])), None) or next(
-        (kind for kind in kinds if kinds[kind] == FORM), None
-    )
-    if sent is None:
-        if body.get("required") is True:
-            raise _Unusable
-        return None
-    media = document.read(contents[sent])
-    parameter = {name: body.get(name) for name in ("required", "description")} | {
-        "schema": media.get("schema", {})
-    }
-    if kinds[sent] == FORM:
-        return _Body(FORM, parameter, list(_fields(document, media)))
-    is_named = _MEDIA_TYPE.fullmatch(sent) and "*" not in sent
-    return _Body(sent if is_named else "application/json", parameter, [])
-
-
-def _is_json(kind: str) -> bool:
-    return kind in ("application/json", "*/*", "application/*") or kind.endswith("+json")
-
-
-def _fields(document: ApiDocument, media: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
-    for name, said in document.read(media.get("encoding")).items():
-        encoding = document.read(said)
-        if (style := encoding.get("style")) in _STYLES["query"]:
-            yield str(name), style, encoding.get("explode", style == "form") is True
 
 
 def _arguments(

@@ -1,13 +1,14 @@
 """Reads OpenAPI documents and calls their operations, over the guarded client: each address and redirect is checked.
 
-The headers of the row are sent to one origin: that of the row's base_url, else of the document's address. A document
+The headers and the query of the row are sent to one origin: that of the row's base_url, else of the document's address. A document
 that was read from there does not decide who gets them.
 """
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
+from urllib.parse import quote, urlencode
 
 import aiohttp
 from django.conf import settings
@@ -54,10 +55,10 @@ async def list_operations(
     """Return the operations that may be reached, as read_operations does. Raises ServerUnavailable."""
     content: bytes | str = source.document
     if source.url:
-        headers = _headers_for(source.url, configuration)
-        content, read_at = await _fetch(source.url, headers, resolve)
+        request = GuardedRequest(source.url, headers={"Accept": _DOCUMENT_TYPES})
+        content, read_at = await _fetch(_with_own(request, configuration), resolve)
         source = source._replace(url=read_at)
-    own = {name.lower() for name, _ in configuration.headers}
+    own = frozenset(_own_parameters(configuration))
     try:
         found = await asyncio.to_thread(_read, content, source, own)
     except DocumentRefused as refused:
@@ -69,7 +70,7 @@ async def list_operations(
     if own and configuration.url and _origin(configuration.url) not in origins.values():
         elsewhere = origins[reached[0]["tool"]]
         raise ServerUnavailable(
-            f"The operations are on another host than the document, {elsewhere}: enter it as base_url to have headers sent there."
+            f"The operations are on another host than the document, {elsewhere}: enter it as base_url to have headers and query sent there."
         )
     return reached
 
@@ -86,9 +87,9 @@ async def call_operation(
     """
     request = build_request(operation, arguments)
     key_header = {} if request.method in ("GET", "HEAD") else {"Idempotency-Key": key}
-    headers = {**request.headers, **key_header, **_headers_for(request.url, configuration)}
+    request = _with_own(replace(request, headers={**request.headers, **key_header}), configuration)
     try:
-        async with send(replace(request, headers=headers), _CALL_LIMITS, resolve) as response:
+        async with send(request, _CALL_LIMITS, resolve) as response:
             received = await _receive(response)
     except UrlRefused as refused:
         if isinstance(refused.__cause__, Exception) and not isinstance(refused.__cause__, _CONNECTING):
@@ -99,17 +100,22 @@ async def call_operation(
     return read_answer(received)
 
 
-def _read(content: bytes | str, source: ApiSource, own: Collection[str]) -> list[dict[str, Any]]:
+def _own_parameters(configuration: Configuration) -> Iterator[tuple[str, str]]:
+    """Yield where, and the name of what all calls have anyway, which is no argument of theirs."""
+    yield from (("header", name.lower()) for name, _ in configuration.headers)
+    yield from (("query", name) for name, _ in configuration.query)
+
+
+def _read(content: bytes | str, source: ApiSource, own: Collection[tuple[str, str]]) -> list[dict[str, Any]]:
     """Read the operations of a document. Raises DocumentRefused."""
     document = read_document(content)
     return read_operations(document, Base(source.base_url, source.url), source.chosen, own)
 
 
-async def _fetch(url: str, headers: Mapping[str, str], resolve: Resolver) -> tuple[bytes, str]:
+async def _fetch(request: GuardedRequest, resolve: Resolver) -> tuple[bytes, str]:
     """Return a document, and the address that redirects led to. Raises ServerUnavailable.
     Addresses in the document are relative to that address (RFC 3986, section 5.1.3).
     """
-    request = GuardedRequest(url, headers={"Accept": _DOCUMENT_TYPES, **headers})
     try:
         async with send(request, _DOCUMENT_LIMITS, resolve) as response:
             if response.status != 200:
@@ -131,12 +137,17 @@ async def _receive(response: GuardedResponse) -> Received:
     return Received(response.status, response.headers.get("Content-Type", ""), bytes(content), is_cut)
 
 
-def _headers_for(url: str, configuration: Configuration) -> Mapping[str, str]:
-    """Return the headers for `url`; empty: it has another origin.
+def _with_own(request: GuardedRequest, configuration: Configuration) -> GuardedRequest:
+    """Return the request with the headers and the query of the row; as it is if its origin is another one.
     Raises ServerUnavailable for a variable that this process does not have.
     """
-    is_own = not configuration.url or _origin(url) == _origin(configuration.url)
-    return values_of(configuration.headers) if is_own else {}
+    if configuration.url and _origin(request.url) != _origin(configuration.url):
+        return request
+    url, query = request.url, urlencode(values_of(configuration.query), quote_via=quote)
+    if query:
+        address, _, fragment = url.partition("#")
+        url = f"{address}{'&' if '?' in address else '?'}{query}" + (f"#{fragment}" if fragment else "")
+    return replace(request, url=url, headers={**request.headers, **values_of(configuration.headers)})
 
 
 def _origin(url: str) -> str:

@@ -12,7 +12,8 @@ from urllib.parse import quote
 
 from knowledge.fetching.guarded_client import GuardedRequest
 from llm_worker.mcp.configuration import CallFailed
-from llm_worker.mcp.openapi.api_operations import BODY, FORM, Place
+from llm_worker.mcp.openapi.api_bodies import FORM
+from llm_worker.mcp.openapi.api_operations import BODY, Place
 
 _SEPARATORS: Final = {"spaceDelimited": " ", "pipeDelimited": "|"}
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")

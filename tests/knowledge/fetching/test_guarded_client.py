@@ -6,8 +6,10 @@ import gzip
 import os
 import socket
 import threading
+import traceback
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -416,6 +418,15 @@ class TestReading:
     )
     def test_answers_that_are_damaged(self, raw_host: Any, answer: bytes, code: str) -> None:
         assert refusal(f"http://{raw_host(answer)}/", names(LOOPBACK)) == code
+
+    @pytest.mark.parametrize(
+        "answer", [b"", b"SSH-2.0-OpenSSH_9.9\r\n", b"HTTP/1.1 200 OK\r\n" + b"X: x\r\n" * 5_000]
+    )
+    def test_no_refusal_has_the_query_which_may_be_a_key(self, raw_host: Any, answer: bytes) -> None:
+        key = token_hex()
+        with pytest.raises(UrlRefused) as refused:
+            fetch_text(f"http://{raw_host(answer)}/?key={key}", names(LOOPBACK))
+        assert key not in "".join(traceback.format_exception(refused.value))
 
     def test_a_redirect_to_bytes_that_are_no_text(self, server: Any, host: str, raw_host: Any) -> None:
         name = raw_host(b"HTTP/1.1 302 Found\r\nLocation: /\xff\xfe?\xc3\xa4\r\nContent-Length: 0\r\n\r\n")

@@ -163,6 +163,26 @@ def test_a_document_that_leads_elsewhere_gets_headers_sent_there_by_the_row_alon
     assert other.received[0][2]["authorization"] == "Bearer ebb"
 
 
+def test_a_key_in_the_query_is_sent_to_the_origin_of_the_document_alone_and_is_no_argument(
+    listed, answer, api, other, upstream
+):
+    key = {"in": "query", "name": "key", "required": True, "schema": {"type": "string"}}
+    paths = api.document["paths"]
+    port = paths["/ports/{port}"]["get"]
+    port = {"get": {**port, "parameters": [*port["parameters"], key]}}
+    elsewhere = {**paths["/nothing"], "servers": [{"url": other.url}]}
+    api.document = {**api.document, "paths": {**paths, "/ports/{port}": port, "/nothing": elsewhere}}
+    listed(query={"key": "TIDES_TOKEN"})
+    answer(call("getPort", port="Husum", days=["today"]), call("nothing"))
+    assert [path for _, path, _, _ in api.received] == ["/ports/Husum?days=today&key=Bearer%20ebb"]
+    assert [path for _, path, _, _ in other.received] == ["/nothing"]
+    offered = {
+        tool["function"]["name"]: tool["function"]["parameters"]
+        for tool in upstream.requests[0].body["tools"]
+    }
+    assert set(offered["tides__getPort"]["properties"]) == {"port", "days"}
+
+
 def test_addresses_in_a_document_are_relative_to_where_it_was_read(listed, answer, api, other):
     api.leads_to = f"{other.url}/openapi.json"
     listed(url=f"{api.url}/away")

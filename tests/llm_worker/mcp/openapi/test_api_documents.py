@@ -293,5 +293,5 @@ def test_reading_ends_where_many_schemas_are_too_large() -> None:
 def test_what_headers_of_the_row_say_is_not_asked_of_the_model() -> None:
     declared = [parameter("header", "X-API-Key", required=True), parameter("header", "Authorization")]
     text = json.dumps(document({"/a": {"get": {"parameters": declared}}}))
-    [tool] = read_operations(read_document(text), BASE, own_headers={"x-api-key"})
+    [tool] = read_operations(read_document(text), BASE, own={("header", "x-api-key")})
     assert tool["parameters"]["properties"] == {}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from llm_worker.mcp.configuration import Answer, CallFailed, CallLost
-from llm_worker.mcp.openapi.api_operations import FORM
+from llm_worker.mcp.openapi.api_bodies import FORM
 from llm_worker.mcp.openapi.operation_answer import Received, read_answer
 from llm_worker.mcp.openapi.operation_request import build_request
 
