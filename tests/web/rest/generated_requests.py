@@ -245,7 +245,7 @@ def _tool(name: str) -> str:
 
 def _of_mcp_servers(body: dict[str, Any]) -> dict[str, Any]:
     """With a name of its own, an address, and nothing that belongs to a program or a document."""
-    nothing = {"command": [], "env": {}, "headers": {}, "document": "", "base_url": ""}
+    nothing = {"command": [], "env": {}, "headers": {}, "query": {}, "document": "", "base_url": ""}
     known = {"name": "ebb", "transport": "http", **nothing}
     return {name: known.get(name, value) for name, value in body.items()} | {"url": MCP_URL}
 
