@@ -37,7 +37,7 @@ CONNECTIONS_IN_USE = """SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid()"""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cluster() -> Iterator[Cluster]:
     with Cluster.running(MAX_RUNS_PER_USER=str(RUNS)) as cluster:
         yield cluster
@@ -91,7 +91,8 @@ def count_logs(cluster: Cluster) -> int:
 
 async def holding_nothing(cluster: Cluster, bytes_before: int) -> None:
     """Return once no run has a worker, a task, a connection in use, or more of Redis than it may."""
-    assert await asyncio.to_thread(cluster.rows, RUNS_BY_STATUS) == [("waiting", None, RUNS)]
+    # A call is listed before the worker lets its run go.
+    await until(lambda: cluster.rows(RUNS_BY_STATUS) == [("waiting", None, RUNS)])
     with cluster.redis() as redis:
         assert (redis.llen("llm"), redis.hlen("unacked")) == (0, 0)
     await until(lambda: cluster.rows(CONNECTIONS_IN_USE) == [(0,)])
@@ -115,7 +116,7 @@ async def test_a_thousand_runs_wait_for_nothing_but_their_users(
         await client.ask(session, f"Write {number}")
 
     await ask(0)
-    await until(lambda: len(cluster.rows(WAITING)) == 1)
+    await until(lambda: cluster.rows(RUNS_BY_STATUS) == [("waiting", None, 1)])
     bytes_before = redis_bytes(cluster)
     began = time.monotonic()
     await side_by_side(ask, list(range(1, RUNS)))
