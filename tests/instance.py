@@ -1,5 +1,6 @@
 """Starts a complete instance with the launcher, from a copy of the code in a temporary folder with a space in its path."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -139,6 +140,12 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def is_listening(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
 
 
 def is_serving(url: str) -> bool:

@@ -4,7 +4,7 @@ Appends are fenced by attempt and idempotent by seq; one that would leave a gap 
 Lines are opaque bytes. Delivery to websockets is web/socket/hub.py.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, cast
 from uuid import UUID
@@ -229,14 +229,19 @@ async def expire_soon(*logs: Log) -> None:
     """Free the memory of logs that get nothing for long. Until the next append, readers get a snapshot of a run, and
     the events of a session from their rows."""
     async with async_redis().pipeline(transaction=False) as pipeline:
-        for key in (key for log in logs for key in (log.meta, log.entries)):
+        for key in _keys(logs):
             pipeline.expire(key, QUIET_TTL_S, lt=True)
         await pipeline.execute()
 
 
 def delete_logs(*logs: Log) -> None:
     """Delete logs. A producer that still appends to one gets a gap and sends everything again."""
-    sync_redis().delete(*(key for log in logs for key in (log.meta, log.entries)))
+    sync_redis().delete(*_keys(logs))
+
+
+def _keys(logs: Iterable[Log]) -> Iterator[str]:
+    for log in logs:
+        yield from (log.meta, log.entries)
 
 
 def _queue_positions(pipe: AnyPipeline, logs: Iterable[Log]) -> None:

@@ -75,4 +75,4 @@ def knowledge_of_run(bases: BoundBases) -> RunKnowledge:
     """Return what a run may search. Bases that may not be searched are left out."""
     known = bases.searchable
     access = KnowledgeAccess.RESTRICTED if bases.is_restricted else KnowledgeAccess.FULL
-    return RunKnowledge(list(known), bases.are_picked, str(access) if known else "")
+    return RunKnowledge(known, bases.are_picked, str(access) if known else "")

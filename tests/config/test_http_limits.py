@@ -15,7 +15,8 @@ from websockets.asyncio.client import connect
 
 from config import http_protocol, websocket
 from config.embedded import find_suitable_port
-from tests.stack import Stack, constants
+from tests.instance import is_listening
+from tests.stack import READY_S, Stack, constants
 from web.accounts.client_network import client_network
 
 PATIENCE_S = 60
@@ -66,10 +67,9 @@ def impatient_web(running_stack: Stack) -> Iterator[int]:
         **constants(REQUEST_HEADER_TIMEOUT_S=1, REQUEST_BODY_TIMEOUT_S=1, RESPONSE_TIMEOUT_S=1),
     }
     running_stack.start("web", name="impatient web", environment=given)
-    for _ in range(600):
-        with contextlib.suppress(OSError):
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            break
+    limit = time.monotonic() + READY_S
+    while not is_listening(port):
+        assert time.monotonic() < limit, running_stack.log("impatient web")
         time.sleep(0.1)
     yield port
     running_stack.end("impatient web")

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import socket
 import ssl
 import subprocess
 import time
@@ -14,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.instance import ROOT, free_port
+from tests.instance import ROOT, free_port, is_listening
 from tests.process_reaper import end_with_this_process
 from tests.tls_front import make_certificates
 
@@ -78,12 +77,7 @@ def documented_proxy(folder: Path, web_port: int) -> Iterator[Front]:
 
 def _wait_for(port: int, process: subprocess.Popen[bytes], folder: Path) -> None:
     limit = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            assert process.poll() is None, (folder / "error.log").read_text()
-            assert time.monotonic() < limit, "nginx does not listen"
-            time.sleep(0.05)
-        else:
-            return
+    while not is_listening(port):
+        assert process.poll() is None, (folder / "error.log").read_text()
+        assert time.monotonic() < limit, "nginx does not listen"
+        time.sleep(0.05)

@@ -1,8 +1,6 @@
 """A thousand runs that wait for their users' approval of a call to an MCP server hold no worker, connection or memory."""
 
 import asyncio
-import contextlib
-import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -14,6 +12,7 @@ import pytest
 from tests.e2e.client import Client
 from tests.faults.cluster import Cluster, until
 from tests.faults.measurements import record
+from tests.instance import is_listening
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(600)]
 
@@ -57,16 +56,10 @@ def journal(cluster: Cluster) -> Path:
     path.touch()
     command = f"{sys.executable} -m tests.mcp_server http {stack.mcp_port}"
     stack.start(command, "tests server", {"JOURNAL": str(path)})
-    cluster.wait_until(lambda: is_open(stack.mcp_port), "the server of the tests")
+    cluster.wait_until(lambda: is_listening(stack.mcp_port), "the server of the tests")
     stack.manage("shell", "-v", "0", "-c", ADD_SERVER % stack.mcp_port)
     cluster.wait_until(lambda: cluster.rows(LISTED), "the list of its tools")
     return path
-
-
-def is_open(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
 
 
 async def side_by_side(function: Callable[[Any], Any], values: list[Any]) -> list[Any]:

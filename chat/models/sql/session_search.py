@@ -181,12 +181,10 @@ def matching_sessions(owner_id: Any, text: str) -> RawSQL:
 
 def _is_common(search: _Search) -> bool:
     """Return whether many messages have the words, or no index knows them."""
-    if search.words:
-        sampled = _SHARE_WITH_WORDS.first(query=search.query)
-    elif search.pairs:
-        sampled = _SHARE_WITH_PAIRS.first(query=search.query, text=search.text)
-    else:
+    if not search.query:
         return True
+    statement = _SHARE_WITH_WORDS if search.words else _SHARE_WITH_PAIRS
+    sampled = statement.first(query=search.query, text=search.text)
     return sampled is not None and (sampled.share or 0) > _COMMON
 
 

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote, urlencode
 
 import aiohttp
 from django.conf import settings
@@ -27,7 +26,7 @@ from llm_worker.mcp.configuration import (
 from llm_worker.mcp.openapi.api_document import MAX_DOCUMENT_BYTES, DocumentRefused, read_document
 from llm_worker.mcp.openapi.api_operations import Base, read_operations
 from llm_worker.mcp.openapi.operation_answer import Received, read_answer
-from llm_worker.mcp.openapi.operation_request import build_request
+from llm_worker.mcp.openapi.operation_request import build_request, with_query
 
 # Enough for the text that a model is told, in any script.
 _MAX_ANSWER_BYTES: Final = 1024 * 1024
@@ -143,10 +142,7 @@ def _with_own(request: GuardedRequest, configuration: Configuration) -> GuardedR
     """
     if configuration.url and _origin(request.url) != _origin(configuration.url):
         return request
-    url, query = request.url, urlencode(values_of(configuration.query), quote_via=quote)
-    if query:
-        address, _, fragment = url.partition("#")
-        url = f"{address}{'&' if '?' in address else '?'}{query}" + (f"#{fragment}" if fragment else "")
+    url = with_query(request.url, values_of(configuration.query).items())
     return replace(request, url=url, headers={**request.headers, **values_of(configuration.headers)})
 
 

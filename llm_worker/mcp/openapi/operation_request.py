@@ -6,7 +6,7 @@ object of style `deepObject` are sent: as PHP, Rails and Stripe read them, `a[b]
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -22,7 +22,8 @@ _UPWARD: Final = frozenset({".", ".."})
 
 def build_request(operation: Mapping[str, Any], arguments: Mapping[str, Any]) -> GuardedRequest:
     """Build the request of a call. `operation`: of a listed tool. Raises CallFailed for values that cannot be sent."""
-    url, query = str(operation["url"]), []
+    url = str(operation["url"])
+    query: list[tuple[str, str]] = []
     headers = {"Accept": "application/json, text/*;q=0.9, */*;q=0.5"}
     for place in (Place(*one) for one in operation["places"]):
         value = arguments.get(place.argument)
@@ -31,16 +32,22 @@ def build_request(operation: Mapping[str, Any], arguments: Mapping[str, Any]) ->
         elif value is None:
             continue
         elif place.where == "query":
-            query += [f"{_quoted(name)}={_quoted(text)}" for name, text in _in_query(place, value)]
+            query += _in_query(place, value)
         else:
             headers[place.name] = _in_header(place, value)
-    if query:
-        url += ("&" if "?" in url else "?") + "&".join(query)
     body = None
     if operation["content_type"] and BODY in arguments:
         body = _body(operation, arguments[BODY]).encode("utf-8", "replace")
         headers["Content-Type"] = operation["content_type"]
-    return GuardedRequest(url, operation["method"], headers, body)
+    return GuardedRequest(with_query(url, query), operation["method"], headers, body)
+
+
+def with_query(url: str, pairs: Iterable[tuple[str, str]]) -> str:
+    """Return the address with more parameters of its query."""
+    address, mark, fragment = url.partition("#")
+    query = _encoded(pairs)
+    joint = "&" if "?" in address else "?"
+    return f"{address}{joint}{query}{mark}{fragment}" if query else url
 
 
 def _body(operation: Mapping[str, Any], value: Any) -> str:
@@ -56,7 +63,7 @@ def _body(operation: Mapping[str, Any], value: Any) -> str:
         style, explode = styles.get(name, ("json" if isinstance(one, dict) else "form", True))
         if one is not None:
             pairs += _in_query(Place(name, "query", name, style, explode), one)
-    return "&".join(f"{_quoted(name)}={_quoted(text)}" for name, text in pairs)
+    return _encoded(pairs)
 
 
 def _in_path(place: Place, value: Any) -> str:
@@ -114,6 +121,10 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _encoded(pairs: Iterable[tuple[str, str]]) -> str:
+    return "&".join(f"{_quoted(name)}={_quoted(text)}" for name, text in pairs)
 
 
 def _quoted(text: str) -> str:

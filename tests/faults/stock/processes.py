@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -16,6 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from config.embedded import find_suitable_port
 from tests.faults.cluster import LIMIT_S, Cluster
+from tests.instance import is_listening
 from tests.process_reaper import end_with_this_process
 from tests.stack import ROOT
 
@@ -57,7 +57,7 @@ class Stock:
         try:
             stock.start("web", f"{_WEB} --port {stock.port}", STOCK_LAYER_URL=layer_of_web or stock.redis_url)
             stock.start_worker("worker.1")
-            cluster.wait_until(stock._is_listening, "the stock web process")
+            cluster.wait_until(lambda: is_listening(stock.port), "the stock web process")
             yield stock
         finally:
             stock.kill(*stock.processes)
@@ -122,11 +122,6 @@ class Stock:
     def _consumers(self) -> int:
         with self.redis() as client:
             return sum(1 for one in client.client_list() if one["cmd"] == "brpop" and one["db"] == "3")
-
-    def _is_listening(self) -> bool:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-            return True
-        return False
 
 
 class Screen:
