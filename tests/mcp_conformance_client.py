@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import json
 import os
 import sys
 from typing import Any
@@ -43,6 +44,21 @@ async def call(connections: Any, server: Any, tool: str, arguments: dict[str, in
             return
 
 
+async def registered(url: str) -> Any:
+    """The client that the suite has registered, with the issuer that its server names; None in other scenarios."""
+    import httpx2
+
+    from llm_worker.mcp.oauth import RegisteredClient
+
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    if "client_id" not in context:
+        return None
+    place = httpx2.URL(url)
+    metadata = place.copy_with(path=f"/.well-known/oauth-protected-resource{place.path}")
+    issuer = httpx2.get(metadata).json()["authorization_servers"][0]
+    return RegisteredClient(issuer, context["client_id"], context["client_secret"])
+
+
 async def sign_in(url: str, scope: str) -> tuple[str, str]:
     """The token of a user who is let in at once, and the scope that was asked for."""
     import httpx2
@@ -51,7 +67,8 @@ async def sign_in(url: str, scope: str) -> tuple[str, str]:
     from llm_worker.mcp.oauth_requests import send_guarded
     from llm_worker.mcp.oauth_tokens import exchange
 
-    address, flow = await begin(Visit(url, CALLBACK, "the-state", CLIENT, scope=scope), send_guarded)
+    visit = Visit(url, CALLBACK, "the-state", CLIENT, scope=scope, registered=await registered(url))
+    address, flow = await begin(visit, send_guarded)
     came = httpx2.URL(httpx2.get(address).headers["Location"]).params
     if came.get("state") != "the-state":
         raise SignInFailed("The state is another one.")

@@ -445,6 +445,9 @@ interface McpServerAnswer {
   env?: Record<string, string>;
   headers?: Record<string, string>;
   query?: Record<string, string>;
+  oauth_issuer?: string;
+  oauth_client_id?: string;
+  oauth_client_secret?: string;
   sign_in?: "user" | "shared";
   approval?: "never" | "ask" | "ask_unless_read_only";
   enabled_tools?: string[];

@@ -47,6 +47,9 @@ EDITED = (
     "headers",
     "query",
     "sign_in",
+    "oauth_issuer",
+    "oauth_client_id",
+    "oauth_client_secret",
     "approval",
     "enabled_tools",
     "is_enabled",
@@ -90,6 +93,8 @@ class McpServer(models.Model):
     document: with openapi, its text if it was pasted.  base_url: the address of its operations, if it names none.
 
     env, headers, query: for a name, the name of the environment variable of the workers that has its value, never the value.
+    oauth_*: the client that staff have registered with the issuer, where it accepts no other; oauth_client_secret is
+    the name of such a variable, too.
     enabled_tools: the server's own names of the tools that are offered; empty: all.
     tools: [{name, tool, description, parameters, read_only, destructive, idempotent, open_world}]: `name` is the name
     for models, `tool` the server's own; with openapi also `operation`, by which the tool is called.
@@ -146,6 +151,23 @@ class McpServer(models.Model):
         default=SignInOf.USER,
         db_default=SignInOf.USER.value,
         help_text="Of http: who signs in to a server that demands it, each user, or staff for all users.",
+    )
+    oauth_issuer = models.CharField(
+        max_length=2_000,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of http: the issuer with which staff have registered a client, if it accepts no others.",
+    )
+    oauth_client_id = models.CharField(
+        max_length=500, blank=True, default="", db_default="", help_text="The id of that client."
+    )
+    oauth_client_secret = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The variable of the workers that has the secret of that client; empty: it has none.",
     )
     approval = models.CharField(
         max_length=20,

@@ -132,6 +132,11 @@ def values_of(variables: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     return {name: os.environ[variable] for name, variable in variables}
 
 
+def value_of(variable: str) -> str:
+    """Return the value of one variable; empty for no variable. Raises ServerUnavailable, as values_of() does."""
+    return values_of((("", variable),))[""] if variable else ""
+
+
 def cut_result(text: str) -> str:
     """Cut a result off at MAX_RESULT_CHARACTERS, with a note to the model."""
     if len(text) <= MAX_RESULT_CHARACTERS:

@@ -44,7 +44,8 @@ NOT_AS_SPECIFIED: Final = "The server's sign-in does not follow the specificatio
 LONGEST_ISSUER: Final = 2_000
 NOT_AVAILABLE: Final = "The server's sign-in is not available at the moment."
 # RFC 8414 names the first of these for servers that list none; the first that a server accepts is registered.
-_METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
+_SECRET_METHODS: Final = ("client_secret_basic", "client_secret_post")
+_METHODS: Final = (*_SECRET_METHODS, "none")
 _ASKED: Final = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
@@ -63,9 +64,20 @@ class Flow(BaseModel):
     verifier: str
 
 
+class RegisteredClient(NamedTuple):
+    """The client that staff have registered by hand. issuer: the only one that gets the id and the secret.
+    secret: empty for a client that has none.
+    """
+
+    issuer: str
+    client_id: str
+    secret: str = ""
+
+
 class Visit(NamedTuple):
     """A sign-in that begins. redirect_uri: where the user comes back.  state: what they come back with.
     headers: of the server's row.  scope: is asked for beside the scope that the server demands of everybody.
+    registered: None if no client was registered by hand.
     """
 
     url: str
@@ -74,6 +86,7 @@ class Visit(NamedTuple):
     client_metadata_url: str | None = None
     headers: Mapping[str, str] = {}
     scope: str = ""
+    registered: RegisteredClient | None = None
 
 
 async def begin(visit: Visit, send: Send) -> tuple[str, Flow]:
@@ -163,9 +176,11 @@ async def _get(url: str, send: Send) -> httpx2.Response:
 async def _client(
     visit: Visit, issuer: OAuthMetadata, scope: str | None, send: Send
 ) -> OAuthClientInformationFull:
-    """Return our client, known by its document, or else register one for this sign-in alone.
-    An issuer that forgets clients cannot lock anybody out.
+    """Return the client that was registered by hand, or ours, known by its document, or else register one for this
+    sign-in alone: an issuer that forgets clients cannot lock anybody out.
     """
+    if visit.registered is not None:
+        return _registered_client(visit.registered, issuer)
     redirect_uris = [AnyUrl(visit.redirect_uri)]
     document = visit.client_metadata_url if is_valid_client_metadata_url(visit.client_metadata_url) else None
     if document and should_use_client_metadata_url(issuer, document):
@@ -186,3 +201,24 @@ async def _client(
     client = await handle_registration_response(await send(request))
     check_registration_usable(client)
     return client
+
+
+def _registered_client(registered: RegisteredClient, issuer: OAuthMetadata) -> OAuthClientInformationFull:
+    """Return the client as the SDK has it. Raises SignInFailed if it was registered with another issuer: who names the
+    issuer is the server, which must not get the secret.
+    """
+    if not issuers_match(str(issuer.issuer), registered.issuer):
+        raise SignInFailed("The server's sign-in is with another issuer than the one of its client.")
+    method = "none"
+    if registered.secret:
+        # RFC 8414, section 2: issuers that name no method accept the first.
+        supported = issuer.token_endpoint_auth_methods_supported or _METHODS
+        method = next((one for one in _SECRET_METHODS if one in supported), "")
+        if not method:
+            raise SignInFailed(NOT_AS_SPECIFIED)
+    return OAuthClientInformationFull(
+        client_id=registered.client_id,
+        client_secret=registered.secret or None,
+        token_endpoint_auth_method=method,
+        issuer=registered.issuer,
+    )

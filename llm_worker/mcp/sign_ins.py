@@ -13,12 +13,12 @@ from typing import Any, Final
 from django.db import transaction
 
 from chat.infrastructure.encryption import EncryptionUnavailable, UnreadableSecret, decrypt, encrypt
-from chat.models import McpCredential, McpSignIn
+from chat.models import McpCredential, McpServer, McpSignIn
 from chat.models.mcp_sign_in import MAX_ADDRESS, SignInStatus
 from chat.runs.mcp.servers import request_listing
 from chat.turns.approvals import end_sign_ins
 from llm_worker.database import Database
-from llm_worker.mcp.configuration import ServerUnavailable, values_of
+from llm_worker.mcp.configuration import ServerUnavailable, value_of, values_of
 
 logger = logging.getLogger(__name__)
 
@@ -74,12 +74,22 @@ async def _begin(sign_in: McpSignIn, scope: str) -> tuple[str, str]:
         sign_in.redirect_uri.rsplit("/", 2)[0] + f"/{CLIENT_DOCUMENT}",
         values_of(tuple(sign_in.server.headers.items())),
         scope,
+        _registered(oauth, sign_in.server),
     )
     address, flow = await oauth.begin(visit, requests.send_guarded)
     requests.require_browser_address(address)
     if len(address) > MAX_ADDRESS:
         raise oauth.SignInFailed("The address of the server's sign-in is too long.")
     return address, flow.model_dump_json()
+
+
+def _registered(oauth: Any, server: McpServer) -> Any:
+    """Return the client that staff have registered, with its secret. Raises ServerUnavailable."""
+    if not server.oauth_client_id:
+        return None
+    return oauth.RegisteredClient(
+        server.oauth_issuer, server.oauth_client_id, value_of(server.oauth_client_secret)
+    )
 
 
 async def _exchange(sign_in: McpSignIn) -> tuple[Any, str]:

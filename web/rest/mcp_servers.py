@@ -87,6 +87,17 @@ class McpServerBody(StrictSerializer):
         default=SignInOf.USER.value,
         help_text="Of http: who signs in to a server that demands it, each user, or staff for all users.",
     )
+    oauth_issuer = StrictCharField(
+        max_length=MAX_URL_CHARACTERS,
+        default="",
+        help_text="Of http: the issuer with which staff have registered a client, if it accepts no others.",
+    )
+    oauth_client_id = StrictCharField(max_length=500, default="", help_text="The id of that client.")
+    oauth_client_secret = StrictCharField(
+        max_length=200,
+        default="",
+        help_text="The environment variable of the workers that has the secret of that client; empty: it has none.",
+    )
     approval = StrictChoiceField(choices=RULES, default=DEFAULT_RULE.value)
     enabled_tools = StringsField(
         child=StrictCharField(max_length=200),

@@ -32,6 +32,8 @@ _OWN_HEADERS: Final = frozenset(
         "transfer-encoding",
     }
 )
+# Of the client that staff have registered with an issuer.
+_CLIENT: Final = ("oauth_issuer", "oauth_client_id", "oauth_client_secret")
 MAX_ENTRIES: Final = 50
 
 
@@ -44,13 +46,14 @@ def check(fields: Mapping[str, Any], *, is_demo_command: bool = False) -> None:
         )
     if fields["transport"] == Transport.STDIO:
         _check_command(fields["command"], is_demo_command=is_demo_command)
-        _refuse(fields, "url", "headers", "query", "document", "base_url")
+        _refuse(fields, "url", "headers", "query", "document", "base_url", *_CLIENT)
     elif fields["transport"] == Transport.HTTP:
         _check_url("url", fields["url"])
+        _check_client(fields)
         _refuse(fields, "command", "env", "query", "document", "base_url")
     else:
         _check_api(fields)
-        _refuse(fields, "command", "env")
+        _refuse(fields, "command", "env", *_CLIENT)
     if not _are_texts(fields["enabled_tools"]):
         raise ApiError("invalid_value", "Names of tools, as strings.", field="enabled_tools")
     _check_variables("env", fields["env"], _VARIABLE)
@@ -85,6 +88,17 @@ def _check_api(fields: Mapping[str, Any]) -> None:
             _check_url(name, fields[name])
 
 
+def _check_client(fields: Mapping[str, Any]) -> None:
+    issuer, client_id, variable = (fields[name] for name in _CLIENT)
+    if bool(issuer) != bool(client_id) or (variable and not client_id):
+        field = "oauth_issuer" if client_id else "oauth_client_id"
+        raise ApiError("invalid_value", "A client has an issuer and an id.", field=field)
+    if issuer:
+        _check_url("oauth_issuer", issuer)
+    if variable:
+        _check_variable("oauth_client_secret", variable)
+
+
 def _check_url(field: str, url: str) -> None:
     try:
         parse_target(url, settings.URL_ALLOWED_HOSTS)
@@ -106,12 +120,16 @@ def _check_variables(field: str, given: Any, pattern: re.Pattern[str]) -> None:
     for name, variable in given.items():
         if not pattern.fullmatch(name) or (field == "headers" and name.lower() in _OWN_HEADERS):
             raise ApiError("invalid_value", f"Not accepted: {name[:100]}.", field=field)
-        if not (isinstance(variable, str) and _VARIABLE.fullmatch(variable)):
-            raise ApiError(
-                "invalid_value", "The names of environment variables, never their values.", field=field
-            )
-        if is_own_variable(variable):
-            raise ApiError("mcp_variable_refused", field=field)
+        _check_variable(field, variable)
+
+
+def _check_variable(field: str, variable: Any) -> None:
+    if not (isinstance(variable, str) and _VARIABLE.fullmatch(variable)):
+        raise ApiError(
+            "invalid_value", "The names of environment variables, never their values.", field=field
+        )
+    if is_own_variable(variable):
+        raise ApiError("mcp_variable_refused", field=field)
 
 
 def is_own_variable(variable: str) -> bool:

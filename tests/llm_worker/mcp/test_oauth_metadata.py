@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from llm_worker.mcp.oauth import Flow, SignInFailed, Visit, begin
+from llm_worker.mcp.oauth import Flow, RegisteredClient, SignInFailed, Visit, begin
 
 # The SDK takes half a second to import.
 pytestmark = [pytest.mark.pure, pytest.mark.slow]
@@ -134,6 +134,51 @@ async def test_an_issuer_that_reads_documents_of_clients_registers_none() -> Non
     # Of an instance without TLS there is none.
     _, flow = await begin_with(answers, client_metadata_url=document.replace("https", "http"))
     assert flow.client.client_id == "our-client"
+
+
+REGISTERED = RegisteredClient(ISSUER, "ours", "s3cret")
+REGISTERS_NOBODY = METADATA | {"registration_endpoint": None}
+
+
+def metadata(**members: Any) -> Answers:
+    return {f"{ISSUER}/.well-known/oauth-authorization-server": REGISTERS_NOBODY | members}
+
+
+@pytest.mark.parametrize(
+    ("supported", "secret", "method"),
+    [
+        (None, "s3cret", "client_secret_basic"),
+        (["client_secret_post", "private_key_jwt"], "s3cret", "client_secret_post"),
+        (["client_secret_basic"], "", "none"),
+    ],
+)
+async def test_a_client_that_was_registered_by_hand_is_the_one_of_sign_ins(supported, secret, method) -> None:
+    answers = metadata(token_endpoint_auth_methods_supported=supported)
+    address, flow = await begin_with(answers, registered=REGISTERED._replace(secret=secret))
+    assert "client_id=ours&" in address
+    client = flow.client
+    assert (client.client_id, client.client_secret, client.token_endpoint_auth_method) == (
+        "ours",
+        secret or None,
+        method,
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "issuer", "problem"),
+    [
+        pytest.param(metadata(), "https://other.example.com", "another issuer", id="of another issuer"),
+        pytest.param(
+            metadata(token_endpoint_auth_methods_supported=["private_key_jwt"]),
+            ISSUER,
+            "does not follow the specification",
+            id="that would have to sign",
+        ),
+    ],
+)
+async def test_a_registered_client_is_refused(answers: Answers, issuer: str, problem: str) -> None:
+    with pytest.raises(SignInFailed, match=problem):
+        await begin_with(answers, registered=REGISTERED._replace(issuer=issuer))
 
 
 async def test_the_scopes_are_those_that_the_refusal_names() -> None:

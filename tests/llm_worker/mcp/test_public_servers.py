@@ -146,7 +146,7 @@ async def test_the_server_of_everything(connections: Connections, python: Path, 
 
 SIGN_INS = (
     "basic-cimd", "metadata-default", "metadata-var1", "metadata-var2", "metadata-var3", "offline-access-not-supported",
-    "offline-access-scope", "resource-mismatch", "scope-from-scopes-supported", "scope-from-www-authenticate",
+    "offline-access-scope", "pre-registration", "resource-mismatch", "scope-from-scopes-supported", "scope-from-www-authenticate",
     "scope-omitted-when-undefined", "scope-retry-limit", "scope-step-up", "token-endpoint-auth-basic", "token-endpoint-auth-none",
     "token-endpoint-auth-post",
 )  # fmt: skip

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
+from mcp.shared.auth import OAuthClientInformationFull
+from pydantic import AnyUrl
 
 from chat.models import McpCredential, McpRevocation, McpServer, McpSignIn
 from chat.protocol.states import Status
@@ -47,6 +49,39 @@ def test_a_token_that_the_server_refuses_is_renewed(
     """It was revoked, or the server's clock is another one."""
     sign_in(runtime, harbour, session.owner)
     issuer.access.clear()
+    answer(TIDE)
+    assert tool_responses(upstream.requests[-1]) == ["high at Sole"]
+    assert issuer.refreshed == 1
+
+
+def test_a_client_that_staff_have_registered_is_the_one_that_calls(
+    harbour: McpServer,
+    runtime: Any,
+    session: Any,
+    answer: Any,
+    upstream: Any,
+    issuer: Issuer,
+    monkeypatch: Any,
+) -> None:
+    """Its secret is replaced while users are signed in."""
+    client = OAuthClientInformationFull(
+        client_id="ours",
+        client_secret="first",
+        token_endpoint_auth_method="client_secret_basic",
+        redirect_uris=[AnyUrl("http://testserver/mcp/callback/")],
+        scope="tides",
+    )
+    issuer.clients["ours"] = client
+    registered = {"oauth_issuer": issuer.iss, "oauth_client_id": "ours", "oauth_client_secret": "HARBOUR"}
+    harbour.change(**registered)
+    assert "The workers have no" not in sign_in(runtime, harbour, session.owner)
+    assert not McpCredential.objects.exists()
+    monkeypatch.setenv("HARBOUR", "first")
+    assert "You are signed in" in sign_in(runtime, harbour, session.owner)
+    assert list(issuer.clients) == ["ours"]
+    client.client_secret = "second"
+    monkeypatch.setenv("HARBOUR", "second")
+    McpCredential.objects.update(expires_at=timezone.now())
     answer(TIDE)
     assert tool_responses(upstream.requests[-1]) == ["high at Sole"]
     assert issuer.refreshed == 1

@@ -244,10 +244,12 @@ def _tool(name: str) -> str:
 
 
 def _of_mcp_servers(body: dict[str, Any]) -> dict[str, Any]:
-    """With a name of its own, an address, and nothing that belongs to a program or a document."""
+    """With a name of its own, an address, a whole client, and nothing that belongs to a program or a document."""
     nothing = {"command": [], "env": {}, "headers": {}, "query": {}, "document": "", "base_url": ""}
     known = {"name": "ebb", "transport": "http", **nothing}
-    return {name: known.get(name, value) for name, value in body.items()} | {"url": MCP_URL}
+    body = {name: known.get(name, value) for name, value in body.items()} | {"url": MCP_URL}
+    client = {"oauth_issuer": MCP_URL, "oauth_client_id": "ours", "oauth_client_secret": "EBB_SECRET"}
+    return body | client if client.keys() & body.keys() else body
 
 
 def _of_models(body: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,11 @@ SERVERS = "/api/mcp-servers/"
 TIME = {"name": "time", "transport": "stdio", "command": ["mcp-server-time", "--local-timezone", "UTC"]}
 WEB = {"name": "web", "transport": "http", "url": "https://mcp.example.com/mcp"}
 API = {"name": "tides", "transport": "openapi", "url": "https://tides.example.com/openapi.json"}
+REGISTERED = {
+    "oauth_issuer": "https://auth.example.com",
+    "oauth_client_id": "turnwire",
+    "oauth_client_secret": "HARBOUR_SECRET",
+}
 TOOL = {
     "name": "time__now",
     "tool": "now",
@@ -144,6 +149,19 @@ def test_tools_of_another_configuration_are_forgotten_and_those_of_the_same_are_
         (WEB, {"command": ["mcp-server-time"]}, "invalid_value", "command"),
         (WEB, {"document": "{}"}, "invalid_value", "document"),
         (WEB, {"base_url": "https://example.com"}, "invalid_value", "base_url"),
+        (WEB, {**REGISTERED, "oauth_client_id": ""}, "invalid_value", "oauth_client_id"),
+        (WEB, {**REGISTERED, "oauth_issuer": ""}, "invalid_value", "oauth_issuer"),
+        (WEB, {**REGISTERED, "oauth_issuer": "http://127.0.0.1/"}, "mcp_url_refused", "oauth_issuer"),
+        (WEB, {**REGISTERED, "oauth_client_secret": "gho-secret"}, "invalid_value", "oauth_client_secret"),
+        (
+            WEB,
+            {**REGISTERED, "oauth_client_secret": "SECRET_KEY"},
+            "mcp_variable_refused",
+            "oauth_client_secret",
+        ),
+        (WEB, {"oauth_client_secret": "HARBOUR_SECRET"}, "invalid_value", "oauth_client_id"),
+        (TIME, REGISTERED, "invalid_value", "oauth_issuer"),
+        (API, REGISTERED, "invalid_value", "oauth_issuer"),
         (API, {"url": ""}, "invalid_value", "url"),
         (API, {"document": "{}"}, "invalid_value", "url"),
         (API, {"url": "http://127.0.0.1/"}, "mcp_url_refused", "url"),
@@ -175,6 +193,12 @@ def test_a_document_is_pasted_and_not_shown_again(root, requested, django_captur
     assert McpServer.objects.get().document == "openapi: 3.1.0"
     changed = root.patch(path, {"document": "openapi: 3.0.0"}, format="json").json()
     assert (changed["status"], requested) == ("down", ["tides"])
+
+
+def test_staff_enter_the_client_that_they_have_registered(root):
+    made = add(root, WEB, **REGISTERED)
+    assert made.status_code == 201, made.json()
+    assert {name: made.json()[name] for name in REGISTERED} == REGISTERED
 
 
 def test_a_name_is_there_once(root):
