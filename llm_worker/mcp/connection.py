@@ -39,6 +39,7 @@ from llm_worker.mcp.configuration import (
 )
 from llm_worker.mcp.content import images_of, response_of, structured_of
 from llm_worker.mcp.http import NOT_SENT, HttpServer
+from llm_worker.mcp.lenient_results import lenient
 from llm_worker.mcp.listing_pages import Listing, list_catalog, list_tools
 from llm_worker.mcp.stdio import StdioServer
 
@@ -214,7 +215,7 @@ class Connection:
                 self.configuration.url, http_client=http, max_sse_event_size=MAX_MESSAGE_BYTES
             )
         client = Client(
-            transport,
+            lenient(transport),
             mode="auto",
             message_handler=self._receive,
             elicitation_callback=self._asking.receive,

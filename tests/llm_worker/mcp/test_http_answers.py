@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from llm_worker.mcp.configuration import Answer, CallFailed, CallLost, Configuration
+from llm_worker.mcp.configuration import Answer, CallFailed, CallLost, Configuration, ServerUnavailable
 from tests.instance import free_port
 from tests.llm_worker.mcp.client import until
 
@@ -56,13 +56,29 @@ class Scripted:
         return web.json_response({"jsonrpc": "2.0", "id": message["id"], **given})
 
 
+class ScriptedModern(Scripted):
+    """One that knows revision 2026-07-28 alone. answer: to all that has an id."""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        message = await request.json()
+        self.calls.append(message["method"])
+        if message["method"] == "initialize" or "id" not in message:
+            return web.Response(status=400)
+        given = self.answer(message)
+        if isinstance(given, web.StreamResponse):
+            return given
+        return web.json_response({"jsonrpc": "2.0", "id": message["id"], **given})
+
+
 @pytest.fixture
 async def scripted(settings: Any) -> AsyncIterator[Callable[..., Any]]:
     """Starts a scripted server; returns it and how it is reached."""
     runners: list[web.AppRunner] = []
 
-    async def start(answer: Callable[[dict[str, Any]], Any]) -> tuple[Scripted, Configuration]:
-        server, port = Scripted(answer), free_port()
+    async def start(
+        answer: Callable[[dict[str, Any]], Any], kind: type[Scripted] = Scripted
+    ) -> tuple[Scripted, Configuration]:
+        server, port = kind(answer), free_port()
         app = web.Application()
         app.router.add_route("*", "/mcp", server.handle)
         runners.append(web.AppRunner(app))
@@ -168,3 +184,33 @@ async def test_a_call_that_fails_ends_no_other(client, scripted):
         await client.call(configuration, "fail")
     gate.set()
     assert await slow == Answer("slow")
+
+
+async def test_a_server_of_the_newest_revision_may_leave_out_what_clients_assume(client, scripted):
+    """The members that its results must have."""
+    results: dict[str, dict[str, Any]] = {
+        "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
+        "tools/list": {"tools": [{"name": "act", "inputSchema": {"type": "object"}}]},
+        "tools/call": result("done")["result"],
+    }
+
+    def answer(message: dict[str, Any]) -> Any:
+        found = results.get(message["method"])
+        return error("Method not found", -32601) if found is None else {"result": found}
+
+    server, configuration = await scripted(answer, ScriptedModern)
+    listing = await client.connections.list_tools(configuration)
+    assert ([tool.name for tool in listing.tools], listing.ttl) == (["act"], None)
+    assert await client.call(configuration, "act") == Answer("done")
+    assert "initialize" not in server.calls
+
+
+async def test_a_server_of_the_newest_revision_that_wants_a_sign_in_is_not_asked_in_an_older_one(
+    client, scripted
+):
+    """It knows no other, and would say that it does not understand."""
+    server, configuration = await scripted(lambda _: web.Response(status=401), ScriptedModern)
+    with pytest.raises(ServerUnavailable) as unavailable:
+        await client.connections.list_tools(configuration)
+    assert unavailable.value.needs_sign_in
+    assert server.calls == ["server/discover"]
