@@ -20,10 +20,10 @@ CALLBACK = "http://localhost:3000/callback"
 CLIENT = "https://conformance-test.local/client-metadata.json"
 
 
-async def call(connections: Any, server: Any, tool: str, arguments: dict[str, int]) -> None:
+async def call(connections: Any, server: Any, tool: str, arguments: dict[str, Any]) -> None:
     """As a user does who sends every form as it is shown."""
     from chat.transcript.questions import Answered
-    from llm_worker.mcp.configuration import MAX_QUESTIONS, Asked, Caller, ServerUnavailable
+    from llm_worker.mcp.configuration import MAX_QUESTIONS, Asked, Caller, CallFailed, ServerUnavailable
 
     async def show(*_: object) -> None:
         pass
@@ -36,12 +36,35 @@ async def call(connections: Any, server: Any, tool: str, arguments: dict[str, in
             # The user signs in again, when the next token is asked for.
             if not unavailable.needs_sign_in:
                 raise
+        except CallFailed as failed:
+            print(f"{tool}: {failed}")
+            return
         except Asked as asked:
             fields = asked.question.form["properties"]
             values = {name: field["default"] for name, field in fields.items() if "default" in field}
             answers = (*answers, Answered(asked.question, values))
         else:
             return
+
+
+def calls_of(tools: list[Any]) -> list[tuple[str, Any]]:
+    """The calls that the scenario names, or one of each tool."""
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    named = [(each["name"], each["arguments"]) for each in context.get("toolCalls", ())]
+    return named or [(tool.name, arguments_of(tool, tools)) for tool in tools]
+
+
+def arguments_of(tool: Any, tools: list[Any]) -> dict[str, Any]:
+    """Numbers for most, and for a schema what a worker stores of the first tool."""
+    from llm_worker.mcp.listing import describe
+    from llm_worker.mcp.stored_tools import stored_tools
+
+    properties = tool.input_schema.get("properties", {})
+    arguments: dict[str, Any] = {name: number for number, name in enumerate(properties, 2)}
+    if properties.get("schema", {}).get("type") == "object":
+        [first] = stored_tools("conformance", [describe(tools[0])])
+        arguments["schema"] = first["parameters"]
+    return arguments
 
 
 async def registered(url: str) -> Any:
@@ -111,9 +134,8 @@ async def main(url: str) -> None:
             raise
         server = server._replace(credential="signed in")
         listed = await connections.list_tools(server)
-    for tool in listed.tools:
-        arguments = {name: number for number, name in enumerate(tool.input_schema.get("properties", {}), 2)}
-        await call(connections, server, tool.name, arguments)
+    for tool, arguments in calls_of(listed.tools):
+        await call(connections, server, tool, arguments)
     await connections.close()
 
 

@@ -73,7 +73,7 @@ async def _list_tools(
         await database.call_with_retry(
             McpCatalog.objects.record, row, credential, **listed, expires_at=expires_at
         )
-    return list(map(_describe, found.tools)), ttl
+    return list(map(describe, found.tools)), ttl
 
 
 async def _list(
@@ -110,7 +110,7 @@ def _load_credentials(server: McpServer, first: str) -> list[McpCredential]:
     return [*asked, *(credential for credential in latest if credential not in asked)]
 
 
-def _describe(tool: "Tool") -> dict[str, Any]:
+def describe(tool: "Tool") -> dict[str, Any]:
     """Describe a tool for stored_tools. Hints that a server leaves out have the specification's defaults."""
     hints = tool.annotations
     read_only = bool(hints and hints.read_only_hint)

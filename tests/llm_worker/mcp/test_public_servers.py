@@ -20,7 +20,7 @@ PYTHON_SERVERS = ("mcp-server-time==2026.10.19", "mcp-server-git", "mcp-server-f
 NODE_PACKAGES = (
     "@modelcontextprotocol/server-everything",
     "@modelcontextprotocol/server-filesystem",
-    "@modelcontextprotocol/conformance@0.1.16",
+    "@modelcontextprotocol/conformance@0.2.0-alpha.12",
 )
 
 
@@ -144,23 +144,33 @@ async def test_the_server_of_everything(connections: Connections, python: Path, 
     assert "temperature" in structured.text
 
 
-SIGN_INS = (
-    "basic-cimd", "metadata-default", "metadata-var1", "metadata-var2", "metadata-var3", "offline-access-not-supported",
-    "offline-access-scope", "pre-registration", "resource-mismatch", "scope-from-scopes-supported", "scope-from-www-authenticate",
-    "scope-omitted-when-undefined", "scope-retry-limit", "scope-step-up", "token-endpoint-auth-basic", "token-endpoint-auth-none",
-    "token-endpoint-auth-post",
+OLDER, NEWEST = "2025-11-25", "2026-07-28"
+BOTH = (
+    "tools_call", "json-schema-2020-12-preservation", "auth/basic-cimd", "auth/metadata-default", "auth/metadata-var1",
+    "auth/metadata-var2", "auth/metadata-var3", "auth/pre-registration", "auth/scope-from-scopes-supported",
+    "auth/scope-from-www-authenticate", "auth/scope-omitted-when-undefined", "auth/scope-retry-limit", "auth/scope-step-up",
+    "auth/token-endpoint-auth-basic", "auth/token-endpoint-auth-none", "auth/token-endpoint-auth-post",
 )  # fmt: skip
+NEW = (
+    "request-metadata", "sep-2322-client-request-state", "http-standard-headers", "http-custom-headers",
+    "http-invalid-tool-headers", "json-schema-ref-no-deref", "auth/authorization-server-migration", "auth/iss-normalized",
+    "auth/iss-not-advertised", "auth/iss-supported", "auth/iss-supported-missing", "auth/iss-unexpected",
+    "auth/iss-wrong-issuer", "auth/metadata-issuer-mismatch", "auth/offline-access-not-supported",
+    "auth/offline-access-scope", "auth/resource-mismatch",
+)  # fmt: skip
+# All of clients but one: defaults of elicitation, which demands the answer inside of the call (decision 0182).
+SCENARIOS = [
+    *((OLDER, name) for name in ("initialize", "sse-retry", *BOTH)),
+    *((NEWEST, name) for name in (*BOTH, *NEW)),
+]
 
 
-# The other scenario without OAuth, defaults of elicitation, demands the answer inside of the call (decision 0182). Those of sign-ins
-# that are left out are what decision 0191 leaves out.
-@pytest.mark.parametrize(
-    "scenario", ["initialize", "tools_call", "sse-retry", *(f"auth/{name}" for name in SIGN_INS)]
-)
-def test_conformance(scenario: str, python: Path, modules: Path) -> None:
+@pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)
+def test_conformance(revision: str, scenario: str, python: Path, modules: Path) -> None:
     suite = modules / "@modelcontextprotocol/conformance/dist/index.js"
     client = f"{sys.executable} -m tests.mcp_conformance_client"
-    command = [node_of(python), suite, "client", "--scenario", scenario, "--command", client]
+    scored = ["--scenario", scenario, "--spec-version", revision]
+    command = [node_of(python), suite, "client", *scored, "--command", client]
     ran = subprocess.run(
         command, env=with_node(python), cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
     )
