@@ -602,6 +602,8 @@ interface OpenSignInAnswer {
   server: string | null;
   /** The server's. */
   name: string;
+  /** Whether the user had signed in: that has expired, or the call needs more rights. */
+  again: boolean;
   /** The page of the user's sign-ins, to be opened in a browser. */
   url: string;
 }
@@ -902,6 +904,8 @@ interface SignInQuestionAnswer {
   server: string | null;
   /** The server's. */
   name: string;
+  /** Whether the user had signed in: that has expired, or the call needs more rights. */
+  again: boolean;
 }
 
 interface StartedAnswer {

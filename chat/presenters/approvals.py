@@ -38,6 +38,9 @@ class SignInQuestionAnswer(Answer):
         doc("`POST mcp-servers/{server}/sign-in/` begins to sign in to it; null: it was deleted."),
     ]
     name: Annotated[str, doc("The server's.")]
+    again: Annotated[
+        bool, doc("Whether the user had signed in: that has expired, or the call needs more rights.")
+    ]
 
 
 class AddressQuestionAnswer(Answer):

@@ -23,7 +23,7 @@ class SignInQuestion:
     credential: str = field(default="", compare=False)
 
     def present(self) -> dict[str, Any]:
-        return {"server": self.server or None, "name": self.name}
+        return {"server": self.server or None, "name": self.name, "again": bool(self.credential)}
 
 
 @dataclass(frozen=True, slots=True)

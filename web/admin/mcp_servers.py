@@ -1,6 +1,6 @@
 """The admin of MCP servers, entered one by one or imported in the format of desktop clients."""
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import McpServer
@@ -23,6 +24,9 @@ from chat.runs.mcp.servers import change_server, create_server, request_listing
 _FIELDS = tuple(
     name for field in EDITED for name in ((field, "document_file") if field == "document" else (field,))
 )
+
+
+_DESCRIPTION_CHARACTERS: Final = 120
 
 
 class McpServerForm(forms.ModelForm[McpServer]):
@@ -39,6 +43,18 @@ class McpServerForm(forms.ModelForm[McpServer]):
         required=False,
         help_text=_("Of openapi: it takes the place of the document."),
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.tools:
+            before = self.fields["enabled_tools"]
+            self.fields["enabled_tools"] = forms.MultipleChoiceField(
+                label=before.label,
+                help_text=before.help_text,
+                choices=_choices_of_tools(self.instance),
+                required=False,
+                widget=forms.CheckboxSelectMultiple,
+            )
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or self.cleaned_data
@@ -59,6 +75,14 @@ class McpServerForm(forms.ModelForm[McpServer]):
         except ApiError as refused:
             self.add_error(refused.field, refused.message)
         return given
+
+
+def _choices_of_tools(server: McpServer) -> list[tuple[str, str]]:
+    """Return the tools that the server has listed, and those that are chosen and not listed any more."""
+    listed = {tool["tool"]: Truncator(" ".join(tool["description"].split())) for tool in server.tools}
+    gone = [name for name in server.enabled_tools if name not in listed]
+    choices = [(name, f"{name}: {text.chars(_DESCRIPTION_CHARACTERS)}") for name, text in listed.items()]
+    return [*choices, *((name, name) for name in gone)]
 
 
 class ImportForm(forms.Form):

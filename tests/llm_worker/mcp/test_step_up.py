@@ -7,6 +7,7 @@ import pytest
 from chat.models import McpCredential, McpServer, Run
 from chat.protocol.states import Status
 from chat.runs.mcp.sign_ins import sign_in_states
+from tests import factories
 from tests.llm_worker.mcp.client import TIDE, sign_in
 from tests.mcp_oauth_server import Issuer
 from tests.tool_fixtures import tool_responses
@@ -28,6 +29,8 @@ def test_the_call_is_made_once_its_user_has_signed_in_with_what_the_server_deman
     waiting: Run, harbour: McpServer, runtime: Any, session: Any, upstream: Any
 ) -> None:
     assert McpCredential.objects.get().wanted_scope == "tides tides:read"
+    [listed] = factories.api_client(session.owner).get("/api/approvals/").json()
+    assert listed["sign_in"]["again"]
     assert sign_in_states(session.owner, [harbour]) == {harbour: "needs_sign_in"}
     sign_in(runtime, harbour, session.owner)
     assert McpCredential.objects.get().secret["scope"] == "tides tides:read"

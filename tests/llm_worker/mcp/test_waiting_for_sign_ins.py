@@ -59,7 +59,8 @@ def test_a_sign_in_lets_the_turn_go_on(
 ) -> None:
     [listed] = factories.api_client(session.owner).get("/api/approvals/").json()
     assert (listed["kind"], listed["name"]) == ("sign_in", "harbour__tide")
-    assert (listed["sign_in"]["server"], listed["sign_in"]["name"]) == (str(harbour.pk), "harbour")
+    asked = listed["sign_in"]
+    assert (asked["server"], asked["name"], asked["again"]) == (str(harbour.pk), "harbour", True)
     sign_in(runtime, harbour, session.owner)
     assert goes_on(waiting, upstream) == ["high at Sole"]
     assert ToolCall.objects.get().status == "completed"

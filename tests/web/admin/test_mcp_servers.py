@@ -1,6 +1,7 @@
 """The admin of MCP servers: entered in a form, or imported as desktop clients list them."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -105,6 +106,37 @@ def test_a_document_is_pasted_or_read_from_a_file(admin):
     assert admin.post(page, {**form, "document": "openapi: 3.0.0"}).status_code == 302
     row.refresh_from_db()
     assert row.document == "openapi: 3.0.0"
+
+
+def test_the_tools_of_a_server_that_has_listed_some_are_ticked(admin):
+    def tool(name: str, description: str) -> dict[str, Any]:
+        return {"name": f"git__{name}", "tool": name, "description": description}
+
+    tools = [tool("log", "Shows\nwhat <was>  done."), tool("push", "x" * 500)]
+    row = McpServer.objects.create(
+        name="git", transport="stdio", command=["npx"], tools=tools, enabled_tools=["log", "gone"]
+    )
+    page = f"/admin/chat/mcpserver/{row.pk}/change/"
+    shown = admin.get(page).content.decode()
+    assert "log: Shows what &lt;was&gt; done." in shown
+    assert "x" * 200 not in shown
+    ticked = re.findall(r'name="enabled_tools" value="(\w+)"[^>]*checked', shown)
+    assert sorted(ticked) == ["gone", "log"]
+    form = {
+        "name": "git",
+        "transport": "stdio",
+        "command": '["npx"]',
+        "approval": "ask",
+        "sign_in": "user",
+        "is_enabled": "on",
+    }
+    assert admin.post(page, {**form, "enabled_tools": ["push", "log"]}).status_code == 302
+    row.refresh_from_db()
+    assert sorted(row.enabled_tools) == ["log", "push"]
+    assert admin.post(page, {**form, "enabled_tools": ["pull"]}).status_code == 200
+    assert admin.post(page, form).status_code == 302
+    row.refresh_from_db()
+    assert row.enabled_tools == []
 
 
 def test_only_who_may_add_servers_imports_them(client):

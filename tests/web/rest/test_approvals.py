@@ -204,7 +204,7 @@ def sign_in(client: APIClient, session: str) -> str:
 def test_a_call_that_waits_for_a_sign_in_says_where(client: APIClient, session: str, sign_in: str) -> None:
     server = McpServer.objects.get()
     [listed] = client.get("/api/approvals/").json()
-    asked = {"server": str(server.pk), "name": "harbour"}
+    asked = {"server": str(server.pk), "name": "harbour", "again": False}
     assert (listed["kind"], listed["sign_in"].pop("url")[-5:], listed["sign_in"]) == (
         "sign_in",
         "/mcp/",

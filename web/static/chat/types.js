@@ -90,7 +90,7 @@
  *
  * @typedef {ToolImageAnswer} ToolImage
  * @typedef {AddressQuestionAnswer} Address  that the server of a tool call sends its user to
- * @typedef {Pick<SignInQuestionAnswer, "server"|"name">} SignIn  of an MCP server; null: it was deleted
+ * @typedef {Pick<SignInQuestionAnswer, "server"|"name"|"again">} SignIn  of an MCP server; null: it was deleted
  *
  * @typedef {object} ToolCall
  * @property {string} id  given by the model
