@@ -1,5 +1,6 @@
 """The admin of MCP servers, entered one by one or imported in the format of desktop clients."""
 
+from datetime import timedelta
 from typing import Any, Final, cast
 
 from django import forms
@@ -11,6 +12,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils import timezone
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
@@ -20,6 +22,7 @@ from chat.protocol.errors import ApiError
 from chat.runs.mcp import server_rules
 from chat.runs.mcp.imports import ImportRefused, read_servers
 from chat.runs.mcp.servers import change_server, create_server, request_listing
+from web.admin.tool_rows import load_server_rows, load_tool_rows
 
 _FIELDS = tuple(
     name for field in EDITED for name in ((field, "document_file") if field == "document" else (field,))
@@ -27,6 +30,8 @@ _FIELDS = tuple(
 
 
 _DESCRIPTION_CHARACTERS: Final = 120
+# Of the calls that are counted.
+_DAYS: Final = 30
 
 
 class McpServerForm(forms.ModelForm[McpServer]):
@@ -132,6 +137,20 @@ class McpServerAdmin(admin.ModelAdmin[McpServer]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[McpServer]:
         return super().get_queryset(request).defer("document")
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        shown = {"calls": load_server_rows(timezone.now() - timedelta(days=_DAYS)), "days": _DAYS}
+        return super().changelist_view(request, {**(extra_context or {}), **shown})
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        if (server := kwargs.get("obj")) is not None:
+            since = timezone.now() - timedelta(days=_DAYS)
+            context |= {"calls": load_tool_rows(since, server.name), "days": _DAYS}
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: McpServer, form: Any, change: bool) -> None:
         given = {name: form.cleaned_data[name] for name in EDITED}

@@ -18,7 +18,7 @@ from chat.infrastructure.liveness import Lock, new_owner
 from chat.metrics.counters import TAKEOVERS
 from chat.metrics.presence import Work
 from chat.metrics.tally import Tally
-from chat.models import Run, ToolCall
+from chat.models import McpServer, Run, ToolCall
 from knowledge.models import File
 from tests import broker, factories
 from web.admin import charts
@@ -124,6 +124,14 @@ def test_usage_tells_how_calls_of_each_tool_ended_and_how_long_they_ran(run: Run
         ToolRow("web_search", 1, failed=0, unknown=0, refused=0, p50=400, p95=400),
     ]
     assert "?name=notes__add" in response.content.decode()
+    server = McpServer.objects.create(name="notes", transport="stdio", command=["npx"])
+    client = factories.staff_client("view_mcpserver", name="carol")
+    listed = client.get(reverse("admin:chat_mcpserver_changelist"))
+    assert listed.context["calls"] == [ToolRow("notes", 5, failed=1, unknown=1, refused=1, p50=20, p95=29)]
+    shown = client.get(reverse("admin:chat_mcpserver_change", args=[server.pk]))
+    assert [row.name for row in shown.context["calls"]] == ["notes__add"]
+    assert "Calls of the last 30 days" in shown.content.decode()
+    client = factories.staff_client("view_run", name="dora")
     Run.objects.update(is_imported=True)
     assert client.get(reverse("admin:usage")).context["tools"] == []
 
