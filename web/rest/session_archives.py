@@ -19,7 +19,7 @@ from chat.sessions.portable.archive_reader import SessionArchive
 from chat.sessions.portable.importer import check_room, store_session
 from chat.sessions.portable.parser import parse
 from knowledge.files import blobs
-from knowledge.models import File
+from knowledge.models import File, FileKind
 from web.rest import uploads
 from web.rest.multipart_form import IN_MEMORY_BYTES, UploadedContent
 
@@ -65,10 +65,11 @@ def import_archive(user: User, body: IO[bytes]) -> Session:
     with body, SessionArchive(body, settings.MAX_IMPORT_BYTES) as archive:
         portable = parse(archive.manifest(), timezone.now())
         given = archive.files_of(portable.messages)
-        check_room(user, sum(file.size or 0 for file in given.values()), len(given))
+        size = sum(placed.file.size or 0 for placed in given.values())
+        check_room(user, size, sum(not placed.is_image for placed in given.values()))
         try:
-            for entry, file in given.items():
-                stored[entry] = _store_content(user, archive, entry, file)
+            for entry, placed in given.items():
+                stored[entry] = _store_content(user, archive, entry, placed)
             reach("after_contents_imported")
             return store_session(user, portable, stored)
         except BaseException:
@@ -76,12 +77,14 @@ def import_archive(user: User, body: IO[bytes]) -> Session:
             raise
 
 
-def _store_content(user: User, archive: SessionArchive, entry: str, given: f.File) -> File:
+def _store_content(user: User, archive: SessionArchive, entry: str, placed: f.PlacedFile) -> File:
     """Store one file of the archive. Only its name comes from the manifest: the content determines its type."""
-    upload = UploadedContent(given.name)
+    upload = UploadedContent(placed.file.name)
     try:
-        _unpack(archive, entry, given, upload)
+        _unpack(archive, entry, placed.file, upload)
         file = uploads.describe_upload(user, upload)
+        file.is_tool_image = placed.is_image
+        _check_kind(file, placed)
         uploads.store_content(upload, file)
     except ApiError as refusal:
         refusal.field = refusal.field and entry
@@ -89,6 +92,12 @@ def _store_content(user: User, archive: SessionArchive, entry: str, given: f.Fil
     finally:
         upload.close()
     return file
+
+
+def _check_kind(file: File, placed: f.PlacedFile) -> None:
+    """Check that what a tool returned is an image: the reader of tools' images expects nothing else."""
+    if placed.is_image and file.kind != FileKind.IMAGE:
+        raise ApiError("invalid_value", "This is no image.", field=placed.at)
 
 
 def _unpack(archive: SessionArchive, entry: str, given: f.File, into: UploadedContent) -> None:

@@ -33,18 +33,13 @@ class SessionArchive(ZipReader):
                 raise ApiError("body_too_large", limit=f.MAX_BYTES)
         return decode(bytes(content), max_values=f.MAX_VALUES)
 
-    def files_of(self, messages: Sequence[f.Message]) -> dict[str, f.File]:
+    def files_of(self, messages: Sequence[f.Message]) -> dict[str, f.PlacedFile]:
         """Return by entry the files of the manifest whose contents are in the archive.
         Raises ApiError if an entry is missing, or is not named in the manifest."""
-        named = {
-            given.entry: (f"messages.{message.id}.files.{index}", given)
-            for message in messages
-            for index, given in enumerate(message.files)
-            if given.entry
-        }
-        for at, given in named.values():
-            if given.entry not in self.entries and not given.is_missing:
-                raise ApiError("invalid_value", "The archive has no such entry.", field=f"{at}.entry")
+        named = {placed.file.entry: placed for placed in f.placed_files(messages) if placed.file.entry}
+        for entry, placed in named.items():
+            if entry not in self.entries and not placed.file.is_missing:
+                raise ApiError("invalid_value", "The archive has no such entry.", field=f"{placed.at}.entry")
         if not self.entries.keys() <= {MANIFEST, *named}:
             raise refusal("The archive has entries that its manifest does not name.")
-        return {entry: given for entry, (_, given) in named.items() if not given.is_missing}
+        return {entry: placed for entry, placed in named.items() if not placed.file.is_missing}

@@ -14,9 +14,9 @@ from uuid import UUID
 
 import msgspec
 
-from chat.models import MessageFile, Session
+from chat.models import MessageFile, Session, ToolCallImage
 from chat.sessions.portable import format as f
-from chat.sessions.portable.exporter import document, order_of
+from chat.sessions.portable.exporter import Attached, document, order_of
 from knowledge.files import blobs
 from knowledge.models import File
 
@@ -29,20 +29,25 @@ FOLDER: Final = "files/"
 def as_zip(session: Session) -> Iterator[bytes]:
     """Yield the archive in pieces.
     The manifest marks contents as missing that are gone or cannot be read to their end."""
-    attached = _attached(session)
+    attached, returned = _attached(session), _returned(session)
     pipe = Pipe()
     with zipfile.ZipFile(pipe, "w") as archive:
         described: dict[UUID, f.File] = {}
-        for one in attached:
+        placed: list[MessageFile | ToolCallImage] = [*attached, *returned]
+        for one in placed:
             if one.file_id not in described:
                 entry = f"{FOLDER}{len(described) + 1}"
                 described[one.file_id] = yield from write_content(archive, pipe, entry, one.file)
         by_message: dict[UUID, list[f.File]] = {}
-        for one in attached:
-            files = by_message.setdefault(one.message_id, [])
-            files.append(msgspec.structs.replace(described[one.file_id], number=one.number))
+        for place in attached:
+            files = by_message.setdefault(place.message_id, [])
+            files.append(msgspec.structs.replace(described[place.file_id], number=place.number))
+        by_call: dict[UUID, list[f.File]] = {}
+        for image in returned:
+            by_call.setdefault(image.tool_call_id, []).append(described[image.file_id])
+        version = f.IMAGES_VERSION if by_call else f.ARCHIVE_VERSION
         with archive.open(compressed(MANIFEST), "w") as member:
-            for piece in document(session, f.ARCHIVE_VERSION, lambda _: by_message):
+            for piece in document(session, version, Attached(lambda _: by_message, by_call)):
                 member.write(piece)
                 yield pipe.take()
     yield pipe.take()
@@ -55,6 +60,20 @@ def _attached(session: Session) -> list[MessageFile]:
     numbers = {pk: number for number, pk in enumerate(order_of(session))}
     known = (one for one in rows if one.message_id in numbers)
     return sorted(known, key=lambda one: (numbers[one.message_id], one.position))
+
+
+def _returned(session: Session) -> list[ToolCallImage]:
+    """Return the images that tool calls returned, in the order of the manifest."""
+    rows = ToolCallImage.objects.visible().filter(tool_call__run__turn__session=session)
+    numbers = {pk: number for number, pk in enumerate(order_of(session))}
+
+    def place(image: ToolCallImage) -> tuple[int, bool, int, int, int]:
+        call = image.tool_call
+        is_nested = call.parent_tool_call_id is not None
+        message = numbers.get(call.run.message_id, -1)
+        return message, is_nested, call.turn_number, call.tab_index, image.position
+
+    return sorted(rows.select_related("file", "tool_call__run"), key=place)
 
 
 def write_content(

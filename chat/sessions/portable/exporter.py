@@ -16,40 +16,45 @@ CHUNK_MESSAGES: Final = 100
 CHUNK_CALLS: Final = 2_000
 
 
-# Returns the files of a chunk of messages, by message.
-FilesOf = Callable[[list[UUID]], Mapping[UUID, list[f.File]]]
+class Attached(NamedTuple):
+    """The files of the document. files_of: returns those of a chunk of messages, by message.
+    images: that tool calls returned, by call.
+    """
+
+    files_of: Callable[[list[UUID]], Mapping[UUID, list[f.File]]]
+    images: Mapping[UUID, list[f.File]] = {}
 
 
 def as_json(session: Session) -> Iterator[bytes]:
-    """Yield the file in pieces. An answer in progress is exported as far as it is stored."""
-    return document(session, f.VERSION, _names_of)
+    """Yield the file in pieces, without images of tools. An answer in progress is exported as far as it is stored."""
+    return document(session, f.VERSION, Attached(_names_of))
 
 
-def document(session: Session, version: int, files_of: FilesOf) -> Iterator[bytes]:
+def document(session: Session, version: int, attached: Attached) -> Iterator[bytes]:
     has_additions = bool(session.tags) or EditedAnswer.objects.filter(message__session=session).exists()
     head = {
         "format": f.NAME,
-        "version": f.ADDITIONS_VERSION if has_additions else version,
+        "version": max(version, f.ADDITIONS_VERSION) if has_additions else version,
         "title": session.title,
         "while_answering": session.while_answering,
     }
     tags = {"tags": session.tags} if session.tags else {}
     yield json.encode(head | tags)[:-1] + b',"messages":['
     is_first = True
-    for message in messages_of(session, files_of):
+    for message in messages_of(session, attached):
         yield (b"\n" if is_first else b",\n") + json.encode(message)
         is_first = False
     yield b"\n]}\n"
 
 
-def messages_of(session: Session, files_of: FilesOf | None = None) -> Iterator[f.Message]:
+def messages_of(session: Session, attached: Attached | None = None) -> Iterator[f.Message]:
     """Yield all messages of the tree, each after its parent, siblings oldest first.
-    files_of: None means that files have only names."""
+    attached: None means that files have only names."""
     order = order_of(session)
     numbers = {pk: number for number, pk in enumerate(order)}
     turns = _turn_places(session)
     for ids in _chunks(session, order):
-        yield from _Chunk(ids, numbers, turns, (files_of or _names_of)(ids)).messages()
+        yield from _Chunk(ids, numbers, turns, attached or Attached(_names_of)).messages()
 
 
 def _names_of(ids: list[UUID]) -> dict[UUID, list[f.File]]:
@@ -116,9 +121,10 @@ class _Chunk:
         ids: list[UUID],
         numbers: dict[UUID, int],
         turns: dict[UUID, _TurnPlace],
-        files: Mapping[UUID, list[f.File]],
+        attached: Attached,
     ) -> None:
-        self.ids, self.numbers, self.turns, self.files = ids, numbers, turns, files
+        self.ids, self.numbers, self.turns = ids, numbers, turns
+        self.files, self.images = attached.files_of(ids), attached.images
         self.citations = _by_message(CitedDocument.objects.filter(message__in=ids))
         self.calls: dict[Any, list[ToolCall]] = defaultdict(list)
         for call in ToolCall.objects.filter(run__message__in=ids):
@@ -158,6 +164,7 @@ class _Chunk:
         return f.Call(
             **{name: getattr(row, name) for name in f.CALL},
             documents=[_document(document) for document in row.documents],
+            images=self.images.get(row.pk, []),
             children=[self._call(child) for child in self.calls[row.pk]],
         )
 

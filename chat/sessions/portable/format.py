@@ -4,8 +4,9 @@ Messages are numbered from 0, the root, each after its parent; the file contains
 refused, so a new member requires a new version.
 """
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
@@ -20,6 +21,9 @@ ARCHIVE_VERSION: Final = 3
 # Of both, only if they contain tags or edited answers, which 4 added: older releases read all other files.
 ADDITIONS_VERSION: Final = 4
 
+# Of archives, only if calls in them returned images, which 5 added.
+IMAGES_VERSION: Final = 5
+
 # Of the JSON itself.
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_VALUES: Final = 1_000_000
@@ -32,6 +36,7 @@ MAX_CALLS: Final = 1_000  # of an answer, those inside agent tools included
 MAX_ALL_CALLS: Final = 20_000
 MAX_NESTING: Final = 4  # agent tools inside agent tools
 MAX_DOCUMENTS: Final = 200  # of a call
+MAX_IMAGES: Final = 8  # of a call
 MAX_TAGS: Final = 20
 MAX_CITATIONS: Final = 1_000  # of an answer
 MAX_TEXT: Final = 2_000_000  # characters of one text
@@ -128,7 +133,7 @@ class Usage(Part, frozen=True):
 
 
 class Call(Part, frozen=True):
-    """One tool call. children: the calls made inside it by an agent tool."""
+    """One tool call. children: the calls made inside it by an agent tool.  images: that it returned, of archives alone."""
 
     tool_call_id: Annotated[str, Meta(max_length=200)]
     name: Annotated[str, Meta(max_length=64)]
@@ -139,6 +144,7 @@ class Call(Part, frozen=True):
     response: Text = ""
     structured: dict[str, Any] | None = None
     documents: Annotated[list[Document], Meta(max_length=MAX_DOCUMENTS)] = []
+    images: Annotated[list[File], Meta(max_length=MAX_IMAGES)] = []
     report: Text = ""
     report_reasoning: Text = ""
     text_before: Text = ""
@@ -199,11 +205,34 @@ class Message(Part, frozen=True):
     edited: Edited | None = None  # only without a run
 
 
+class PlacedFile(NamedTuple):
+    """A file of the manifest. at: its path there.  is_image: a tool call returned it; otherwise it is attached."""
+
+    at: str
+    file: File
+    is_image: bool
+
+
+def placed_files(messages: Sequence[Message]) -> Iterator[PlacedFile]:
+    """Yield the files of all messages, and the images of their calls."""
+    for number, message in enumerate(messages):
+        for index, file in enumerate(message.files):
+            yield PlacedFile(f"messages.{number}.files.{index}", file, is_image=False)
+        yield from _placed_images(message.tool_calls, f"messages.{number}.tool_calls")
+
+
+def _placed_images(calls: Sequence[Call], at: str) -> Iterator[PlacedFile]:
+    for place, call in enumerate(calls):
+        for index, file in enumerate(call.images):
+            yield PlacedFile(f"{at}.{place}.images.{index}", file, is_image=True)
+        yield from _placed_images(call.children, f"{at}.{place}.children")
+
+
 class Portable(Part, frozen=True):
     """The whole file."""
 
     format: Literal["turnwire.session"]
-    version: Literal[1, 2, 3, 4]
+    version: Literal[1, 2, 3, 4, 5]
     messages: Annotated[list[Message], Meta(max_length=MAX_MESSAGES)]
     title: Annotated[str, Meta(max_length=200)] = ""
     while_answering: Literal["reject", "enqueue", "interrupt"] = "enqueue"

@@ -25,6 +25,7 @@ from chat.models import (
     Session,
     StoredBytes,
     ToolCall,
+    ToolCallImage,
     Turn,
 )
 from chat.models.sql import statements
@@ -118,6 +119,7 @@ class _Rows:
         self.origins: dict[UUID, int] = {}
         self.runs: list[Run] = []
         self.calls: list[ToolCall] = []
+        self.images: list[ToolCallImage] = []
         self.messages = [self._message(one) for one in self.portable_messages]
         for one in self.portable_messages:
             if one.run and one.parent is not None:
@@ -211,6 +213,9 @@ class _Rows:
                 run=run, status=status, documents=documents, created_at=run.created_at, **kept, **above
             )
             self.calls.append(row)
+            for position, given in enumerate(one.images):
+                if file := self.contents.get(given.entry or ""):
+                    self.images.append(ToolCallImage(tool_call=row, file=file, position=position))
             self._add_calls(one.children, run, parent_tool_call=row)
 
     def _citations(self) -> Iterator[CitedDocument]:
@@ -252,13 +257,11 @@ class _Rows:
                 if file is None:
                     file = self._file_without_content(given)
                     files.append(file)
-                places.append(
-                    MessageFile(
-                        message_id=self.ids[one.id], file=file, position=position, number=given.number
-                    )
-                )
+                place = {"message_id": self.ids[one.id], "position": position}
+                places.append(MessageFile(file=file, number=given.number, **place))
         File.objects.bulk_create(files)
         MessageFile.objects.bulk_create(places)
+        ToolCallImage.objects.bulk_create(self.images)
 
     def _file_without_content(self, given: f.File) -> File:
         return File(

@@ -19,6 +19,7 @@ from chat.sessions.portable.format import (
     Call,
     File,
     Message,
+    placed_files,
 )
 
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -57,7 +58,7 @@ def check(messages: Sequence[Message], now: datetime) -> None:
 def _check_amounts(messages: Sequence[Message]) -> None:
     """Check the length of branches, and the numbers of tool calls of answers and of files and calls of all messages."""
     depths: list[int] = []
-    files = calls = 0
+    calls = 0
     for number, message in enumerate(messages):
         at = f"messages.{number}"
         above = message.parent
@@ -67,11 +68,12 @@ def _check_amounts(messages: Sequence[Message]) -> None:
         own_calls = _count_calls(message.tool_calls, f"{at}.tool_calls")
         if own_calls > MAX_CALLS:
             _refuse(f"{at}.tool_calls", f"An answer has at most {MAX_CALLS} tool calls.")
-        files, calls = files + len(message.files), calls + own_calls
-        if files > MAX_ALL_FILES:
-            _refuse(f"{at}.files", f"A session has at most {MAX_ALL_FILES} files.")
+        calls += own_calls
         if calls > MAX_ALL_CALLS:
             _refuse(f"{at}.tool_calls", f"A session has at most {MAX_ALL_CALLS} tool calls.")
+    for number, placed in enumerate(placed_files(messages)):
+        if number == MAX_ALL_FILES:
+            _refuse(placed.at.rpartition(".")[0], f"A session has at most {MAX_ALL_FILES} files.")
 
 
 def _count_calls(calls: Sequence[Call], at: str, depth: int = 1) -> int:
@@ -97,17 +99,15 @@ def _check_origins(messages: Sequence[Message]) -> None:
 
 def _check_entries(messages: Sequence[Message]) -> None:
     """Check that each content has a digest, and is described in the same way wherever it is attached."""
-    described: dict[str, File] = {}
-    for number, message in enumerate(messages):
-        for index, file in enumerate(message.files):
-            at = f"messages.{number}.files.{index}"
-            if file.entry is None:
-                continue
-            if file.sha256 is None and not file.is_missing:
-                _refuse(f"{at}.sha256", "A content has a digest.")
-            same = structs.replace(file, number=None)
-            if described.setdefault(file.entry, same) != same:
-                _refuse(f"{at}.entry", "Another file has this entry.")
+    described: dict[str, tuple[File, bool]] = {}
+    for at, file, is_image in placed_files(messages):
+        if file.entry is None:
+            continue
+        if file.sha256 is None and not file.is_missing:
+            _refuse(f"{at}.sha256", "A content has a digest.")
+        same = (structs.replace(file, number=None), is_image)
+        if described.setdefault(file.entry, same) != same:
+            _refuse(f"{at}.entry", "Another file has this entry.")
 
 
 def _check_place(messages: Sequence[Message], number: int) -> None:

@@ -35,7 +35,7 @@ from tests.chat.sessions.portable.archives import (
     unpacked,
 )
 from tests.chat.sessions.portable.trees import sessions
-from web.rest import session_archives
+from web.rest import session_archives, session_files
 
 PICTURE = b"\x89PNG\r\n\x1a\n" + b"\x00" * 50
 
@@ -383,6 +383,8 @@ def limits(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.MAX_FILE_BYTES = 3000
     settings.MAX_IMPORT_BYTES = 10_000
     monkeypatch.setattr(session_archives.SessionArchiveParser, "max_bytes", 10_000)
+    # Its module, which may not have been imported yet, has the limit from `f`.
+    monkeypatch.setattr(session_files.SessionFileParser, "max_bytes", 5000)
     monkeypatch.setattr(f, "MAX_BYTES", 5000)
     monkeypatch.setattr(f, "MAX_VALUES", 300)
 

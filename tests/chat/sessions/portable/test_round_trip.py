@@ -236,7 +236,7 @@ SUMMARY = {"id": 4, "role": "summary", "parent": 1, "sent_at": MOMENT}
 # path, value, code, field (None: the path)
 BAD: list[Any] = [
     ("format", "other", "invalid_value", None),
-    ("version", 5, "invalid_value", None),
+    ("version", 6, "invalid_value", None),
     ("messages", ..., "field_required", None),
     ("messages", [], "invalid_value", "messages.0.role"),
     ("messages", {}, "invalid_type", None),
