@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from demo.scenes import find_scene
+from demo.texts.languages import texts_for
 
 NAME = "demo"
 BRIEF_NAME = "demo-brief"
@@ -22,36 +23,6 @@ SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*|\n+")
 WORDS = re.compile(r"[^\W\d_]{4,}|[\u3040-\u9fff]")
 # The worker appends the time of a message; it is not part of what the user wrote.
 SUFFIX = re.compile(r"\s*<sent_at>[^<]*</sent_at>\s*$")
-
-GUIDE = """\
-**This is a trial**: no model is connected yet, and what I say was written beforehand. All around me is real: \
-this answer was made in a worker process, streamed through Redis, and is stored in Postgres.
-
-{quote}Ask me one of these, and you see what answers look like here:
-
-- *How many rectangles are in a grid of 3 by 3?* shows what a model thinks before it answers.
-- *What time is it?* calls a tool, once **Date and time** is checked in the options below the message.
-- *Write a note* calls one that asks you first, once **notes: all tools** is checked there.
-- *Show me code, a table and a formula* shows just that.
-- *Any question* in a chat with a **knowledge base**, or with an agent that you gave files: I search them, and cite what I find.
-- *Tell me a long story of a lighthouse* takes a minute: **stop** it, or reload the page while I write.
-
-You can also **edit** your question, **regenerate** this answer, and look at the tree that both leave.
-
-### Connect a model
-
-Whoever runs this server connects one on this page, without a restart: in the menu under the own name, **Model providers**. \
-Any server that speaks the OpenAI protocol will do.
-"""
-
-
-FOUND = """\
-I searched the documents of this chat. This fits your question best:
-
-> {sentence} [{number}]
-
-I can only quote. A model that you connect reads what was found and answers in its own words; the number leads to the passage either way.
-"""
 
 
 @dataclass(frozen=True)
@@ -92,8 +63,9 @@ def build_answer(model: str, question: str, offered: Offered = NOTHING) -> DemoA
     if mock:
         count, per_s = (int(number) for number in mock.groups())
         return DemoAnswer(tuple(create_pieces(count)), float(per_s))
+    texts = texts_for(question)
     if offered.result is not None:
-        said = quote_found(question, offered.result) or f"The tool says: **{offered.result.strip()}**\n"
+        said = quote_found(question, offered.result) or texts.told.format(result=offered.result.strip())
         return DemoAnswer(split_words(said), READING_SPEED)
     if scene := find_scene(question):
         if scene.tool and scene.tool in offered.tools:
@@ -103,8 +75,8 @@ def build_answer(model: str, question: str, offered: Offered = NOTHING) -> DemoA
     if tool := next((name for name in SEARCH_TOOLS if name in offered.tools), ""):
         query = json.dumps({"query": SUFFIX.sub("", question)[:LONGEST_QUERY]}, ensure_ascii=False)
         return DemoAnswer((), READING_SPEED, tool=tool, arguments=query)
-    quote = f"You wrote:\n\n> {quote_question(question)}\n\n" if question.strip() else ""
-    return DemoAnswer(split_words(GUIDE.format(quote=quote)), READING_SPEED)
+    quote = texts.quoted.format(question=quote_question(question)) if question.strip() else ""
+    return DemoAnswer(split_words(texts.guide.format(quote=quote)), READING_SPEED)
 
 
 def quote_found(question: str, result: str) -> str:
@@ -121,11 +93,12 @@ def quote_found(question: str, result: str) -> str:
         ]
     except (ValueError, TypeError, KeyError):
         return ""
+    texts = texts_for(question)
     if not found:
-        return "I searched the documents of this chat, and found nothing that fits.\n"
+        return texts.nothing_found
     asked = set(WORDS.findall(question.casefold()))
     number, sentence = max(found, key=lambda each: len(asked & set(WORDS.findall(each[1].casefold()))))
-    return FOUND.format(sentence=quote_question(sentence), number=number)
+    return texts.found.format(sentence=quote_question(sentence), number=number)
 
 
 def split_words(text: str) -> tuple[str, ...]:

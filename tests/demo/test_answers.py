@@ -9,7 +9,15 @@ from django.utils import translation
 from chat.transcript.entries import Document
 from demo.answers import BRIEF_NAME, NAME, Offered, build_answer, find_document, quote_question
 from demo.scenes import find_scene
+from demo.texts.answer_texts import AnswerTexts
+from demo.texts.chinese import CHINESE
+from demo.texts.english import ENGLISH
+from demo.texts.french import FRENCH
+from demo.texts.german import GERMAN
+from demo.texts.languages import ALL, texts_for
+from demo.texts.spanish import SPANISH
 from llm_worker.request.numbered_documents import render_found, render_provided
+from tests import messages
 from tests.instance import ROOT
 
 pytestmark = pytest.mark.pure
@@ -30,13 +38,16 @@ def test_the_date_that_a_worker_adds_is_not_quoted() -> None:
     assert quote_question("Hello\n\n<sent_at>2026-01-01 00:00 UTC</sent_at>") == "Hello"
 
 
-def test_each_suggestion_of_the_empty_page_is_recognised_in_each_language() -> None:
+def test_each_suggestion_of_the_empty_page_is_recognised_and_answered_in_each_language() -> None:
     template = (ROOT / "web/templates/web/page.html").read_text(encoding="utf-8")
     suggested = re.findall(r'data-suggestion[^\n]*>{% translate "([^"]+)" %}', template)
     assert len(suggested) == 7
-    for language in ("en", "de", "es", "fr", "zh-hans"):
+    by_language = dict(zip(("en", "de", "es", "fr", "zh-hans"), ALL, strict=True))
+    for language, texts in by_language.items():
         with translation.override(language):
-            scenes = [find_scene(translation.gettext(text)) for text in suggested]
+            asked = [translation.gettext(text) for text in suggested]
+            scenes = [find_scene(question) for question in asked]
+        assert {texts_for(question) for question in asked} == {texts}, language
         assert None not in scenes
         assert len(set(scenes)) == 7, language
 
@@ -76,6 +87,53 @@ def test_documents_of_a_chat_are_searched_and_the_sentence_that_fits_best_is_cit
     told = build_answer(NAME, question, Offered(tools, result)).text
     assert "\n> The lamp is lit at dusk \\[sic\\]. [5]\n" in told
     assert "found nothing" in build_answer(NAME, question, Offered(tools, render_found([]))).text
+
+
+@pytest.mark.parametrize(
+    ("texts", "locale"), [(GERMAN, "de"), (SPANISH, "es"), (FRENCH, "fr"), (CHINESE, "zh_Hans")]
+)
+def test_what_an_answer_tells_people_to_look_for_is_called_so_on_the_page(
+    texts: AnswerTexts, locale: str
+) -> None:
+    catalog = messages.kept("djangojs", locale)
+
+    def on_page(text: str) -> str:
+        message = catalog.get(text)
+        assert message is not None
+        return f"**{str(message.string) % {'server': 'notes'}}**"
+
+    time, all_tools = on_page("Date and time"), on_page("%(server)s: all tools")
+    assert {one in texts.guide for one in (time, all_tools, on_page("Model providers"))} == {True}
+    assert time in texts.without_tool
+    assert all_tools in texts.without_notes
+
+
+def test_each_language_has_the_same_parts() -> None:
+    shapes = {
+        tuple(sorted(re.findall(r"\{[a-z]+\}|\[#\]|`\w+`|\$\$.*\$\$", " ".join(map(str, texts[1:])))))
+        for texts in ALL
+    }
+    assert len(shapes) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        ("Hello", ENGLISH),
+        ("", ENGLISH),
+        ("Привет", ENGLISH),
+        ("Kannst du mir helfen?", GERMAN),
+        ("¿Qué puedes hacer?", SPANISH),
+        ("Bonjour, que peux-tu faire ?", FRENCH),
+        ("你能做什么？", CHINESE),
+        ("これは何ですか。漢字", ENGLISH),
+    ],
+)
+def test_a_question_is_answered_in_its_language_if_that_is_one_of_the_page(
+    question: str, texts: AnswerTexts
+) -> None:
+    assert texts_for(question) == texts
+    assert build_answer(NAME, question).text.startswith(texts.guide.split(":")[0].split("：")[0])
 
 
 def test_the_two_models_compare_in_their_own_way() -> None:

@@ -1,0 +1,1 @@
+"""The texts of the demo model in each language of the page."""
