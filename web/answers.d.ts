@@ -602,7 +602,7 @@ interface OpenSignInAnswer {
   server: string | null;
   /** The server's. */
   name: string;
-  /** Whether the user had signed in: that has expired, or the call needs more rights. */
+  /** Whether the call had a sign-in, which has expired, or does not have enough rights. */
   again: boolean;
   /** The page of the user's sign-ins, to be opened in a browser. */
   url: string;
@@ -904,7 +904,7 @@ interface SignInQuestionAnswer {
   server: string | null;
   /** The server's. */
   name: string;
-  /** Whether the user had signed in: that has expired, or the call needs more rights. */
+  /** Whether the call had a sign-in, which has expired, or does not have enough rights. */
   again: boolean;
 }
 

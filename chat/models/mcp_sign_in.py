@@ -51,6 +51,8 @@ def decrypted(text: str) -> dict[str, Any]:
 def _remember(values: dict[str, Any]) -> None:
     for name in SECRET_NAMES & values.keys():
         encryption.remember(str(values[name]))
+    if isinstance(client := values.get("client"), dict):
+        _remember(client)
 
 
 class McpCredentialQuerySet(models.QuerySet["McpCredential"]):

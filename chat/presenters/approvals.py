@@ -39,7 +39,7 @@ class SignInQuestionAnswer(Answer):
     ]
     name: Annotated[str, doc("The server's.")]
     again: Annotated[
-        bool, doc("Whether the user had signed in: that has expired, or the call needs more rights.")
+        bool, doc("Whether the call had a sign-in, which has expired, or does not have enough rights.")
     ]
 
 

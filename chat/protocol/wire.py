@@ -171,7 +171,7 @@ class ApprovalRequired(PacketBody, frozen=True, tag="approval_required", omit_de
     sign_in: Annotated[
         dict[str, Any] | None,
         doc(
-            "The MCP server that the user has to sign in to (server: its id or null, name, again: whether the user had signed in before), after which the call goes on by itself."
+            "The MCP server that the user has to sign in to (server: its id or null, name, again: whether the call had a sign-in), after which the call goes on by itself."
         ),
     ] = None
     address: Annotated[

@@ -98,6 +98,16 @@ class Configuration(NamedTuple):
     credential: str = ""
 
 
+class RegisteredClient(NamedTuple):
+    """The client that staff have registered by hand. issuer: the only one that gets the id and the secret.
+    secret: empty for a client that has none.
+    """
+
+    issuer: str
+    client_id: str
+    secret: str = ""
+
+
 class Tokens(Protocol):
     """The source of the access tokens that calls with credentials are made with."""
 
@@ -133,8 +143,10 @@ def values_of(variables: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
 
 
 def value_of(variable: str) -> str:
-    """Return the value of one variable; empty for no variable. Raises ServerUnavailable, as values_of() does."""
-    return values_of((("", variable),))[""] if variable else ""
+    """Return the value of a variable. Raises ServerUnavailable if this process does not have it, or it is empty."""
+    if value := values_of((("", variable),))[""]:
+        return value
+    raise ServerUnavailable("The server is not set up.", f"The environment variable {variable} is empty.")
 
 
 def cut_result(text: str) -> str:

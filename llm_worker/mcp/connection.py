@@ -275,8 +275,7 @@ class Connection:
             return ServerUnavailable(self._server.problem or _NO_PROTOCOL, detail)
         status = self._server.status
         detail = f"Its status was {status}." if 400 <= status < NOT_SENT else ""
-        wants_sign_in = status == HTTPStatus.UNAUTHORIZED
-        problem = self._server.problem or (SIGN_IN_NEEDED if wants_sign_in else _NO_PROTOCOL)
+        problem = self._server.problem or (SIGN_IN_NEEDED if self._server.wants_sign_in else _NO_PROTOCOL)
         return ServerUnavailable(problem, detail, needs_sign_in=self._server.needs_sign_in)
 
 

@@ -9,10 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from chat.infrastructure.encryption import EncryptionUnavailable, UnreadableSecret
-from chat.models import McpCredential, McpServer
+from chat.models import McpCredential
 from chat.models.mcp_sign_in import REFRESH_TIME, is_scope
 from llm_worker.database import Database
-from llm_worker.mcp.configuration import SIGN_IN_NEEDED, ServerUnavailable, value_of
+from llm_worker.mcp.configuration import SIGN_IN_NEEDED, ServerUnavailable
+from llm_worker.mcp.server_endpoint import registered_client_of
 
 if TYPE_CHECKING:
     from llm_worker.mcp.oauth import Send
@@ -64,8 +65,7 @@ class Credentials:
         await asyncio.gather(*self._renewals, return_exceptions=True)
 
     async def _load(self, tokens: Any, credential: str) -> "tuple[McpCredential, Secret]":
-        rows = McpCredential.objects.filter(pk=credential).select_related("server")
-        row = await self._database.call_with_retry(rows.first)
+        row = await self._database.call_with_retry(McpCredential.objects.filter(pk=credential).first)
         if row is None:
             raise sign_in_needed()
         try:
@@ -90,7 +90,8 @@ class Credentials:
 
     async def _ask_issuer(self, tokens: Any, row: McpCredential, secret: "Secret") -> str:
         try:
-            _renew_client_secret(row.server, secret)
+            registered = await self._database.call_with_retry(registered_client_of, row.server_id)
+            tokens.renew_client_secret(secret, row.issuer, registered)
             grant = await tokens.refresh(secret, self._send or _guarded())
         except tokens.SignInRefused:
             await self._database.call_with_retry(McpCredential.objects.forget, row)
@@ -110,14 +111,6 @@ class Credentials:
 
 def sign_in_needed() -> ServerUnavailable:
     return ServerUnavailable(SIGN_IN_NEEDED, needs_sign_in=True)
-
-
-def _renew_client_secret(server: McpServer, secret: "Secret") -> None:
-    """Use the secret that a client registered by hand has now: it may have been replaced since the user signed in.
-    Raises ServerUnavailable.
-    """
-    if server.oauth_client_secret and server.oauth_client_id == secret.client.client_id:
-        secret.client.client_secret = value_of(server.oauth_client_secret)
 
 
 def _has_expired(row: McpCredential) -> bool:

@@ -48,7 +48,7 @@ _NOT_SENT: Final = frozenset({"host", "content-length", "connection", "accept-en
 
 class HttpServer:
     """A server that is reached over HTTP. problem: why messages do not arrive; empty while they do.
-    status: of the latest answer to a message.  has_answered: it has accepted a message.  has_lost_session: the server does not know the session any more.
+    status: of the latest answer to a message.  was_refused: it wants a sign-in before any message.  has_lost_session: the server does not know the session any more.
     """
 
     def __init__(
@@ -59,7 +59,8 @@ class HttpServer:
         self._resolve = resolve
         self.problem = ""
         self.status = 0
-        self.has_answered = False
+        self.was_refused = False
+        self._has_accepted = False
         self.has_lost_session = False
         # The user has signed in, but is not allowed to make this request.
         self._lacks_scope = False
@@ -87,16 +88,21 @@ class HttpServer:
             raise ServerUnavailable(MORE_RIGHTS_NEEDED, needs_sign_in=True)
 
     @property
+    def wants_sign_in(self) -> bool:
+        return self.status == HTTPStatus.UNAUTHORIZED or self.was_refused
+
+    @property
     def needs_sign_in(self) -> bool:
-        return self.status == HTTPStatus.UNAUTHORIZED or (
-            self.status == HTTPStatus.FORBIDDEN and not self._lacks_scope
-        )
+        return self.wants_sign_in or (self.status == HTTPStatus.FORBIDDEN and not self._lacks_scope)
 
     def note(self, request: httpx2.Request, status: int) -> None:
         """Record the status of a message (POST). Streams, which servers may refuse to open, say nothing of messages."""
         if request.method == "POST":
             self.status, self.problem = status, ""
-            self.has_answered |= status < HTTPStatus.BAD_REQUEST
+            # A server of the newest revision understands nothing that the SDK asks after the refusal.
+            self._has_accepted |= status < HTTPStatus.MULTIPLE_CHOICES
+            self.was_refused |= status == HTTPStatus.UNAUTHORIZED
+            self.was_refused &= not self._has_accepted
             self.has_lost_session |= status == 404 and SESSION in request.headers
 
 
@@ -107,9 +113,6 @@ class _Transport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request with the user's token. Raises nothing: the SDK would end all requests of the connection."""
-        if self._server.status == HTTPStatus.UNAUTHORIZED and not self._server.has_answered:
-            # The SDK asks again as older revisions do, of which the server may know nothing.
-            return httpx2.Response(HTTPStatus.UNAUTHORIZED)
         try:
             token = await self._server.token(request.url)
             response = await self._send(request, token)

@@ -37,6 +37,8 @@ from mcp.shared.auth import (
 from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_server_url
 from pydantic import AnyUrl, BaseModel, ValidationError
 
+from llm_worker.mcp.configuration import RegisteredClient
+
 Send = Callable[[httpx2.Request], Awaitable[httpx2.Response]]
 
 CLIENT_NAME: Final = "Turnwire"
@@ -62,16 +64,6 @@ class Flow(BaseModel):
     resource: str
     scope: str | None
     verifier: str
-
-
-class RegisteredClient(NamedTuple):
-    """The client that staff have registered by hand. issuer: the only one that gets the id and the secret.
-    secret: empty for a client that has none.
-    """
-
-    issuer: str
-    client_id: str
-    secret: str = ""
 
 
 class Visit(NamedTuple):
@@ -215,7 +207,7 @@ def _registered_client(registered: RegisteredClient, issuer: OAuthMetadata) -> O
         supported = issuer.token_endpoint_auth_methods_supported or _METHODS
         method = next((one for one in _SECRET_METHODS if one in supported), "")
         if not method:
-            raise SignInFailed(NOT_AS_SPECIFIED)
+            raise SignInFailed("The server's sign-in takes no secrets of clients.")
     return OAuthClientInformationFull(
         client_id=registered.client_id,
         client_secret=registered.secret or None,

@@ -6,10 +6,15 @@ from typing import Final, NamedTuple
 import httpx2
 from mcp.client.auth import OAuthFlowError, OAuthTokenError
 from mcp.client.auth.oauth2 import OAuthContext
-from mcp.client.auth.utils import handle_token_response_scopes, validate_authorization_response_iss
+from mcp.client.auth.utils import (
+    handle_token_response_scopes,
+    issuers_match,
+    validate_authorization_response_iss,
+)
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import BaseModel, ValidationError
 
+from llm_worker.mcp.configuration import RegisteredClient
 from llm_worker.mcp.oauth import NOT_AS_SPECIFIED, NOT_AVAILABLE, Flow, Send, SignInFailed
 
 MAX_TOKEN_CHARACTERS: Final = 16_000
@@ -91,6 +96,15 @@ async def refresh(secret: Secret, send: Send) -> Grant:
     return _grant(token, secret.model_copy(update=renewed))
 
 
+def renew_client_secret(secret: Secret, issuer: str, registered: RegisteredClient | None) -> None:
+    """Use the secret that a client registered by hand has now: it may have been replaced since the user signed in.
+    issuer: who has issued the tokens; no other gets it, also if staff have entered another since.
+    """
+    is_same = registered and registered.client_id == secret.client.client_id
+    if registered and registered.secret and is_same and issuers_match(issuer, registered.issuer):
+        secret.client.client_secret = registered.secret
+
+
 async def revoke(secret: Secret, send: Send) -> None:
     """Ask the issuer to forget the tokens, if it has an address for that (RFC 7009). Raises SignInFailed.
     The refresh token is revoked first: the issuer may revoke others with it.
@@ -116,6 +130,9 @@ async def _request_token(
     try:
         data, headers = _context(client).prepare_token_auth(data, {})
         response = await send(httpx2.Request("POST", endpoint, data=data, headers=headers))
+        if client.issuer and response.status_code in (400, 401) and _error(response) == "invalid_client":
+            # Staff have to mend it: users who sign in again would not help.
+            raise SignInFailed("The issuer does not accept the client that was registered with it.")
         if response.status_code in (400, 401, 403):
             raise SignInRefused("The server's sign-in was refused.")
         if response.status_code not in (200, 201):
@@ -127,6 +144,15 @@ async def _request_token(
     if not all(one.isascii() and one.isprintable() and len(one) <= MAX_TOKEN_CHARACTERS for one in tokens):
         raise SignInFailed("The server's sign-in gives tokens that cannot be sent.")
     return token
+
+
+def _error(response: httpx2.Response) -> str:
+    """Return the error of an answer (RFC 6749, section 5.2); empty if it names none."""
+    try:
+        read = response.json()
+    except ValueError:
+        return ""
+    return str(read.get("error", "")) if isinstance(read, dict) else ""
 
 
 def _grant(token: OAuthToken, secret: Secret) -> Grant:

@@ -1,9 +1,12 @@
-"""Reads how a server is reached from its row."""
+"""Reads from the row of a server how it is reached, and as which client users sign in to it."""
 
+from uuid import UUID
+
+from chat.infrastructure import encryption
 from chat.models import McpCredential, McpServer
 from chat.models.mcp_server import Transport
 from chat.runs.mcp import server_rules
-from llm_worker.mcp.configuration import Configuration, ServerUnavailable
+from llm_worker.mcp.configuration import Configuration, RegisteredClient, ServerUnavailable, value_of
 
 
 def configuration_of(server: McpServer, credential: McpCredential | None = None) -> Configuration:
@@ -16,8 +19,7 @@ def configuration_of(server: McpServer, credential: McpCredential | None = None)
         detail = f"MCP_COMMANDS does not name {server.command[0]}."
         raise ServerUnavailable("The server is not set up.", detail)
     variables = [*server.env.values(), *server.headers.values(), *server.query.values()]
-    if refused := next(filter(server_rules.is_own_variable, variables), ""):
-        raise ServerUnavailable("The server is not set up.", f"{refused} is not given to MCP servers.")
+    _refuse_own(variables)
     is_api = server.transport == Transport.OPENAPI
     return Configuration(
         server=str(server.pk),
@@ -30,3 +32,23 @@ def configuration_of(server: McpServer, credential: McpCredential | None = None)
         query=tuple(server.query.items()),
         credential=str(credential.pk) if credential else "",
     )
+
+
+def registered_client_of(server_id: UUID) -> RegisteredClient | None:
+    """Load the client that staff have registered by hand, with its secret; None: there is none. Raises ServerUnavailable."""
+    columns = ("oauth_issuer", "oauth_client_id", "oauth_client_secret")
+    found = McpServer.objects.exclude(oauth_client_id="").filter(pk=server_id).values_list(*columns).first()
+    if found is None:
+        return None
+    issuer, client_id, variable = found
+    if not variable:
+        return RegisteredClient(issuer, client_id)
+    _refuse_own([variable])
+    secret = value_of(variable)
+    encryption.remember(secret)
+    return RegisteredClient(issuer, client_id, secret)
+
+
+def _refuse_own(variables: list[str]) -> None:
+    if refused := next(filter(server_rules.is_own_variable, variables), ""):
+        raise ServerUnavailable("The server is not set up.", f"{refused} is not given to MCP servers.")

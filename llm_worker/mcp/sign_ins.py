@@ -13,12 +13,13 @@ from typing import Any, Final
 from django.db import transaction
 
 from chat.infrastructure.encryption import EncryptionUnavailable, UnreadableSecret, decrypt, encrypt
-from chat.models import McpCredential, McpServer, McpSignIn
+from chat.models import McpCredential, McpSignIn
 from chat.models.mcp_sign_in import MAX_ADDRESS, SignInStatus
 from chat.runs.mcp.servers import request_listing
 from chat.turns.approvals import end_sign_ins
 from llm_worker.database import Database
-from llm_worker.mcp.configuration import ServerUnavailable, value_of, values_of
+from llm_worker.mcp.configuration import ServerUnavailable, values_of
+from llm_worker.mcp.server_endpoint import registered_client_of
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ async def _prepare(sign_in_id: str, database: Database) -> None:
         return
     try:
         scope = await database.call_with_retry(_load_scope, sign_in)
-        address, flow = await _begin(sign_in, scope)
+        address, flow = await _begin(sign_in, scope, database)
         fields = {"address": address, "encrypted_flow": encrypt(flow)}
     except _errors() as error:
         await database.call_with_retry(_fail, sign_in, SignInStatus.PREPARING, error)
@@ -64,7 +65,7 @@ async def _finish(sign_in_id: str, database: Database) -> None:
         await database.call_with_retry(end_sign_ins, sign_in.server_id)
 
 
-async def _begin(sign_in: McpSignIn, scope: str) -> tuple[str, str]:
+async def _begin(sign_in: McpSignIn, scope: str, database: Database) -> tuple[str, str]:
     """Return the address, and the flow as JSON. `scope`: the scope that the server has demanded of the user before."""
     oauth, requests = await _modules("oauth", "oauth_requests")
     visit = oauth.Visit(
@@ -74,22 +75,13 @@ async def _begin(sign_in: McpSignIn, scope: str) -> tuple[str, str]:
         sign_in.redirect_uri.rsplit("/", 2)[0] + f"/{CLIENT_DOCUMENT}",
         values_of(tuple(sign_in.server.headers.items())),
         scope,
-        _registered(oauth, sign_in.server),
+        await database.call_with_retry(registered_client_of, sign_in.server_id),
     )
     address, flow = await oauth.begin(visit, requests.send_guarded)
     requests.require_browser_address(address)
     if len(address) > MAX_ADDRESS:
         raise oauth.SignInFailed("The address of the server's sign-in is too long.")
     return address, flow.model_dump_json()
-
-
-def _registered(oauth: Any, server: McpServer) -> Any:
-    """Return the client that staff have registered, with its secret. Raises ServerUnavailable."""
-    if not server.oauth_client_id:
-        return None
-    return oauth.RegisteredClient(
-        server.oauth_issuer, server.oauth_client_id, value_of(server.oauth_client_secret)
-    )
 
 
 async def _exchange(sign_in: McpSignIn) -> tuple[Any, str]:

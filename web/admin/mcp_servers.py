@@ -1,6 +1,7 @@
 """The admin of MCP servers, entered one by one or imported in the format of desktop clients."""
 
-from datetime import timedelta
+import json
+from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
 from django import forms
@@ -51,9 +52,9 @@ class McpServerForm(forms.ModelForm[McpServer]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self.instance.tools:
-            before = self.fields["enabled_tools"]
-            self.fields["enabled_tools"] = forms.MultipleChoiceField(
+        # Who may only view has no fields.
+        if self.instance.tools and (before := self.fields.get("enabled_tools")):
+            self.fields["enabled_tools"] = _ToolsField(
                 label=before.label,
                 help_text=before.help_text,
                 choices=_choices_of_tools(self.instance),
@@ -82,6 +83,22 @@ class McpServerForm(forms.ModelForm[McpServer]):
         return given
 
 
+class _ToolsField(forms.MultipleChoiceField):
+    """Tools to be ticked. A page that was opened before the server had listed any sends names as JSON."""
+
+    def to_python(self, value: Any) -> list[str]:
+        names = super().to_python(value)
+        if len(names) != 1 or not names[0].startswith("["):
+            return names
+        try:
+            return list(map(str, json.loads(names[0])))
+        except ValueError:
+            raise forms.ValidationError(_("This is not JSON.")) from None
+
+    def valid_value(self, value: str) -> bool:  # noqa: ARG002
+        return True  # a name that is not listed now, such as of REST
+
+
 def _choices_of_tools(server: McpServer) -> list[tuple[str, str]]:
     """Return the tools that the server has listed, and those that are chosen and not listed any more."""
     listed = {tool["tool"]: Truncator(" ".join(tool["description"].split())) for tool in server.tools}
@@ -104,6 +121,10 @@ class ImportForm(forms.Form):
             return read_servers(self.cleaned_data["text"])
         except ImportRefused as refused:
             raise forms.ValidationError(str(refused)) from None
+
+
+def _since() -> datetime:
+    return timezone.now() - timedelta(days=_DAYS)
 
 
 @admin.register(McpServer)
@@ -141,15 +162,14 @@ class McpServerAdmin(admin.ModelAdmin[McpServer]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        shown = {"calls": load_server_rows(timezone.now() - timedelta(days=_DAYS)), "days": _DAYS}
+        shown = {"calls": load_server_rows(_since()), "days": _DAYS} if request.method == "GET" else {}
         return super().changelist_view(request, {**(extra_context or {}), **shown})
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         if (server := kwargs.get("obj")) is not None:
-            since = timezone.now() - timedelta(days=_DAYS)
-            context |= {"calls": load_tool_rows(since, server.name), "days": _DAYS}
+            context |= {"calls": load_tool_rows(_since(), server.name), "days": _DAYS}
         return super().render_change_form(request, context, *args, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: McpServer, form: Any, change: bool) -> None:

@@ -31,7 +31,7 @@ _CALLED: Final = Statement(
         percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_ms), percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_ms)
     FROM chat_toolcall called JOIN chat_run ON chat_run.id = called.run_id AND NOT chat_run.is_imported
     WHERE called.created_at >= %(since)s AND starts_with(name, %(prefix)s)
-        AND (NOT %(by_server)s OR strpos(name, %(separator)s) > 0)
+        AND (NOT %(by_server)s OR split_part(name, %(separator)s, 1) IN (SELECT name FROM chat_mcpserver))
     GROUP BY called_name ORDER BY count(*) DESC, called_name LIMIT 50
     """,
     ToolRow,

@@ -66,7 +66,8 @@ def import_archive(user: User, body: IO[bytes]) -> Session:
         portable = parse(archive.manifest(), timezone.now())
         given = archive.files_of(portable.messages)
         size = sum(placed.file.size or 0 for placed in given.values())
-        check_room(user, size, sum(not placed.is_image for placed in given.values()))
+        images = sum(placed.is_image for placed in given.values())
+        check_room(user, size, len(given) - images, images)
         try:
             for entry, placed in given.items():
                 stored[entry] = _store_content(user, archive, entry, placed)
@@ -97,7 +98,7 @@ def _store_content(user: User, archive: SessionArchive, entry: str, placed: f.Pl
 def _check_kind(file: File, placed: f.PlacedFile) -> None:
     """Check that what a tool returned is an image: the reader of tools' images expects nothing else."""
     if placed.is_image and file.kind != FileKind.IMAGE:
-        raise ApiError("invalid_value", "This is no image.", field=placed.at)
+        raise ApiError("invalid_value", "This is no image.", field=placed.file.entry)
 
 
 def _unpack(archive: SessionArchive, entry: str, given: f.File, into: UploadedContent) -> None:

@@ -103,9 +103,8 @@ def _check_url(field: str, url: str) -> None:
     try:
         parse_target(url, settings.URL_ALLOWED_HOSTS)
     except UrlRefused as refused:
-        raise ApiError(
-            "mcp_url_refused", f"No MCP server is reached there ({refused}).", field=field
-        ) from None
+        what = "issuer" if field == "oauth_issuer" else "MCP server"
+        raise ApiError("mcp_url_refused", f"No {what} is reached there ({refused}).", field=field) from None
 
 
 def _refuse(fields: Mapping[str, Any], *names: str) -> None:

@@ -6,17 +6,18 @@ Memory contains only one chunk and the descriptions of the files. Reads the data
 import io
 import logging
 import zipfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from hashlib import sha256
 from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
 import msgspec
+from django.conf import settings
 
 from chat.models import MessageFile, Session, ToolCallImage
 from chat.sessions.portable import format as f
-from chat.sessions.portable.exporter import Attached, document, order_of
+from chat.sessions.portable.exporter import PlacedFiles, document, order_of
 from knowledge.files import blobs
 from knowledge.models import File
 
@@ -24,12 +25,17 @@ logger = logging.getLogger(__name__)
 
 MANIFEST: Final = "manifest.json"
 FOLDER: Final = "files/"
+# The columns that order the images of a message.
+_PLACE: Final = ("tool_call__turn_number", "tool_call__tab_index", "position")
+# Of MAX_IMPORT_BYTES, for files and images; the manifest and the directory need room, too.
+_IMPORTED_SHARE: Final = 0.75
 
 
 def as_zip(session: Session) -> Iterator[bytes]:
     """Yield the archive in pieces.
     The manifest marks contents as missing that are gone or cannot be read to their end."""
-    attached, returned = _attached(session), _returned(session)
+    attached = _attached(session)
+    returned = _returned(session, attached)
     pipe = Pipe()
     with zipfile.ZipFile(pipe, "w") as archive:
         described: dict[UUID, f.File] = {}
@@ -47,7 +53,7 @@ def as_zip(session: Session) -> Iterator[bytes]:
             by_call.setdefault(image.tool_call_id, []).append(described[image.file_id])
         version = f.IMAGES_VERSION if by_call else f.ARCHIVE_VERSION
         with archive.open(compressed(MANIFEST), "w") as member:
-            for piece in document(session, version, Attached(lambda _: by_message, by_call)):
+            for piece in document(session, version, PlacedFiles(lambda _: by_message, by_call)):
                 member.write(piece)
                 yield pipe.take()
     yield pipe.take()
@@ -62,18 +68,28 @@ def _attached(session: Session) -> list[MessageFile]:
     return sorted(known, key=lambda one: (numbers[one.message_id], one.position))
 
 
-def _returned(session: Session) -> list[ToolCallImage]:
-    """Return the images that tool calls returned, in the order of the manifest."""
-    rows = ToolCallImage.objects.visible().filter(tool_call__run__turn__session=session)
+def _returned(session: Session, attached: Sequence[MessageFile]) -> list[ToolCallImage]:
+    """Return the images that tool calls returned, in the order of the manifest.
+    Of too many for an import, the latest: they must not keep the chat from being imported.
+    """
     numbers = {pk: number for number, pk in enumerate(order_of(session))}
-
-    def place(image: ToolCallImage) -> tuple[int, bool, int, int, int]:
-        call = image.tool_call
-        is_nested = call.parent_tool_call_id is not None
-        message = numbers.get(call.run.message_id, -1)
-        return message, is_nested, call.turn_number, call.tab_index, image.position
-
-    return sorted(rows.select_related("file", "tool_call__run"), key=place)
+    rows = ToolCallImage.objects.visible().filter(tool_call__run__turn__session=session)
+    places = {
+        pk: (numbers.get(message, -1), parent is not None, *place)
+        for pk, message, parent, *place in rows.values_list(
+            "pk", "tool_call__run__message", "tool_call__parent_tool_call", *_PLACE
+        )
+    }
+    found = sorted((image for image in rows if image.pk in places), key=lambda image: places[image.pk])
+    sizes = {one.file_id: one.file.size_bytes for one in attached}
+    size = sum(sizes.values())
+    for count, image in enumerate(reversed(found)):
+        if image.file_id not in sizes:
+            sizes[image.file_id] = image.file.size_bytes
+            size += image.file.size_bytes
+        if len(attached) + count == f.MAX_ALL_FILES or size > settings.MAX_IMPORT_BYTES * _IMPORTED_SHARE:
+            return found[len(found) - count :]
+    return found
 
 
 def write_content(

@@ -16,7 +16,7 @@ CHUNK_MESSAGES: Final = 100
 CHUNK_CALLS: Final = 2_000
 
 
-class Attached(NamedTuple):
+class PlacedFiles(NamedTuple):
     """The files of the document. files_of: returns those of a chunk of messages, by message.
     images: that tool calls returned, by call.
     """
@@ -27,10 +27,10 @@ class Attached(NamedTuple):
 
 def as_json(session: Session) -> Iterator[bytes]:
     """Yield the file in pieces, without images of tools. An answer in progress is exported as far as it is stored."""
-    return document(session, f.VERSION, Attached(_names_of))
+    return document(session, f.VERSION, PlacedFiles(_names_of))
 
 
-def document(session: Session, version: int, attached: Attached) -> Iterator[bytes]:
+def document(session: Session, version: int, files: PlacedFiles) -> Iterator[bytes]:
     has_additions = bool(session.tags) or EditedAnswer.objects.filter(message__session=session).exists()
     head = {
         "format": f.NAME,
@@ -41,20 +41,20 @@ def document(session: Session, version: int, attached: Attached) -> Iterator[byt
     tags = {"tags": session.tags} if session.tags else {}
     yield json.encode(head | tags)[:-1] + b',"messages":['
     is_first = True
-    for message in messages_of(session, attached):
+    for message in messages_of(session, files):
         yield (b"\n" if is_first else b",\n") + json.encode(message)
         is_first = False
     yield b"\n]}\n"
 
 
-def messages_of(session: Session, attached: Attached | None = None) -> Iterator[f.Message]:
+def messages_of(session: Session, files: PlacedFiles | None = None) -> Iterator[f.Message]:
     """Yield all messages of the tree, each after its parent, siblings oldest first.
-    attached: None means that files have only names."""
+    files: None means that files have only names."""
     order = order_of(session)
     numbers = {pk: number for number, pk in enumerate(order)}
     turns = _turn_places(session)
     for ids in _chunks(session, order):
-        yield from _Chunk(ids, numbers, turns, attached or Attached(_names_of)).messages()
+        yield from _Chunk(ids, numbers, turns, files or PlacedFiles(_names_of)).messages()
 
 
 def _names_of(ids: list[UUID]) -> dict[UUID, list[f.File]]:
@@ -121,10 +121,10 @@ class _Chunk:
         ids: list[UUID],
         numbers: dict[UUID, int],
         turns: dict[UUID, _TurnPlace],
-        attached: Attached,
+        files: PlacedFiles,
     ) -> None:
         self.ids, self.numbers, self.turns = ids, numbers, turns
-        self.files, self.images = attached.files_of(ids), attached.images
+        self.files, self.images = files.files_of(ids), files.images
         self.citations = _by_message(CitedDocument.objects.filter(message__in=ids))
         self.calls: dict[Any, list[ToolCall]] = defaultdict(list)
         for call in ToolCall.objects.filter(run__message__in=ids):

@@ -52,14 +52,14 @@ def import_session(owner: "User", data: dict[str, Any]) -> Session:
     return store_session(owner, parse(data, timezone.now()), {})
 
 
-def check_room(owner: "User", new_bytes: int, new_files: int = 0) -> None:
+def check_room(owner: "User", new_bytes: int, new_files: int = 0, new_images: int = 0) -> None:
     """Raise ApiError if the owner has no room now. Called before the work; the checks under the lock are decisive.
 
     The files of one import may exceed the limit of waiting files; otherwise a large import would never fit.
     """
     quotas.SESSIONS.check(owner)
     quotas.FILES.check(owner, new_files)
-    if new_files:
+    if new_files or new_images:
         quotas.WAITING_FILES.check(owner)
     quotas.check_storage(owner.pk, StoredBytes.objects.sum_of(owner.pk), new_bytes)
 

@@ -73,7 +73,7 @@ def _check_amounts(messages: Sequence[Message]) -> None:
             _refuse(f"{at}.tool_calls", f"A session has at most {MAX_ALL_CALLS} tool calls.")
     for number, placed in enumerate(placed_files(messages)):
         if number == MAX_ALL_FILES:
-            _refuse(placed.at.rpartition(".")[0], f"A session has at most {MAX_ALL_FILES} files.")
+            _refuse(placed.at.rpartition(".")[0], f"A session has at most {MAX_ALL_FILES} files and images.")
 
 
 def _count_calls(calls: Sequence[Call], at: str, depth: int = 1) -> int:

@@ -205,12 +205,32 @@ async def test_a_server_of_the_newest_revision_may_leave_out_what_clients_assume
     assert "initialize" not in server.calls
 
 
-async def test_a_server_of_the_newest_revision_that_wants_a_sign_in_is_not_asked_in_an_older_one(
-    client, scripted
+@pytest.mark.parametrize("redirects", [False, True])
+async def test_a_server_of_the_newest_revision_that_wants_a_sign_in_says_so_with_its_first_answer(
+    client, scripted, redirects
 ):
-    """It knows no other, and would say that it does not understand."""
-    server, configuration = await scripted(lambda _: web.Response(status=401), ScriptedModern)
+    """It knows no older one, in which the SDK asks next, and says that it does not understand."""
+
+    def answer(_: dict[str, Any]) -> Any:
+        if redirects and len(server.calls) == 1:
+            return web.Response(status=307, headers={"Location": "/mcp"})
+        return web.Response(status=401)
+
+    server, configuration = await scripted(answer, ScriptedModern)
     with pytest.raises(ServerUnavailable) as unavailable:
         await client.connections.list_tools(configuration)
     assert unavailable.value.needs_sign_in
-    assert server.calls == ["server/discover"]
+    assert server.calls[-1] == "initialize"
+
+
+async def test_a_server_that_refuses_a_message_it_does_not_know_and_takes_others_wants_no_sign_in(
+    client, scripted
+):
+    server, configuration = await scripted(lambda _: result("done"))
+
+    async def refuse(text: str) -> None:
+        if "server/discover" in text:
+            raise web.HTTPUnauthorized
+
+    server.before = refuse
+    assert await client.call(configuration, "act") == Answer("done")

@@ -6,7 +6,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from llm_worker.mcp.oauth import Flow, RegisteredClient, SignInFailed, Visit, begin
+from llm_worker.mcp.configuration import RegisteredClient
+from llm_worker.mcp.oauth import Flow, SignInFailed, Visit, begin
+from llm_worker.mcp.oauth_tokens import Secret, renew_client_secret
 
 # The SDK takes half a second to import.
 pytestmark = [pytest.mark.pure, pytest.mark.slow]
@@ -171,7 +173,7 @@ async def test_a_client_that_was_registered_by_hand_is_the_one_of_sign_ins(suppo
         pytest.param(
             metadata(token_endpoint_auth_methods_supported=["private_key_jwt"]),
             ISSUER,
-            "does not follow the specification",
+            "takes no secrets of clients",
             id="that would have to sign",
         ),
     ],
@@ -179,6 +181,25 @@ async def test_a_client_that_was_registered_by_hand_is_the_one_of_sign_ins(suppo
 async def test_a_registered_client_is_refused(answers: Answers, issuer: str, problem: str) -> None:
     with pytest.raises(SignInFailed, match=problem):
         await begin_with(answers, registered=REGISTERED._replace(issuer=issuer))
+
+
+@pytest.mark.parametrize(
+    ("issuer", "client_id", "secret"),
+    [
+        (ISSUER, "ours", "new"),
+        ("https://other.example.com", "ours", "old"),
+        (ISSUER, "another", "old"),
+    ],
+)
+def test_a_replaced_secret_is_for_the_client_and_the_issuer_of_the_row_alone(
+    issuer, client_id, secret
+) -> None:
+    """The credential is from before staff entered another issuer, or another client."""
+    client = {"client_id": client_id, "client_secret": "old"}
+    tokens = {"access_token": "a", "refresh_token": None, "token_endpoint": "", "resource": "", "scope": None}
+    kept = Secret.model_validate({**tokens, "client": client})
+    renew_client_secret(kept, issuer, REGISTERED._replace(secret="new"))
+    assert kept.client.client_secret == secret
 
 
 async def test_the_scopes_are_those_that_the_refusal_names() -> None:

@@ -54,16 +54,9 @@ def test_a_token_that_the_server_refuses_is_renewed(
     assert issuer.refreshed == 1
 
 
-def test_a_client_that_staff_have_registered_is_the_one_that_calls(
-    harbour: McpServer,
-    runtime: Any,
-    session: Any,
-    answer: Any,
-    upstream: Any,
-    issuer: Issuer,
-    monkeypatch: Any,
-) -> None:
-    """Its secret is replaced while users are signed in."""
+@pytest.fixture
+def registered(harbour: McpServer, issuer: Issuer) -> OAuthClientInformationFull:
+    """The client that staff have registered, whose secret workers have in HARBOUR."""
     client = OAuthClientInformationFull(
         client_id="ours",
         client_secret="first",
@@ -72,19 +65,49 @@ def test_a_client_that_staff_have_registered_is_the_one_that_calls(
         scope="tides",
     )
     issuer.clients["ours"] = client
-    registered = {"oauth_issuer": issuer.iss, "oauth_client_id": "ours", "oauth_client_secret": "HARBOUR"}
-    harbour.change(**registered)
-    assert "The workers have no" not in sign_in(runtime, harbour, session.owner)
-    assert not McpCredential.objects.exists()
+    harbour.change(oauth_issuer=issuer.iss, oauth_client_id="ours", oauth_client_secret="HARBOUR")
+    return client
+
+
+def test_a_client_that_staff_have_registered_is_the_one_that_calls(
+    harbour: McpServer,
+    registered: OAuthClientInformationFull,
+    runtime: Any,
+    session: Any,
+    answer: Any,
+    upstream: Any,
+    issuer: Issuer,
+    monkeypatch: Any,
+) -> None:
+    """Its secret is replaced while users are signed in."""
+    assert "is not set up" in sign_in(runtime, harbour, session.owner)
     monkeypatch.setenv("HARBOUR", "first")
     assert "You are signed in" in sign_in(runtime, harbour, session.owner)
     assert list(issuer.clients) == ["ours"]
-    client.client_secret = "second"
+    registered.client_secret = "second"
     monkeypatch.setenv("HARBOUR", "second")
     McpCredential.objects.update(expires_at=timezone.now())
     answer(TIDE)
     assert tool_responses(upstream.requests[-1]) == ["high at Sole"]
     assert issuer.refreshed == 1
+
+
+def test_a_secret_that_workers_do_not_have_yet_signs_nobody_out(
+    harbour: McpServer,
+    registered: OAuthClientInformationFull,
+    runtime: Any,
+    session: Any,
+    answer: Any,
+    upstream: Any,
+    monkeypatch: Any,
+) -> None:
+    monkeypatch.setenv("HARBOUR", "first")
+    sign_in(runtime, harbour, session.owner)
+    registered.client_secret = "second"
+    McpCredential.objects.update(expires_at=timezone.now())
+    assert answer(TIDE).status == Status.COMPLETED
+    assert "does not accept the client" in tool_responses(upstream.requests[-1])[0]
+    assert McpCredential.objects.get().refreshing_until is None
 
 
 def test_what_was_revoked_is_forgotten(

@@ -24,6 +24,7 @@ from tests import broker, factories
 from web.admin import charts
 from web.admin.tool_rows import ToolRow
 
+TOOL = {"name": "notes__add", "tool": "add", "description": "Adds a note."}
 DAYS = [date(2026, 11, 20) + timedelta(days=number) for number in range(3)]
 
 
@@ -117,14 +118,14 @@ def test_usage_tells_how_calls_of_each_tool_ended_and_how_long_they_ran(run: Run
     for number, (status, ms) in enumerate(calls):
         called("notes__add", status, ms, number)
     called("web_search", "completed", 400, 9)
-    client = factories.staff_client("view_run")
+    client = factories.staff_client("view_run", "view_toolcall")
     response = client.get(reverse("admin:usage"))
     assert response.context["tools"] == [
         ToolRow("notes__add", 5, failed=1, unknown=1, refused=1, p50=20, p95=29),
         ToolRow("web_search", 1, failed=0, unknown=0, refused=0, p50=400, p95=400),
     ]
     assert "?name=notes__add" in response.content.decode()
-    server = McpServer.objects.create(name="notes", transport="stdio", command=["npx"])
+    server = McpServer.objects.create(name="notes", transport="stdio", command=["npx"], tools=[TOOL])
     client = factories.staff_client("view_mcpserver", name="carol")
     listed = client.get(reverse("admin:chat_mcpserver_changelist"))
     assert listed.context["calls"] == [ToolRow("notes", 5, failed=1, unknown=1, refused=1, p50=20, p95=29)]

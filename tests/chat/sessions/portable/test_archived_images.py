@@ -134,3 +134,33 @@ def test_an_image_that_was_lost_is_left_out(client: APIClient, session: str, cha
     archive = take_out(client, session)
     assert bring_in(client, archive).status_code == 201
     assert ToolCallImage.objects.count() == 2
+
+
+@pytest.mark.parametrize("limit", ["files", "bytes"])
+def test_of_more_images_than_an_import_takes_the_latest_are_exported(
+    client: APIClient, session: str, chart: File, settings: Any, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    run = Run.objects.get()
+    late = store(
+        run.turn.session.owner, "late", PICTURE, kind="image", width_px=1, height_px=1, is_tool_image=True
+    )
+    ToolCallImage.objects.create(tool_call=add_call(run, 2, message=run.message), file=late, position=0)
+    if limit == "files":
+        monkeypatch.setattr(f, "MAX_ALL_FILES", 2)
+    else:
+        settings.MAX_IMPORT_BYTES = len(PICTURE) * 2
+    found = manifest_of(take_out(client, session))["messages"][2]["tool_calls"]
+    names = [
+        image["name"]
+        for call in found
+        for one in (call, *call.get("children", ()))
+        for image in one.get("images", ())
+    ]
+    assert sorted(names) == (["chart, image 1", "late"] if limit == "files" else ["chart, image 1"])
+
+
+def test_images_wait_to_be_read_as_files_do(client: APIClient, alice: User, settings: Any) -> None:
+    settings.MAX_WAITING_FILES_PER_USER = 1
+    File.objects.create(owner=alice, name="waits")
+    refused = bring_in(client, packed({"files/1": PICTURE}, version=5, messages=drawn(CHART)))
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_waiting_files")
