@@ -48,7 +48,7 @@ _NOT_SENT: Final = frozenset({"host", "content-length", "connection", "accept-en
 
 class HttpServer:
     """A server that is reached over HTTP. problem: why messages do not arrive; empty while they do.
-    status: of the latest answer to a message.  was_refused: it wants a sign-in before any message.  has_lost_session: the server does not know the session any more.
+    status: of the latest answer to a message.  has_lost_session: the server does not know the session any more.
     """
 
     def __init__(
@@ -59,8 +59,10 @@ class HttpServer:
         self._resolve = resolve
         self.problem = ""
         self.status = 0
-        self.was_refused = False
         self._has_accepted = False
+        # A message before the latest ended with a refusal: the server knows none of what the SDK asks then in older
+        # revisions.
+        self._was_refused = False
         self.has_lost_session = False
         # The user has signed in, but is not allowed to make this request.
         self._lacks_scope = False
@@ -89,7 +91,11 @@ class HttpServer:
 
     @property
     def wants_sign_in(self) -> bool:
-        return self.status == HTTPStatus.UNAUTHORIZED or self.was_refused
+        return self.status == HTTPStatus.UNAUTHORIZED or (self._was_refused and not self._has_accepted)
+
+    def go_on(self) -> None:
+        """Note how the message before ended, since another one follows."""
+        self._was_refused |= self.status == HTTPStatus.UNAUTHORIZED
 
     @property
     def needs_sign_in(self) -> bool:
@@ -99,10 +105,7 @@ class HttpServer:
         """Record the status of a message (POST). Streams, which servers may refuse to open, say nothing of messages."""
         if request.method == "POST":
             self.status, self.problem = status, ""
-            # A server of the newest revision understands nothing that the SDK asks after the refusal.
             self._has_accepted |= status < HTTPStatus.MULTIPLE_CHOICES
-            self.was_refused |= status == HTTPStatus.UNAUTHORIZED
-            self.was_refused &= not self._has_accepted
             self.has_lost_session |= status == 404 and SESSION in request.headers
 
 
@@ -113,6 +116,8 @@ class _Transport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request with the user's token. Raises nothing: the SDK would end all requests of the connection."""
+        if request.method == "POST":
+            self._server.go_on()
         try:
             token = await self._server.token(request.url)
             response = await self._send(request, token)

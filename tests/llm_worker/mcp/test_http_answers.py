@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from llm_worker.mcp.configuration import Answer, CallFailed, CallLost, Configuration, ServerUnavailable
+from llm_worker.mcp.configuration import (
+    Answer,
+    CallFailed,
+    CallLost,
+    Configuration,
+    NoTokens,
+    ServerUnavailable,
+)
+from llm_worker.mcp.connections import Connections
 from tests.instance import free_port
 from tests.llm_worker.mcp.client import until
 
@@ -221,6 +229,23 @@ async def test_a_server_of_the_newest_revision_that_wants_a_sign_in_says_so_with
         await client.connections.list_tools(configuration)
     assert unavailable.value.needs_sign_in
     assert server.calls[-1] == "initialize"
+
+
+async def test_a_server_that_fails_after_the_token_was_renewed_wants_no_sign_in(scripted):
+    """The refused token was only old."""
+
+    class Renewed(NoTokens):
+        async def token(self, credential: str, refused: str = "") -> str:
+            return "new" if refused else "old"
+
+    server, configuration = await scripted(
+        lambda _: web.Response(status=401 if len(server.calls) == 1 else 500), ScriptedModern
+    )
+    connections = Connections(tokens=Renewed())
+    with pytest.raises(ServerUnavailable) as unavailable:
+        await connections.list_tools(configuration._replace(credential="held"))
+    assert (unavailable.value.needs_sign_in, server.calls[:2]) == (False, ["server/discover"] * 2)
+    await connections.close()
 
 
 async def test_a_server_that_refuses_a_message_it_does_not_know_and_takes_others_wants_no_sign_in(
