@@ -21,16 +21,7 @@ from django.views.decorators.http import require_safe
 from knox.models import AuthToken
 from msgspec import json, structs
 
-from chat.models import (
-    Agent,
-    Login,
-    MessageFile,
-    ModelConfig,
-    Preferences,
-    SavedPrompt,
-    Session,
-    ToolCallImage,
-)
+from chat.models import Agent, Login, MessageFile, ModelConfig, Preferences, SavedPrompt, Session
 from chat.presenters.agents import present_agents
 from chat.presenters.documents import present_documents
 from chat.presenters.files import present_file
@@ -122,18 +113,14 @@ def _write_chats(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[b
 
 
 def _write_files(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[bytes]:
-    """Yield the archive's pieces with the files.
-    Those of messages, and images of tools, are left out: they are in the archives of their chats.
+    """Yield the archive's pieces with the files, including images of tools, for which not every chat's archive has room.
+    Files of messages are left out: they are in the archives of their chats.
     """
     attached = MessageFile.objects.filter(file__owner=user).values("file")
-    returned = ToolCallImage.objects.visible().filter(file__owner=user).values("file")
     models = list(ModelConfig.objects.offered())
     listed: list[JSONObject] = []
     for pks in _batches(
-        File.objects.downloadable_by(user)
-        .exclude(pk__in=attached)
-        .exclude(pk__in=returned)
-        .order_by("created_at", "pk")
+        File.objects.downloadable_by(user).exclude(pk__in=attached).order_by("created_at", "pk")
     ):
         for file in File.objects.filter(pk__in=pks).defer("text").order_by("created_at", "pk"):
             entry = _entry("files", len(listed) + 1, file.name)

@@ -12,7 +12,7 @@ from django.test import Client
 from knox.models import AuthToken
 from msgspec import json
 
-from chat.models import Agent, Preferences, Session
+from chat.models import Agent, Preferences, Run, Session, ToolCall, ToolCallImage
 from knowledge.files import blobs
 from knowledge.models import File, KnowledgeBase, Project
 from tests import factories
@@ -81,6 +81,21 @@ def download(user: User) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(b"".join(answer.streaming_content))) as archive:
         assert archive.testzip() is None
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_an_image_that_the_archive_of_its_chat_has_no_room_for_is_among_the_files(
+    alice: User, settings: Any
+) -> None:
+    file = File.objects.get(owner=alice, is_tool_image=True)
+    File.objects.filter(pk=file.pk).update(kind="image", width_px=1, height_px=1)
+    run = Run.objects.get(turn__session__owner=alice)
+    call = ToolCall.objects.create(
+        run=run, message=run.message, turn_number=0, tool_call_id="c", name="chart", status="completed"
+    )
+    ToolCallImage.objects.create(tool_call=call, file=file, position=0)
+    settings.MAX_IMPORT_BYTES = 1
+    entries = download(alice)
+    assert [content for name, content in entries.items() if name.startswith("files/") and file.name in name]
 
 
 def contents(entries: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
