@@ -7,7 +7,7 @@ fields of a message are added here first.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 EntryRole = Literal["user", "assistant"]
 # CA: the agent's prompt.  P: the project's documents.  D: dynamic context.
@@ -48,6 +48,10 @@ class TextFile:
     size_bytes: int
     document: Document
     token_count: int = 0
+
+
+# That the answer of a tool may have.
+MAX_IMAGES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,8 @@ def values_of(variables: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
 
 def value_of(variable: str) -> str:
     """Return the value of a variable. Raises ServerUnavailable if this process does not have it, or it is empty."""
-    if value := values_of((("", variable),))[""]:
+    value = values_of(((variable, variable),))[variable]
+    if value:
         return value
     raise ServerUnavailable("The server is not set up.", f"The environment variable {variable} is empty.")
 

@@ -18,17 +18,18 @@ from mcp_types import (
 )
 
 from chat.protocol.strict_json import measured_storable
+from chat.transcript.entries import MAX_IMAGES
 from knowledge.files.file_types import detect_type
 from llm_worker.mcp.configuration import MAX_RESULT_CHARACTERS, cut_result
 
-# Of one answer. Their bytes are bounded by the size of the message.
-MAX_IMAGES: Final = 8
 # Detected by the first bytes of the content, whatever type the server names.
 _ACCEPTED: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 
 
 def images_of(result: CallToolResult) -> dict[int, bytes]:
-    """Return the images that may be shown, by their position in the result. The reader of files parses them later."""
+    """Return the images that may be shown, by their position in the result. The reader of files parses them later.
+    Their bytes are bounded by the size of the message.
+    """
     images: dict[int, bytes] = {}
     for place, block in enumerate(result.content):
         if len(images) == MAX_IMAGES:

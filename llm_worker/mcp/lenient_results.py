@@ -20,10 +20,10 @@ _ASSUMED: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"
 async def lenient(transport: Transport) -> AsyncIterator[Any]:
     """Open a transport whose results have all members that are demanded."""
     async with transport as (incoming, outgoing):
-        yield _Complete(incoming), outgoing
+        yield _CompleteResults(incoming), outgoing
 
 
-class _Complete(ObjectReceiveStream[Any]):
+class _CompleteResults(ObjectReceiveStream[Any]):
     """The messages of a stream, with complete results."""
 
     def __init__(self, stream: Any) -> None:

@@ -100,8 +100,9 @@ def renew_client_secret(secret: Secret, issuer: str, registered: RegisteredClien
     """Use the secret that a client registered by hand has now: it may have been replaced since the user signed in.
     issuer: who has issued the tokens; no other gets it, also if staff have entered another since.
     """
-    is_same = registered and registered.client_id == secret.client.client_id
-    if registered and registered.secret and is_same and issuers_match(issuer, registered.issuer):
+    if registered is None or not registered.secret or registered.client_id != secret.client.client_id:
+        return
+    if issuers_match(issuer, registered.issuer):
         secret.client.client_secret = registered.secret
 
 

@@ -18,7 +18,7 @@ from chat.models.mcp_sign_in import MAX_ADDRESS, SignInStatus
 from chat.runs.mcp.servers import request_listing
 from chat.turns.approvals import end_sign_ins
 from llm_worker.database import Database
-from llm_worker.mcp.configuration import ServerUnavailable, values_of
+from llm_worker.mcp.configuration import RegisteredClient, ServerUnavailable, values_of
 from llm_worker.mcp.server_endpoint import registered_client_of
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,8 @@ async def _prepare(sign_in_id: str, database: Database) -> None:
         return
     try:
         scope = await database.call_with_retry(_load_scope, sign_in)
-        address, flow = await _begin(sign_in, scope, database)
+        registered = await database.call_with_retry(registered_client_of, sign_in.server_id)
+        address, flow = await _begin(sign_in, scope, registered)
         fields = {"address": address, "encrypted_flow": encrypt(flow)}
     except _errors() as error:
         await database.call_with_retry(_fail, sign_in, SignInStatus.PREPARING, error)
@@ -65,8 +66,10 @@ async def _finish(sign_in_id: str, database: Database) -> None:
         await database.call_with_retry(end_sign_ins, sign_in.server_id)
 
 
-async def _begin(sign_in: McpSignIn, scope: str, database: Database) -> tuple[str, str]:
-    """Return the address, and the flow as JSON. `scope`: the scope that the server has demanded of the user before."""
+async def _begin(sign_in: McpSignIn, scope: str, registered: RegisteredClient | None) -> tuple[str, str]:
+    """Return the address, and the flow as JSON. `scope`: the scope that the server has demanded of the user before.
+    registered: the client that staff have registered.
+    """
     oauth, requests = await _modules("oauth", "oauth_requests")
     visit = oauth.Visit(
         sign_in.url,
@@ -75,7 +78,7 @@ async def _begin(sign_in: McpSignIn, scope: str, database: Database) -> tuple[st
         sign_in.redirect_uri.rsplit("/", 2)[0] + f"/{CLIENT_DOCUMENT}",
         values_of(tuple(sign_in.server.headers.items())),
         scope,
-        await database.call_with_retry(registered_client_of, sign_in.server_id),
+        registered,
     )
     address, flow = await oauth.begin(visit, requests.send_guarded)
     requests.require_browser_address(address)

@@ -28,8 +28,6 @@ from web.admin.tool_rows import load_server_rows, load_tool_rows
 _FIELDS = tuple(
     name for field in EDITED for name in ((field, "document_file") if field == "document" else (field,))
 )
-
-
 _DESCRIPTION_CHARACTERS: Final = 120
 # Of the calls that are counted.
 _DAYS: Final = 30

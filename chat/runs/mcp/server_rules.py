@@ -94,16 +94,15 @@ def _check_client(fields: Mapping[str, Any]) -> None:
         field = "oauth_issuer" if client_id else "oauth_client_id"
         raise ApiError("invalid_value", "A client has an issuer and an id.", field=field)
     if issuer:
-        _check_url("oauth_issuer", issuer)
+        _check_url("oauth_issuer", issuer, what="issuer")
     if variable:
         _check_variable("oauth_client_secret", variable)
 
 
-def _check_url(field: str, url: str) -> None:
+def _check_url(field: str, url: str, what: str = "MCP server") -> None:
     try:
         parse_target(url, settings.URL_ALLOWED_HOSTS)
     except UrlRefused as refused:
-        what = "issuer" if field == "oauth_issuer" else "MCP server"
         raise ApiError("mcp_url_refused", f"No {what} is reached there ({refused}).", field=field) from None
 
 

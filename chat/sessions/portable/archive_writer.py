@@ -6,7 +6,7 @@ Memory contains only one chunk and the descriptions of the files. Reads the data
 import io
 import logging
 import zipfile
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
 from typing import Any, Final
@@ -17,7 +17,7 @@ from django.conf import settings
 
 from chat.models import MessageFile, Session, ToolCallImage
 from chat.sessions.portable import format as f
-from chat.sessions.portable.exporter import PlacedFiles, document, order_of
+from chat.sessions.portable.exporter import DocumentFiles, document, order_of
 from knowledge.files import blobs
 from knowledge.models import File
 
@@ -34,8 +34,9 @@ _IMPORTED_SHARE: Final = 0.75
 def as_zip(session: Session) -> Iterator[bytes]:
     """Yield the archive in pieces.
     The manifest marks contents as missing that are gone or cannot be read to their end."""
-    attached = _attached(session)
-    returned = _returned(session, attached)
+    numbers = {pk: number for number, pk in enumerate(order_of(session))}
+    attached = _attached(session, numbers)
+    returned = _returned(session, numbers, attached)
     pipe = Pipe()
     with zipfile.ZipFile(pipe, "w") as archive:
         described: dict[UUID, f.File] = {}
@@ -53,26 +54,26 @@ def as_zip(session: Session) -> Iterator[bytes]:
             by_call.setdefault(image.tool_call_id, []).append(described[image.file_id])
         version = f.IMAGES_VERSION if by_call else f.ARCHIVE_VERSION
         with archive.open(compressed(MANIFEST), "w") as member:
-            for piece in document(session, version, PlacedFiles(lambda _: by_message, by_call)):
+            for piece in document(session, version, DocumentFiles(lambda _: by_message, by_call)):
                 member.write(piece)
                 yield pipe.take()
     yield pipe.take()
 
 
-def _attached(session: Session) -> list[MessageFile]:
-    """Return the attached files in the order of the manifest.
+def _attached(session: Session, numbers: Mapping[UUID, int]) -> list[MessageFile]:
+    """Return the attached files in the order of the manifest. numbers: of the messages there.
     The rows are read once: a file that is deleted meanwhile stays in the manifest."""
     rows = MessageFile.objects.chosen().filter(message__session=session)
-    numbers = {pk: number for number, pk in enumerate(order_of(session))}
     known = (one for one in rows if one.message_id in numbers)
     return sorted(known, key=lambda one: (numbers[one.message_id], one.position))
 
 
-def _returned(session: Session, attached: Sequence[MessageFile]) -> list[ToolCallImage]:
+def _returned(
+    session: Session, numbers: Mapping[UUID, int], attached: Sequence[MessageFile]
+) -> list[ToolCallImage]:
     """Return the images that tool calls returned, in the order of the manifest.
     Of too many for an import, the latest: they must not keep the chat from being imported.
     """
-    numbers = {pk: number for number, pk in enumerate(order_of(session))}
     rows = ToolCallImage.objects.visible().filter(tool_call__run__turn__session=session)
     places = {
         pk: (numbers.get(message, -1), parent is not None, *place)

@@ -16,7 +16,7 @@ CHUNK_MESSAGES: Final = 100
 CHUNK_CALLS: Final = 2_000
 
 
-class PlacedFiles(NamedTuple):
+class DocumentFiles(NamedTuple):
     """The files of the document. files_of: returns those of a chunk of messages, by message.
     images: that tool calls returned, by call.
     """
@@ -27,10 +27,10 @@ class PlacedFiles(NamedTuple):
 
 def as_json(session: Session) -> Iterator[bytes]:
     """Yield the file in pieces, without images of tools. An answer in progress is exported as far as it is stored."""
-    return document(session, f.VERSION, PlacedFiles(_names_of))
+    return document(session, f.VERSION, DocumentFiles(_names_of))
 
 
-def document(session: Session, version: int, files: PlacedFiles) -> Iterator[bytes]:
+def document(session: Session, version: int, files: DocumentFiles) -> Iterator[bytes]:
     has_additions = bool(session.tags) or EditedAnswer.objects.filter(message__session=session).exists()
     head = {
         "format": f.NAME,
@@ -47,14 +47,14 @@ def document(session: Session, version: int, files: PlacedFiles) -> Iterator[byt
     yield b"\n]}\n"
 
 
-def messages_of(session: Session, files: PlacedFiles | None = None) -> Iterator[f.Message]:
+def messages_of(session: Session, files: DocumentFiles | None = None) -> Iterator[f.Message]:
     """Yield all messages of the tree, each after its parent, siblings oldest first.
     files: None means that files have only names."""
     order = order_of(session)
     numbers = {pk: number for number, pk in enumerate(order)}
     turns = _turn_places(session)
     for ids in _chunks(session, order):
-        yield from _Chunk(ids, numbers, turns, files or PlacedFiles(_names_of)).messages()
+        yield from _Chunk(ids, numbers, turns, files or DocumentFiles(_names_of)).messages()
 
 
 def _names_of(ids: list[UUID]) -> dict[UUID, list[f.File]]:
@@ -121,7 +121,7 @@ class _Chunk:
         ids: list[UUID],
         numbers: dict[UUID, int],
         turns: dict[UUID, _TurnPlace],
-        files: PlacedFiles,
+        files: DocumentFiles,
     ) -> None:
         self.ids, self.numbers, self.turns = ids, numbers, turns
         self.files, self.images = files.files_of(ids), files.images

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
+from chat.transcript.entries import MAX_IMAGES
 from chat.transcript.token_usage import TokenUsage
 
 NAME: Final = "turnwire.session"
@@ -36,7 +37,6 @@ MAX_CALLS: Final = 1_000  # of an answer, those inside agent tools included
 MAX_ALL_CALLS: Final = 20_000
 MAX_NESTING: Final = 4  # agent tools inside agent tools
 MAX_DOCUMENTS: Final = 200  # of a call
-MAX_IMAGES: Final = 8  # of a call
 MAX_TAGS: Final = 20
 MAX_CITATIONS: Final = 1_000  # of an answer
 MAX_TEXT: Final = 2_000_000  # characters of one text

@@ -252,13 +252,14 @@ class _Rows:
         files: list[File] = list(self.contents.values())
         places = []
         for one in self.portable_messages:
+            message = self.ids[one.id]
             for position, given in enumerate(one.files):
                 file = self.contents.get(given.entry or "")
                 if file is None:
                     file = self._file_without_content(given)
                     files.append(file)
-                place = {"message_id": self.ids[one.id], "position": position}
-                places.append(MessageFile(file=file, number=given.number, **place))
+                place = MessageFile(message_id=message, file=file, position=position, number=given.number)
+                places.append(place)
         File.objects.bulk_create(files)
         MessageFile.objects.bulk_create(places)
         ToolCallImage.objects.bulk_create(self.images)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from mcp_types import CallToolResult, ImageContent, TextContent
 
+from chat.transcript.entries import MAX_IMAGES
 from llm_worker.mcp.configuration import MAX_RESULT_CHARACTERS
-from llm_worker.mcp.content import MAX_IMAGES, images_of, response_of, structured_of
+from llm_worker.mcp.content import images_of, response_of, structured_of
 
 pytestmark = pytest.mark.pure
 
