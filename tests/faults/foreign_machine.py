@@ -85,7 +85,7 @@ class Instance:
     def check_static_files(self) -> None:
         """The page's style sheet has a hash in its name and is compressed: the start has collected the static files."""
         with urllib.request.urlopen(f"{self.address}/login/", timeout=PATIENCE_S) as answer:
-            found = re.search(r"/static/chat/base\.[0-9a-f]{12}\.css", answer.read().decode())
+            found = re.search(r"/static/chat/base\.[0-9A-Z]{8}\.css", answer.read().decode())
         assert found
         request = urllib.request.Request(self.address + found[0], headers={"Accept-Encoding": "br"})
         with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:

@@ -1,4 +1,4 @@
-"""Bundling of the scripts and style sheets of pages, with esbuild: few files, each named with a hash of its content.
+"""Bundling of static files with esbuild: each is named with a hash of its content, scripts and styles of a page are few.
 
 Only collected files are bundled (static_storage.py); until then the browser runs the source modules.
 """
@@ -25,24 +25,30 @@ GROUPS = (
 )
 # Browsers with light-dark() support everything that the sources use.
 TARGET = "es2022,chrome123,firefox120,safari17.5"
-_FOLDER = "bundle"
-_SOURCES = ("chat/", "vendor/")
 _OPTIONS = (
     "--bundle",
+    "--minify",
+    f"--target={TARGET}",
+    "--metafile=bundle.json",
+    # No tsconfig.json of a parent folder is read.
+    "--tsconfig-raw={}",
+    "--log-level=warning",
+)
+_OF_GROUPS = (
+    "--outdir=bundle",
     "--splitting",
     "--format=esm",
-    "--minify",
     "--sourcemap",
-    f"--target={TARGET}",
-    f"--outdir={_FOLDER}",
-    "--metafile=bundle.json",
     "--entry-names=[name].[hash]",
     "--chunk-names=[name].[hash]",
     "--asset-names=[name].[hash]",
     "--loader:.woff2=file",
-    # No tsconfig.json of a parent folder is read.
-    "--tsconfig-raw={}",
-    "--log-level=warning",
+)
+_OF_OTHERS = (
+    "--outdir=.",
+    "--outbase=.",
+    "--entry-names=[dir]/[name].[hash]",
+    "--asset-names=[dir]/[name].[hash]",
 )
 
 
@@ -52,44 +58,57 @@ class Bundle:
 
     # All files: name with the hash → content.
     files: dict[str, bytes] = field(default_factory=dict)
-    # Source named by a template → the file that replaces it.
+    # Source → the file that replaces it. Scripts of the GROUPS that no template names have none.
     entries: dict[str, str] = field(default_factory=dict)
     # Script named by a template → the scripts that it imports at once, including itself.
     scripts: dict[str, list[str]] = field(default_factory=dict)
-    # The bundled sources.
+    # All files that esbuild read.
     sources: set[str] = field(default_factory=set)
 
 
 def bundled(contents: Mapping[str, bytes]) -> Bundle:
-    """Return the bundle of the GROUPS whose sources are all in `contents` (name → content)."""
+    """Return the bundle of `contents` (name → content).
+
+    The GROUPS whose files are all there are bundled; other files are copied, and references in style sheets renamed.
+    Raises ImproperlyConfigured if a bundled script or a style sheet refers to a file that is not there.
+    """
     bundle = Bundle()
-    groups = [group for group in GROUPS if all(name in contents for name in group)]
-    if not groups:
-        return bundle
     # The relative paths of the sources are the same on every machine, since they are in source maps and hashes.
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         for name, content in contents.items():
-            if name.startswith(_SOURCES):
-                path = root / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
-        for group in groups:
-            _add(bundle, root, _built(root, group, contents))
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        for group in GROUPS:
+            if all(name in contents for name in group):
+                # Modules that are loaded later import the page that loaded them. Injecting the page makes all that it
+                # needs at once one file, instead of one for each set of later modules that share it.
+                inject = f"--inject:./{group[0]}"
+                outputs = _add(bundle, root, group, *_OF_GROUPS, *_aliases(contents), inject)
+                for name in group:
+                    if name.endswith(".js"):
+                        bundle.scripts[name] = _at_once(bundle.entries[name], outputs)
+        scripts = {name for name in bundle.sources if name.endswith(".js")}
+        others = sorted(contents.keys() - bundle.entries.keys() - scripts)
+        if others:
+            suffixes = {PurePosixPath(name).suffix for name in others} - {".css"}
+            loaders = [f"--loader:{suffix}=copy" for suffix in sorted(suffixes)]
+            _add(bundle, root, others, *_OF_OTHERS, *loaders)
     return bundle
 
 
-def _built(root: Path, group: tuple[str, ...], names: Iterable[str]) -> dict[str, Any]:
-    """Run esbuild; return its description of what it wrote below `root`."""
-    # The files of a folder are imported by the name of the folder and their own.
+def _aliases(names: Iterable[str]) -> list[str]:
+    """Return options by which the modules of vendor/ are imported by the name of their folder, if any, and their own."""
     vendor = {name for name in names if re.fullmatch(r"vendor/[^/]+\.js", name)}
     vendor |= {name.rpartition("/")[0] for name in names if re.fullmatch(r"vendor/.+/[^/]+\.js", name)}
-    aliases = [f"--alias:{PurePosixPath(name).stem}=./{name}" for name in sorted(vendor)]
-    # Modules that are loaded later import the page that loaded them. Injecting the page makes all that it needs at once
-    # one file, instead of one for each set of later modules that share it.
-    whole = f"--inject:./{group[0]}"
+    return [f"--alias:{PurePosixPath(name).stem}=./{name}" for name in sorted(vendor)]
+
+
+def _add(bundle: Bundle, root: Path, entries: Collection[str], *options: str) -> dict[str, Any]:
+    """Run esbuild in `root`; add what it wrote to `bundle`, and return its description of the outputs."""
     done = subprocess.run(  # noqa: S603  our own arguments
-        [_program(), *group, *_OPTIONS, *aliases, whole],
+        [_program(), *entries, *_OPTIONS, *options],
         cwd=root,
         capture_output=True,
         text=True,
@@ -97,8 +116,15 @@ def _built(root: Path, group: tuple[str, ...], names: Iterable[str]) -> dict[str
     )
     if done.returncode != 0:
         raise ImproperlyConfigured(f"the page cannot be bundled: {done.stderr.strip()}")
-    built: dict[str, Any] = json.loads((root / "bundle.json").read_text(encoding="utf-8"))
-    return built
+    described: dict[str, Any] = json.loads((root / "bundle.json").read_text(encoding="utf-8"))
+    outputs: dict[str, Any] = described["outputs"]
+    bundle.sources.update(described["inputs"])
+    for name, output in outputs.items():
+        bundle.files[name] = (root / name).read_bytes()
+        # Modules that are loaded later are entries too, of esbuild alone.
+        if output.get("entryPoint") in entries:
+            bundle.entries[output["entryPoint"]] = name
+    return outputs
 
 
 def _program() -> Path:
@@ -107,18 +133,6 @@ def _program() -> Path:
     if not found:
         raise ImproperlyConfigured("esbuild is not installed: run make setup (or make production)")
     return found[0]
-
-
-def _add(bundle: Bundle, root: Path, built: dict[str, Any]) -> None:
-    outputs: dict[str, Any] = built["outputs"]
-    bundle.sources.update(name for name in built["inputs"] if name.startswith(_SOURCES))
-    for name, output in outputs.items():
-        bundle.files[name] = (root / name).read_bytes()
-        source = output.get("entryPoint")
-        if any(source in group for group in GROUPS):
-            bundle.entries[source] = name
-            if name.endswith(".js"):
-                bundle.scripts[source] = _at_once(name, outputs)
 
 
 def _at_once(first: str, outputs: Mapping[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
+from django.contrib.staticfiles.storage import staticfiles_storage
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
@@ -10,7 +11,6 @@ from django.views.decorators.http import require_safe
 
 from chat.models import McpCatalog, ModelConfig, Suggestion
 from chat.turns.configured_tools import choices_of_servers, configured_tools
-from web.page.modules import script_urls
 from web.page.preview import base_url, with_previews
 from web.rest.providers import may_view_providers
 
@@ -33,7 +33,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "has_temporary_chats": settings.TEMPORARY_CHAT_MINUTES > 0,
         "tools": " ".join([*sorted(configured_tools()), *choices_of_servers()]),
         "max_file_bytes": settings.MAX_FILE_BYTES,
-        "scripts": script_urls(),
+        "scripts": _script_urls(),
         "preview_url": base_url(),
         # Displayed in the first frame: added later, they would shift the layout.
         "is_demo": any(is_demo and is_default for is_demo, is_default, _ in offered),
@@ -45,3 +45,9 @@ def page(request: HttpRequest) -> HttpResponse:
         "adds_providers": may_view_providers(user) and user.has_perm("chat.add_provider"),
     }
     return render(request, "web/page.html", context)
+
+
+def _script_urls() -> list[str]:
+    """Return the URLs of the scripts that the page needs to start, which its head preloads."""
+    collected: dict[str, list[str]] = getattr(staticfiles_storage, "scripts", {})
+    return [staticfiles_storage.url(name) for name in collected.get("chat/page.js", ())]

@@ -5,8 +5,6 @@ from wsgiref.headers import Headers
 from django.contrib.staticfiles.storage import staticfiles_storage
 from servestatic.middleware import ServeStaticMiddleware
 
-from web.page.static_storage import hash_in
-
 
 class StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]  # untyped
     """Middleware that serves static files, also as compressed variants stored beside them (Accept-Encoding).
@@ -23,4 +21,4 @@ class StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]  # untyped
             headers["Cache-Control"] = "public, max-age=31536000, immutable"
             # Weak, since the encodings share it. The library's ETag has the file's time, which differs between
             # machines.
-            headers["ETag"] = f'W/"{hash_in(name)}"'
+            headers["ETag"] = f'W/"{name}"'

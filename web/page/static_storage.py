@@ -1,27 +1,22 @@
-"""Storage of the collected static files, each also under a name with a hash of its content, compressed in advance.
+"""Storage of the collected static files, each also under a name with a hash of its content (bundle.py), compressed.
 
 A name with a hash always means the same bytes, so browsers cache the file without revalidation (static_middleware.py).
 `collectstatic` writes only new files: a file that exists under its name is complete.
 """
 
 import gzip
-import hashlib
 import json
 import os
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import brotli
 from django.contrib.staticfiles.storage import StaticFilesStorage
-from django.core.exceptions import ImproperlyConfigured
 from django.core.files.storage import Storage
 
 from web.page.bundle import Bundle, bundled
-from web.page.static_references import references, with_references
 
 # Compressed already; source maps are only read by developers' tools.
 _DENSE = {".map", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".woff", ".woff2"}
@@ -29,21 +24,13 @@ _DENSE = {".map", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".woff", ".woff2"}
 _LARGE_BYTES = 150_000
 # The highest ratio of sizes at which a compressed variant is stored.
 _WORTHWHILE = 0.95
-# Our hashes, and those of the bundle.
-_HASHED = re.compile(r"\.([0-9a-f]{12}|[0-9A-Z]{8})\.")
-
-
-def hash_in(name: str) -> str:
-    """Return the hash of the content that is in the name; empty if there is none."""
-    found = _HASHED.search(name)
-    return found[1] if found else ""
 
 
 class HashedStaticFiles(StaticFilesStorage):
     """Storage of static files. hashed_files: name → name with the hash.
 
-    It is empty until files are collected; then URLs have the plain names. Scripts in the bundle (bundle.py) have only
-    plain names; for sources that templates name, `hashed_files` has the bundle's files.
+    It is empty until files are collected; then URLs have the plain names. Of the scripts in the bundle only those that
+    templates name are in it.
     `scripts`: script named by a template → the files that it imports at once.
     The files of the previous collection are kept: pages that were loaded before still import from it.
     """
@@ -79,27 +66,25 @@ class HashedStaticFiles(StaticFilesStorage):
         """Store the collected files under names with hashes; yield (name, name with the hash, True) of each.
 
         collectstatic calls it with all files it found: name → storage and path of the source. Raises
-        ImproperlyConfigured if files refer to each other in a circle.
+        ImproperlyConfigured if a file refers to one that does not exist.
         """
         if dry_run:
             return
-        sources = _read(paths)
-        bundle = bundled(sources)
-        scripts = {name for name in bundle.sources if name.endswith(".js")}
-        hashed = _hashed({name: content for name, content in sources.items() if name not in scripts})
-        files = dict(hashed.values()) | bundle.files
+        bundle = bundled(_read(paths))
         missing = [
-            (self._path(name), content) for name, content in files.items() if not self._path(name).exists()
+            (self._path(name), content)
+            for name, content in bundle.files.items()
+            if not self._path(name).exists()
         ]
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             list(threads.map(_write_all, *zip(*missing, strict=True)) if missing else ())
-        self._record({name: new for name, (new, _content) in hashed.items()}, bundle)
-        self._prune()
+        self._record(bundle)
+        self._prune(paths)
         yield from ((name, hashed, True) for name, hashed in self.hashed_files.items())
 
-    def _record(self, hashed_files: dict[str, str], bundle: Bundle) -> None:
+    def _record(self, bundle: Bundle) -> None:
         before = self._current
-        self.hashed_files, self.scripts = hashed_files | bundle.entries, bundle.scripts
+        self.hashed_files, self.scripts = bundle.entries, bundle.scripts
         self._bundle = sorted(bundle.files)
         if before != self._current:
             self._earlier = sorted(before)
@@ -111,13 +96,13 @@ class HashedStaticFiles(StaticFilesStorage):
         }
         _write(self._path(self.manifest_name), json.dumps(manifest).encode())
 
-    def _prune(self) -> None:
-        """Delete files of older collections, including unfinished files of a crash."""
-        kept = self.hashed_names | self.hashed_files.keys()
+    def _prune(self, names: Iterable[str]) -> None:
+        """Delete files of older collections, including unfinished files of a crash. names: the plain ones."""
+        kept = {self.manifest_name, *self.hashed_names, *names}
         root = self._path("")
         for file in root.rglob("*.*"):
             name = file.relative_to(root).as_posix().removesuffix(".br").removesuffix(".gz")
-            if _HASHED.search(file.name) and name not in kept:
+            if name not in kept and file.is_file():
                 file.unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:
@@ -132,32 +117,6 @@ def _read(paths: Mapping[str, tuple[Storage, str]]) -> dict[str, bytes]:
             with storage.open(path) as file:
                 contents[PurePosixPath(name).as_posix()] = file.read()
     return contents
-
-
-def _hashed(contents: Mapping[str, bytes]) -> dict[str, tuple[str, bytes]]:
-    """Return name → (name with the hash, content with references to such names)."""
-    texts = {
-        name: content.decode(errors="surrogateescape")
-        for name, content in contents.items()
-        if PurePosixPath(name).suffix in {".js", ".css"}
-    }
-    graph = {name: set(references(name, texts.get(name, ""), contents)) for name in contents}
-    hashed: dict[str, tuple[str, bytes]] = {}
-    try:
-        # Referenced files come first: a file's hash covers the names in it.
-        for name in TopologicalSorter(graph).static_order():
-            content = contents[name]
-            if graph[name]:
-                content = with_references(
-                    name, texts[name], lambda target: hashed[target][0] if target in hashed else None
-                ).encode(errors="surrogateescape")
-            digest = hashlib.sha256(content).hexdigest()[:12]
-            path = PurePosixPath(name)
-            hashed[name] = (path.with_name(f"{path.stem}.{digest}{path.suffix}").as_posix(), content)
-    except CycleError as error:
-        circle = " → ".join(reversed(error.args[1]))
-        raise ImproperlyConfigured(f"static files refer to each other in a circle: {circle}") from error
-    return hashed
 
 
 def _write_all(path: Path, content: bytes) -> None:

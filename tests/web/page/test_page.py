@@ -12,7 +12,6 @@ from django.test import AsyncClient, Client
 
 from chat.models import Suggestion
 from tests.instance import ROOT
-from web.page.modules import modules
 from web.page.vendor import MODULES
 
 
@@ -95,14 +94,6 @@ def test_of_the_installed_modules_only_the_named_files_are_served() -> None:
     assert all(finders.find(address) for address in MODULES)
     assert not finders.find("vendor/marked/package.json")
     assert not finders.find("node_modules/marked/package.json")
-
-
-@pytest.mark.pure
-def test_the_head_announces_what_the_page_imports_at_once_and_nothing_else() -> None:
-    announced = modules()
-    assert all(finders.find(address) for address in announced)
-    assert {"chat/page.js", "chat/elements/element.js", "vendor/marked.js"} <= set(announced)
-    assert not {"chat/tree/tree_panel.js", "vendor/d3-hierarchy.js", "chat/types.js"} & set(announced)
 
 
 @pytest.mark.pure

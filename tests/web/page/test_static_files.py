@@ -16,9 +16,7 @@ from django.test import AsyncRequestFactory
 from web.page import static_middleware
 from web.page.static_storage import HashedStaticFiles
 
-pytestmark = pytest.mark.pure
-
-TEXT = "export const words = 'the same words again and again';\n" * 50
+TEXT = "<svg><text>the same words again and again</text></svg>\n" * 50
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -28,14 +26,17 @@ class Site:
     def __init__(self, folder: Path) -> None:
         self.sources = folder / "sources"
         self.root = folder / "static"
-        self.write("page.js", 'import "./deep/words.js";\n')
-        self.write("deep/words.js", TEXT)
+        self.write("page.css", 'body { background: url("deep/words.svg?#top") }\n')
+        self.write("deep/words.svg", TEXT)
         self.write("tiny.svg", "<svg/>")
 
     def write(self, name: str, text: str) -> None:
         for path in (self.sources / name, self.root / name):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
+
+    def delete(self, name: str) -> None:
+        (self.sources / name).unlink()
 
     def collect(self) -> HashedStaticFiles:
         source = FileSystemStorage(location=self.sources)
@@ -101,7 +102,7 @@ class Server:
 async def test_the_encoding_is_what_the_client_accepts(
     site: Site, monkeypatch: pytest.MonkeyPatch, accepted: str, encoding: str | None
 ) -> None:
-    name = site.collect().hashed_files["deep/words.js"]
+    name = site.collect().hashed_files["deep/words.svg"]
     headers = {"accept-encoding": accepted} if accepted else {}
     answer = await Server(site, monkeypatch).get(name, **headers)
     assert answer.get("Content-Encoding") == encoding
@@ -115,7 +116,7 @@ async def test_the_encoding_is_what_the_client_accepts(
 async def test_only_names_with_a_hash_are_cached_for_good(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    site.write("looks.0123456789ab.js", TEXT)
+    site.write("looks.0123ABCD.js", TEXT)
     hashed = site.collect().hashed_files
     server = Server(site, monkeypatch)
     for name, with_hash in hashed.items():
@@ -124,13 +125,13 @@ async def test_only_names_with_a_hash_are_cached_for_good(
         assert plain["Cache-Control"] == "max-age=60, public"
         again = await server.get(name, **{"if-none-match": plain["ETag"]})
         assert again.status_code == 304
-    assert (await server.get("page.0123456789ab.js")).status_code == 404
+    assert (await server.get("page.0123ABCD.css")).status_code == 404
 
 
 async def test_the_validator_of_a_name_with_a_hash_is_the_same_on_every_machine(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = site.collect().hashed_files["deep/words.js"]
+    name = site.collect().hashed_files["deep/words.svg"]
     tags = []
     for written_s in (1_000_000_000, 1_100_000_000):
         os.utime(site.root / name, (written_s, written_s))
@@ -140,13 +141,13 @@ async def test_the_validator_of_a_name_with_a_hash_is_the_same_on_every_machine(
     assert (again.status_code, again["Cache-Control"]) == (304, FOREVER)
 
 
-def test_a_change_renames_the_file_and_those_that_import_it(site: Site) -> None:
+def test_a_change_renames_the_file_and_the_style_sheets_that_refer_to_it(site: Site) -> None:
     before = site.collect().hashed_files
-    site.write("deep/words.js", TEXT + "// more\n")
+    site.write("deep/words.svg", TEXT + "<!-- more -->\n")
     after = site.collect().hashed_files
-    assert {name for name in before if before[name] != after[name]} == {"page.js", "deep/words.js"}
-    assert f'"./{after["deep/words.js"]}"' in (site.root / after["page.js"]).read_text()
-    assert site.storage().url("page.js") == f"/static/{after['page.js']}"
+    assert {name for name in before if before[name] != after[name]} == {"page.css", "deep/words.svg"}
+    assert f'url("./{after["deep/words.svg"]}?#top")' in (site.root / after["page.css"]).read_text()
+    assert site.storage().url("page.css") == f"/static/{after['page.css']}"
 
 
 def test_what_has_not_changed_is_not_written_again(site: Site) -> None:
@@ -163,14 +164,14 @@ def test_what_has_not_changed_is_not_written_again(site: Site) -> None:
 async def test_a_page_loaded_before_an_upgrade_still_loads_its_modules(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = site.collect().hashed_files["deep/words.js"]
-    site.write("deep/words.js", TEXT * 2)
+    first = site.collect().hashed_files["deep/words.svg"]
+    site.write("deep/words.svg", TEXT * 2)
     site.collect()
-    second = site.collect().hashed_files["deep/words.js"]
+    second = site.collect().hashed_files["deep/words.svg"]
     server = Server(site, monkeypatch)
     for name in (first, second):
         assert (await server.get(name))["Cache-Control"] == FOREVER
-    site.write("deep/words.js", TEXT * 3)
+    site.write("deep/words.svg", TEXT * 3)
     site.collect()
     server = Server(site, monkeypatch)
     assert (await server.get(first)).status_code == 404
@@ -179,9 +180,9 @@ async def test_a_page_loaded_before_an_upgrade_still_loads_its_modules(
 
 
 def test_what_a_crash_left_unfinished_is_removed(site: Site) -> None:
-    name = site.collect().hashed_files["page.js"]
+    name = site.collect().hashed_files["page.css"]
     unfinished = site.root / f"{name}.br.4242"
-    whole = site.root / "page.aaaaaaaaaaaa.js"
+    whole = site.root / "page.AAAAAAAA.css"
     unfinished.touch()
     whole.touch()
     site.collect()
@@ -199,12 +200,30 @@ def test_everybody_can_read_the_files_whatever_the_umask(site: Site) -> None:
     assert {(site.root / name).stat().st_mode & 0o777 for name in (*names, "staticfiles.json")} == {0o644}
 
 
-def test_files_that_refer_to_each_other_in_a_circle_are_named(site: Site) -> None:
-    site.write("deep/words.js", 'import "../page.js";\n')
-    with pytest.raises(ImproperlyConfigured, match=r"page\.js → .* → "):
+@pytest.mark.parametrize(
+    "kept", ["url(#shade)", "url(data:image/png;base64,AAAA)", "url(https://a.example/f.svg)"]
+)
+def test_addresses_in_style_sheets_that_name_no_static_file_stay(site: Site, kept: str) -> None:
+    site.write("page.css", f"body{{fill:{kept}}}")
+    assert kept in (site.root / site.collect().hashed_files["page.css"]).read_text()
+
+
+def test_a_style_sheet_that_names_a_missing_file_stops_the_collection_and_is_named(site: Site) -> None:
+    site.write("page.css", "body { fill: url(missing.svg) }")
+    with pytest.raises(ImproperlyConfigured, match=r"(?s)missing\.svg.*page\.css"):
         site.collect()
+
+
+def test_files_of_sources_that_are_gone_are_removed(site: Site) -> None:
+    site.collect()
+    site.delete("tiny.svg")
+    site.collect()
+    assert len(list(site.root.glob("tiny.*"))) == 1, "of the collection before"
+    site.write("other.svg", "<svg/>")
+    site.collect()
+    assert not list(site.root.glob("tiny.*"))
 
 
 def test_before_files_are_collected_addresses_have_the_plain_names(tmp_path: Path) -> None:
     storage = HashedStaticFiles(location=tmp_path / "nothing")
-    assert storage.url("page.js") == "/static/page.js"
+    assert storage.url("page.css") == "/static/page.css"
