@@ -7,8 +7,9 @@ measurement.py measures, summarise.py asks the model, and chat/compressions/requ
 import asyncio
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from functools import partial
 from uuid import UUID
 
@@ -16,18 +17,17 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from chat.compressions import requests as compression_requests
-from chat.compressions.requests import NewSummary
+from chat.compressions.requests import CompressionUsage, NewSummary
 from chat.infrastructure import log_context
 from chat.infrastructure.background import start_task
 from chat.infrastructure.fault_points import reach
 from chat.infrastructure.liveness import new_owner
 from chat.infrastructure.redis_client import close_async_redis
-from chat.models import Compression, CompressionStatus, Session
+from chat.models import Compression, CompressionStatus, ModelConfig, Session
 from chat.models.lease import COMPRESSION_LEASE
 from chat.models.side_request import Purpose
 from chat.protocol.upstream_error import NO_UPSTREAM_ERROR
-from chat.transcript.token_usage import TokenUsage
-from compression.cost import total_usage
+from chat.transcript.token_usage import MAX_TOKENS, TokenUsage
 from compression.measurement import CompressionJob, plan_job
 from compression.summarise import SummaryRejected, WrittenSummary, compress_chat_history
 from llm_worker.database import Database
@@ -190,3 +190,15 @@ def release(held: Compression) -> None:
 
 def new_summary(job: CompressionJob, written: WrittenSummary) -> NewSummary:
     return NewSummary(UUID(job.cutoff), written.text, written.tokens, job.tokens_after(written.tokens))
+
+
+def total_usage(used: Sequence[TokenUsage], config: ModelConfig | None) -> CompressionUsage:
+    """Sum the usage; the cost is None if a price or a count is unknown."""
+    prompt = min(MAX_TOKENS, sum(usage.prompt_tokens or 0 for usage in used))
+    completion = min(MAX_TOKENS, sum(usage.completion_tokens or 0 for usage in used))
+    estimated = min(MAX_TOKENS, sum(usage.estimated_tokens or 0 for usage in used))
+    # The first element tells whether the prices are known, even if no request was answered.
+    costs = [config.cost_of(usage) if config else None for usage in (TokenUsage(0, 0), *used)]
+    known = [cost for cost in costs if cost is not None]
+    cost = sum(known, Decimal()) if len(known) == len(costs) else None
+    return CompressionUsage(prompt, completion, cost, estimated)

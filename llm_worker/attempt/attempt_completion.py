@@ -6,7 +6,7 @@ Every write is fenced by the attempt. A crash between two of the steps is comple
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from django.conf import settings
 from redis.exceptions import RedisError
@@ -16,7 +16,7 @@ from chat.log.rebuilt import present_stored
 from chat.log.stream import event_log, expire_soon
 from chat.metrics import counters
 from chat.metrics.counters import NO_USAGE
-from chat.models import Run
+from chat.models import Run, ToolCall
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.protocol.upstream_error import NO_UPSTREAM_ERROR, UpstreamError
@@ -26,14 +26,20 @@ from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.attempt.checkpoint_tracker import CheckpointTracker
 from llm_worker.attempt.fenced_writes import Waiting, announce_end, finish_run, let_wait, release_run
-from llm_worker.attempt.interrupted import end_interrupted_call
+from llm_worker.attempt.round_store import row_of
 from llm_worker.database import Database
 from llm_worker.loading.build_brief import load_saved_answer_and_citations
 from llm_worker.loop.allowance import Allowance
+from llm_worker.loop.calls import CallResult, PlannedCall
 from llm_worker.loop.emitter import Emitter
 from llm_worker.loop.state import RunState
+from llm_worker.loop.stored_round import NewRound
 from llm_worker.records.context_usage import ContextUsage
 from llm_worker.records.window_usage import WindowUsage
+from llm_worker.stream.arguments import parse_partial_arguments
+
+# Of the call that was being written. Without a response, so that no later request repeats it.
+_NEVER_RAN: Final = CallResult("unknown", "")
 
 
 class AttemptOutcome(NamedTuple):
@@ -160,3 +166,27 @@ class AttemptCompletion:
             self.producer.open_with_snapshot(snapshot)
         self.emitter.restore(snapshot.message["text"], self.run.message.reasoning)
         self.emitter.cited.update({document.number: document for document in cited})
+
+
+def end_interrupted_call(run: Run, emitter: Emitter) -> list[ToolCall]:
+    """Close the call that readers saw being written; return its row, to be stored. Empty if no call was being written.
+
+    It never ran and is not resumed. With the arguments received so far, a reload shows the same.
+    """
+    written, state = emitter.preview, emitter.state
+    if written is None:
+        return []
+    call = PlannedCall(
+        written.id,
+        written.name,
+        parse_partial_arguments("".join(written.pieces)),
+        tool=None,
+        result=_NEVER_RAN,
+    )
+    new_round = NewRound(len(state.passages) - 1, [call], state.latest, inside="")
+    row = row_of(run, new_round, 0, call)
+    emitter.calls_are_stored()
+    emitter.open_round()
+    emitter.show(emitter.blocks.tool_arguments(0, call.arguments, str(row.pk)))
+    emitter.show(emitter.blocks.close())
+    return [row]

@@ -1,13 +1,15 @@
 """Builds the brief of a run from database rows; the loop itself sees no rows."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
+from uuid import UUID
 
 from django.conf import settings
 
 from chat.loaders.rounds import load_cited, load_rounds
 from chat.log.progress import present_live_message
-from chat.models import Agent, ModelConfig, Run
+from chat.models import Agent, Approval, ModelConfig, Run, ToolPolicy
 from chat.models.sql.model_configs import StandingPrompts
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.protocol.wire import Snapshot
@@ -20,12 +22,12 @@ from llm_worker.loading.answer_setup import describe_setup
 from llm_worker.loading.branch import Branch, MessageRow, load_branch
 from llm_worker.loading.file_reading import offer_reading
 from llm_worker.loading.project import NOT_SHOWN, ProjectContext, build_project_context
-from llm_worker.loading.tools_needing_approval import find_tools_needing_approval
 from llm_worker.loading.turn_context import TurnContext
 from llm_worker.loop.brief import Brief, EarlierProgress
 from llm_worker.loop.resume import is_finished
 from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
 from llm_worker.tools import TOOLS
+from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 from llm_worker.upstream.model_request import Model
@@ -72,7 +74,7 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
         tokenizer=config.tokenizer,
         token_factor=config.estimate_factor,
         tools=tools,
-        tools_needing_approval=find_tools_needing_approval(run.turn.session_id, tools),
+        tools_needing_approval=_find_tools_needing_approval(run.turn.session_id, tools),
         forced_tool="" if run.continuations else run.forced_tool,
         reminder=turn_context.reminder,
         options=run.options,
@@ -210,3 +212,16 @@ def _earlier(run: Run) -> EarlierProgress:
         is_continued=run.continuations > 0,
         **counted,
     )
+
+
+def _find_tools_needing_approval(session: UUID, tools: Sequence[Tool]) -> frozenset[str]:
+    """Find tools that need approval, and that the user has not approved for the whole session. Returns their names."""
+    if not tools:
+        return frozenset()
+    rules = ToolPolicy.objects.rules(tool.name for tool in tools)
+    names = {
+        tool.name
+        for tool in tools
+        if rules.get(tool.name, tool.approval_rule).needs_approval(tool.annotations)
+    }
+    return frozenset(names - Approval.objects.remembered(session) if names else ())

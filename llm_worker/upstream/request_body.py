@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from chat.transcript import dialect
 from chat.transcript.run_options import api_members
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.call_ids import with_accepted_ids
-from llm_worker.request.system_role import without_system_role
+from llm_worker.request.model_message import LanguageModelInput, Message
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model, Request
 
@@ -26,6 +27,8 @@ _CHOSEN_BY_USERS: Final = frozenset({"temperature", "parallel_tool_calls"})
 _OTHER_NAME: Final = re.compile(
     r"max_completion_tokens|unsupported|not supported|extra|unrecognized|unknown|not permitted"
 )
+# Between the system prompt and the first question, for servers without a system role.
+_SEPARATOR: Final = "\n\n"
 _SYSTEM_ROLE: Final = re.compile(
     r"(?:system|developer)\W.{0,60}(?:not support|unsupported|not allowed|not enabled|not permitted)"
     r"|(?:not support|unsupported).{0,60}\W(?:system|developer)\b"
@@ -36,7 +39,7 @@ def request_body(request: Request, *, is_streamed: bool) -> dict[str, Any]:
     model = request.model
     messages = request.sent_messages
     if dialect.NO_SYSTEM_ROLE in model.dialect:
-        messages = without_system_role(messages)
+        messages = _without_system_role(messages)
     body: dict[str, Any] = {
         "model": model.name,
         "messages": to_api_messages(with_accepted_ids(messages, model.dialect)),
@@ -83,3 +86,16 @@ def _max_tokens_name(model: Model) -> str:
     # OpenAI's reasoning models reject the name that all compatible servers accept.
     is_new = dialect.MAX_COMPLETION_TOKENS in model.dialect or "//api.openai.com" in model.base_url
     return "max_completion_tokens" if is_new else "max_tokens"
+
+
+def _without_system_role(messages: LanguageModelInput) -> list[Message]:
+    """Return the messages without the role "system"; the system text moves before the first user message."""
+    prompts = [message.text for message in messages if message.role == "system"]
+    others = [message for message in messages if message.role != "system"]
+    if not prompts:
+        return others
+    first = next((at for at, message in enumerate(others) if message.role == "user"), None)
+    if first is None or first > 0:
+        return [Message("U", _SEPARATOR.join(prompts)), *others]
+    joined = replace(others[0], text=_SEPARATOR.join((*prompts, others[0].text)))
+    return [joined, *others[1:]]

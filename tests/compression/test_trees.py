@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from chat.compressions import requests as compression_requests
 from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ChatMessage, Compression, CompressionStatus, Session, TriggeredBy
-from compression.cost import total_usage
 from compression.prompt import MARKER
-from compression.runner import new_summary, start_job
+from compression.runner import new_summary, start_job, total_usage
 from compression.summarise import SummaryRejected, compress_chat_history
 from llm_worker.loading.branch import load_branch
 from llm_worker.request.context import Budget, build_context

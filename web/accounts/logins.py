@@ -6,6 +6,7 @@ from typing import Any, Final
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
+from django.contrib.auth.views import LogoutView
 from django.contrib.sessions.models import Session as BrowserSession
 from django.core.cache import cache
 from django.db import DatabaseError, transaction
@@ -103,3 +104,13 @@ class Logins(LoginRequiredMixin, TemplateView):
     @cached_property
     def _user(self) -> User:
         return User.objects.get(username=self.request.user.get_username())
+
+
+class Logout(LogoutView):
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Log out, and close the websockets of this login."""
+        user_id = request.user.pk
+        response = super().post(request, *args, **kwargs)
+        if user_id is not None:
+            access.announce_change(user_id)
+        return response

@@ -1,4 +1,7 @@
-"""Middleware that activates the language of a page: the cookie's, otherwise the browser's. The API is English."""
+"""Activates the language of a page, the cookie's or else the browser's, and serves the texts of the page's modules in it.
+
+The API is English.
+"""
 
 from typing import Any
 
@@ -6,6 +9,9 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import conditional_page
+from django.views.i18n import JavaScriptCatalog
 
 
 class Languages(LocaleMiddleware):
@@ -17,3 +23,10 @@ class Languages(LocaleMiddleware):
             return super().__call__(request)
         translation.activate(settings.LANGUAGE_CODE)
         return self.get_response(request)
+
+
+# A script of our own origin. Browsers revalidate it with every page (ETag), so that a page never runs with the texts of
+# an earlier release.
+catalog = cache_control(private=True, no_cache=True)(
+    conditional_page(JavaScriptCatalog.as_view(packages=["web"]))
+)

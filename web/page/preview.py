@@ -5,6 +5,7 @@ it is opened directly, and no network; the page passes it the content (web/stati
 nothing else.
 """
 
+import re
 from collections.abc import Callable
 from functools import cache, wraps
 from pathlib import Path
@@ -19,9 +20,9 @@ from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from web.page.preview_origins import embedding_origins
-
 _SCRIPTS: Final = ("preview/mermaid.js", "preview/diagram.js")
+# A host that a policy can name; an IPv6 address is not.
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9.-]*", re.IGNORECASE)
 _POLICY: Final = {
     "sandbox": "allow-scripts",
     "default-src": "'none'",
@@ -93,7 +94,7 @@ def preview_diagram(request: HttpRequest) -> HttpResponse:
 
 
 def _restricted(response: HttpResponse, policy: dict[str, str]) -> HttpResponse:
-    directives = {**_POLICY, **policy, "frame-ancestors": embedding_origins()}
+    directives = {**_POLICY, **policy, "frame-ancestors": _embedding_origins()}
     response["Content-Security-Policy"] = "; ".join(f"{name} {value}" for name, value in directives.items())
     for name, value in _HEADERS.items():
         response[name] = value
@@ -103,3 +104,17 @@ def _restricted(response: HttpResponse, policy: dict[str, str]) -> HttpResponse:
 @cache
 def _inline_script() -> str:
     return Path(settings.BASE_DIR, "web", "static", "preview", "html.js").read_text(encoding="utf-8")
+
+
+def _embedding_origins() -> str:
+    """Return the value of frame-ancestors: this site. With PREVIEW_ORIGIN, the embedding page is at a host of ALLOWED_HOSTS."""
+    if not settings.PREVIEW_ORIGIN:
+        return "'self'"
+    if "*" in settings.PAGE_HOSTS:
+        return "*"
+    # With any port, since no setting names the port of pages.
+    names = [f"*{host}" if host.startswith(".") else host for host in settings.PAGE_HOSTS]
+    named = [f"{name}:*" for name in names if _NAME.fullmatch(name.removeprefix("*."))]
+    # `.example.org` means example.org as well.
+    named += [f"{host[1:]}:*" for host in settings.PAGE_HOSTS if host.startswith(".")]
+    return " ".join(named) or "'none'"

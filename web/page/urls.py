@@ -12,8 +12,7 @@ from web.accounts.account_deletion import DeleteAccount
 from web.accounts.address_confirmation import confirm_address
 from web.accounts.first_admin import FirstAdmin
 from web.accounts.login_forms import Login, limited, with_passwords
-from web.accounts.logins import Logins
-from web.accounts.logout import Logout
+from web.accounts.logins import Logins, Logout
 from web.accounts.oidc import views as oidc
 from web.accounts.passkeys.passkey_login import PasskeyLogin, PendingPasskey, login_options, pending_options
 from web.accounts.passkeys.views import Passkey, Passkeys, RecoveryCodes, addition_options
@@ -25,9 +24,9 @@ from web.accounts.registration import Register, RegisterConfirmed, RegisterInvit
 from web.accounts.second_factor.views import LoginCode, SecondFactor
 from web.page.data_export import export_account
 from web.page.index import page
+from web.page.languages import catalog
 from web.page.manifest import manifest
 from web.page.mcp_sign_in import McpServers, mcp_callback, mcp_client, mcp_sign_in
-from web.page.message_catalog import catalog
 from web.page.preview import preview_diagram, preview_html
 from web.page.shared import shared
 

@@ -1,4 +1,4 @@
-"""Views of a session's messages: read a branch, read the whole tree, select the current branch."""
+"""Views of a session's messages: read a branch, read the whole tree, select the current branch, withdraw a question."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from chat.models import ChatMessage, Role, Session
 from chat.presenters.messages import MessageAnswer, NodeAnswer, present_nodes
 from chat.presenters.sessions import SessionAnswer
 from chat.turns.current_branch import select_branch
+from chat.turns.withdrawal import withdraw_question
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import ID, documented, query, whole_number
 from web.rest.pagination import MAX_PAGE, page_size
@@ -55,6 +56,14 @@ class SelectionView(StrictAPIView):
     def post(self, request: Request, message: str) -> Response:
         """Make the branch through this message the current one."""
         session = select_branch(get_own_message(request, message))
+        return Response(present_current(session))
+
+
+class WithdrawalView(StrictAPIView):
+    @documented("withdrawal_create", answer=SessionAnswer)
+    def post(self, request: Request, message: str) -> Response:
+        """Withdraw a question that waits for the answer above it. Questions that wait below it take its place."""
+        session = withdraw_question(get_own_message(request, message))
         return Response(present_current(session))
 
 

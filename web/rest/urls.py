@@ -26,7 +26,7 @@ from web.rest.mcp_servers import McpServerRefreshView, McpServersView, McpServer
 from web.rest.mcp_sign_ins import McpSignInView
 from web.rest.members import MembersView, MemberView
 from web.rest.message_texts import AnswerEditsView, MessageView
-from web.rest.messages import MessagesView, SelectionView, TreeView
+from web.rest.messages import MessagesView, SelectionView, TreeView, WithdrawalView
 from web.rest.models import ModelsView
 from web.rest.openapi import IdConverter
 from web.rest.preferences import PreferencesView
@@ -44,7 +44,6 @@ from web.rest.token_login import TokenView
 from web.rest.trash import RestorationView, TrashedSessionView, TrashView
 from web.rest.turns import RegenerationsView, TurnCancellationView, TurnsView
 from web.rest.usage import UsageView
-from web.rest.withdrawal import WithdrawalView
 
 register_converter(IdConverter, "id")
 

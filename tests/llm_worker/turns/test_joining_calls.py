@@ -16,8 +16,8 @@ from chat.log.stream import Appended
 from chat.models import Run
 from chat.protocol import wire as p
 from chat.transcript.packets import Blocks
+from llm_worker.attempt.attempt_completion import end_interrupted_call
 from llm_worker.attempt.checkpoint_tracker import CheckpointTracker
-from llm_worker.attempt.interrupted import end_interrupted_call
 from llm_worker.loop.calls import CallResult, PlannedCall
 from llm_worker.loop.emitter import Emitter
 from llm_worker.loop.round_runner import RoundRunner

@@ -54,6 +54,6 @@ def test_a_session_that_is_deleted_meanwhile_is_not_found(
         Session.objects.filter(pk=session).delete()
         return left
 
-    monkeypatch.setattr("web.rest.withdrawal.withdraw_question", delete_around)
+    monkeypatch.setattr("web.rest.messages.withdraw_question", delete_around)
     response = client.post(f"/api/messages/{question}/withdrawal/")
     assert (response.status_code, response.json()["code"]) == (404, "session_not_found")
