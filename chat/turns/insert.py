@@ -7,7 +7,6 @@ processor time to do the same. The tables' constraints apply as to any INSERT.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
@@ -15,12 +14,14 @@ from psycopg.types.json import Jsonb
 
 from chat.infrastructure import log_context
 from chat.models import ChatMessage, ModelConfig, Role, Run, SessionEvent, Turn
+from chat.models.run_knowledge import RunKnowledge
 from chat.models.sql.daily_use import count_runs
 from chat.models.sql.rows import SESSION
 from chat.models.sql.sessions import RecordedEvent
 from chat.models.sql.statements import Statement, insertion, rows
 from chat.models.turn import SentBeside
 from chat.presenters.json_values import JSONObject
+from chat.transcript.run_options import RunOptions
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class TurnInsert:
         models: Sequence[ModelConfig],
         after: Turn | None,
         beside: SentBeside,
-        **run_fields: Any,
+        options: RunOptions,
     ) -> "TurnInsert":
         """Build a turn with one queued run per model. after: the turn that must end before the question is answered."""
         turn = Turn(
@@ -70,7 +71,7 @@ class TurnInsert:
                 model_index=index,
                 created_at=turn.created_at,
                 deadline=turn.created_at + timedelta(seconds=settings.RUN_DEADLINE_S),
-                **run_fields,
+                options=options,
             )
             for index, (model, answer) in enumerate(zip(models, answers, strict=True))
         ]
@@ -80,10 +81,11 @@ class TurnInsert:
     def question(self) -> ChatMessage:
         return self.turn.user_message
 
-    def set_on_runs(self, **run_fields: Any) -> None:
+    def set_on_runs(self, dynamic_context: str, knowledge: RunKnowledge, *, forced_tool: str = "") -> None:
+        """Set what the models are given beside the branch, and the tool that they must call first."""
         for run in self.runs:
-            for name, value in run_fields.items():
-                setattr(run, name, value)
+            run.dynamic_context, run.forced_tool = dynamic_context, forced_tool
+            run.knowledge_bases, run.are_bases_picked, run.knowledge_access = knowledge
 
     def with_new_question(self, named_models: tuple[str, ...] | None = None) -> "TurnInsert":
         """Return a copy that also inserts the question. named_models: the models that the sender named."""

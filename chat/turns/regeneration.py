@@ -66,7 +66,7 @@ def regenerate_turn(question: ChatMessage, request: RegenerationRequest) -> Star
         columns = AnswerColumns.read(question, request.replace)
         insert, latest_event = _plan(session, question, request, columns, beside)
         context = prompt_blocks.run_context(session.agent, provided_context, beside.additional_context)
-        insert.set_on_runs(dynamic_context=context, **knowledge_bases.knowledge_of_run(bases)._asdict())
+        insert.set_on_runs(context, knowledge_bases.knowledge_of_run(bases))
         prompt_blocks.store(question, session, provided_context)
         if not columns.stays_aside:
             make_path_current(question)
@@ -97,7 +97,7 @@ def _plan(
         session, turn_queue.blocking_turn(question.parent or ChatMessage.objects.root_of(session))
     )
     options = selection.choose_options([columns.options, request.options], models)
-    insert = TurnInsert.answering(question, models, after, beside, options=options)
+    insert = TurnInsert.answering(question, models, after, beside, options)
     if columns.replaced:
         insert = insert.replacing(columns.replaced, stays_aside=columns.stays_aside)
     return replace(insert, most_runs=snapshot.account.most_runs), snapshot.latest_event

@@ -191,10 +191,12 @@ def _turn_insert(
         plan.models,
         after,
         request.beside._replace(earlier_bases=content.bases.earlier),
-        dynamic_context=prompt_blocks.run_context(agent, provided, request.additional_context),
+        plan.options,
+    )
+    insert.set_on_runs(
+        prompt_blocks.run_context(agent, provided, request.additional_context),
+        knowledge_bases.knowledge_of_run(content.bases),
         forced_tool=plan.forced_tool,
-        options=plan.options,
-        **knowledge_bases.knowledge_of_run(content.bases)._asdict(),
     )
     return replace(insert.with_new_question(request.models), most_runs=plan.snapshot.account.most_runs)
 
