@@ -32,10 +32,13 @@ __all__ = [
     "run_log",
 ]
 
-# Counted from the last append, and up to a minute less: longer than any turn, and soon frees finished runs' memory.
+# Counted from the last append, and up to a minute less: longer than any pause of a turn.
 TTL_S: Final = 3600
-# Long enough for readers that are behind.
+# Of the log of a run that waits for its user: long enough for readers that are behind.
 QUIET_TTL_S: Final = 60
+# Of the log of a run that has ended: long enough for a look at its timeline in the admin. A long answer's log has some
+# hundred kilobytes.
+ENDED_TTL_S: Final = 600
 # The attempt of a session's event log, which has only one.
 EVENTS_ATTEMPT: Final = 1
 
@@ -225,12 +228,12 @@ def position_now(log: Log) -> Cursor | None:
     return positions_now([log])[0]
 
 
-async def expire_soon(*logs: Log) -> None:
+async def expire_soon(*logs: Log, ttl_s: int) -> None:
     """Free the memory of logs that get nothing for long. Until the next append, readers get a snapshot of a run, and
     the events of a session from their rows."""
     async with async_redis().pipeline(transaction=False) as pipeline:
         for key in _keys(logs):
-            pipeline.expire(key, QUIET_TTL_S, lt=True)
+            pipeline.expire(key, ttl_s, lt=True)
         await pipeline.execute()
 
 

@@ -104,7 +104,7 @@ def _load_packets(run: Run) -> tuple[int, list[tuple[datetime, str]], str]:
     except RedisError:
         return 0, [], _("Redis does not answer.")
     if not lines:
-        return 0, [], _("The packet log is gone: it lives an hour after the last packet.")
+        return 0, [], _("The packet log is gone: it stays for ten minutes after the end.")
     if all(one.at is None for one in lines):
         return attempt, [], _("The packets of this run carry no times.")
     return attempt, list(_with_times(lines)), ""

@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 
 from chat.infrastructure.redis_client import sync_redis
+from chat.log.stream import ENDED_TTL_S, run_log
 from chat.models import ModelConfig, Run, SessionEvent, ToolCall, Turn
 from chat.protocol.states import Status
 from chat.protocol.wire import Packet, Snapshot
@@ -38,6 +39,13 @@ def test_the_same_message_goes_on_and_counts_everything(cut, deliver, upstream, 
     ).json()  # fmt: skip
     assert (question["text"], answer["text"]) == ("Why?", "The Moon pulls twice.")
     assert "finish_reason" not in answer
+
+
+def test_the_log_lives_on_while_the_message_goes_on(cut, upstream):
+    run = cut(model="plain")
+    go_on(run)
+    log = run_log(run.turn.session_id, run.pk)
+    assert all(sync_redis().ttl(key) > ENDED_TTL_S for key in (log.meta, log.entries))
 
 
 @MODELS

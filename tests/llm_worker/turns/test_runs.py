@@ -6,6 +6,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from chat.infrastructure.redis_client import sync_redis
+from chat.log.stream import ENDED_TTL_S, run_log
 from chat.models import ChatMessage, ModelConfig, Run, SystemPrompt
 from chat.protocol.states import Status
 from llm_worker.loading.branch import load_branch
@@ -28,6 +30,14 @@ def test_an_answer_is_streamed_stored_counted_and_announced(deliver, ask, upstre
     assert 0 < run.time_to_first_token_ms < 60_000
     assert run.message.token_count > 0
     assert overall_stops(run) == ["finished"]
+
+
+def test_the_log_of_a_run_that_has_ended_is_freed_in_minutes(deliver, ask, upstream):
+    upstream.reply({"text": "The Moon."})
+    [run] = ask("Why?")
+    deliver(run).result()
+    log = run_log(run.turn.session_id, run.pk)
+    assert all(500 < sync_redis().ttl(key) <= ENDED_TTL_S for key in (log.meta, log.entries))
 
 
 def test_the_next_turn_sees_the_branch_with_its_dates(deliver, ask, upstream):
