@@ -30,8 +30,8 @@ from llm_worker.request.token_counters import estimate_tokens, exact_counter
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 
-# A summary may take one eighth of the history window, but at most MAX_SUMMARY_TOKENS.
-SUMMARY_SHARE = 8
+# The share of the history window that a summary may take, but at most MAX_SUMMARY_TOKENS.
+SUMMARY_SHARE = 1 / 8
 MAX_SUMMARY_TOKENS = 2_000
 MIN_SUMMARY_WORDS = 50
 
@@ -101,7 +101,7 @@ def measure_branch(held: Compression, config: ModelConfig) -> BranchMeasurement:
         history_window=history_window,
         trigger_ratio=settings.COMPRESSION_TRIGGER_RATIO,
     )
-    # If the history is longer than the window, only as much is kept as of a history that fills it.
+    # Of a history that is longer than the window as much is kept as of one that fills the window.
     kept_of = min(params.history_tokens, params.history_window)
     split = get_messages_to_summarize(rows, kept_of, settings.RECENT_MESSAGES_RATIO)
     return BranchMeasurement(params, reserved, split, branch.summary, summary_tokens)
@@ -119,7 +119,7 @@ def _summary_request(
     recent = [row.entry for row in split.recent]
     parent_index = next(index for index, entry in enumerate(recent) if entry.id == str(held.parent_id))
     max_tokens = min(
-        branch.params.history_window // SUMMARY_SHARE, summariser.answer_reserve // 2, MAX_SUMMARY_TOKENS
+        int(branch.params.history_window * SUMMARY_SHARE), summariser.answer_reserve // 2, MAX_SUMMARY_TOKENS
     )
     return SummaryRequest(
         model=model,

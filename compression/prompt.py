@@ -1,6 +1,6 @@
 """The prompt of the summarising model, which summarises only the messages before a marker message. Pure.
 
-Does not count tokens: chunking.py decides which messages go into one request.
+Does not count tokens: history_chunks.py decides which messages go into one request.
 """
 
 import re

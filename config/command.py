@@ -19,7 +19,7 @@ WEB: Final = "web"
 WORKERS: Final = tuple(name for name in programs.procfile() if name != WEB)
 # Variables with paths, which are made absolute: the programs run in the folder of the code.
 _PATHS: Final = ("DATA_DIR", "TLS_CA_FILE")
-# Word, help and option of config/backup.py.
+# The commands of config/backup.py: name, help and option.
 _ARCHIVES: Final = (
     (
         "backup",
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> None:
     program, values = chosen(arguments)
     own = with_absolute_paths(os.environ)
     environment = programs.environment({**programs.WARNING_FILTERS, **own, **values})
-    if program[1] != str(ROOT / "manage.py"):  # whose arguments may be paths
+    if program[1] != str(ROOT / "manage.py"):  # the arguments of its commands may be relative paths
         os.chdir(ROOT)
     os.execvpe(program[0], program, environment)  # noqa: S606  no shell is wanted
 
@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         "Prepares database and static files for this version.",
         lambda _: _module("config.bootstrap"),
     )
-    alive = add("alive", "Exits with 0 if such a process lives on this host, else 1.", _alive)
+    alive = add("alive", "Exits with 0 if a process of this kind is alive on this host, else 1.", _alive)
     alive.add_argument("kind", choices=(WEB, *WORKERS))
     for name, text, option in _ARCHIVES:
         archive = add(name, text, partial(_archive, name))

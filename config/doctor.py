@@ -107,9 +107,9 @@ def postgres(_: Any) -> Iterator[Finding]:
 
 
 def redis(settings: Any) -> Iterator[Finding]:
-    from chat.runs.task_queue import ping
+    from chat.runs.task_queue import check_writable
 
-    ping()
+    check_writable()
     yield from _redis("redis", settings.REDIS_URL)
 
 

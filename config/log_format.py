@@ -50,7 +50,7 @@ class TextFormatter(logging.Formatter):
 def logging_settings(log_format: str, level: str = "warning", *, development: bool) -> dict[str, Any]:
     """Build Django's LOGGING: everything goes to stderr; errors of requests also go to ADMINS by mail.
 
-    level: one of LEVELS, the lowest of our records and Celery's. Libraries log nothing below WARNING, which holds texts and keys.
+    level: one of LEVELS, the lowest of our records and Celery's; WARNING for libraries, whose records may have keys.
     """
     text = {
         "()": "config.log_format.TextFormatter",

@@ -124,7 +124,7 @@ def check_postgres(url: str, statement_timeout_s: int) -> None:
 
 
 def check_broker(url: str) -> None:
-    """Check the broker of Celery, unless it is the Redis that REDIS_URL names."""
+    """Check that the broker of Celery, RabbitMQ or Redis, can be used."""
     if url.startswith("amqp"):
         _check_amqp(url)
     else:

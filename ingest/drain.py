@@ -1,7 +1,7 @@
 """Drains an ingest process that shuts down: files that are being read return to the queue at once.
 
-Celery's warm shutdown waits for the processes of its pool without notifying them. Here they detect the end of a pipe,
-which the main process closes when it is told to end. A SIGTERM to a process of the pool itself (service managers send
+Celery's warm shutdown waits for the processes of its pool without notifying them. Here they detect that a pipe is
+closed, which the main process does when it is told to end. A SIGTERM to a process of the pool itself (service managers send
 it to all processes) begins its drain too, and ends the process when its file is back in the queue. Where pools do not
 fork (macOS), that is the only way.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 from celery.signals import worker_init, worker_process_init, worker_shutting_down
 
-# The ends of the pipe: every process of the pool reads; only the main process holds the end for writing.
+# The ends of the pipe: every process of the pool holds the one for reading, only the main process the one for writing.
 _read_end: int | None = None
 _write_end: int | None = None
 _main_process = 0
@@ -24,14 +24,14 @@ _is_terminated = threading.Event()
 
 
 def has_begun(wait_s: float = 0.0) -> bool:
-    """Wait up to `wait_s` for the drain to begin; return whether it has: no more files are to be read."""
+    """Wait up to `wait_s` for the drain to begin; return whether it has. After that, no file may be begun."""
     if _is_terminated.is_set():
         return True
     return _read_end is not None and bool(select.select([_read_end], [], [], wait_s)[0])
 
 
 @contextmanager
-def terminated_afterwards() -> Iterator[None]:
+def deferring_sigterm() -> Iterator[None]:
     """Let SIGTERM begin the drain inside the block, and end this process only afterwards."""
     if threading.current_thread() is not threading.main_thread():  # not a process of the pool
         yield
@@ -54,7 +54,7 @@ def open_pipe(**_: Any) -> None:
 
 
 @worker_process_init.connect
-def leave_the_end_to_the_main_process(**_: Any) -> None:
+def close_inherited_write_end(**_: Any) -> None:
     """Close the writing end in a forked process. A pool without processes sends this signal as well."""
     if os.getpid() != _main_process:
         _close_write_end()

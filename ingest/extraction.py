@@ -40,7 +40,7 @@ def extract(file_id: str) -> bool:
 
     False: no file waits, the lease was lost, the storage fails, or this process shuts down and leaves it to another.
     """
-    with drain.terminated_afterwards():
+    with drain.deferring_sigterm():
         if not drain.has_begun():
             return _extract()
         enqueue_file(file_id)

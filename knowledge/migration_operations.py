@@ -15,19 +15,20 @@ FILLED_AT_ONCE: Final = 500
 _IS_VALID: Final = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
 
 
-def wait_for_locks() -> RunSQL:
+def remove_lock_timeout() -> RunSQL:
     """Remove the lock timeout before an index is built beside traffic.
     The build waits for the end of every transaction, and nothing waits behind it.
     """
     return RunSQL("SET lock_timeout = 0", f"SET lock_timeout = '{LOCK_TIMEOUT}'")
 
 
-def wait_no_longer() -> RunSQL:
+def restore_lock_timeout() -> RunSQL:
+    """Restore the lock timeout after the index is built."""
     return RunSQL(f"SET lock_timeout = '{LOCK_TIMEOUT}'", "SET lock_timeout = 0")
 
 
 def build_index(name: str, on: str) -> list[RunSQL]:
-    """Build the index of a column or expression that Django does not know; to be used after wait_for_locks().
+    """Build the index of a column or expression that Django does not know; to be used after remove_lock_timeout().
 
     `on`: table, method and indexed expressions. The unused index of an interrupted attempt is dropped first.
     """

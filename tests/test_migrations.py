@@ -18,7 +18,7 @@ from django.db.migrations.state import ModelState, ProjectState
 from django.db.models import CheckConstraint, Field, Index, Q, UniqueConstraint
 from django.db.models import fields as columns
 
-from knowledge.migration_operations import AddMissingIndex, wait_for_locks, wait_no_longer
+from knowledge.migration_operations import AddMissingIndex, remove_lock_timeout, restore_lock_timeout
 
 pytestmark = [pytest.mark.documents]
 
@@ -38,7 +38,7 @@ FORMER = {
 CONCURRENT = (AddIndexConcurrently, RemoveIndexConcurrently)
 NOT_VALID = "AddConstraintNotValid, and ValidateConstraint in a migration with atomic = False"
 UNIQUE = "builds an index; build it with AddMissingIndex, then ADD CONSTRAINT … USING INDEX"
-WAITS = wait_for_locks().sql
+WAITS = remove_lock_timeout().sql
 
 
 def problems(migration: Migration, state: ProjectState) -> list[str]:
@@ -53,10 +53,10 @@ def problems(migration: Migration, state: ProjectState) -> list[str]:
         if isinstance(operation, ops.RunSQL) and "lock_timeout" in str(operation.sql):
             waits = operation.sql == WAITS
         if isinstance(operation, CONCURRENT) and not waits:
-            found.append(f"{operation.describe()}: between wait_for_locks() and wait_no_longer()")
+            found.append(f"{operation.describe()}: between remove_lock_timeout() and restore_lock_timeout()")
         if getattr(operation, "model_name_lower", "") not in new:
             found += _problems_of(operation, before, state, migration)
-    return [*found, *(["ends without wait_no_longer()"] if waits else [])]
+    return [*found, *(["ends without restore_lock_timeout()"] if waits else [])]
 
 
 def _problems_of(
@@ -130,8 +130,8 @@ BUILT = AddMissingIndex("thing", INDEX)
     ("migration", "said"),
     [
         (_migration(ops.AddIndex("thing", INDEX)), "AddMissingIndex"),
-        (_migration(BUILT, atomic=False), "between wait_for_locks() and wait_no_longer()"),
-        (_migration(wait_for_locks(), BUILT, atomic=False), "ends without wait_no_longer()"),
+        (_migration(BUILT, atomic=False), "between remove_lock_timeout() and restore_lock_timeout()"),
+        (_migration(remove_lock_timeout(), BUILT, atomic=False), "ends without restore_lock_timeout()"),
         (_migration(ops.AddConstraint("thing", CHECK)), "AddConstraintNotValid"),
         (
             _migration(AddConstraintNotValid("thing", CHECK), ValidateConstraint("thing", CHECK.name)),
@@ -164,7 +164,7 @@ def test_what_holds_traffic_up_is_found(migration: Migration, said: str) -> None
 @pytest.mark.parametrize(
     "migration",
     [
-        _migration(wait_for_locks(), BUILT, wait_no_longer(), atomic=False),
+        _migration(remove_lock_timeout(), BUILT, restore_lock_timeout(), atomic=False),
         _migration(AddConstraintNotValid("thing", CHECK)),
         _migration(ops.AddField("thing", "other", columns.IntegerField(default=0, db_default=0))),
         _migration(ops.AlterField("thing", "name", columns.CharField(max_length=30))),

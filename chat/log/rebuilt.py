@@ -28,7 +28,7 @@ def rebuild_packets(run: Run) -> list[bytes]:
         rounds=load_rounds(run.pk),
         citations=load_citations(message.pk),
         reasoning_ms=run.reasoning_ms,
-        finish=run.told_finish,
+        finish=run.visible_finish,
     )
     session = str(message.session_id)
     return [
@@ -50,6 +50,6 @@ def build_ending(run: Run) -> list[bytes]:
     """
     session, name, last_seq = str(run.turn.session_id), str(run.pk), run.last_seq or 1
     snapshot = p.Snapshot(name, run.attempt, last_seq - 1, present_stored(run))
-    stop = Blocks(model_index=run.model_index).stop(STOP_REASONS[Status(run.status)], run.told_finish)
+    stop = Blocks(model_index=run.model_index).stop(STOP_REASONS[Status(run.status)], run.visible_finish)
     packets = [p.Packet(session, name, run.attempt, last_seq, placement, obj) for placement, obj in stop]
     return [p.encode(entry) for entry in (snapshot, *packets)]

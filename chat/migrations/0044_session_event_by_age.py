@@ -1,7 +1,7 @@
 from django.contrib.postgres.operations import AddIndexConcurrently, ValidateConstraint
 from django.db import migrations, models
 
-from knowledge.migration_operations import wait_for_locks, wait_no_longer
+from knowledge.migration_operations import remove_lock_timeout, restore_lock_timeout
 
 
 class Migration(migrations.Migration):
@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [("chat", "0041_knowledge_bases")]
 
     operations = [
-        wait_for_locks(),
+        remove_lock_timeout(),
         # What an attempt that was interrupted has left: it is not used, and has the name.
         migrations.RunSQL("DROP INDEX CONCURRENTLY IF EXISTS session_event_by_age", migrations.RunSQL.noop),
         AddIndexConcurrently(
@@ -19,5 +19,5 @@ class Migration(migrations.Migration):
             index=models.Index(fields=["created_at"], name="session_event_by_age"),
         ),
         ValidateConstraint("run", "run_access_known"),
-        wait_no_longer(),
+        restore_lock_timeout(),
     ]

@@ -1,7 +1,7 @@
 from django.contrib.postgres.operations import AddIndexConcurrently, ValidateConstraint
 from django.db import migrations, models
 
-from knowledge.migration_operations import AddMissingIndex, wait_for_locks, wait_no_longer
+from knowledge.migration_operations import AddMissingIndex, remove_lock_timeout, restore_lock_timeout
 
 
 class Migration(migrations.Migration):
@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [("chat", "0046_trash")]
 
     operations = [
-        wait_for_locks(),
+        remove_lock_timeout(),
         # What an attempt that was interrupted has left: it is not used, and has the name.
         migrations.RunSQL("DROP INDEX CONCURRENTLY IF EXISTS session_trash", migrations.RunSQL.noop),
         migrations.RunSQL("DROP INDEX CONCURRENTLY IF EXISTS session_to_purge", migrations.RunSQL.noop),
@@ -44,5 +44,5 @@ class Migration(migrations.Migration):
         ),
         ValidateConstraint("session", "session_in_trash_is_purged"),
         ValidateConstraint("siderequest", "side_request_is_for_run_or_compression"),
-        wait_no_longer(),
+        restore_lock_timeout(),
     ]

@@ -1,7 +1,7 @@
 from django.contrib.postgres.operations import AddIndexConcurrently, ValidateConstraint
 from django.db import migrations, models
 
-from knowledge.migration_operations import wait_for_locks, wait_no_longer
+from knowledge.migration_operations import remove_lock_timeout, restore_lock_timeout
 
 
 class Migration(migrations.Migration):
@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [("chat", "0061_temporary_sessions_and_tags")]
 
     operations = [
-        wait_for_locks(),
+        remove_lock_timeout(),
         # What an attempt that was interrupted has left: it is not used, and has the name.
         migrations.RunSQL("DROP INDEX CONCURRENTLY IF EXISTS session_temporary", migrations.RunSQL.noop),
         AddIndexConcurrently(
@@ -26,5 +26,5 @@ class Migration(migrations.Migration):
         ValidateConstraint("run", "run_options_known"),
         ValidateConstraint("session", "session_options_known"),
         ValidateConstraint("session", "temporary_session_is_in_no_list"),
-        wait_no_longer(),
+        restore_lock_timeout(),
     ]

@@ -5,7 +5,7 @@ Beside traffic: a nullable column that Django does not know, which triggers fill
 
 from django.db import migrations
 
-from knowledge.migration_operations import FillInBatches, build_index, wait_for_locks, wait_no_longer
+from knowledge.migration_operations import FillInBatches, build_index, remove_lock_timeout, restore_lock_timeout
 
 # Those that have `words` (0015).
 SEARCHED = "({row}role = 'user' OR {row}role = 'assistant' AND {row}token_count > 0)"
@@ -59,7 +59,7 @@ class Migration(migrations.Migration):
         FillInBatches(
             "chat_chatmessage", "normal_words", f"CASE WHEN {SEARCHED.format(row='')} THEN {WORDS.format(row='')} END"
         ),
-        wait_for_locks(),
+        remove_lock_timeout(),
         # As in 0016: few words wait until somebody's write sorts them in.
         *build_index(
             "message_by_normal_words",
@@ -70,5 +70,5 @@ class Migration(migrations.Migration):
             "DROP INDEX CONCURRENTLY IF EXISTS session_by_title_words",
             "CREATE INDEX CONCURRENTLY IF NOT EXISTS session_by_title_words ON chat_session USING gin (to_tsvector('simple', title))",
         ),
-        wait_no_longer(),
+        restore_lock_timeout(),
     ]

@@ -1,7 +1,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from knowledge.migration_operations import AddMissingIndex, wait_for_locks, wait_no_longer
+from knowledge.migration_operations import AddMissingIndex, remove_lock_timeout, restore_lock_timeout
 
 
 class Migration(migrations.Migration):
@@ -14,12 +14,12 @@ class Migration(migrations.Migration):
     dependencies = [("chat", "0084_structured_results")]
 
     operations = [
-        wait_for_locks(),
+        remove_lock_timeout(),
         AddMissingIndex(
             model_name="approval",
             index=models.Index(fields=["tool_call", "requested_at"], name="approval_by_call"),
         ),
-        wait_no_longer(),
+        restore_lock_timeout(),
         migrations.SeparateDatabaseAndState(
             database_operations=[
                 migrations.RunSQL(

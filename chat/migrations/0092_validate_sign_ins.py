@@ -1,7 +1,7 @@
 from django.contrib.postgres.operations import ValidateConstraint
 from django.db import migrations, models
 
-from knowledge.migration_operations import AddMissingIndex, wait_for_locks, wait_no_longer
+from knowledge.migration_operations import AddMissingIndex, remove_lock_timeout, restore_lock_timeout
 
 
 class Migration(migrations.Migration):
@@ -16,12 +16,12 @@ class Migration(migrations.Migration):
     operations = [
         ValidateConstraint("approval", "approval_decision_known"),
         ValidateConstraint("approval", "approval_question_has_form"),
-        wait_for_locks(),
+        remove_lock_timeout(),
         AddMissingIndex(
             model_name="approval",
             index=models.Index(
                 "server", condition=models.Q(("server__isnull", False)), name="approval_by_server"
             ),
         ),
-        wait_no_longer(),
+        restore_lock_timeout(),
     ]

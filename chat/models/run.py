@@ -33,12 +33,12 @@ from chat.transcript.token_usage import TokenUsage
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-# A run delivered sooner than this did not wait for a slot, so no other does: choosing a run is not worth its cost.
-HARDLY_WAITED = timedelta(milliseconds=250)
+# A run that is claimed within this time did not wait for a slot, so no other run waits for one, and none has to be chosen.
+MAX_FRESH_WAIT = timedelta(milliseconds=250)
 
 
 class RunQuerySet(RunUsage["Run"]):
-    # Mutators: each one UPDATE; the count of changed rows is the answer
+    # Mutators: one statement each
 
     def move(self, to: Status, why: str = "", **fields: Any) -> int:
         """Move the selected rows to `to` where the state machine allows it; returns how many moved.
@@ -64,7 +64,7 @@ class RunQuerySet(RunUsage["Run"]):
         another run. None: nothing waits.
         """
         given = {"run": run_id, "owner": owner, "lease": RUN_LEASE.lease}
-        claimed = claims.CLAIM_FRESH.first(**given, fresh=HARDLY_WAITED)
+        claimed = claims.CLAIM_FRESH.first(**given, fresh=MAX_FRESH_WAIT)
         if claimed is None:
             claimed = claims.CLAIM_FAIREST.first(**given, queue=queue)
         return self._claimed(claimed) if claimed else None
@@ -120,8 +120,8 @@ class RunQuerySet(RunUsage["Run"]):
     def live(self) -> Self:
         return self.filter(status__in=LIVE)
 
-    def for_nobody(self) -> Self:
-        """Select live, not stopping runs of deactivated users or in the trash, newest first: no end starts another."""
+    def abandoned(self) -> Self:
+        """Select live, not stopping runs of deactivated users or in the trash, newest first: the end of one starts none of the others."""
         unread = Q(turn__session__owner__is_active=False) | Q(turn__session__deleted_at__isnull=False)
         return self.live().exclude(status=Status.STOPPING).filter(unread).order_by("-turn__created_at")
 
@@ -193,7 +193,9 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
     # How its latest request filled the window: llm_worker/records/context_usage.py. Null: none was sent here.
     context_usage = models.JSONField(null=True, blank=True, editable=False)
 
-    time_left: timedelta  # until the deadline, on the database's clock; set by claim() alone
+    time_left: (
+        timedelta  # until the deadline, on the database's clock; set by claim() and claim_fairly() alone
+    )
 
     objects = RunQuerySet.as_manager()
 
@@ -255,12 +257,12 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
 
     @property
     def expires_in_s(self) -> float:
-        """Seconds until the deadline when claim() returned the run, not negative."""
+        """Return the seconds until the deadline when the run was claimed, not negative."""
         return max(0.0, self.time_left.total_seconds())
 
     @property
     def queue(self) -> str:
-        """The Celery queue of the workers that may execute it; joins model_config."""
+        """Return the Celery queue of the workers that may execute it; joins model_config."""
         return self.model_config.queue if self.model_config else DEFAULT_QUEUE
 
     @property
@@ -272,8 +274,8 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
         return Finish(self.finish_reason, self.finish_tokens)
 
     @property
-    def told_finish(self) -> Finish:
-        """The finish that readers see: none of a failed answer, except of a continuation, which can be tried again."""
+    def visible_finish(self) -> Finish:
+        """Return the finish that readers see: WHOLE for a failed run, unless it was continued, which can be tried again."""
         return WHOLE if self.status == Status.FAILED and not self.continuations else self.finish
 
     @property

@@ -208,7 +208,7 @@ def _answer_members(
         return presented
     if run.reasoning_ms is not None:
         presented["reasoning_ms"] = run.reasoning_ms
-    if run.told_finish.is_cut_at_limit:
+    if run.visible_finish.is_cut_at_limit:
         presented["is_continuable"] = _is_continuable(message, run)
     return presented | present_cut(run)
 

@@ -151,7 +151,7 @@ def _present_upstream_error(run: Run, *, is_for_staff: bool) -> UpstreamErrorAns
 
 def present_cut(run: Run) -> JSONObject:
     """Return the members finish_reason and finish_tokens of a message that is incomplete; empty for a whole one."""
-    if not run.told_finish.is_cut:
+    if not run.visible_finish.is_cut:
         return {}
     tokens = {} if run.finish_tokens is None else {"finish_tokens": run.finish_tokens}
     return {"finish_reason": run.finish_reason, **tokens}

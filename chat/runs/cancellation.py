@@ -58,10 +58,10 @@ def stop_turn(turn: Turn) -> StopOutcome:
     return StopOutcome(turn_status([one.status for one in stopped]), all(one.had_ended for one in stopped))
 
 
-def stop_runs_for_nobody() -> int:
+def stop_abandoned_runs() -> int:
     """Stop the live runs of deactivated users and in the trash, and return their number.
     The sweeper calls it every second."""
-    runs = list(Run.objects.for_nobody().values_list("pk", flat=True))
+    runs = list(Run.objects.abandoned().values_list("pk", flat=True))
     for run_id in runs:
         stop_run(run_id)
     return len(runs)

@@ -1,6 +1,6 @@
-"""Sends Celery messages that wake workers: one per run, after the commit.
+"""Sends the Celery messages that start background work, and checks that Redis and the broker can be reached.
 
-A lost message only delays a run: its row in Postgres remains, and the sweeper sends the message again.
+A lost message only delays a run or a file: its row in Postgres remains, and the sweeper sends the message again.
 """
 
 import logging
@@ -28,7 +28,6 @@ logger = logging.getLogger(__name__)
 # A send is refused within a second while Redis is unreachable: connecting and the reply get 0.4 s each.
 REACHABLE_TIMEOUT_S: Final = 0.4
 BROKER_TIMEOUT_S: Final = 1
-# The key that ping() writes.
 _WRITTEN: Final = "turnwire:writable"
 # The exceptions of a broker that is unreachable, or refuses a queue (ChannelError, of RabbitMQ).
 UNREACHABLE: Final = (OperationalError, ChannelError, RedisError, OSError)
@@ -61,12 +60,12 @@ def check_reachable() -> None:
     """Raise ApiError if Redis accepts no packets.
     Called before a turn is stored whose packets could not be delivered."""
     try:
-        ping()
+        check_writable()
     except RedisError:
         raise ApiError("stream_unavailable") from None
 
 
-def ping() -> None:
+def check_writable() -> None:
     """Raise RedisError within a second if Redis refuses a write. A replica or a full server would reply to PING."""
     _fast_failing_client(settings.REDIS_URL).set(_WRITTEN, 1, ex=60)
 
@@ -110,6 +109,7 @@ def _enqueue_stored(run_id: str, queue: str) -> None:
 
 
 def enqueue(run_id: str, queue: str, task: str = RUN_TURN) -> None:
+    """Wake a worker that executes the run. Raises one of UNREACHABLE."""
     send_message(task, queue, run_id=run_id)
 
 

@@ -23,7 +23,7 @@ from chat.models.run import RunQuerySet
 from chat.protocol.run_errors import run_error
 from chat.protocol.states import Status
 from chat.runs import task_queue
-from chat.runs.cancellation import stop_runs_for_nobody
+from chat.runs.cancellation import stop_abandoned_runs
 from chat.runs.orphans import end_orphan, publish_end
 from chat.sweeper import compressions as swept_compressions
 from chat.sweeper import files as swept_files
@@ -67,7 +67,7 @@ def sweep(*, trust_locks: bool) -> SweepReport:
     for run in Run.objects.dead(trust_locks=trust_locks).for_work().unlocked():
         with log_context.bound(run=run.pk, model=run.model, request_id=run.turn.request_id):
             attempt_repair(str(run), _take_over, run, report)
-    report.deactivated = attempt_repair("a run for nobody", stop_runs_for_nobody)
+    report.deactivated = attempt_repair("an abandoned run", stop_abandoned_runs)
     for run in _overdue().for_work().unlocked():
         error = run_error("deadline_exceeded")
         report.expired += attempt_repair(str(run), end_orphan, run, Status.FAILED, error)

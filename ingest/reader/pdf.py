@@ -15,7 +15,8 @@ from ingest.reader.scans import PageDrawer, PageRecogniser
 
 MAX_PAGES: Final = 5_000
 _PAGE_BREAK: Final = "\n\f\n"
-# The characters that pdfium returns for a hyphen at the end of a line, by the drawn character, and the next character.
+# A hyphen at the end of a line as pdfium returns it, which depends on the character that is drawn, and the character after
+# it.
 _HYPHEN: Final = re.compile(r"(?:[\x02\ufffe]\n?|[\u2010\xad]\n)(.?)")
 
 

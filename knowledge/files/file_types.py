@@ -1,4 +1,4 @@
-"""Detects the type of an upload by its first bytes and its name, without unpacking or parsing it. Pure."""
+"""Detects the type of a file by its first bytes and its name, without unpacking or parsing it. Pure."""
 
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -146,12 +146,12 @@ def _family(head: bytes) -> tuple[Family, str]:
     for signature, family, content_type in _SIGNATURES:
         if head.startswith(signature) and not (signature in _LETTERS and _is_text(head)):
             return family, content_type
-    return _container(head) or (
+    return _by_inner_signature(head) or (
         (Family.TEXT, "text/plain") if _is_text(head) else (Family.OTHER, "application/octet-stream")
     )
 
 
-def _container(head: bytes) -> tuple[Family, str] | None:
+def _by_inner_signature(head: bytes) -> tuple[Family, str] | None:
     """Detect formats whose signature does not stand at the beginning, or is too short to be reliable."""
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return Family.IMAGE, "image/webp"

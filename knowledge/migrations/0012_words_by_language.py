@@ -3,7 +3,7 @@
 import django.contrib.postgres.indexes
 from django.db import migrations, models
 
-from knowledge.migration_operations import AddMissingIndex, wait_for_locks, wait_no_longer
+from knowledge.migration_operations import AddMissingIndex, remove_lock_timeout, restore_lock_timeout
 
 
 class Migration(migrations.Migration):
@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        wait_for_locks(),
+        remove_lock_timeout(),
         AddMissingIndex(
             model_name='chunk',
             index=django.contrib.postgres.indexes.GinIndex(condition=models.Q(('language', 'english')), fields=['words'], name='chunk_words_english'),
@@ -33,5 +33,5 @@ class Migration(migrations.Migration):
             "CREATE INDEX CONCURRENTLY IF NOT EXISTS chunk_words ON knowledge_chunk USING gin (words)",
             state_operations=[migrations.RemoveIndex(model_name='chunk', name='chunk_words')],
         ),
-        wait_no_longer(),
+        restore_lock_timeout(),
     ]

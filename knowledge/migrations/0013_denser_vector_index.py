@@ -5,7 +5,7 @@ It is built beside traffic, which uses the former index until the new one is com
 
 from django.db import migrations, transaction
 
-from knowledge.migration_operations import wait_for_locks, wait_no_longer
+from knowledge.migration_operations import remove_lock_timeout, restore_lock_timeout
 
 PARAMETERS = "m = 24, ef_construction = 128"
 # In memory, an index of 100,000 vectors of 512 dimensions is built in minutes; the part that does not fit is slower.
@@ -47,9 +47,9 @@ class Migration(migrations.Migration):
     dependencies = [("knowledge", "0012_words_by_language")]
 
     operations = [
-        wait_for_locks(),
+        remove_lock_timeout(),
         migrations.RunSQL(f"SET maintenance_work_mem = '{MEMORY}'", migrations.RunSQL.noop),
         migrations.RunPython(rebuild, migrations.RunPython.noop),
         migrations.RunSQL("RESET maintenance_work_mem", migrations.RunSQL.noop),
-        wait_no_longer(),
+        restore_lock_timeout(),
     ]

@@ -2,7 +2,7 @@ from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndex
 from django.db import migrations, models
 from django.db.models import F, Q
 
-from knowledge.migration_operations import wait_for_locks, wait_no_longer
+from knowledge.migration_operations import remove_lock_timeout, restore_lock_timeout
 
 
 class Migration(migrations.Migration):
@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
     dependencies = [("knowledge", "0015_turns")]
 
     operations = [
-        wait_for_locks(),
+        remove_lock_timeout(),
         # An interrupted attempt leaves an unused index with this name.
         migrations.RunSQL("DROP INDEX CONCURRENTLY IF EXISTS vector_waiting_by_owner", migrations.RunSQL.noop),
         AddIndexConcurrently(
@@ -22,5 +22,5 @@ class Migration(migrations.Migration):
             ),
         ),
         RemoveIndexConcurrently("chunkvector", "vector_waiting"),
-        wait_no_longer(),
+        restore_lock_timeout(),
     ]

@@ -5,7 +5,7 @@ It runs beside traffic: a trigger fills the nullable column of new rows, and bat
 
 from django.db import migrations
 
-from knowledge.migration_operations import FillInBatches, build_index, wait_for_locks, wait_no_longer
+from knowledge.migration_operations import FillInBatches, build_index, remove_lock_timeout, restore_lock_timeout
 
 UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 HANGUL = r"\uac00-\ud7a3"
@@ -96,9 +96,9 @@ class Migration(migrations.Migration):
         FillInBatches(
             "knowledge_chunk", "normal_words", "knowledge_other_words(language::regconfig, text)"
         ),
-        wait_for_locks(),
+        remove_lock_timeout(),
         *index("english"),
         *index("german"),
         *index("simple"),
-        wait_no_longer(),
+        restore_lock_timeout(),
     ]

@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-from knowledge.migration_operations import AddMissingIndex, wait_for_locks, wait_no_longer
+from knowledge.migration_operations import AddMissingIndex, remove_lock_timeout, restore_lock_timeout
 
 # The table has a row per file: the key is added without reading the rows, and validated beside traffic.
 ADD = """
@@ -47,10 +47,10 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.RunSQL(VALIDATE, migrations.RunSQL.noop),
-        wait_for_locks(),
+        remove_lock_timeout(),
         AddMissingIndex(
             model_name='file',
             index=models.Index(condition=models.Q(('page_of__isnull', False)), fields=['page_of', 'page'], name='file_page_pictures'),
         ),
-        wait_no_longer(),
+        restore_lock_timeout(),
     ]

@@ -1,4 +1,4 @@
-"""Decodes bytes whose encoding is certain: by a byte order mark, the declaration of the text, or UTF-8. Pure.
+"""Decodes bytes whose encoding is known: by a byte order mark, the declaration of the text, or UTF-8. Pure.
 
 For all other bytes, the process that reads files guesses the encoding (ingest/reader/text.py).
 """
@@ -43,7 +43,8 @@ _DAMAGED: Final = 0.02
 def as_utf8(content: bytes, charset: str) -> bytes:
     """Convert a content to UTF-8. `charset`: as a server names it; if it is unknown, the content is returned unchanged.
 
-    The server's charset overrides the page's own declaration. A byte order mark tells later readers so.
+    The server's charset overrides the page's own declaration: where they differ, a byte order mark is added, which later
+    readers follow.
     """
     encoding = encoding_named(charset)
     if not encoding:

@@ -1,4 +1,4 @@
-"""Asking: the questions of servers to the user of a call that they work on (elicitation). Uses the SDK's types.
+"""Answers the questions that a server asks its user during a call (elicitation of MCP). Uses the SDK's types.
 
 No call stays open while its user thinks: the call is ended, and made again with the answer when there is one. A server
 of the newer protocol (2026-07-28) demands just that. A server of the older protocol, which waits for the answer in the
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MAX_MESSAGE_CHARACTERS: Final = 2_000
 ServerQuestion = Question | AddressQuestion
 _DISMISSED: Final = ElicitResult(action="cancel")
-_WAITS: Final = ErrorData(code=INVALID_REQUEST, message="The user is being asked.")
+_USER_IS_ASKED: Final = ErrorData(code=INVALID_REQUEST, message="The user is being asked.")
 
 
 class CallQuestions:
@@ -63,16 +63,16 @@ class CallQuestions:
         self.asked = self.asked or question
         return None
 
-    def require(self, error: BaseException | None) -> None:
-        """Note an address that the user has to visit before the call is made again, if the error demands that.
+    def ask_for_address(self, error: BaseException | None) -> None:
+        """Ask the user to visit the address that the error demands before the call is made again, if it demands one.
         Raises CallFailed if the user has declined.
         """
         demanded = _demanded(error)
         if any(answered.question in demanded and answered.values is None for answered in self._answers):
-            raise CallFailed("The user does not go to the address that the server asks for.")
+            raise CallFailed("The user has declined to visit the address that the server requires.")
         if demanded and self._can_ask:
             before = [answered.question for answered in self._answers]
-            # The first again, if the user says that they have visited all.
+            # If the user says that they have visited all of them, ask for the first one again.
             self.asked = next((question for question in demanded if question not in before), demanded[0])
 
 
@@ -111,7 +111,7 @@ class Asking:
         answer = questions.answer(question)
         if answer is not None:
             return answer
-        return _WAITS if self.is_modern else _DISMISSED
+        return _USER_IS_ASKED if self.is_modern else _DISMISSED
 
     def _asker(self) -> CallQuestions | None:
         """Return the questions of the call that asks; None: it is not known.

@@ -129,7 +129,7 @@ class Connection:
             with self._asking.during(questions):
                 result = await self._call(client, tool, arguments, caller)
         except CallFailed as failed:
-            questions.require(failed.__cause__)
+            questions.ask_for_address(failed.__cause__)
             if questions.asked is None:
                 raise
         if questions.asked is not None:

@@ -137,7 +137,9 @@ class StdioServer:
                     if message is not None:
                         await to_us.send(message)
                     elif (noise := noise + len(line)) > MAX_NOISE_BYTES:
-                        self.problem = "The server writes what is no message of the protocol to its output."
+                        self.problem = (
+                            "The server writes text to its output that is no message of the protocol."
+                        )
                         return
             except ValueError:  # longer than the limit
                 self.problem = TOO_LARGE
@@ -203,8 +205,8 @@ async def _end(process: _Process, *, is_patient: bool) -> None:
 
 
 async def _drain(process: _Process) -> None:
-    """Read what is left in the pipes, because asyncio closes them at their end.
-    That end is reached unless a process has left the session.
+    """Read the pipes to the end, because asyncio closes them only then.
+    A process that has left the session can keep them open.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(_GRACE_S):

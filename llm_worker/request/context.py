@@ -2,7 +2,7 @@
 
     S SUM [history: F U TC TR … A]* CA P D N F U [TC TR …]* R
 
-The letters are explained in message.py. Does not know rows, API dicts or the model server.
+The letters are explained in model_message.py. Does not know rows, API dicts or the model server.
 """
 
 from collections.abc import Sequence

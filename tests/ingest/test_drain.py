@@ -30,14 +30,14 @@ def test_it_begins_when_the_main_process_is_told_to_end() -> None:
 
 
 def test_a_pool_without_processes_does_not_begin_it() -> None:
-    drain.leave_the_end_to_the_main_process()
+    drain.close_inherited_write_end()
     assert not drain.has_begun()
 
 
 def test_a_process_of_the_pool_sees_it_and_cannot_begin_it_for_others() -> None:
     child = os.fork()
     if not child:
-        drain.leave_the_end_to_the_main_process()
+        drain.close_inherited_write_end()
         os._exit(0 if not drain.has_begun() and drain._write_end is None else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert not drain.has_begun()
@@ -47,7 +47,7 @@ def test_a_termination_meanwhile_begins_it_and_takes_effect_afterwards() -> None
     received: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
     try:
-        with drain.terminated_afterwards():
+        with drain.deferring_sigterm():
             os.kill(os.getpid(), signal.SIGTERM)
             assert drain.has_begun()
             assert received == []

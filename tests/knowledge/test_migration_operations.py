@@ -10,7 +10,7 @@ from django.db.migrations.state import ProjectState
 from django.db.models import Index
 from django.db.models.signals import pre_migrate
 
-from knowledge.migration_operations import AddMissingIndex, wait_for_locks, wait_no_longer
+from knowledge.migration_operations import AddMissingIndex, remove_lock_timeout, restore_lock_timeout
 
 ADD = AddMissingIndex("file", Index(fields=["size_bytes"], name="file_by_size_of_a_test"))
 
@@ -64,9 +64,9 @@ def test_an_index_that_is_there_stays_and_one_that_was_interrupted_is_built_anew
 
 @pytest.mark.usefixtures("_without_the_index")
 def test_locks_are_waited_for_while_an_index_is_built_alone() -> None:
-    forwards(wait_for_locks())
+    forwards(remove_lock_timeout())
     assert lock_timeout() == "0"
-    forwards(wait_no_longer())
+    forwards(restore_lock_timeout())
     assert lock_timeout() == "5s"
     with connection.cursor() as cursor:
         cursor.execute("RESET lock_timeout")

@@ -19,7 +19,7 @@ from django.views.generic import FormView
 from knox.models import AuthToken
 
 from chat.models import AccountDeletion
-from chat.runs.cancellation import stop_runs_for_nobody
+from chat.runs.cancellation import stop_abandoned_runs
 from web.accounts.demo_account import DEMO
 from web.accounts.logins import end_logins
 from web.accounts.reauthentication import is_confirmed, is_fresh, unconfirmed_message
@@ -46,7 +46,7 @@ def request_deletion(user: User) -> bool:
         AccountDeletion.objects.get_or_create(user=user)
         AuthToken.objects.filter(user=user).delete()
         end_logins(user)
-        transaction.on_commit(stop_runs_for_nobody)
+        transaction.on_commit(stop_abandoned_runs)
     return True
 
 

@@ -48,12 +48,12 @@ def end_logins(user: User, *, except_key: str | None = None) -> None:
     """End all logins of the user in browsers, except the session `except_key`. API tokens stay."""
     with transaction.atomic():
         Login.objects.filter(user=user).exclude(session=except_key).end()
-        _unnoted(user).exclude(pk=except_key).delete()
+        _unrecorded(user).exclude(pk=except_key).delete()
         access.announce_change(user.pk)
 
 
-def _unnoted(user: User) -> Any:
-    """Return the sessions of the user without a Login row, which were not used since this release is running."""
+def _unrecorded(user: User) -> Any:
+    """Return the sessions of the user without a Login row: no request has used them since logins are recorded."""
     sessions = BrowserSession.objects.filter(login=None).iterator()
     own = [one.pk for one in sessions if one.get_decoded().get(SESSION_KEY) == str(user.pk)]
     return BrowserSession.objects.filter(pk__in=own)

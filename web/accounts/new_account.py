@@ -38,8 +38,11 @@ class NewAccount(UserCreationForm[User]):
         return user
 
 
-def record_registration(user: User, invitation: Invitation | None, how: str = "") -> None:
-    """Put a new account into the group of its invitation, and log how it was created. how: `by … ` or empty."""
+def complete_registration(user: User, invitation: Invitation | None, how: str = "") -> None:
+    """Add a new account to the group of its invitation, which may make it staff, and log how it was created.
+
+    how: the words before those about the invitation in the log, with a space at their end.
+    """
     by = how + (f"with invitation {invitation.pk}" if invitation else "without an invitation")
     if invitation is not None and invitation.group is not None:
         user.groups.add(invitation.group)

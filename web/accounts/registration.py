@@ -27,7 +27,7 @@ from chat.models import Invitation, LoginLimit
 from web.accounts.known_device import remember_device
 from web.accounts.login_attempt import address_of, charge, link_attempt, spend
 from web.accounts.mail import charge_mail, send_later
-from web.accounts.new_account import NewAccount, record_registration
+from web.accounts.new_account import NewAccount, complete_registration
 from web.accounts.password_hashing import hashing
 from web.accounts.password_links import password_link_lifetime
 from web.accounts.reauthentication import require_passwords
@@ -117,7 +117,7 @@ class Register(FormView[Any]):
                 transaction.set_rollback(True)
                 return None
         user = form.make_user(email=address or form.cleaned_data["email"])
-        record_registration(user, invitation)
+        complete_registration(user, invitation)
         return user
 
     def _send_link(self, address: str) -> HttpResponse:

@@ -15,7 +15,7 @@ from knox.admin import AuthTokenAdmin
 from knox.models import AuthToken
 
 from chat.events import access
-from chat.runs.cancellation import stop_runs_for_nobody
+from chat.runs.cancellation import stop_abandoned_runs
 from web.accounts.account_deletion import is_last_admin, request_deletion
 from web.accounts.staff_groups import follow_groups, is_in_staff_group
 from web.admin.daily_limits import limits_of_today
@@ -84,7 +84,7 @@ class AccountAdmin(PasswordLinkMixin):
         super().save_model(request, obj, form, change)
         access.announce_change(obj.pk)
         if not obj.is_active:
-            transaction.on_commit(stop_runs_for_nobody)
+            transaction.on_commit(stop_abandoned_runs)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         was_member = is_in_staff_group(form.instance)

@@ -9,7 +9,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 from psycopg_pool import PoolTimeout
 
-from chat.runs.task_queue import UNREACHABLE, ping, ping_broker
+from chat.runs.task_queue import UNREACHABLE, check_writable, ping_broker
 from web.rest.operators import is_operator
 
 UNAVAILABLE: Final = (DatabaseError, PoolTimeout, *UNREACHABLE)
@@ -27,7 +27,7 @@ def ready(request: HttpRequest) -> JsonResponse:
     """
     checks = {
         "postgres": _run_check(_check_postgres),
-        "redis": _run_check(ping),
+        "redis": _run_check(check_writable),
         "broker": _run_check(ping_broker),
         "migrations": _run_check(_check_migrations),
     }

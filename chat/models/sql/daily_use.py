@@ -1,6 +1,6 @@
 """The use of users today (UTC, the database's clock), and the limits on it that their groups set.
 
-One row per user and day, which every statement that changes it locks last: after the session, and after the run.
+One row per user and day. Statements lock the session first, then the run, then this row.
 """
 
 from datetime import datetime
@@ -57,7 +57,7 @@ DAILY_ACCOUNT: Final = f"""
 READ_ACCOUNT: Final = Statement(DAILY_ACCOUNT, DailyAccountRow)
 
 
-def count_runs(sessions: str) -> str:
+def counting_runs(sessions: str) -> str:
     """Return SQL that counts new runs of the owner of the one session in this table, unless they exceed the limit.
 
     If they do, the SQL returns no row. Parameters: new_runs, most_runs (NULL: no limit).
@@ -77,7 +77,7 @@ _ADDED: Final = """ON CONFLICT (user_id, day) DO UPDATE
             is_estimated = used.is_estimated OR EXCLUDED.is_estimated"""
 
 
-def add_use(runs: str) -> str:
+def adding_use(runs: str) -> str:
     """Return SQL that adds the use of the runs in this table to the day of their owners.
     The columns of the table: turn_id, tokens, cost, is_estimated.
     """
@@ -93,7 +93,7 @@ def add_use(runs: str) -> str:
 
 # Parameters: session, new_runs, most_runs. Plan: primary key, one_daily_use_per_user_and_day.
 COUNT_RUNS: Final = Statement(
-    count_runs("(SELECT owner_id FROM chat_session WHERE id = %(session)s) AS session"), CountedUser
+    counting_runs("(SELECT owner_id FROM chat_session WHERE id = %(session)s) AS session"), CountedUser
 )
 # Adds the use of a request beside the runs. Parameters: session, tokens, cost, is_estimated. Plan: as COUNT_RUNS.
 ADD_USE: Final = Statement(

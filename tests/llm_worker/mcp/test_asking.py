@@ -94,7 +94,10 @@ async def test_who_does_not_go_there_is_not_sent_again(client, server, journal):
         outcome = (await client.call(server, "pay", place="Sole")).text
     except CallFailed as failed:  # the older protocol has no word for it
         outcome = str(failed)
-    assert outcome in ("paid: decline", "The user does not go to the address that the server asks for.")
+    assert outcome in (
+        "paid: decline",
+        "The user has declined to visit the address that the server requires.",
+    )
 
 
 async def test_who_says_to_have_been_there_and_has_not_is_sent_again_but_not_for_ever(client, journal):

@@ -131,7 +131,7 @@ async def test_servers_that_are_not_used_any_more_leave_no_process(client, journ
 @pytest.mark.parametrize(
     ("program", "problem"),
     [
-        ("while True: print('x' * 1000)", "what is no message of the protocol"),
+        ("while True: print('x' * 1000)", "that is no message of the protocol"),
         ("import sys; sys.exit('no such module: tides')", "has ended"),
         ("while True: print('x' * 1000, end='')", "more than 4 MiB"),
         ("import os; os.close(1); input()", "has ended"),

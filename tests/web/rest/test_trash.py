@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from chat.events import session_events
 from chat.models import ChatMessage, Run, Session, StoredBytes, ToolCall
 from chat.protocol.states import Status
-from chat.runs.cancellation import stop_runs_for_nobody
+from chat.runs.cancellation import stop_abandoned_runs
 from chat.sessions import deletion
 from chat.sweeper.trash import TrashPurger
 from tests import factories
@@ -126,7 +126,7 @@ def test_the_sweeper_stops_what_a_process_that_died_left_running_in_the_trash(al
     session = client.post("/api/sessions/", {}, format="json").json()["id"]
     factories.send_turn(client, session, "One?")
     Session.with_trash.move_to_trash(session, timedelta(days=1))
-    assert stop_runs_for_nobody() == 1
+    assert stop_abandoned_runs() == 1
     assert Run.objects.get().status == Status.STOPPED
 
 

@@ -22,7 +22,7 @@ from chat.models import Invitation
 from web.accounts.demo_account import DEMO, may_log_in
 from web.accounts.first_admin import is_setup_token, needs_first_admin
 from web.accounts.logins import end_logins
-from web.accounts.new_account import record_registration
+from web.accounts.new_account import complete_registration
 from web.accounts.oidc.claimed_groups import follow_claim
 from web.accounts.oidc.confirmation import confirm
 from web.accounts.oidc.identity import Identity
@@ -107,7 +107,7 @@ def _new_account(identity: Identity, intent: Intent) -> User:
         last_name=identity.last_name[:MAX_NAME_CHARACTERS],
         email=email if len(email) <= MAX_EMAIL_CHARACTERS else "",
     )
-    record_registration(user, invitation, "by OpenID Connect ")
+    complete_registration(user, invitation, "by OpenID Connect ")
     return user
 
 
