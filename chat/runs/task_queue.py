@@ -7,10 +7,8 @@ import logging
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
-from uuid import uuid4
 
 from celery import current_app
-from celery.utils import nodenames
 from django.conf import settings
 from kombu.exceptions import ChannelError, OperationalError
 from redis import Redis
@@ -33,20 +31,6 @@ _WRITTEN: Final = "turnwire:writable"
 UNREACHABLE: Final = (OperationalError, ChannelError, RedisError, OSError)
 # One retry at once: check_reachable has just succeeded.
 PUBLISH_RETRY: Final = {"max_retries": 1, "interval_start": 0.1, "interval_step": 0, "interval_max": 0.1}
-# The same for every message: Celery neither retries nor chains these tasks.
-_EMBEDDED: Final = {"callbacks": None, "errbacks": None, "chain": None, "chord": None}
-_HEADERS: Final = {
-    "lang": "py",
-    "argsrepr": "()",
-    "retries": 0,
-    "timelimit": (None, None),
-    "ignore_result": True,
-    "parent_id": None,
-    "group": None,
-    "eta": None,
-    "expires": None,
-    "origin": nodenames.anon_nodename(),
-}
 
 
 def describe_outage(error: Exception) -> str:
@@ -114,23 +98,10 @@ def enqueue(run_id: str, queue: str, task: str = RUN_TURN) -> None:
 
 
 def send_message(task: str, queue: str, **ids: str) -> None:
-    """Send one Celery message. Raises one of UNREACHABLE.
-
-    Builds the message itself (docs.celeryq.dev, "Message Protocol", version 2): Celery's send_task computes the same
-    headers for every message, which costs more than sending it.
-    """
-    pk = str(uuid4())
-    with current_app.producer_or_acquire() as producer:
-        producer.publish(
-            ((), ids, _EMBEDDED),
-            routing_key=queue,
-            declare=[current_app.amqp.queues[queue]],
-            serializer="json",
-            headers={**_HEADERS, "task": task, "id": pk, "root_id": pk, "kwargsrepr": repr(ids)},
-            correlation_id=pk,
-            retry=True,
-            retry_policy=PUBLISH_RETRY,
-        )
+    """Send one Celery message. Raises one of UNREACHABLE."""
+    current_app.send_task(
+        task, kwargs=ids, queue=queue, ignore_result=True, retry=True, retry_policy=PUBLISH_RETRY
+    )
 
 
 def enqueue_file(file_id: str) -> None:

@@ -22,7 +22,6 @@ from llm_worker.upstream.client_pool import ClientPool, Place
 from llm_worker.upstream.deltas import Delta, ModelFailed
 from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT
 from llm_worker.upstream.guarded_resolver import GuardedResolver
-from llm_worker.upstream.http_client import HttpClient
 from llm_worker.upstream.learned_traits import LearnedTraits, ServerMemory
 from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.redirects import redirect_of
@@ -31,7 +30,7 @@ from llm_worker.upstream.request_body import request_body
 from llm_worker.upstream.request_logging import log_completion, log_failure, log_request, log_skipped
 from llm_worker.upstream.server_slots import GaveWay, server_slot
 from llm_worker.upstream.stream_reader import StreamReader
-from llm_worker.upstream.transport import AiohttpTransport, ResponseBody, body_of
+from llm_worker.upstream.transport import AiohttpTransport, ResponseBody, body_of, new_http_client
 from llm_worker.upstream.unstreamed import MAX_COMPLETION_BYTES
 
 logger = logging.getLogger(__name__)
@@ -251,7 +250,7 @@ class LanguageModels:
             api_key=place.api_key or NO_KEY,
             max_retries=0,
             timeout=None,  # enforced by the transport
-            http_client=HttpClient(transport),
+            http_client=new_http_client(transport),
         )
 
 

@@ -240,3 +240,12 @@ def proxy_of(base_url: str) -> str | None:
 def body_of(response: httpx2.Response) -> ResponseBody:
     """Return the body of a response of an AiohttpTransport."""
     return cast("ResponseBody", response.extensions[BODY])
+
+
+def new_http_client(transport: httpx2.AsyncBaseTransport) -> httpx2.AsyncClient:
+    """Return a client that follows no redirects: the transport does, with the body and only to the same host."""
+    # Timeouts are enforced by the transport.
+    client = httpx2.AsyncClient(transport=transport, timeout=None, follow_redirects=False)
+    # aiohttp adds the encodings that it decodes.
+    del client.headers["Accept-Encoding"]
+    return client
