@@ -13,6 +13,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from knowledge.models.chunk import Chunk
+from knowledge.models.sql.chunk_vectors import ADD_MISSING, COPY_EQUAL, WAIT_FOR
 from knowledge.models.sql.fair_order import NEXT_VECTORS, WaitingVector
 
 # Extended after each batch; a batch that takes longer may be computed twice, but is stored once.
@@ -180,18 +181,18 @@ class ChunkVectorQuerySet(models.QuerySet["ChunkVector"]):
         pks = [chunk.pk for chunk in chunks]
         with connection.cursor() as cursor:
             for model in EmbeddingModel.objects.in_use():
-                cursor.execute(_WAIT_FOR, {"model": model.pk, "chunks": pks})
+                cursor.execute(WAIT_FOR, {"model": model.pk, "chunks": pks})
 
     def add_missing(self, model: EmbeddingModel) -> int:
         """Add a row without a vector for each chunk that has no row of this model; return how many."""
         with connection.cursor() as cursor:
-            cursor.execute(_ADD_MISSING, {"model": model.pk})
+            cursor.execute(ADD_MISSING, {"model": model.pk})
             return int(cursor.rowcount)
 
     def copy_equal(self, model: EmbeddingModel, pks: Sequence[int]) -> set[int]:
         """Copy vectors of chunks with the same text to the rows of `pks` that have none; return the filled rows."""
         with connection.cursor() as cursor:
-            cursor.execute(_COPY_EQUAL, {"model": model.pk, "vectors": list(pks)})
+            cursor.execute(COPY_EQUAL, {"model": model.pk, "vectors": list(pks)})
             return {pk for (pk,) in cursor.fetchall()}
 
     def record(self, pk: int, vector: list[float]) -> bool:
@@ -256,42 +257,3 @@ def _lock(mode: str) -> None:
     """Lock the table of models until the transaction ends: a chunk stored during a registration would get no row."""
     with connection.cursor() as cursor:
         cursor.execute(f"LOCK TABLE knowledge_embeddingmodel IN {mode} MODE")
-
-
-# The vector of each requested text, looked up once per text: a file may consist of one repeated passage.
-# Plan: chunk_content for each text, and one_vector_per_model.
-_KNOWN: Final = """known AS MATERIALIZED (
-        SELECT asked.content_hash, (
-            SELECT equal.vector FROM knowledge_chunk AS other
-            JOIN knowledge_chunkvector AS equal ON equal.chunk_id = other.id AND equal.model_id = %(model)s
-            WHERE other.content_hash = asked.content_hash AND equal.vector IS NOT NULL LIMIT 1
-        ) AS vector FROM asked
-    )"""
-# Plan: the chunks and their files by their primary keys.
-_WAIT_FOR: Final = f"""
-    WITH asked AS MATERIALIZED (
-        SELECT DISTINCT content_hash FROM knowledge_chunk WHERE id = ANY(%(chunks)s)
-    ), {_KNOWN}
-    INSERT INTO knowledge_chunkvector (chunk_id, model_id, owner, vector)
-    SELECT chunk.id, %(model)s, file.owner_id, known.vector
-    FROM knowledge_chunk AS chunk JOIN known USING (content_hash) JOIN knowledge_file AS file ON file.id = chunk.file_id
-    WHERE chunk.id = ANY(%(chunks)s)
-"""  # noqa: S608  constants alone
-_ADD_MISSING: Final = """
-    INSERT INTO knowledge_chunkvector (chunk_id, model_id, owner)
-    SELECT chunk.id, %(model)s, file.owner_id
-    FROM knowledge_chunk AS chunk JOIN knowledge_file AS file ON file.id = chunk.file_id
-    WHERE NOT EXISTS (SELECT FROM knowledge_chunkvector AS of WHERE of.chunk_id = chunk.id AND of.model_id = %(model)s)
-    ON CONFLICT DO NOTHING
-"""
-# Plan: the vectors and their chunks by their primary keys.
-_COPY_EQUAL: Final = f"""
-    WITH waiting AS MATERIALIZED (
-        SELECT vector.id, chunk.content_hash FROM knowledge_chunkvector AS vector
-        JOIN knowledge_chunk AS chunk ON chunk.id = vector.chunk_id
-        WHERE vector.id = ANY(%(vectors)s) AND vector.vector IS NULL AND vector.error = ''
-    ), asked AS MATERIALIZED (SELECT DISTINCT content_hash FROM waiting), {_KNOWN}
-    UPDATE knowledge_chunkvector AS copy SET vector = known.vector FROM waiting JOIN known USING (content_hash)
-    WHERE copy.id = waiting.id AND copy.vector IS NULL AND known.vector IS NOT NULL
-    RETURNING copy.id
-"""  # noqa: S608  constants alone

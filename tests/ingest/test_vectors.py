@@ -13,7 +13,8 @@ from chat.runs.task_queue import queue_length
 from chat.sweeper import files as swept_files
 from ingest import vectors
 from ingest.vectors import compute_waiting
-from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, Project, chunk_vector
+from knowledge.models import Chunk, ChunkVector, EmbeddingModel, File, Project
+from knowledge.models.sql import chunk_vectors
 from knowledge.search.embedders import remote
 from knowledge.search.indexing import is_indexing, vectors_wait
 from tests import factories
@@ -232,14 +233,14 @@ def test_equal_passages_cost_no_more_than_others(project: Project) -> None:
             "ANALYZE knowledge_chunk, knowledge_chunkvector"
         )  # as autovacuum does after so many rows
     pks = list(ChunkVector.objects.waiting().values_list("pk", flat=True))
-    read = rows_read(chunk_vector._COPY_EQUAL, model=model.pk, vectors=pks)
+    read = rows_read(chunk_vectors.COPY_EQUAL, model=model.pk, vectors=pks)
     assert read < 20 * count
     assert waiting() == 0
     # Of a text that nobody has a vector of, as well.
     ChunkVector.objects.update(vector=None)
     chunks = list(Chunk.objects.values_list("pk", flat=True))
     ChunkVector.objects.filter(chunk__in=chunks[: count // 2]).delete()
-    read = rows_read(chunk_vector._WAIT_FOR, model=model.pk, chunks=chunks[: count // 2])
+    read = rows_read(chunk_vectors.WAIT_FOR, model=model.pk, chunks=chunks[: count // 2])
     assert read < 20 * count
 
 
