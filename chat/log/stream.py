@@ -79,7 +79,8 @@ for seq = last + 2, to do
   call('XADD', KEYS[2], attempt .. '-' .. string.format('%d', seq), 'p', ARGV[7 + seq - first])
 end
 call('HSET', KEYS[1], 'seq', till)
-if call('TTL', KEYS[2]) < ARGV[4] - 60 then
+local left = call('TTL', KEYS[2])
+if left < ARGV[4] - 60 or left > ARGV[4] + 0 then
   call('EXPIRE', KEYS[1], ARGV[4])
   call('EXPIRE', KEYS[2], ARGV[4])
 end
@@ -90,12 +91,20 @@ return {0, to}
 
 
 class Log(NamedTuple):
-    """Keys and channel of one log. name: the run's id, or "-" for session events; the first word of publications."""
+    """Keys and channel of one log. name: the run's id, or "-" for session events; the first word of publications.
+
+    ttl_s: how long the log lives after an append.
+    """
 
     meta: str
     entries: str
     channel: str
     name: str
+    ttl_s: int = TTL_S
+
+    def as_ending(self) -> "Log":
+        """Return the log of a run that has ended, for the append of its last packets."""
+        return self._replace(ttl_s=ENDED_TTL_S)
 
 
 class Appended(NamedTuple):
@@ -175,7 +184,7 @@ def _append_script() -> Script:
 
 def append_arguments(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int) -> list[Argument]:
     """Return KEYS and ARGV of the script."""
-    return [log.meta, log.entries, attempt, first, base, TTL_S, log.channel, log.name, *lines]
+    return [log.meta, log.entries, attempt, first, base, log.ttl_s, log.channel, log.name, *lines]
 
 
 def appended(reply: Sequence[int]) -> Appended:
@@ -228,12 +237,12 @@ def position_now(log: Log) -> Cursor | None:
     return positions_now([log])[0]
 
 
-async def expire_soon(*logs: Log, ttl_s: int) -> None:
+async def expire_soon(*logs: Log) -> None:
     """Free the memory of logs that get nothing for long. Until the next append, readers get a snapshot of a run, and
     the events of a session from their rows."""
     async with async_redis().pipeline(transaction=False) as pipeline:
         for key in _keys(logs):
-            pipeline.expire(key, ttl_s, lt=True)
+            pipeline.expire(key, QUIET_TTL_S, lt=True)
         await pipeline.execute()
 
 

@@ -70,7 +70,7 @@ def publish_end(run_id: UUID) -> None:
 
 
 def _complete_log(run: Run) -> None:
-    log = run_log(run.turn.session_id, run.pk)
+    log = run_log(run.turn.session_id, run.pk).as_ending()
     lines = build_ending(run)
     first = (run.last_seq or 1) - len(lines) + 1
     if append_now(log, run.attempt, first, lines, base=first).outcome == "gap":

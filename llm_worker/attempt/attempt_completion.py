@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from chat.log.producer import PacketProducer, StaleAttempt
 from chat.log.rebuilt import present_stored
-from chat.log.stream import ENDED_TTL_S, QUIET_TTL_S, Log, event_log, expire_soon
+from chat.log.stream import event_log, expire_soon
 from chat.metrics import counters
 from chat.metrics.counters import NO_USAGE
 from chat.models import Run, ToolCall
@@ -83,6 +83,7 @@ class AttemptCompletion:
             stored = await self.database.call_with_retry(present_stored, self.run)
             self.producer.replace_shown(stored)
         is_untold = end.status == Status.FAILED and not self.run.continuations
+        self.producer.log = self.producer.log.as_ending()
         self.emitter.stop(end.stop_reason, end.error, WHOLE if is_untold else end.finish)
         with suppress(StaleAttempt):
             await self.producer.flush()
@@ -90,7 +91,6 @@ class AttemptCompletion:
             is_failed = end.status == Status.FAILED
             wanted = None if is_failed else self.window_usage.wanted_compression(end.text)
             await self.database.call_with_retry(announce_end, self.run, wanted)
-            await self._expire(ENDED_TTL_S, self.producer.log)
 
     async def let_wait(self) -> Waiting:
         """Save the answer so far and let the run wait for its user without a worker.
@@ -102,7 +102,8 @@ class AttemptCompletion:
         state, held = self.state, self.checkpoint.take()
         became = await self.database.call_with_retry(let_wait, held, state.usage, state.cycles)
         if became == Waiting.WAITING:
-            await self._expire(QUIET_TTL_S, self.producer.log, event_log(self.run.turn.session_id))
+            with suppress(RedisError):  # the logs then expire later
+                await expire_soon(self.producer.log, event_log(self.run.turn.session_id))
         return became
 
     async def release(self) -> bool:
@@ -110,10 +111,6 @@ class AttemptCompletion:
         held = self.checkpoint.take()
         self.producer.discard()
         return await self.database.call_with_retry(release_run, held)
-
-    async def _expire(self, ttl_s: int, *logs: Log) -> None:
-        with suppress(RedisError):  # they then expire later
-            await expire_soon(*logs, ttl_s=ttl_s)
 
     async def _result(self, outcome: AttemptOutcome) -> RunOutcome:
         """Return the outcome to commit. Emits all packets but the error and `stop`."""

@@ -29,9 +29,11 @@ _OPTIONS = (
     "--bundle",
     "--minify",
     f"--target={TARGET}",
-    "--metafile=bundle.json",
+    "--metafile=../bundle.json",
     # No tsconfig.json of a parent folder is read.
     "--tsconfig-raw={}",
+    # Names of classes stay as they are, whatever the file is called.
+    "--loader:.module.css=css",
     "--log-level=warning",
 )
 _OF_GROUPS = (
@@ -74,8 +76,11 @@ def bundled(contents: Mapping[str, bytes]) -> Bundle:
     """
     bundle = Bundle()
     # The relative paths of the sources are the same on every machine, since they are in source maps and hashes.
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder).resolve()
+    with tempfile.TemporaryDirectory(dir=_private_folder()) as folder:
+        # esbuild looks for it in all folders above a source, and takes the nearest.
+        Path(folder, "package.json").write_text("{}", encoding="utf-8")
+        root = Path(folder).resolve() / "sources"
+        root.mkdir()
         for name, content in contents.items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +100,16 @@ def bundled(contents: Mapping[str, bytes]) -> Bundle:
             suffixes = {PurePosixPath(name).suffix for name in others} - {".css"}
             loaders = [f"--loader:{suffix}=copy" for suffix in sorted(suffixes)]
             _add(bundle, root, others, *_OF_OTHERS, *loaders)
+        if lost := [name for name in others if name not in bundle.entries]:
+            raise ImproperlyConfigured(f"esbuild has left out {', '.join(lost)}")
     return bundle
+
+
+def _private_folder() -> Path:
+    """Return a folder into which no other user of this machine can put a package.json that changes the bundle."""
+    folder = Path(settings.DATA_DIR)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _aliases(names: Iterable[str]) -> list[str]:
@@ -116,7 +130,7 @@ def _add(bundle: Bundle, root: Path, entries: Collection[str], *options: str) ->
     )
     if done.returncode != 0:
         raise ImproperlyConfigured(f"the page cannot be bundled: {done.stderr.strip()}")
-    described: dict[str, Any] = json.loads((root / "bundle.json").read_text(encoding="utf-8"))
+    described: dict[str, Any] = json.loads((root.parent / "bundle.json").read_text(encoding="utf-8"))
     outputs: dict[str, Any] = described["outputs"]
     bundle.sources.update(described["inputs"])
     for name, output in outputs.items():

@@ -1,5 +1,6 @@
 """Serving of static files. Names with a hash of the content are cached for good, others briefly and with validators."""
 
+from urllib.parse import quote
 from wsgiref.headers import Headers
 
 from django.contrib.staticfiles.storage import staticfiles_storage
@@ -21,4 +22,4 @@ class StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]  # untyped
             headers["Cache-Control"] = "public, max-age=31536000, immutable"
             # Weak, since the encodings share it. The library's ETag has the file's time, which differs between
             # machines.
-            headers["ETag"] = f'W/"{name}"'
+            headers["ETag"] = f'W/"{quote(name)}"'

@@ -7,7 +7,8 @@ A name with a hash always means the same bytes, so browsers cache the file witho
 import gzip
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -22,6 +23,8 @@ from web.page.bundle import Bundle, bundled
 _DENSE = {".map", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".woff", ".woff2"}
 # Above this size the highest quality takes seconds of the first start.
 _LARGE_BYTES = 150_000
+# Hashes of the bundle, and those of releases before it named all files.
+_HASHED = re.compile(r"\.([0-9A-Z]{8}|[0-9a-f]{12})\.")
 # The highest ratio of sizes at which a compressed variant is stored.
 _WORTHWHILE = 0.95
 
@@ -79,7 +82,7 @@ class HashedStaticFiles(StaticFilesStorage):
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             list(threads.map(_write_all, *zip(*missing, strict=True)) if missing else ())
         self._record(bundle)
-        self._prune(paths)
+        self._prune()
         yield from ((name, hashed, True) for name, hashed in self.hashed_files.items())
 
     def _record(self, bundle: Bundle) -> None:
@@ -96,13 +99,13 @@ class HashedStaticFiles(StaticFilesStorage):
         }
         _write(self._path(self.manifest_name), json.dumps(manifest).encode())
 
-    def _prune(self, names: Iterable[str]) -> None:
-        """Delete files of older collections, including unfinished files of a crash. names: the plain ones."""
-        kept = {self.manifest_name, *self.hashed_names, *names}
+    def _prune(self) -> None:
+        """Delete files of older collections, including unfinished files of a crash. Plain names stay, as with Django."""
+        kept = self.hashed_names | self.hashed_files.keys()
         root = self._path("")
         for file in root.rglob("*.*"):
-            name = file.relative_to(root).as_posix().removesuffix(".br").removesuffix(".gz")
-            if name not in kept and file.is_file():
+            name = file.relative_to(root).as_posix()
+            if _HASHED.search(file.name) and not {name, name[: -len(file.suffix)]} & kept:
                 file.unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:

@@ -90,6 +90,15 @@ def test_log_and_position_live_an_hour_after_the_last_append(log):
     assert all(3500 < sync_redis().ttl(key) <= 3600 for key in (log.meta, log.entries))
 
 
+def test_the_log_of_a_run_that_has_ended_lives_ten_minutes_and_longer_if_the_run_goes_on(log):
+    keys = (log.meta, log.entries)
+    put(log, 1, 1, 1)
+    put(log.as_ending(), 1, 2, 2)
+    assert all(500 < sync_redis().ttl(key) <= 600 for key in keys)
+    put(log, 2, 1, 1)
+    assert all(3500 < sync_redis().ttl(key) <= 3600 for key in keys)
+
+
 def test_after_a_flush_the_producer_resends_under_the_same_attempt(log):
     put(log, 1, 1, 3)
     sync_redis().delete(log.meta, log.entries)

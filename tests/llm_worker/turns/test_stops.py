@@ -3,6 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from chat.infrastructure import revocation
+from chat.infrastructure.redis_client import sync_redis
+from chat.log.stream import ENDED_TTL_S, run_log
 from chat.models import Run
 from chat.protocol.states import Status
 from chat.runs.cancellation import stop_run
@@ -15,6 +17,8 @@ def test_a_stop_before_the_claim(deliver, ask, upstream):
     assert deliver(run).result() is False
     run.refresh_from_db()
     assert (run.status, len(upstream.requests)) == (Status.STOPPED, 0)
+    log = run_log(run.turn.session_id, run.pk)
+    assert sync_redis().ttl(log.entries) <= ENDED_TTL_S, "nobody else shortens it"
 
 
 def test_stopped_between_claim_and_first_call(deliver, ask, upstream):

@@ -214,14 +214,33 @@ def test_a_style_sheet_that_names_a_missing_file_stops_the_collection_and_is_nam
         site.collect()
 
 
-def test_files_of_sources_that_are_gone_are_removed(site: Site) -> None:
+def test_of_files_whose_sources_are_gone_the_plain_names_stay_for_processes_of_the_release_before(
+    site: Site,
+) -> None:
     site.collect()
     site.delete("tiny.svg")
     site.collect()
-    assert len(list(site.root.glob("tiny.*"))) == 1, "of the collection before"
+    assert len(list(site.root.glob("tiny.*"))) == 2, "the collection before"
     site.write("other.svg", "<svg/>")
     site.collect()
-    assert not list(site.root.glob("tiny.*"))
+    assert [path.name for path in site.root.glob("tiny.*")] == ["tiny.svg"]
+
+
+def test_what_somebody_else_has_put_beside_them_stays(site: Site) -> None:
+    (site.root / "robots.txt").write_text("User-agent: *")
+    site.collect()
+    site.collect()
+    assert (site.root / "robots.txt").exists()
+
+
+def test_names_that_mean_something_to_the_bundler_are_files_like_others(site: Site) -> None:
+    names = ["bundle.json", "a.module.css", "data.json.gz", "UP.PNG", "package.json", "b c.svg"]
+    for name in names:
+        site.write(name, ".kept-name{color:red}" if name.endswith(".css") else "{}")
+    storage = site.collect()
+    assert set(names) <= storage.hashed_files.keys()
+    assert all((site.root / storage.hashed_files[name]).exists() for name in names)
+    assert "kept-name" in (site.root / storage.hashed_files["a.module.css"]).read_text()
 
 
 def test_before_files_are_collected_addresses_have_the_plain_names(tmp_path: Path) -> None:
