@@ -1,9 +1,9 @@
 """Drains an ingest process that shuts down: files that are being read return to the queue at once.
 
 Celery's warm shutdown waits for the processes of its pool without notifying them. Here they detect that a pipe is
-closed, which the main process does when it is told to end. A SIGTERM to a process of the pool itself (service managers send
-it to all processes) begins its drain too, and ends the process when its file is back in the queue. Where pools do not
-fork (macOS), that is the only way.
+closed, which the main process does when it is told to end. A SIGTERM to a process of the pool itself (service managers
+send it to all processes) begins its drain too, and ends the process when its file is back in the queue. Where pools do
+not fork (macOS), that is the only way.
 """
 
 import os

@@ -33,7 +33,7 @@ from chat.transcript.token_usage import TokenUsage
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-# A run that is claimed within this time did not wait for a slot, so no other run waits for one, and none has to be chosen.
+# A run that is claimed within this time did not wait for a slot. So no other run waits for one: none has to be chosen.
 MAX_FRESH_WAIT = timedelta(milliseconds=250)
 
 
@@ -121,7 +121,10 @@ class RunQuerySet(RunUsage["Run"]):
         return self.filter(status__in=LIVE)
 
     def abandoned(self) -> Self:
-        """Select live, not stopping runs of deactivated users or in the trash, newest first: the end of one starts none of the others."""
+        """Select live runs, not stopping, of deactivated users or in the trash.
+
+        The newest come first, so that the end of one starts none of the others.
+        """
         unread = Q(turn__session__owner__is_active=False) | Q(turn__session__deleted_at__isnull=False)
         return self.live().exclude(status=Status.STOPPING).filter(unread).order_by("-turn__created_at")
 
@@ -193,9 +196,8 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
     # How its latest request filled the window: llm_worker/records/context_usage.py. Null: none was sent here.
     context_usage = models.JSONField(null=True, blank=True, editable=False)
 
-    time_left: (
-        timedelta  # until the deadline, on the database's clock; set by claim() and claim_fairly() alone
-    )
+    # Until the deadline, on the database's clock; set by claim() and claim_fairly() alone.
+    time_left: timedelta
 
     objects = RunQuerySet.as_manager()
 
@@ -275,7 +277,7 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
 
     @property
     def visible_finish(self) -> Finish:
-        """Return the finish that readers see: WHOLE for a failed run, unless it was continued, which can be tried again."""
+        """Return the finish that readers see: WHOLE for a failed run, unless it is a continuation, to be tried again."""
         return WHOLE if self.status == Status.FAILED and not self.continuations else self.finish
 
     @property

@@ -93,7 +93,7 @@ def _enqueue_stored(run_id: str, queue: str) -> None:
 
 
 def enqueue(run_id: str, queue: str, task: str = RUN_TURN) -> None:
-    """Wake a worker that executes the run. Raises one of UNREACHABLE."""
+    """Wake a worker for a task of the run. Raises one of UNREACHABLE."""
     send_message(task, queue, run_id=run_id)
 
 

@@ -15,8 +15,7 @@ from ingest.reader.scans import PageDrawer, PageRecogniser
 
 MAX_PAGES: Final = 5_000
 _PAGE_BREAK: Final = "\n\f\n"
-# A hyphen at the end of a line as pdfium returns it, which depends on the character that is drawn, and the character after
-# it.
+# A hyphen at the end of a line as pdfium returns it, which depends on the drawn character, and the character after it.
 _HYPHEN: Final = re.compile(r"(?:[\x02\ufffe]\n?|[\u2010\xad]\n)(.?)")
 
 

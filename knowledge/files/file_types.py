@@ -146,12 +146,12 @@ def _family(head: bytes) -> tuple[Family, str]:
     for signature, family, content_type in _SIGNATURES:
         if head.startswith(signature) and not (signature in _LETTERS and _is_text(head)):
             return family, content_type
-    return _by_inner_signature(head) or (
+    return _detect_by_inner_signature(head) or (
         (Family.TEXT, "text/plain") if _is_text(head) else (Family.OTHER, "application/octet-stream")
     )
 
 
-def _by_inner_signature(head: bytes) -> tuple[Family, str] | None:
+def _detect_by_inner_signature(head: bytes) -> tuple[Family, str] | None:
     """Detect formats whose signature does not stand at the beginning, or is too short to be reliable."""
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return Family.IMAGE, "image/webp"

@@ -43,8 +43,8 @@ _DAMAGED: Final = 0.02
 def as_utf8(content: bytes, charset: str) -> bytes:
     """Convert a content to UTF-8. `charset`: as a server names it; if it is unknown, the content is returned unchanged.
 
-    The server's charset overrides the page's own declaration: where they differ, a byte order mark is added, which later
-    readers follow.
+    The server's charset overrides the page's own declaration: where they differ, a byte order mark is added, which
+    later readers follow.
     """
     encoding = encoding_named(charset)
     if not encoding:

@@ -1,7 +1,8 @@
 """Adds what revision 2026-07-28 demands of results, and some servers leave out: the SDK would refuse all they say.
 
 The schema of that revision says what clients assume of a result without `resultType`; servers made with an SDK that
-sends none exist (github.com/modelcontextprotocol/csharp-sdk, issue 1676). Without hints a list is not cached. Uses the SDK.
+sends none exist (github.com/modelcontextprotocol/csharp-sdk, issue 1676). Without hints a list is not cached. Uses the
+SDK.
 """
 
 from collections.abc import AsyncIterator

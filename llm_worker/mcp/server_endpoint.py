@@ -35,7 +35,7 @@ def configuration_of(server: McpServer, credential: McpCredential | None = None)
 
 
 def registered_client_of(server_id: UUID) -> RegisteredClient | None:
-    """Load the client that staff have registered by hand, with its secret; None: there is none. Raises ServerUnavailable."""
+    """Load the client that staff have registered, with its secret; None: there is none. Raises ServerUnavailable."""
     columns = ("oauth_issuer", "oauth_client_id", "oauth_client_secret")
     found = McpServer.objects.exclude(oauth_client_id="").filter(pk=server_id).values_list(*columns).first()
     if found is None:

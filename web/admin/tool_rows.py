@@ -9,7 +9,9 @@ from chat.protocol.mcp_names import SEPARATOR
 
 
 class ToolRow(NamedTuple):
-    """The calls of one tool, or of all of a server. name: of the tool or server.  unknown: stopped or lost calls. refused: refused by their users.
+    """The calls of one tool, or of all of a server. name: of the tool or server.
+
+    unknown: stopped or lost calls.  refused: refused by their users.
     p50, p95: milliseconds of the calls that ran; None if none did.
     """
 

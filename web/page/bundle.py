@@ -1,4 +1,4 @@
-"""Bundling of static files with esbuild: each is named with a hash of its content, scripts and styles of a page are few.
+"""Bundles static files with esbuild: each is named with a hash of its content, and those of a page are few.
 
 Only collected files are bundled (static_storage.py); until then the browser runs the source modules.
 """
@@ -75,33 +75,12 @@ def bundled(contents: Mapping[str, bytes]) -> Bundle:
     Raises ImproperlyConfigured if a bundled script or a style sheet refers to a file that is not there.
     """
     bundle = Bundle()
-    # The relative paths of the sources are the same on every machine, since they are in source maps and hashes.
     with tempfile.TemporaryDirectory(dir=_private_folder()) as folder:
-        # esbuild looks for it in all folders above a source, and takes the nearest.
-        Path(folder, "package.json").write_text("{}", encoding="utf-8")
-        root = Path(folder).resolve() / "sources"
-        root.mkdir()
-        for name, content in contents.items():
-            path = root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        root = _write_sources(Path(folder).resolve(), contents)
         for group in GROUPS:
-            if all(name in contents for name in group):
-                # Modules that are loaded later import the page that loaded them. Injecting the page makes all that it
-                # needs at once one file, instead of one for each set of later modules that share it.
-                inject = f"--inject:./{group[0]}"
-                outputs = _add(bundle, root, group, *_OF_GROUPS, *_aliases(contents), inject)
-                for name in group:
-                    if name.endswith(".js"):
-                        bundle.scripts[name] = _at_once(bundle.entries[name], outputs)
-        scripts = {name for name in bundle.sources if name.endswith(".js")}
-        others = sorted(contents.keys() - bundle.entries.keys() - scripts)
-        if others:
-            suffixes = {PurePosixPath(name).suffix for name in others} - {".css"}
-            loaders = [f"--loader:{suffix}=copy" for suffix in sorted(suffixes)]
-            _add(bundle, root, others, *_OF_OTHERS, *loaders)
-        if lost := [name for name in others if name not in bundle.entries]:
-            raise ImproperlyConfigured(f"esbuild has left out {', '.join(lost)}")
+            if contents.keys() >= set(group):
+                _add_group(bundle, root, group, _aliases(contents))
+        _add_others(bundle, root, contents)
     return bundle
 
 
@@ -112,8 +91,43 @@ def _private_folder() -> Path:
     return folder
 
 
+def _write_sources(folder: Path, contents: Mapping[str, bytes]) -> Path:
+    """Write the sources; return their folder. Relative to it, source maps and hashes are the same on every machine."""
+    # esbuild looks for it in all folders above a source, and takes the nearest.
+    (folder / "package.json").write_text("{}", encoding="utf-8")
+    root = folder / "sources"
+    root.mkdir()
+    for name, content in contents.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return root
+
+
+def _add_group(bundle: Bundle, root: Path, group: Collection[str], aliases: Iterable[str]) -> None:
+    """Bundle the files of a group, of which the first is a script."""
+    # Modules that are loaded later import the page that loaded them. Injecting the page makes all that it needs at once
+    # one file, instead of one for each set of later modules that share it.
+    inject = f"--inject:./{next(iter(group))}"
+    outputs = _add(bundle, root, group, *_OF_GROUPS, *aliases, inject)
+    scripts = (name for name in group if name.endswith(".js"))
+    bundle.scripts |= {name: _at_once(bundle.entries[name], outputs) for name in scripts}
+
+
+def _add_others(bundle: Bundle, root: Path, names: Iterable[str]) -> None:
+    """Copy the files that are not in the bundle, scripts without a change."""
+    scripts = {name for name in bundle.sources if name.endswith(".js")}
+    others = sorted({*names} - bundle.entries.keys() - scripts)
+    if not others:
+        return
+    suffixes = {PurePosixPath(name).suffix for name in others} - {".css"}
+    _add(bundle, root, others, *_OF_OTHERS, *(f"--loader:{suffix}=copy" for suffix in sorted(suffixes)))
+    if lost := {*others} - bundle.entries.keys():
+        raise ImproperlyConfigured(f"esbuild has left out {', '.join(sorted(lost))}")
+
+
 def _aliases(names: Iterable[str]) -> list[str]:
-    """Return options by which the modules of vendor/ are imported by the name of their folder, if any, and their own."""
+    """Return options for importing the modules of vendor/ by the name of their folder, if any, and their own."""
     vendor = {name for name in names if re.fullmatch(r"vendor/[^/]+\.js", name)}
     vendor |= {name.rpartition("/")[0] for name in names if re.fullmatch(r"vendor/.+/[^/]+\.js", name)}
     return [f"--alias:{PurePosixPath(name).stem}=./{name}" for name in sorted(vendor)]

@@ -113,7 +113,7 @@ def _write_chats(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[b
 
 
 def _write_files(archive: zipfile.ZipFile, pipe: Pipe, user: User) -> Iterator[bytes]:
-    """Yield the archive's pieces with the files, including images of tools, for which not every chat's archive has room.
+    """Yield the archive's pieces with the files, including images of tools, for which archives of chats may have no room.
     Files of messages are left out: they are in the archives of their chats.
     """
     attached = MessageFile.objects.filter(file__owner=user).values("file")

@@ -1,4 +1,4 @@
-"""Activates the language of a page, the cookie's or else the browser's, and serves the texts of the page's modules in it.
+"""Activates the language of a page, the cookie's or else the browser's, and serves the texts of its modules in it.
 
 The API is English.
 """

@@ -107,7 +107,7 @@ def _inline_script() -> str:
 
 
 def _embedding_origins() -> str:
-    """Return the value of frame-ancestors: this site. With PREVIEW_ORIGIN, the embedding page is at a host of ALLOWED_HOSTS."""
+    """Return the value of frame-ancestors: this site, or with PREVIEW_ORIGIN the hosts of ALLOWED_HOSTS."""
     if not settings.PREVIEW_ORIGIN:
         return "'self'"
     if "*" in settings.PAGE_HOSTS:

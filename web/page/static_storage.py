@@ -25,6 +25,7 @@ _DENSE = {".map", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".woff", ".woff2"}
 _LARGE_BYTES = 150_000
 # Hashes of the bundle, and those of releases before it named all files.
 _HASHED = re.compile(r"\.([0-9A-Z]{8}|[0-9a-f]{12})\.")
+_VARIANT = re.compile(r"\.(br|gz)$")
 # The highest ratio of sizes at which a compressed variant is stored.
 _WORTHWHILE = 0.95
 
@@ -58,6 +59,7 @@ class HashedStaticFiles(StaticFilesStorage):
 
     @property
     def _current(self) -> set[str]:
+        # In the manifest of a release before, the first are not all in the second.
         return {*self.hashed_files.values(), *self._bundle}
 
     def url(self, name: str | None) -> str:
@@ -100,12 +102,12 @@ class HashedStaticFiles(StaticFilesStorage):
         _write(self._path(self.manifest_name), json.dumps(manifest).encode())
 
     def _prune(self) -> None:
-        """Delete files of older collections, including unfinished files of a crash. Plain names stay, as with Django."""
+        """Delete files of older collections, and unfinished ones of a crash. Plain names stay, as with Django."""
         kept = self.hashed_names | self.hashed_files.keys()
         root = self._path("")
         for file in root.rglob("*.*"):
             name = file.relative_to(root).as_posix()
-            if _HASHED.search(file.name) and not {name, name[: -len(file.suffix)]} & kept:
+            if _HASHED.search(file.name) and not {name, _VARIANT.sub("", name)} & kept:
                 file.unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:

@@ -57,7 +57,7 @@ DAILY_ACCOUNT: Final = f"""
 READ_ACCOUNT: Final = Statement(DAILY_ACCOUNT, DailyAccountRow)
 
 
-def counting_runs(sessions: str) -> str:
+def increment_runs_sql(sessions: str) -> str:
     """Return SQL that counts new runs of the owner of the one session in this table, unless they exceed the limit.
 
     If they do, the SQL returns no row. Parameters: new_runs, most_runs (NULL: no limit).
@@ -77,7 +77,7 @@ _ADDED: Final = """ON CONFLICT (user_id, day) DO UPDATE
             is_estimated = used.is_estimated OR EXCLUDED.is_estimated"""
 
 
-def adding_use(runs: str) -> str:
+def add_use_sql(runs: str) -> str:
     """Return SQL that adds the use of the runs in this table to the day of their owners.
     The columns of the table: turn_id, tokens, cost, is_estimated.
     """
@@ -93,7 +93,7 @@ def adding_use(runs: str) -> str:
 
 # Parameters: session, new_runs, most_runs. Plan: primary key, one_daily_use_per_user_and_day.
 COUNT_RUNS: Final = Statement(
-    counting_runs("(SELECT owner_id FROM chat_session WHERE id = %(session)s) AS session"), CountedUser
+    increment_runs_sql("(SELECT owner_id FROM chat_session WHERE id = %(session)s) AS session"), CountedUser
 )
 # Adds the use of a request beside the runs. Parameters: session, tokens, cost, is_estimated. Plan: as COUNT_RUNS.
 ADD_USE: Final = Statement(

