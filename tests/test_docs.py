@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from config import command
+from config.installation import version
 from config.programs import procfile
 from tests.config.test_configuration_page import variables_in_table
 from tests.instance import ROOT
@@ -120,3 +121,12 @@ def test_every_page_is_linked_from_the_index() -> None:
     links = re.findall(r"\]\(([^)#\s]+\.md)\)", index.read_text(encoding="utf-8"))
     linked = {(index.parent / link).resolve() for link in links}
     assert set((ROOT / "docs").rglob("*.md")) - linked == {index}
+
+
+def test_the_changelog_has_notes_of_this_version_below_what_is_not_released() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    unreleased, newest = re.findall(r"^## (.+)$", changelog, re.MULTILINE)[:2]
+    assert unreleased == "Unreleased"
+    assert re.fullmatch(rf"{re.escape(version())} \(20\d\d-\d\d-\d\d\)", newest)
+    # Notes stand before the lists.
+    assert re.search(rf"(?m)^## {re.escape(newest)}\n\n[^#]", changelog)

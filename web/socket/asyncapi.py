@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 import yaml
+from django.conf import settings
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from msgspec import Struct
@@ -84,6 +85,7 @@ def _rendered() -> str:
 
 def build_document() -> dict[str, Any]:
     document: dict[str, Any] = yaml.safe_load(_COMMANDS.read_text(encoding="utf-8"))
+    document["info"]["version"] = settings.VERSION
     components, operations = document["components"], document["operations"]
     operations["command"]["messages"] = [_reference(name) for name in components["messages"]]
     for operation, sent in _SENT.items():
