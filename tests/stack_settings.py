@@ -12,8 +12,5 @@ from config.settings import *  # noqa: F403
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # No file changes while tests run: a page that is loaded again need not ask for each of its modules.
 SERVESTATIC_MAX_AGE = 3600
-# One user of the tests stands for many.
-MAX_SOCKETS_PER_USER = 1000
-MAX_API_TOKENS_PER_USER = 0
 
 globals().update(json.loads(os.environ.get("CONSTANTS", "{}")))

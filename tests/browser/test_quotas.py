@@ -40,7 +40,7 @@ def test_a_window_too_many_says_so_and_connects_once_another_is_closed(
         # Playwright sets an attribute of the handler, which a builtin method has not.
         page.on("websocket", lambda socket: opened.append(socket))  # noqa: PLW0108
         reader.log_in(newcomer, newcomer)
-        expect(page.get_by_role("alert")).to_contain_text("You have 1,000 windows and programs connected.")
+        expect(page.get_by_role("alert")).to_contain_text("You have 500 windows and programs connected.")
         expect(page.locator("#connection")).to_have_text("Not connected: too many windows")
         # As long as the ordinary pauses of some reconnections.
         page.wait_for_timeout(5_000)

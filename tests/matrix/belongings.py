@@ -252,7 +252,7 @@ def _add_cut_session(owned: Belongings, client: APIClient) -> None:
     cut = RunOutcome(Status.COMPLETED, last_seq=3, text=f"{MARK} half", finish=Finish(LENGTH, 9))
     assert commit_end(run.pk, run.attempt, cut)
     announce(run.pk)
-    owned.ids |= {"cut_session": session, "cut_run": started["id"]}
+    owned.ids |= {"cut_session": session, "cut_run": started["id"], "cut_answer": started["message"]}
 
 
 def past() -> Any:

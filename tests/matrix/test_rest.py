@@ -57,6 +57,8 @@ NAMED_BY_WORDS = {
     "mcp_resources_attach": "mcp_resource_not_found",
     "mcp_prompts_fill": "mcp_prompt_not_found",
 }
+# The users of the matrix have no password to change.
+WITHOUT_PASSWORD = {"auth_password"}
 # What a refused request may write, beside ending a login that is not valid any more: attempts are counted.
 WRITTEN_BY_REFUSED = {"auth_token": ("chat_loginlimit",)}
 
@@ -83,7 +85,7 @@ def expected(operation: Operation, subject: Subject) -> str:
         return "not_authenticated"
     if not operation.is_safe and subject.standing in (READER, FORGED):
         return "token_read_only" if subject.standing == READER else "csrf_failed"
-    return allowed(operation, subject)
+    return "permission_denied" if operation.id in WITHOUT_PASSWORD else allowed(operation, subject)
 
 
 def allowed(operation: Operation, subject: Subject) -> str:

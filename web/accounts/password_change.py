@@ -1,14 +1,16 @@
-"""The page on which users change their password.
-It ends their other logins, and deletes their API tokens unless they keep them.
+"""The change of a password by its user: the form, and the page with it. web/rest/passwords.py is the API.
+
+A change ends the user's other logins.
 """
 
 from typing import Any
 
 from django import forms
+from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.views import PasswordChangeView
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from knox.models import AuthToken
 
 from chat.events import access
@@ -42,9 +44,19 @@ class ChangePassword(WithPasswordMixin, PasswordChangeView):
         return super().get_form_kwargs() | {"request": self.request}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        with hashing.slot(), transaction.atomic():
-            response = super().form_valid(form)
-            if form.cleaned_data["deletes_tokens"]:
-                AuthToken.objects.filter(user=form.user).delete()
-            access.announce_change(form.user.pk)
-        return response
+        store_password(form, kept_login=self.request)
+        return HttpResponseRedirect(self.get_success_url())
+
+
+def store_password(form: LimitedPasswordChange, *, kept_login: HttpRequest | None) -> None:
+    """Store the password of a valid form, and delete the user's API tokens if it says so.
+
+    kept_login: a request of the browser that stays logged in.
+    """
+    with hashing.slot(), transaction.atomic():
+        form.set_password_and_save(form.user, "new_password1")
+        if kept_login is not None:
+            update_session_auth_hash(kept_login, form.user)
+        if form.cleaned_data["deletes_tokens"]:
+            AuthToken.objects.filter(user=form.user).delete()
+        access.announce_change(form.user.pk)

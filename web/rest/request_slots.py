@@ -12,7 +12,7 @@ from web.rest.user_slots import UserSlots
 # Short requests: a client that sends many at the same time is served in turns.
 REQUESTS: Final = UserSlots(8, waiting=100, wait_s=20.0)
 # Requests that may take seconds: searches, whole branches and trees, texts of files, sums over all rows of a user.
-EXPENSIVE: Final = UserSlots(2, waiting=10, wait_s=10.0)
+EXPENSIVE: Final = UserSlots(2, waiting=100, wait_s=20.0)
 # Requests whose JSON may have megabytes of text, which takes the CPU of this process for a good part of a second.
 LONG_BODIES: Final = UserSlots(2, waiting=100, wait_s=20.0)
 # Requests of anonymous readers of shared links, counted for the owner.

@@ -24,11 +24,12 @@ from web.rest.openapi import documented
 
 # The limit of Django's login form.
 MAX_NAME_CHARACTERS: Final = 150
+MAX_PASSWORD_CHARACTERS: Final = 4096
 
 
 class Credentials(StrictSerializer):
     username = StrictCharField(max_length=MAX_NAME_CHARACTERS)
-    password = StrictCharField(max_length=4096)
+    password = StrictCharField(max_length=MAX_PASSWORD_CHARACTERS)
 
 
 class TokenAnswer(serializers.Serializer[Any]):

@@ -1,4 +1,4 @@
-"""Views of turns: send a message, regenerate an answer, cancel a turn."""
+"""Views of turns: send a message, regenerate or continue an answer, cancel a turn."""
 
 from functools import cache
 from typing import Any, Final
@@ -10,12 +10,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ListField
 
-from chat.models import Turn
+from chat.models import Run, Turn
 from chat.presenters.runs import StatusAnswer
 from chat.presenters.turns import StartedAnswer, present_turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
 from chat.runs.cancellation import StopOutcome
+from chat.turns.continuation import continue_answer
 from chat.turns.regeneration import RegenerationRequest, regenerate_turn
 from chat.turns.request import (
     MAX_ADDITIONAL_CONTEXT_CHARACTERS,
@@ -132,6 +133,21 @@ class RegenerationsView(StrictAPIView):
         )
         started = regenerate_turn(found, asked)
         return Response(present_turn(started.turn, started.runs), status.HTTP_202_ACCEPTED)
+
+
+class ContinuationView(StrictAPIView):
+    @documented("continuations_create", answer=StartedAnswer, statuses=(202, 200))
+    def post(self, request: Request, message: str) -> Response:
+        """Continue an answer that was cut at the output limit, in the same message. 200 if it is being continued.
+
+        As `POST runs/{id}/continuation/`, which answers with the run.
+        """
+        run = Run.objects.for_work().filter(message=get_own_message(request, message)).first()
+        if run is None:
+            raise ApiError("not_continuable")
+        continued, is_repeat = continue_answer(run)
+        code = status.HTTP_200_OK if is_repeat else status.HTTP_202_ACCEPTED
+        return Response(present_turn(continued.turn, [continued]), code)
 
 
 class TurnCancellationView(StrictAPIView):

@@ -29,6 +29,7 @@ from web.rest.message_texts import AnswerEditsView, MessageView
 from web.rest.messages import MessagesView, SelectionView, TreeView, WithdrawalView
 from web.rest.models import ModelsView
 from web.rest.openapi import IdConverter
+from web.rest.passwords import PasswordView
 from web.rest.preferences import PreferencesView
 from web.rest.projects import ProjectFilesView, ProjectFileView, ProjectsView, ProjectView
 from web.rest.providers import ProviderCheckView, ProviderModelsView, ProvidersView, ProviderView
@@ -42,13 +43,14 @@ from web.rest.system_prompt import SystemPromptView
 from web.rest.tags import TagsView
 from web.rest.token_login import TokenView
 from web.rest.trash import RestorationView, TrashedSessionView, TrashView
-from web.rest.turns import RegenerationsView, TurnCancellationView, TurnsView
+from web.rest.turns import ContinuationView, RegenerationsView, TurnCancellationView, TurnsView
 from web.rest.usage import UsageView
 
 register_converter(IdConverter, "id")
 
 urlpatterns = [
     path("auth/token/", TokenView.as_view()),
+    path("auth/password/", PasswordView.as_view()),
     path("auth/tokens/", ApiTokensView.as_view()),
     path("auth/tokens/<id:token>/", ApiTokenView.as_view()),
     path("models/", ModelsView.as_view()),
@@ -114,6 +116,7 @@ urlpatterns = [
     path("messages/<id:message>/", MessageView.as_view()),
     path("messages/<id:message>/edits/", AnswerEditsView.as_view()),
     path("messages/<id:message>/regenerations/", RegenerationsView.as_view()),
+    path("messages/<id:message>/continuation/", ContinuationView.as_view()),
     path("messages/<id:message>/selection/", SelectionView.as_view()),
     path("messages/<id:message>/withdrawal/", WithdrawalView.as_view()),
     path("messages/<id:message>/feedback/", FeedbackView.as_view()),

@@ -213,6 +213,25 @@ def test_an_answer_with_a_reply_does_not_go_on(cut, ask):
     assert go_on(run, 409)["code"] == "not_continuable"
 
 
+def test_it_is_asked_for_by_its_message_too_and_answered_as_a_send_is(cut):
+    run = cut()
+    client = factories.api_client(run.turn.session.owner)
+    path = f"/api/messages/{run.message_id}/continuation/"
+    first = client.post(path)
+    started = {"id": str(run.pk), "message": str(run.message_id), "model": run.model, "model_index": 0}
+    expected = {
+        "turn": str(run.turn_id),
+        "user_message": str(run.turn.user_message_id),
+        "runs": [started],
+    }
+    assert (first.status_code, first.json()) == (202, expected)
+    assert (client.post(path).status_code, client.post(path).json()) == (200, expected)
+    question = client.post(f"/api/messages/{run.turn.user_message_id}/continuation/")
+    assert (question.status_code, question.json()["code"]) == (409, "not_continuable")
+    mallory = factories.api_client(factories.create_user("mallory"))
+    assert mallory.post(path).json()["code"] == "message_not_found"
+
+
 def test_the_limit_on_runs_in_progress_holds(cut, settings):
     run = cut()
     settings.MAX_RUNS_PER_USER = 0

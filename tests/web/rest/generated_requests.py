@@ -35,6 +35,7 @@ MCP_URL: Final = "https://mcp.example.com/mcp"
 # Bodies that name what there is.
 OF_OPERATIONS: Final[dict[str, dict[str, Any]]] = {
     "auth_token": {"username": "alice", "password": "alice"},
+    "auth_password": {"old_password": "alice", "new_password": "four tides a week"},
     "mcp_resources_attach": {"uri": MCP_URL},
     "mcp_prompts_fill": {"name": "tide", "arguments": {}},
 }
@@ -144,6 +145,7 @@ class World:
             "withdrawal_create": waiting["user_message"],
             "messages_update": waiting["user_message"],
             "runs_continue": cut,
+            "continuations_create": str(Run.objects.get(pk=cut).message_id),
         }
 
     def _waiting_call(self) -> str:

@@ -237,4 +237,4 @@ def test_the_use_of_each_is_reported_beside_its_limit(client: APIClient, session
     post(client, "/api/agents/", AGENT)
     post(client, TOKENS)
     rows = {row["code"]: (row["used"], row["max"]) for row in client.get("/api/usage/limits/").json()}
-    assert (rows["sessions"], rows["agents"], rows["tokens"]) == ((1, 5), (1, None), (1, 50))
+    assert (rows["sessions"], rows["agents"], rows["tokens"]) == ((1, 5), (1, None), (1, 1000))
