@@ -68,7 +68,8 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
         return mine.exclude(tool_call__run__status__in=ended).order_by("requested_at", "pk")
 
     def overdue(self) -> Self:
-        return self.undecided().filter(expires_at__lt=Now())
+        """Select what nobody decided about in time. In the trash it stays as it is, until its session is restored."""
+        return self.undecided().filter(expires_at__lt=Now(), session__deleted_at=None)
 
     def remembered(self, session: UUID) -> set[str]:
         """Return the names of the tools whose calls the user has approved for the whole session."""

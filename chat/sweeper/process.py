@@ -7,6 +7,7 @@ They take over at once if the leader's advisory lock is free, or after its lease
 import logging
 import signal
 import time
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
 
@@ -73,8 +74,17 @@ class Sweeper:
         for part in (self._sweep, self._run_jobs, self._keep_files):
             if not self._holds_lease(now):
                 break
-            part(now)
+            self._attempt(part, now)
         close_old_connections()
+
+    def _attempt(self, part: Callable[[float], None], now: float) -> None:
+        """Run a part. If it fails for another reason than the database, the other parts and the next sweep go on."""
+        try:
+            part(now)
+        except (psycopg.Error, DatabaseError):
+            raise
+        except Exception:
+            logger.exception("%s failed, the next sweep tries again", part.__name__.strip("_"))
 
     def _holds_lease(self, now: float) -> bool:
         self._lock.hold()

@@ -110,9 +110,12 @@ def _announce(run: Run) -> bool:
 
 
 def _overdue() -> RunQuerySet:
-    """Return the runs past their deadline that no worker has ended."""
+    """Return the runs past their deadline that no worker has ended.
+
+    The deadline of a run whose turn waits for another turn is set anew when that one has ended.
+    """
     late = Q(deadline__lt=Now() - PAST_DEADLINE)
-    return Run.objects.filter(late, status__in=[Status.QUEUED, Status.RUNNING])
+    return Run.objects.unblocked().filter(late, status__in=[Status.QUEUED, Status.RUNNING])
 
 
 def _unclaimed() -> QuerySet[Run]:

@@ -112,8 +112,24 @@ def plan_after_loss(call: PlannedCall) -> PlannedCall:
     """Plan a call whose result an earlier attempt may have lost: it runs again only if its tool is idempotent."""
     if call.result or (call.tool and call.tool.annotations.may_run_again):
         return call
+    return replace(call, result=_lost(call))
+
+
+def plan_after_end(call: PlannedCall, status: str) -> PlannedCall:
+    """Plan a call that ended with the run, which its user now continues: it never runs again, whatever its tool does.
+
+    Its arguments may be cut off, or its approval missing. status: of chat.models.ToolCallStatus.
+    """
+    if call.result:
+        return call
+    if status == "unknown":
+        return replace(call, result=_lost(call))
+    return replace(call, result=CallResult("refused", f"{call.name} was not run: the answer had ended."))
+
+
+def _lost(call: PlannedCall) -> CallResult:
     sentence = f"The outcome of this call of {call.name} was lost: it may or may not have taken effect."
-    return replace(call, result=CallResult("unknown", sentence))
+    return CallResult("unknown", sentence)
 
 
 def _planned(asked: RequestedCall, by_name: Mapping[str, Tool]) -> PlannedCall:

@@ -2,15 +2,19 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Final
 
 from chat.transcript.citation_links import linked_documents
 from chat.transcript.entries import Call, Document, Round
 from chat.transcript.packets import Placed
 from chat.transcript.rebuild import ShownCall, ShownRound, documents_of, show_before, show_rounds
 from llm_worker.loop.call_approval import after_decision
-from llm_worker.loop.calls import CallResult, PlannedCall, plan_after_loss
+from llm_worker.loop.calls import CallResult, PlannedCall, plan_after_end, plan_after_loss
 from llm_worker.loop.emitter import Emitter
 from llm_worker.tools.tool import Tool
+
+# Of a call that the loss of a worker has interrupted.
+_OPEN: Final = ("pending", "running")
 
 
 def is_finished(each: ShownRound) -> bool:
@@ -54,7 +58,9 @@ def to_round(each: ShownRound) -> Round:
 
 def _unfinished(call: ShownCall, tool: Tool | None) -> PlannedCall:
     planned = _planned(call, tool)
-    return after_decision(planned, call.decision) if call.decision else plan_after_loss(planned)
+    if call.decision:
+        return after_decision(planned, call.decision)
+    return plan_after_loss(planned) if call.status in _OPEN else plan_after_end(planned, call.status)
 
 
 def _planned(call: ShownCall, tool: Tool | None) -> PlannedCall:

@@ -121,10 +121,15 @@ def find_ended(run_ids: Iterable[str]) -> set[str]:
 
 
 def read_queue_positions(run_ids: Iterable[str]) -> dict[str, int]:
-    """Return the positions of the queued runs of `run_ids`; 1 is the next run of its Celery queue."""
-    waiting = Run.objects.filter(status=Status.QUEUED).order_by("created_at", "model_index")
+    """Return the positions of the queued runs of `run_ids`; 1 is the next run of its Celery queue.
+
+    Runs of turns that wait for another turn come after all runs that wait for a worker.
+    """
+    queued = Run.objects.filter(status=Status.QUEUED).order_by("created_at", "model_index")
+    unblocked = set(Run.objects.unblocked().filter(status=Status.QUEUED).values_list("pk", flat=True))
+    rows = sorted(queued.values_list("pk", "model_config__queue"), key=lambda row: row[0] not in unblocked)
     order: dict[str, list[str]] = {}
-    for pk, queue in waiting.values_list("pk", "model_config__queue"):
+    for pk, queue in rows:
         order.setdefault(queue or DEFAULT_QUEUE, []).append(str(pk))
     wanted = set(run_ids)
     return {pk: place for pks in order.values() for place, pk in enumerate(pks, start=1) if pk in wanted}

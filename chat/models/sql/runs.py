@@ -262,7 +262,8 @@ ANNOUNCE: Final = Statement(
     SessionId,
 )
 
-# A query for other statements: the live runs of one user, and the queued runs of all by queue (jsonb).
+# A query for other statements: the live runs of one user, and by queue (jsonb) the queued runs of all, without those of
+# turns that wait for another turn: no worker is missing for them.
 # Parameters: owner (a user). Plan: both counts by run_live; from there primary keys.
 IN_PROGRESS: Final = f"""
     SELECT (
@@ -272,8 +273,8 @@ IN_PROGRESS: Final = f"""
     ) AS own, (
         SELECT COALESCE(jsonb_object_agg(by_queue.queue, by_queue.runs), '{{}}') FROM (
             SELECT COALESCE(model.queue, {literal(DEFAULT_QUEUE)}) AS queue, count(*) AS runs
-            FROM chat_run AS waiting LEFT JOIN chat_modelconfig AS model ON model.id = waiting.model_config_id
-            WHERE waiting.status = {_QUEUED} GROUP BY 1
+            FROM chat_run AS run LEFT JOIN chat_modelconfig AS model ON model.id = run.model_config_id
+            WHERE run.status = {_QUEUED} AND {IS_UNBLOCKED} GROUP BY 1
         ) AS by_queue
     ) AS queued
 """  # noqa: S608  constants alone

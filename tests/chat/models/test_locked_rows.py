@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from chat.infrastructure.liveness import connect
 from chat.models import Run
+from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.sweeper.runs import sweep
 from tests import broker, factories
@@ -67,6 +68,29 @@ def test_a_session_that_is_locked_for_long_does_not_end_a_sweep() -> None:
         assert sweep(trust_locks=False).announced == 1
     assert Run.objects.get(pk=free).announced_at
     assert not Run.objects.get(pk=locked).announced_at
+
+
+def test_a_run_that_cannot_be_repaired_does_not_keep_a_sweep_from_the_rest(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    client, session = factories.session_of_alice()
+    broken, other = (
+        factories.send_turn(client, one).json()["runs"][0]["id"] for one in (session, _another(client))
+    )
+    for run in (broken, other):
+        assert Run.objects.claim(run, owner=1)
+    Run.objects.update(lease_until=timezone.now() - timedelta(hours=1))
+    take = Run.take_from_dead_owner
+
+    def take_or_fail(run: Run) -> bool:
+        if str(run.pk) == broken:
+            raise ApiError("session_not_found")
+        return take(run)
+
+    monkeypatch.setattr(Run, "take_from_dead_owner", take_or_fail)
+    assert sweep(trust_locks=False).taken_over == 1
+    assert Run.objects.get(pk=other).status == Status.QUEUED
+    assert f"run {broken} (quick) cannot be repaired" in caplog.text
 
 
 def _another(client: object) -> str:

@@ -174,6 +174,16 @@ def test_a_turn_that_waits_for_another_is_not_woken(run: Run) -> None:
     assert str(sweep(trust_locks=True)) == ""
 
 
+def test_a_turn_that_waits_for_another_has_no_deadline_until_that_has_ended(run: Run) -> None:
+    """The turn above may wait for its user for days."""
+    before = Turn.objects.create(session=run.turn.session, user_message=run.turn.user_message)
+    Turn.objects.filter(pk=run.turn_id).update(after=before)
+    Run.objects.filter(pk=run.pk).update(deadline=timezone.now() - AGES)
+    assert sweep(trust_locks=True).expired == 0
+    Turn.objects.filter(pk=before.pk).update(ended_at=timezone.now())
+    assert sweep(trust_locks=True).expired == 1
+
+
 @pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING])
 def test_a_run_past_its_deadline_ends(run: Run, worker: liveness.Lock, status: Status) -> None:
     if status == Status.RUNNING:

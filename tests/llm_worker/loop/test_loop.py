@@ -106,7 +106,9 @@ async def test_an_answer_after_a_round_of_tools_does_not_read_the_saved_state():
 
 async def test_a_resumed_round_does_not_read_the_saved_state():
     done = ShownRound((ShownCall("row", "call_0", "current_time", {}, "Noon."),), text_before="A.")
-    half = ShownRound((ShownCall("row_2", "call_1", "current_time", {}, ""),), text_before="B.")
+    half = ShownRound(
+        (ShownCall("row_2", "call_1", "current_time", {}, "", status="running"),), text_before="B."
+    )
     script, state = Script([TextDelta("C.")]), WriteOnlyState()
     assert await script.answer(state, earlier=EarlierProgress((done, half))) == "C."
     assert script.rounds == []

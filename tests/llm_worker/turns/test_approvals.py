@@ -17,6 +17,8 @@ from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.protocol.wire import ApprovalRequired
 from chat.runs.cancellation import stop_run
+from chat.sessions.deletion import delete_session
+from chat.sessions.trash import restore_session
 from chat.sweeper import runs as swept
 from chat.transcript.tool_annotations import Annotations
 from chat.turns.approvals import Reply, decide, get_approval
@@ -264,6 +266,19 @@ def test_what_nobody_decides_about_in_time_is_refused(waiting, scripted_tool, up
     assert scripted_tool.ran == []
     assert tool_responses(upstream.requests[-1]) == ["act was not run: nobody approved it in time."]
     assert approvals_of(run)[0].decision == "expired"
+
+
+def test_what_nobody_decided_about_before_its_chat_was_deleted_holds_up_no_sweep(waiting, caplog):
+    run = waiting(act("far"))
+    session = run.turn.session
+    delete_session(session)
+    Approval.objects.update(expires_at=Now() - timedelta(seconds=1))
+    assert swept.sweep(trust_locks=True).undecided == 0
+    assert "cannot be repaired" not in caplog.text
+    assert [one.decision for one in approvals_of(run)] == [""]
+    restore_session(Session.with_trash.get(pk=session.pk))
+    assert swept.sweep(trust_locks=True).undecided == 1
+    assert [one.decision for one in approvals_of(run)] == ["stopped"]
 
 
 def test_waiting_does_not_count_against_the_deadline(waiting):

@@ -1,18 +1,24 @@
 """An answer that was cut at the output limit goes on in the same message, whatever happens meanwhile."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.db.models.functions import Now
 
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import ENDED_TTL_S, run_log
 from chat.models import ModelConfig, Run, SessionEvent, ToolCall, Turn
 from chat.protocol.states import Status
 from chat.protocol.wire import Packet, Snapshot
+from chat.transcript.tool_annotations import Annotations
+from llm_worker.tools import TOOLS
 from tests import factories
 from tests.llm_worker.continuing import CUT, MODELS, WHOLE, answer_of, entries, fresh, go_on
 from tests.llm_worker.outcomes import overall_stops
+from tests.llm_worker.scripted_tool import ScriptedTool
+from tests.tool_fixtures import streamed_call
 
 
 @MODELS
@@ -211,6 +217,48 @@ def test_an_answer_with_a_reply_does_not_go_on(cut, ask):
     run.turn.session.refresh_from_db()
     ask("And?", session=run.turn.session)
     assert go_on(run, 409)["code"] == "not_continuable"
+
+
+def test_a_call_that_was_cut_off_does_not_run_when_the_answer_goes_on(
+    cut, deliver, upstream, agent_session, scripted_tool
+):
+    run = cut(session=agent_session(tools=["act"]))
+    go_on(run)
+    upstream.reply(
+        {"text": "lls. "}, *streamed_call("act", '{"what": "delete', " far"), {"eof": True}, times=1
+    )
+    deliver(run).result(60)
+    assert (fresh(run).status, fresh(run).error_code) == ("failed", "upstream_interrupted")
+    upstream.reply({"text": "Done."})
+    go_on(run)
+    deliver(run).result(60)
+    assert fresh(run).status == "completed"
+    assert scripted_tool.ran == []
+    [call] = ToolCall.objects.all()
+    assert (call.status, "was lost" in call.response) == ("unknown", True)
+
+
+def test_a_call_that_nobody_approved_does_not_run_when_the_answer_goes_on(
+    cut, deliver, upstream, agent_session, scripted_tool, monkeypatch
+):
+    """Of two calls at the limit one waits for approval, and the deadline passes while the other runs."""
+    scripted_tool.annotations = Annotations(is_idempotent=True)
+    hanging = ScriptedTool("hang")
+    hanging.hangs = 1
+    monkeypatch.setitem(TOOLS, "hang", hanging)
+    run = cut(session=agent_session(tools=["act", "hang"]))
+    go_on(run)
+    Run.objects.filter(pk=run.pk).update(deadline=Now() + timedelta(seconds=2))
+    asked = [{"call": {"name": name, "arguments": {"what": "all"}}} for name in ("act", "hang")]
+    upstream.reply({"text": "lls. "}, *asked, {"finish": "length"}, times=1)
+    deliver(run).result(60)
+    assert (fresh(run).status, fresh(run).error_code) == ("failed", "deadline_exceeded")
+    upstream.reply({"text": "Done."})
+    go_on(run)
+    deliver(run).result(60)
+    assert fresh(run).status == "completed"
+    assert scripted_tool.ran == []
+    assert list(ToolCall.objects.values_list("name", "status")) == [("act", "refused"), ("hang", "unknown")]
 
 
 def test_it_is_asked_for_by_its_message_too_and_answered_as_a_send_is(cut):

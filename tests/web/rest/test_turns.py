@@ -97,6 +97,19 @@ class TestAdmission:
         )
         assert (regenerated.status_code, regenerated.json()["code"]) == (429, "queue_full")
 
+    def test_questions_that_wait_for_the_answer_above_take_no_place_in_the_queue(
+        self, client: APIClient, session: str, settings: Any
+    ) -> None:
+        """That answer may wait for its user for days, while workers have nothing to do."""
+        settings.MAX_QUEUED_RUNS = 1
+        first = factories.send_turn(client, session).json()["runs"][0]["id"]
+        assert Run.objects.claim(first, owner=1)
+        for text in ("And then?", "And after that?"):
+            assert factories.send_turn(client, session, text).status_code == 202
+        other = client.post("/api/sessions/", {}, format="json").json()["id"]
+        assert factories.send_turn(client, other).status_code == 202
+        assert factories.send_turn(client, other, "again").json()["code"] == "queue_full"
+
     def test_the_limit_per_user_does_not_affect_other_users(
         self, client: APIClient, session: str, settings: Any
     ) -> None:

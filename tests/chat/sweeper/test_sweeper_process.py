@@ -1,0 +1,34 @@
+"""The loop of the sweeper process."""
+
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from chat.sweeper import process
+from chat.sweeper.process import Sweeper
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def kept_handlers() -> Iterator[None]:
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("kept_handlers")
+def test_what_fails_in_one_part_keeps_the_process_from_no_other(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(**_: object) -> None:
+        raise LookupError("no such row")
+
+    monkeypatch.setattr(process, "sweep", fail)
+    # The last part of a pass.
+    monkeypatch.setattr(process, "delete_accounts", lambda: os.kill(os.getpid(), signal.SIGTERM))
+    Sweeper().run()
+    assert "sweep failed, the next sweep tries again" in caplog.text
