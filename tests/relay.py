@@ -21,6 +21,7 @@ class Relay:
         self.replies = asyncio.Event()
         self.commands.set()
         self.replies.set()
+        self._frozen: list[asyncio.Event] = []
 
     @property
     def url(self) -> str:
@@ -33,7 +34,16 @@ class Relay:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
+    def freeze(self) -> None:
+        """Hold back all replies on the present connections, as a peer that hangs; new connections are served."""
+        self._frozen.append(self.replies)
+        self.replies.clear()
+        self.replies = asyncio.Event()
+        self.replies.set()
+
     async def cut(self) -> None:
+        for frozen in self._frozen:
+            frozen.set()
         if self._server:
             self._server.close()
             self._server = None

@@ -9,7 +9,9 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final
 
+from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from chat.infrastructure.background import start_task
 from chat.infrastructure.redis_client import async_redis, new_subscriber_redis, sync_redis
@@ -18,6 +20,9 @@ from chat.protocol.tasks import CONTROL_CHANNEL
 # Longer than any run may take.
 TTL_S: Final = 3600
 RECONNECT_S: Final = 0.2
+# A subscription on which nothing was read for two of these periods, not even the answer to a PING, is replaced: a peer
+# that hangs, or a host that has vanished, closes no connection.
+PING_EVERY_S: Final = 5.0
 
 logger = logging.getLogger(__name__)
 
@@ -77,10 +82,23 @@ class RevocationListener:
         try:
             async with client.pubsub() as pubsub:
                 await pubsub.subscribe(CONTROL_CHANNEL)
-                async for message in pubsub.listen():
-                    self._take(message)
+                await self._read(pubsub)
         finally:
             await client.aclose()
+
+    async def _read(self, pubsub: PubSub) -> None:
+        """Read messages until the connection breaks, or its peer does not answer. Raises RedisError."""
+        clock = asyncio.get_running_loop().time
+        read_at = clock()
+        while True:
+            message = await pubsub.get_message(timeout=PING_EVERY_S)
+            if message is not None:
+                read_at = clock()
+                self._take(message)
+            elif clock() - read_at > 2 * PING_EVERY_S:
+                raise RedisTimeoutError("the control channel does not answer")
+            else:
+                await pubsub.ping()
 
     def _take(self, message: dict[str, Any]) -> None:
         if message["type"] == "message":

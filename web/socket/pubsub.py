@@ -19,6 +19,9 @@ from chat.infrastructure.redis_client import new_subscriber_connection
 
 RECONNECT_MIN_S: Final = 0.05
 RECONNECT_MAX_S: Final = 1.0
+# A connection on which nothing was read for two of these periods, not even the answer to a PING, is replaced: a peer
+# that hangs, or a host that has vanished, closes none. Less than subscribers wait (JOIN_TIMEOUT_S of subscription.py).
+PING_EVERY_S: Final = 2.0
 
 logger = logging.getLogger(__name__)
 Confirmation = asyncio.Future[None]
@@ -39,6 +42,7 @@ class PubSubConnection:
         self._unconfirmed: dict[str, deque[list[Confirmation]]] = {}
         self._commands: asyncio.Queue[tuple[str, ...]] = asyncio.Queue()
         self._is_restoring = False
+        self._is_silent = False
         self._task: asyncio.Task[None] | None = None
 
     async def subscribe(self, channel: str) -> None:
@@ -82,14 +86,16 @@ class PubSubConnection:
     async def _serve(self, connection: AbstractConnection) -> None:
         """Write commands and read messages until the connection breaks."""
         self._resubscribe_all()
-        writer = asyncio.create_task(self._write(connection))
+        helpers = [asyncio.create_task(self._write(connection)), asyncio.create_task(self._watch(connection))]
         try:
             while True:
                 # The tasks share the connection: the writer only writes, and only this loop reads.
                 message = await connection.read_response(timeout=math.inf, push_request=True)
+                self._is_silent = False
                 self._take(message)
         finally:
-            writer.cancel()
+            for helper in helpers:
+                helper.cancel()
 
     def _resubscribe_all(self) -> None:
         """Queue one SUBSCRIBE per channel for a new connection; it settles every unconfirmed one before it."""
@@ -110,7 +116,20 @@ class PubSubConnection:
             # The reader gets the same error and reconnects.
             await connection.disconnect(nowait=True)
 
+    async def _watch(self, connection: AbstractConnection) -> None:
+        """Disconnect a connection whose peer does not answer. The reader then reconnects."""
+        silent_periods = 0
+        while silent_periods < 2:
+            self._is_silent = True
+            self._commands.put_nowait(("PING",))
+            await asyncio.sleep(PING_EVERY_S)
+            silent_periods = silent_periods + 1 if self._is_silent else 0
+        logger.warning("the pub/sub connection does not answer")
+        await connection.disconnect(nowait=True)
+
     def _take(self, message: Any) -> None:
+        if len(message) != 3:
+            return  # the answer to a PING
         kind, channel, payload = message
         if kind == b"message":
             self._on_message(channel.decode(), payload)

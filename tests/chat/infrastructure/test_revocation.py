@@ -5,6 +5,7 @@ import uuid
 
 import pytest_asyncio
 
+from chat.infrastructure import revocation
 from chat.infrastructure.redis_client import async_redis, close_async_redis, sync_redis
 from chat.infrastructure.revocation import RevocationListener, is_revoked, revoke
 from tests.relay import Relay
@@ -42,6 +43,22 @@ async def test_after_a_lost_connection_the_worker_is_told_to_look_again(relay):
     await listener.start()
     await relay.cut()
     await relay.mend()
+    assert await asyncio.wait_for(received.get(), 30) == "look again"
+    run = uuid.uuid4()
+    await asyncio.to_thread(revoke, uuid.uuid4(), run)
+    assert await asyncio.wait_for(received.get(), 30) == str(run)
+    await listener.close()
+
+
+async def test_a_connection_whose_peer_hangs_is_replaced(relay, monkeypatch):
+    monkeypatch.setattr(revocation, "PING_EVERY_S", 0.2)
+    received: asyncio.Queue[str] = asyncio.Queue()
+    listener = RevocationListener(received.put_nowait, lambda: received.put_nowait("look again"))
+    await listener.start()
+    # One that answers stays.
+    await asyncio.sleep(1)
+    assert received.empty()
+    relay.freeze()
     assert await asyncio.wait_for(received.get(), 30) == "look again"
     run = uuid.uuid4()
     await asyncio.to_thread(revoke, uuid.uuid4(), run)

@@ -14,7 +14,7 @@ from chat.log.stream import Log, append, run_log
 from chat.protocol.errors import ApiError
 from tests.relay import Relay
 from tests.seeds import seed_of
-from web.socket import subscription
+from web.socket import pubsub, subscription
 from web.socket.hub import Hub
 from web.socket.outbox import Outbox
 from web.socket.session_snapshot import RunSnapshot, SessionSnapshot
@@ -168,6 +168,22 @@ async def test_a_broken_connection_comes_back_and_everybody_is_healed(hub, relay
     for follower in followers:
         assert await follower.until(4) == [1, 2, 3, 4]
         await follower.publish(5, 5)
+        assert await follower.until(5) == [1, 2, 3, 4, 5]
+
+
+async def test_a_connection_whose_peer_hangs_is_replaced_and_everybody_is_healed(hub, relay, monkeypatch):
+    monkeypatch.setattr(pubsub, "PING_EVERY_S", 0.2)
+    hub.watchdog.intervals.compare_after_s = 3600
+    first, second = Follower(hub), Follower(hub)
+    await first.join()
+    await first.publish(1, 2)
+    await first.until(2)
+    relay.freeze()
+    await first.publish(3, 4)
+    await second.join()
+    assert await first.until(4) == [1, 2, 3, 4]
+    for follower in (first, second):
+        await follower.publish(5 if follower is first else 1, 5)
         assert await follower.until(5) == [1, 2, 3, 4, 5]
 
 

@@ -162,4 +162,4 @@ def test_open_sockets_are_reported_beside_their_limit(db: None, alice: User) -> 
     sync_redis().flushdb()
     sync_redis().zadd(registry_key(alice.pk), {"expired": 1, "open": 4_000_000_000})
     rows = {row["code"]: row for row in factories.api_client(alice).get("/api/usage/limits/").json()}
-    assert (rows["sockets"]["used"], rows["sockets"]["max"]) == (1, 50)
+    assert (rows["sockets"]["used"], rows["sockets"]["max"]) == (1, 500)
