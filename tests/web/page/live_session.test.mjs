@@ -110,3 +110,19 @@ test("what was complete before the chat was opened is not told", { timeout: 60_0
   live.close();
   assert.deepEqual(ends, []);
 });
+
+test("a rejected subscription is made again, and what is stored is shown meanwhile", { timeout: 60_000 }, async () => {
+  const { live, frames } = opened({ isConnected: true });
+  const subscriptions = () => frames.filter(({ type }) => type === "subscribe");
+  live.receive({ type: "error", id: subscriptions()[0].id, code: "stream_unavailable", message: "" });
+  await until(() => live.state.branch !== null && subscriptions().length === 2);
+  live.close();
+});
+
+test("a chat that does not exist is not subscribed to again, nor read", { timeout: 60_000 }, async () => {
+  const { live, frames } = opened({ isConnected: true });
+  live.receive({ type: "error", id: frames[0].id, code: "session_not_found", message: "" });
+  assert.equal(live.reading, null);
+  assert.equal(live.subscribing.timer, 0);
+  live.close();
+});

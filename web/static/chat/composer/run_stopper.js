@@ -41,7 +41,14 @@ export class RunStopper {
     this.page.changed();
   }
 
-  /** Forgets the requested stops: another chat is open, or the server rejected one. */
+  /** A rejected stop can be requested again. @param {any} frame of the socket; the commands that have an id are others */
+  receive({ type, id }) {
+    if (type !== "error" || id !== undefined) return;
+    this.forget();
+    this.page.changed();
+  }
+
+  /** Forgets the requested stops, when another chat is opened. */
   forget() {
     this.asked.clear();
   }

@@ -1,6 +1,7 @@
 /** Keeps one session's state up to date: reads it, subscribes to it, reduces what arrives, runs the effects of the reducer. */
 
 import * as api from "./api.js";
+import { RetriedCommand } from "./retried_command.js";
 import { PAGE, isConnected } from "../state/branch_pages.js";
 import { emptyState, fold, subscription } from "../state/session_state.js";
 import { turnEnds } from "../state/turn_ends.js";
@@ -37,6 +38,8 @@ export class LiveSession {
     this.isPausing = false;
     this.mustResubscribe = false;
     this.isClosed = false;
+    // While the server cannot push, what is stored is shown.
+    this.subscribing = new RetriedCommand(socket, () => subscription(this.state), () => this.read());
     // If connected, subscribe before reading, so that nothing is missed in between. Otherwise show what
     // can be read at once; the connection will do both.
     if (!this.subscribe()) this.read();
@@ -45,16 +48,18 @@ export class LiveSession {
   close() {
     this.isClosed = true;
     this.timers.forEach(clearTimeout);
+    this.subscribing.close();
     this.socket.send({ type: "unsubscribe", session: this.state.session });
   }
 
   /** Also called whenever the socket (re)connects. */
   subscribe() {
-    return this.socket.send(subscription(this.state));
+    return this.subscribing.send();
   }
 
   /** One object from the socket. @param {any} frame */
   receive(frame) {
+    this.subscribing.receive(frame);
     if (frame.type === "compression") this.compressionEvents += 1;
     this.#fold(frame);
     if (frame.type === "turn_started") this.#rereadFarAbove(frame.user_message);
