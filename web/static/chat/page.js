@@ -141,7 +141,7 @@ class Page {
       created: (session, beginning) => {
         this.sessions.store.add(session, beginning);
         this.composer.becomes(session.id);
-        this.#goTo(session.id);
+        if (!this.live) this.#goTo(session.id);
       },
       giveBack: (session, question) => this.composer.giveBack(session, draftOf(question)),
       attempt: this.failures.attempt,

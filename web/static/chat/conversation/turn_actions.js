@@ -35,9 +35,8 @@ export class TurnActions {
     this.unconfirmed = null;
   }
 
-  /** @param {string} text @param {MessageParts} [more] */
-  send(text, more) {
-    const live = this.page.live();
+  /** @param {string} text @param {MessageParts} [more] @param {import("../server/live_session.js").LiveSession} [live] left out: of the open chat */
+  send(text, more, live = this.page.live()) {
     return this.#attempt(async () => {
       live.expect(await this.#start(live.state.session, text, more));
       await live.read();
@@ -61,7 +60,7 @@ export class TurnActions {
   /** @param {string} session @param {string} text @param {MessageParts} [more] @returns {Promise<StartedTurn>} */
   async #start(session, text, { parent, files = [], tool = null, bases = [], context = "", options = null } = {}) {
     const placed = parent === undefined ? {} : { parent };
-    const body = { text, ...this.#models(), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}), ...(bases.length ? { knowledge_bases: bases } : {}), ...(context ? { additional_context: context } : {}), ...(options ? { options } : {}) };
+    const body = { text, ...this.#models(session), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}), ...(bases.length ? { knowledge_bases: bases } : {}), ...(context ? { additional_context: context } : {}), ...(options ? { options } : {}) };
     const key = JSON.stringify([session, body]);
     if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
     const started = await api.startTurn(session, { ...body, client_message_id: this.unconfirmed.id });
@@ -167,9 +166,10 @@ export class TurnActions {
     return output;
   }
 
-  /** Until the models are loaded, the server chooses. */
-  #models() {
-    const models = this.page.models();
+  /** Until the models are loaded, and for a chat that is not open any more, the server chooses. @param {string} [session] left out: the open one */
+  #models(session) {
+    const open = this.page.live()?.state.session;
+    const models = !open || !session || open === session ? this.page.models() : [];
     return models.length ? { models } : {};
   }
 
