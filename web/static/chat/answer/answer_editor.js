@@ -2,6 +2,7 @@
 
 import { h } from "../elements/element.js";
 import { autosize } from "../elements/autosize.js";
+import { isComposing } from "../elements/composition.js";
 import { t } from "../i18n.js";
 
 export class AnswerEditor {
@@ -38,11 +39,12 @@ export class AnswerEditor {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
+    if (isComposing(event)) return;
     if (event.key === "Escape") {
       event.stopPropagation(); // it would stop an answer that is being written
       this.#close();
     }
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isComposing) this.#submit(event);
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#submit(event);
   }
 
   /** @param {Event} event */

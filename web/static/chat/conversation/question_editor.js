@@ -1,5 +1,6 @@
 /** Edits a question in place. Enter sends, Shift+Enter inserts a line break, Escape cancels. */
 
+import { isComposing } from "../elements/composition.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 
@@ -35,13 +36,13 @@ export class QuestionEditor {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
+    if (isComposing(event)) return;
     if (event.key === "Escape") {
       // Escape must not also stop the running answer.
       event.stopPropagation();
       this.#close();
     }
-    // isComposing: the input method handles Enter.
-    if (event.key === "Enter" && event.target === this.field && !event.shiftKey && !event.isComposing && hasKeyboard()) this.#submit(event);
+    if (event.key === "Enter" && event.target === this.field && !event.shiftKey && hasKeyboard()) this.#submit(event);
   }
 
   /** @param {Event} event */
