@@ -170,7 +170,7 @@ class Page {
       opened: () => {
         this.live?.subscribe();
         this.watching.send();
-        for (const each of [this.projects, this.composer.files, this.answerSettings]) each.reconnected();
+        for (const each of [this.stopper, this.projects, this.composer.files, this.answerSettings]) each.reconnected();
       },
       received: (object) => this.#onFrame(object),
       changed: (state) => this.connection.follow(state),
