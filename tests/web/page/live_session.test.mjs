@@ -10,9 +10,13 @@ const PACKETS = recordedRun();
 const ANSWER = { ...messageAfter(PACKETS, PACKETS.length), siblings: [] };
 const BRANCH = [{ id: "u", parent: null, role: "user", text: "?", siblings: [] }, ANSWER];
 
-/** A server whose next answers stop in the middle, as many as are in `cuts`. */
+/** A server whose next answers stop in the middle, as many as are in `cuts`, or are those of `refusals`. */
 const cuts = { left: 0 };
+/** Status and headers. @type {[number, Record<string, string>][]} */
+const refusals = [];
 const server = createServer((request, response) => {
+  const [status, headers] = refusals.shift() ?? [];
+  if (status) return response.writeHead(status, headers).end("{}");
   const body = JSON.stringify(request.url.includes("/compression/") ? { summary: null, is_under_way: false } : BRANCH);
   response.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) });
   if (cuts.left === 0) return response.end(body);
@@ -28,7 +32,10 @@ before(async () => {
   globalThis.fetch = (path, options) => fetch(`http://127.0.0.1:${server.address().port}${path}`, options);
 });
 after(() => server.close());
-beforeEach(() => (cuts.left = 0));
+beforeEach(() => {
+  cuts.left = 0;
+  refusals.length = 0;
+});
 
 /** @param {() => boolean} isTrue */
 async function until(isTrue) {
@@ -126,3 +133,18 @@ test("a chat that does not exist is not subscribed to again, nor read", { timeou
   assert.equal(live.subscribing.timer, 0);
   live.close();
 });
+
+for (const [status, isReadAgain] of [
+  [503, true],
+  [429, true],
+  [404, false],
+]) {
+  test(`older messages that were refused with ${status} are ${isReadAgain ? "" : "not "}asked for again`, { timeout: 60_000 }, async () => {
+    const { live, failures } = opened({ isConnected: true });
+    live.state = { ...live.state, branch: BRANCH, hasOlder: true };
+    refusals.push([status, {}]);
+    assert.equal(await live.readOlder(), !isReadAgain);
+    assert.deepEqual(failures.map((failure) => failure.status), [status]);
+    live.close();
+  });
+}

@@ -8,7 +8,7 @@ import { isOnCurrentBranch } from "../state/branch_pages.js";
 
 /**
  * @typedef {object} MessageParts  what a message has beside its text
- * @property {string|null} [parent]  left out: the end of the current branch
+ * @property {string} [parent]  left out: the end of the current branch
  * @property {string[]} [files]  ids
  * @property {string|null} [tool]  that the answer has to begin with
  * @property {string[]} [bases]  ids of knowledge bases: the answer comes from these alone
@@ -70,9 +70,8 @@ export class TurnActions {
 
   /** A message is edited by sending another one to the same parent, with the same files, knowledge bases and context. @param {Message} message @param {string} text */
   edit(message, text) {
-    const isFirst = this.page.live()?.state.branch?.[0]?.id === message.id;
     const files = (message.files ?? []).map(({ id }) => id);
-    return this.send(text, { parent: isFirst ? null : message.parent, files, bases: message.knowledge_bases, context: message.additional_context });
+    return this.send(text, { parent: message.parent, files, bases: message.knowledge_bases, context: message.additional_context });
   }
 
   /** @param {Message} question that waits for the answer above @param {string} text */

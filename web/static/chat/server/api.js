@@ -13,6 +13,11 @@ export class ApiError extends Error {
     this.status = status;
     this.code = code;
   }
+
+  /** Whether the same request may succeed later. */
+  get isTemporary() {
+    return this.status === 0 || this.status === 408 || this.status === 429 || this.status >= 500;
+  }
 }
 
 /** Without a limit, a request never ends when the network is gone; callers that read retry. */

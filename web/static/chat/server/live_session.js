@@ -124,18 +124,21 @@ export class LiveSession {
     }
   }
 
-  /** Reads the page above the known messages, if there is one. */
+  /** Reads the page above the known messages, if there is one. @returns {Promise<boolean>} false: it could not be read now */
   async readOlder() {
     const { session, branch, hasOlder } = this.state;
-    if (!hasOlder || this.isReadingOlder) return;
+    if (!hasOlder || this.isReadingOlder) return true;
     this.isReadingOlder = true;
     try {
       const first = branch[0].id;
       this.#fold({ type: "older", session, first, branch: await api.readAbove(session, first, PAGE) });
+      return true;
     } catch (error) {
       if (!this.isClosed) this.listener.failed(error);
+      return this.isClosed || !error.isTemporary;
+    } finally {
+      this.isReadingOlder = false;
     }
-    this.isReadingOlder = false;
   }
 
   /** Reads the summary of the current branch, and whether a compression is in progress. @returns {Promise<void>} */
