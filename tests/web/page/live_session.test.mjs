@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { after, before, beforeEach, test } from "node:test";
+import { after, before, beforeEach, mock, test } from "node:test";
 
 import { LiveSession } from "../../../web/static/chat/server/live_session.js";
 import { RUN, SESSION, messageAfter, recordedRun } from "./recorded.mjs";
@@ -148,3 +148,32 @@ for (const [status, isReadAgain] of [
     live.close();
   });
 }
+
+for (const status of [408, 429, 503]) {
+  test(`a read that was refused with ${status} is made again`, { timeout: 60_000 }, async () => {
+    refusals.push([status, {}]);
+    const { live, failures } = opened({ isConnected: false });
+    await until(() => live.state.branch !== null);
+    live.close();
+    assert.deepEqual(failures.map((failure) => failure.status), [status]);
+  });
+}
+
+test("a read that was refused is made again when the server says, and never after a final refusal", { timeout: 60_000 }, async () => {
+  for (const [status, headers, pauses] of [
+    [429, { "Retry-After": "7" }, [7_000]],
+    [503, { "Retry-After": "1" }, [2_000]],
+    [503, { "Retry-After": "Fri, 27 Nov 2026 17:00:00 GMT" }, [2_000]],
+    [404, {}, []],
+  ]) {
+    refusals.push([status, headers]);
+    const begun = mock.method(globalThis, "setTimeout");
+    const { live, failures } = opened({ isConnected: false });
+    await live.reading;
+    const own = begun.mock.calls.filter(({ result }) => live.timers.has(result));
+    begun.mock.restore();
+    live.close();
+    assert.deepEqual(failures.map((failure) => failure.status), [status]);
+    assert.deepEqual(own.map((call) => call.arguments[1]), pauses, String(status));
+  }
+});

@@ -101,7 +101,7 @@ export class LiveSession {
     } catch (error) {
       if (this.isClosed) return;
       this.listener.failed(error);
-      if (error.status === 0 || error.status >= 500) this.#later(READ_RETRY_MS, () => this.read());
+      if (error.isTemporary) this.#later(Math.max(READ_RETRY_MS, error.retryAfterS * 1000), () => this.read());
     }
   }
 
