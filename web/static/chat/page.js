@@ -203,6 +203,7 @@ class Page {
   /** Forgets a session that was deleted, here or elsewhere. @param {string} id */
   #onDeleted(id) {
     this.composer.forget(id);
+    this.conversation.edits.forgetSession(id);
     if (this.live?.state.session === id) this.#goTo("");
   }
 

@@ -8,20 +8,21 @@ import { t } from "../i18n.js";
 export class AnswerEditor {
   /**
    * @param {string} text
-   * @param {{save: (text: string) => Promise<boolean>, closed: () => void}} listener save resolves to: was it accepted
+   * @param {{save: (text: string) => Promise<boolean>, changed: (text: string) => void, closed: () => void}} listener save resolves to: was it accepted
+   * @param {string} [edited] what was written before
    */
-  constructor(text, listener) {
+  constructor(text, listener, edited = text) {
     this.text = text;
     this.listener = listener;
     this.isSaving = false;
-    this.field = h("textarea", { value: text, dir: "auto", rows: 3, "aria-label": t("Edit the answer") });
+    this.field = h("textarea", { value: edited, dir: "auto", rows: 3, "aria-label": t("Edit the answer") });
     this.save = h("button", { type: "submit", class: "primary small" }, t("Save"));
     const cancel = h("button", { type: "button", class: "small", onclick: () => this.#close() }, t("Cancel"));
     const hint = h("span", { class: "hint" }, t("The model reads your text from now on. Its own answer stays: you can go back to it."));
     this.element = h("form", { class: "edit", onsubmit: (/** @type {Event} */ event) => this.#submit(event) }, this.field, h("div", { class: "row" }, hint, cancel, this.save));
     this.element.addEventListener("keydown", (event) => this.#key(event));
     this.resize = autosize(this.field);
-    this.field.addEventListener("input", () => this.#show());
+    this.field.addEventListener("input", () => this.#onInput());
     this.#show();
   }
 
@@ -30,6 +31,11 @@ export class AnswerEditor {
     this.resize();
     this.field.focus();
     this.field.setSelectionRange(0, 0);
+  }
+
+  #onInput() {
+    this.listener.changed(this.field.value);
+    this.#show();
   }
 
   #show() {
