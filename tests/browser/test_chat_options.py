@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.accessible import violations_in_both_themes
 from tests.browser.reader import Reader
+from tests.browser.test_turn import compose
 from tests.screenshots.scenes import POST
 from tests.stack import Stack
 
@@ -177,6 +178,8 @@ def test_an_agent_is_picked_by_its_name_behind_an_at(reader: Reader, stack: Stac
     expect(agents).to_have_count(0)
     expect(reader.field).to_have_value("@p")
     reader.field.press_sequentially("oet")
+    compose(reader.field)
+    expect(agents).to_have_count(1)
     reader.field.press("Enter")
     expect(agents).to_have_count(0)
     expect(reader.field).to_have_value("")

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.reader import Reader
 from tests.browser.windows import Windows
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
+MODELS = "**/api/models/"
 # By carol, who has nothing else: number → days ago.
 MANY = """
     WITH made AS (
@@ -156,3 +157,34 @@ def test_every_browser_of_a_user_sees_chats_renamed_and_deleted(reader: Reader, 
     reader.page.get_by_role("menuitem", name="Delete").click()
     expect(there).to_have_count(0)
     expect(phone.page.locator("#title")).to_have_text("New chat")
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_message_stays_in_its_chat_whatever_is_opened_while_it_is_sent(
+    reader: Reader, is_new: bool
+) -> None:
+    page = reader.page
+    fragments: list[str] = []
+    for text in ("in x", "in y"):
+        page.locator("#new-chat").click()
+        reader.send(text)
+        reader.expect_echo(text)
+        fragments.append(page.evaluate("location.hash"))
+    x, y = (page.locator(f'#sessions a[href="{fragment}"]') for fragment in fragments)
+    held: list[Route] = []
+    (page.locator("#new-chat") if is_new else x).click()
+    page.route(MODELS, lambda route: held.append(route))  # noqa: PLW0108  Playwright marks the function
+    page.reload()
+    reader.send("more")
+    y.click()
+    reader.expect_echo("in y")
+    reader.field.fill("a draft")
+    page.unroute(MODELS)  # continues what is held
+    expect(rows(page)).to_have_count(3 if is_new else 2)
+    (rows(page).first.get_by_role("link") if is_new else x).click()
+    reader.expect_echo("more", index=0 if is_new else 1)
+    expect(reader.field).to_have_value("")
+    y.click()
+    reader.expect_echo("in y")
+    expect(reader.questions).to_have_count(1)
+    expect(reader.field).to_have_value("a draft")

@@ -87,3 +87,35 @@ def test_the_editor_is_accessible_and_fits_a_phone(reader: Reader, stack: Stack)
     expect(page.locator("article.answer .edited")).to_be_visible()
     assert violations_in_both_themes(page) == []
     assert page.evaluate(STICKING_OUT) == []
+
+
+def test_edits_outlast_visits_to_other_chats_and_branches_and_a_reload_asks_first(reader: Reader) -> None:
+    page, question = reader.page, reader.questions.first
+    edited, corrected = question.get_by_label("Edit your message"), page.get_by_label("Edit the answer")
+    reader.send("one")
+    reader.expect_echo("one")
+    question.get_by_role("button", name="Edit").click()
+    edited.fill("another one")
+    open_editor(reader)
+    corrected.fill("A better answer.")
+    page.locator("#new-chat").click()
+    expect(reader.questions).to_have_count(0)
+    page.locator("#sessions a").click()
+    expect(edited).to_have_value("another one")
+    expect(corrected).to_have_value("A better answer.")
+    with page.expect_event("dialog") as asked:
+        page.evaluate("setTimeout(() => location.reload())")
+    assert asked.value.type == "beforeunload"
+    asked.value.dismiss()
+    question.get_by_role("button", name="Send").click()
+    reader.expect_echo("another one")
+    expect(corrected).to_have_count(0)
+    reader.questions.get_by_label("Previous version").click()
+    expect(corrected).to_have_value("A better answer.")
+    expect(edited).to_have_count(0)
+    corrected.press("Escape")
+    reader.expect_echo("one")
+    page.locator("#new-chat").click()
+    page.locator("#sessions a").click()
+    reader.expect_echo("one")
+    expect(corrected).to_have_count(0)

@@ -1,9 +1,10 @@
 """Reloads, second tabs and server restarts neither lose nor repeat text."""
 
+import json
 import signal
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import WebSocketRoute, expect
 
 from tests.browser.reader import Reader
 from tests.stack import Stack
@@ -58,3 +59,33 @@ def test_a_second_tab_shows_the_same(reader: Reader, stack: Stack) -> None:
     stack.upstream.release("more")
     expect(body).to_have_text("shared answer")
     expect(other.locator("article.user")).to_have_count(2)
+
+
+def test_what_the_server_cannot_push_at_first_is_read_and_asked_for_again(reader: Reader) -> None:
+    reader.send("first")
+    reader.expect_echo("first")
+    refused: list[str] = []
+
+    def refuse_once(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def forward(text: str | bytes) -> None:
+            command = json.loads(text)
+            if command["type"] in ("subscribe", "watch_sessions") and command["type"] not in refused:
+                refused.append(command["type"])
+                error = {"type": "error", "code": "stream_unavailable", "message": ""}
+                socket.send(json.dumps({**error, "id": command.get("id")}))
+            else:
+                server.send(text)
+
+        socket.on_message(forward)
+
+    other = reader.context.new_page()
+    other.route_web_socket("**/ws/", refuse_once)
+    other.goto(reader.page.url)
+    expect(other.locator("article.answer .body")).to_contain_text("You said: first")
+    expect(other.locator("#sessions a")).to_have_count(1)
+    assert sorted(refused) == ["subscribe", "watch_sessions"]
+    reader.send("second")
+    expect(other.locator("article.answer .body").nth(1)).to_contain_text("You said: second")
+    expect(other.locator("#notice")).to_be_hidden()

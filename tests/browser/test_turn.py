@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.reader import Reader
 from tests.stack import Stack
@@ -93,6 +93,39 @@ def test_an_edit_is_sent_by_enter_and_left_by_escape(reader: Reader) -> None:
     field.press("Enter")
     reader.expect_echo("Hello")
     expect(reader.questions.locator(".place")).to_have_text("2/2")
+
+
+def compose(field: Locator) -> None:
+    """Press the keys that belong to an input method. The last one of a composition is of the second kind in Safari."""
+    for of_method in ({"isComposing": True}, {"keyCode": 229}):
+        for key in ({"key": "Enter"}, {"key": "Enter", "ctrlKey": True}, {"key": "Escape"}):
+            field.dispatch_event("keydown", {**key, **of_method})
+
+
+def test_keys_of_an_input_method_neither_send_nor_close_anything(reader: Reader) -> None:
+    page, question, answer = reader.page, reader.questions.first, reader.answers.first
+    reader.send("こんにちは")
+    reader.expect_echo("こんにちは")
+
+    def expect_left_alone(field: Locator) -> None:
+        field.fill("さようなら")
+        compose(field)
+        expect(field).to_be_focused()
+        expect(field).to_have_value("さようなら")
+        field.press("Escape")
+        expect(field).to_be_hidden()
+
+    question.get_by_role("button", name="Edit").click()
+    expect_left_alone(question.get_by_label("Edit your message"))
+    answer.get_by_role("button", name="More actions").click()
+    page.get_by_role("menuitem", name="Edit answer").click()
+    expect_left_alone(page.get_by_label("Edit the answer"))
+    answer.get_by_role("button", name="Good answer").click()
+    expect_left_alone(page.get_by_label("Your comment"))
+    page.locator("#sessions a").press("F2")
+    expect_left_alone(page.locator("#sessions input[type=text]"))
+    expect(question.locator(".question-text")).to_have_text("こんにちは")
+    expect(answer.locator(".body")).to_contain_text("You said: こんにちは")
 
 
 @pytest.mark.core

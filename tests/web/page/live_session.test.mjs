@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { after, before, beforeEach, test } from "node:test";
+import { after, before, beforeEach, mock, test } from "node:test";
 
 import { LiveSession } from "../../../web/static/chat/server/live_session.js";
 import { RUN, SESSION, messageAfter, recordedRun } from "./recorded.mjs";
@@ -10,9 +10,13 @@ const PACKETS = recordedRun();
 const ANSWER = { ...messageAfter(PACKETS, PACKETS.length), siblings: [] };
 const BRANCH = [{ id: "u", parent: null, role: "user", text: "?", siblings: [] }, ANSWER];
 
-/** A server whose next answers stop in the middle, as many as are in `cuts`. */
+/** A server whose next answers stop in the middle, as many as are in `cuts`, or are those of `refusals`. */
 const cuts = { left: 0 };
+/** Status and headers. @type {[number, Record<string, string>][]} */
+const refusals = [];
 const server = createServer((request, response) => {
+  const [status, headers] = refusals.shift() ?? [];
+  if (status) return response.writeHead(status, headers).end("{}");
   const body = JSON.stringify(request.url.includes("/compression/") ? { summary: null, is_under_way: false } : BRANCH);
   response.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) });
   if (cuts.left === 0) return response.end(body);
@@ -28,7 +32,10 @@ before(async () => {
   globalThis.fetch = (path, options) => fetch(`http://127.0.0.1:${server.address().port}${path}`, options);
 });
 after(() => server.close());
-beforeEach(() => (cuts.left = 0));
+beforeEach(() => {
+  cuts.left = 0;
+  refusals.length = 0;
+});
 
 /** @param {() => boolean} isTrue */
 async function until(isTrue) {
@@ -109,4 +116,64 @@ test("what was complete before the chat was opened is not told", { timeout: 60_0
   await live.read();
   live.close();
   assert.deepEqual(ends, []);
+});
+
+test("a rejected subscription is made again, and what is stored is shown meanwhile", { timeout: 60_000 }, async () => {
+  const { live, frames } = opened({ isConnected: true });
+  const subscriptions = () => frames.filter(({ type }) => type === "subscribe");
+  live.receive({ type: "error", id: subscriptions()[0].id, code: "stream_unavailable", message: "" });
+  await until(() => live.state.branch !== null && subscriptions().length === 2);
+  live.close();
+});
+
+test("a chat that does not exist is not subscribed to again, nor read", { timeout: 60_000 }, async () => {
+  const { live, frames } = opened({ isConnected: true });
+  live.receive({ type: "error", id: frames[0].id, code: "session_not_found", message: "" });
+  assert.equal(live.reading, null);
+  assert.equal(live.subscribing.timer, 0);
+  live.close();
+});
+
+for (const [status, isReadAgain] of [
+  [503, true],
+  [429, true],
+  [404, false],
+]) {
+  test(`older messages that were refused with ${status} are ${isReadAgain ? "" : "not "}asked for again`, { timeout: 60_000 }, async () => {
+    const { live, failures } = opened({ isConnected: true });
+    live.state = { ...live.state, branch: BRANCH, hasOlder: true };
+    refusals.push([status, {}]);
+    assert.equal(await live.readOlder(), !isReadAgain);
+    assert.deepEqual(failures.map((failure) => failure.status), [status]);
+    live.close();
+  });
+}
+
+for (const status of [408, 429, 503]) {
+  test(`a read that was refused with ${status} is made again`, { timeout: 60_000 }, async () => {
+    refusals.push([status, {}]);
+    const { live, failures } = opened({ isConnected: false });
+    await until(() => live.state.branch !== null);
+    live.close();
+    assert.deepEqual(failures.map((failure) => failure.status), [status]);
+  });
+}
+
+test("a read that was refused is made again when the server says, and never after a final refusal", { timeout: 60_000 }, async () => {
+  for (const [status, headers, pauses] of [
+    [429, { "Retry-After": "7" }, [7_000]],
+    [503, { "Retry-After": "1" }, [2_000]],
+    [503, { "Retry-After": "Fri, 27 Nov 2026 17:00:00 GMT" }, [2_000]],
+    [404, {}, []],
+  ]) {
+    refusals.push([status, headers]);
+    const begun = mock.method(globalThis, "setTimeout");
+    const { live, failures } = opened({ isConnected: false });
+    await live.reading;
+    const own = begun.mock.calls.filter(({ result }) => live.timers.has(result));
+    begun.mock.restore();
+    live.close();
+    assert.deepEqual(failures.map((failure) => failure.status), [status]);
+    assert.deepEqual(own.map((call) => call.arguments[1]), pauses, String(status));
+  }
 });

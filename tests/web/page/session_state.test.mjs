@@ -169,15 +169,15 @@ test("the place in the queue and silence are shown until the next packet", () =>
   assert.ok(!answer.quiet);
 });
 
-test("the first subscription is followed by a read, later ones are not", () => {
+test("the first subscription is followed by a read; later ones are not, once it was read", () => {
   const first = play([subscribed(4)]);
   assert.deepEqual(first.effects, ["read"]);
   assert.equal(subscription(first.state).since, 4);
-  assert.deepEqual(play([subscribed(4)], first.state).effects, []);
+  assert.deepEqual(play([readAfter(PACKETS, PACKETS.length), subscribed(4)], first.state).effects, []);
 });
 
 test("a run the server no longer knows is read again", () => {
-  const { state } = play([...SUBSCRIBED, ...PACKETS.slice(0, 5)]);
+  const { state } = play([...SUBSCRIBED, readAfter(PACKETS, 0), ...PACKETS.slice(0, 5)]);
   assert.deepEqual(play([subscribed(1)], state).effects, ["read"]);
   assert.deepEqual(play([subscribed(1, [{ run: RUN, message: MESSAGE, model: "m1", model_index: 0 }])], state).effects, []);
 });
@@ -310,3 +310,13 @@ test("a picture of a message that is read after the message gets its preview", (
   assert.deepEqual(after.branch[0].files, [{ ...file, token_count: 258, has_thumbnail: true }]);
   assert.equal(fold(state, { ...told, id: "other" })[0], state);
 });
+
+for (const late of [
+  { type: "overall_stop", session: SESSION, n: 5, turn: "t", stop_reason: "finished" },
+  { type: "compression", session: SESSION, n: 5, status: "started" },
+]) {
+  test(`a session is read although a late ${late.type} of its last view comes before the subscription`, () => {
+    const { effects } = play([late, { ...subscribed(), n: 5, runs: [] }]);
+    assert.ok(effects.includes("read"), String(effects));
+  });
+}

@@ -47,7 +47,9 @@
       const isTouched = matchMedia("(hover: none) and (pointer: coarse)").matches;
       const sendKey = localStorage.getItem("turnwire.sendKey") ?? (isTouched ? "ctrl-enter" : "enter");
       const isPlain = sendKey !== "ctrl-enter" || event.ctrlKey || event.metaKey;
-      const isSending = isPlain && !event.shiftKey && !event.altKey && !event.isComposing;
+      // As in elements/composition.js.
+      const isComposing = event.isComposing || event.keyCode === 229;
+      const isSending = isPlain && !event.shiftKey && !event.altKey && !isComposing;
       if (isInField && event.key === "Enter" && isSending) remember(event);
     },
     true,

@@ -25,6 +25,7 @@ import { Projects } from "./projects/projects.js";
 import { MessageSender } from "./composer/message_sender.js";
 import { notifyOfEnd } from "./frame/notifications.js";
 import { followOtherTabs } from "./settings/tab_sync.js";
+import { RetriedCommand } from "./server/retried_command.js";
 import { SessionActions } from "./sessions/session_actions.js";
 import { isLive } from "./state/session_state.js";
 import { Suggestions } from "./composer/suggestions.js";
@@ -72,6 +73,8 @@ class Page {
     this.context = new ContextMeter(part("context-meter"), { live: () => this.live, reveal: (id) => this.conversation.reveal(id), failed });
     this.limits = new LimitStatus(part("limits"));
     this.socket = this.#connect();
+    // What was not watched may have changed. After the reply, the lists are read too: nothing is missed in between.
+    this.watching = new RetriedCommand(this.socket, () => ({ type: "watch_sessions" }), () => this.#onFrame({ type: "sessions_resync" }));
     this.#listen();
   }
 
@@ -138,7 +141,7 @@ class Page {
       created: (session, beginning) => {
         this.sessions.store.add(session, beginning);
         this.composer.becomes(session.id);
-        this.#goTo(session.id);
+        if (!this.live) this.#goTo(session.id);
       },
       giveBack: (session, question) => this.composer.giveBack(session, draftOf(question)),
       attempt: this.failures.attempt,
@@ -166,10 +169,8 @@ class Page {
     return new Socket(`${scheme}://${location.host}/ws/`, {
       opened: () => {
         this.live?.subscribe();
-        this.sessions.watch(this.socket);
-        this.projects.reconnected();
-        this.composer.files.reconnected();
-        this.answerSettings.reconnected();
+        this.watching.send();
+        for (const each of [this.stopper, this.projects, this.composer.files, this.answerSettings]) each.reconnected();
       },
       received: (object) => this.#onFrame(object),
       changed: (state) => this.connection.follow(state),
@@ -202,6 +203,7 @@ class Page {
   /** Forgets a session that was deleted, here or elsewhere. @param {string} id */
   #onDeleted(id) {
     this.composer.forget(id);
+    this.conversation.edits.forgetSession(id);
     if (this.live?.state.session === id) this.#goTo("");
   }
 
@@ -254,12 +256,9 @@ class Page {
 
   /** @param {any} object */
   #onFrame(object) {
-    if (object.type === "error") {
-      // Background commands are retried; a rejected stop must be shown.
-      this.stopper.forget();
-      this.failures.failed(object);
-    }
-    for (const each of [this.sessions, this.projects, this.knowledge, this.answerSettings, this.composer.files, this.limits]) each.receive(object);
+    if (object.type === "error") this.failures.failed(object);
+    if (["subscribed", "sessions_watched"].includes(object.type)) this.notice.settle("stream_unavailable", "unavailable");
+    for (const each of [this.watching, this.stopper, this.sessions, this.projects, this.knowledge, this.answerSettings, this.composer.files, this.limits]) each.receive(object);
     this.live?.receive(object);
   }
 

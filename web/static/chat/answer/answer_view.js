@@ -30,6 +30,7 @@ import { waitingCalls } from "../state/tool_rounds.js";
  * @property {(id: string) => void} peek  shows an earlier attempt in a column beside the branch
  * @property {(message: Message, model: string|undefined, isInColumns: boolean) => void} regenerate  model left out: the one that answered
  * @property {(id: string, text: string) => Promise<boolean>} editAnswer  the text becomes another answer to the same question
+ * @property {import("../conversation/unsaved_edits.js").UnsavedEdits} edits
  * @property {(id: string) => void} fork  a new chat with the branch up to this answer, which is opened
  * @property {(run: string) => void} stopRun
  * @property {(run: string) => void} goOn  with an answer that was cut at the output limit
@@ -108,18 +109,34 @@ export class AnswerView {
   }
 
   async #edit() {
-    const { id } = this.shown.message;
-    const { AnswerEditor } = await import("./answer_editor.js");
-    this.editor ??= new AnswerEditor(readableText(this.now), {
-      save: (text) => this.actions.editAnswer(id, text),
-      closed: () => this.#leaveEditing(),
-    });
-    this.parts.element.hidden = this.footer.element.hidden = true;
-    this.parts.element.after(this.editor.element);
+    await this.#openEditor();
     this.editor.focus();
   }
 
+  /** Opens the editor again that was taken away with another view of this answer. */
+  async resumeEdit() {
+    if (this.editor) return;
+    await this.#openEditor();
+    this.editor?.resize();
+  }
+
+  async #openEditor() {
+    const { edits } = this.actions;
+    const { id } = this.shown.message;
+    const { AnswerEditor } = await import("./answer_editor.js");
+    if (this.editor) return;
+    const text = readableText(this.now);
+    this.editor = new AnswerEditor(text, {
+      save: (edited) => this.actions.editAnswer(id, edited),
+      changed: (edited) => edits.keep(id, edited, text),
+      closed: () => this.#leaveEditing(),
+    }, edits.read(id));
+    this.parts.element.hidden = this.footer.element.hidden = true;
+    this.parts.element.after(this.editor.element);
+  }
+
   #leaveEditing() {
+    this.actions.edits.forget(this.shown.message.id);
     this.editor = undefined;
     this.parts.element.hidden = this.footer.element.hidden = false;
     this.footer.more.focus();

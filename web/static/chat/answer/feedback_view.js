@@ -1,5 +1,6 @@
 /** The feedback on an answer: thumb up or down, and a text. Pressing the thumb again removes it. */
 
+import { isComposing } from "../elements/composition.js";
 import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
@@ -59,7 +60,7 @@ export class FeedbackView {
     const save = h("button", { type: "submit", class: "small primary" }, t("Save comment"));
     const form = h("form", { onsubmit: (/** @type {Event} */ event) => this.#save(event) }, field, h("div", { class: "row" }, close, save));
     form.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
+      if (event.key !== "Escape" || isComposing(event)) return;
       event.stopPropagation();
       this.#close();
     });

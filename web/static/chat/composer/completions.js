@@ -3,6 +3,7 @@
  * agents, "/" saved prompts. The focus stays in the field: the list is one that a text field controls (WAI-ARIA 1.2).
  */
 
+import { isComposing } from "../elements/composition.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { place } from "../elements/menu.js";
@@ -98,7 +99,7 @@ export class Completions {
 
   /** Before the composer, which would send the message. @param {KeyboardEvent} event */
   #onKey(event) {
-    if (!this.#isOpen || event.isComposing) return;
+    if (!this.#isOpen || isComposing(event)) return;
     const count = this.rows.length;
     if (event.key === "ArrowDown") this.at = (this.at + 1) % count;
     else if (event.key === "ArrowUp") this.at = (this.at - 1 + count) % count;

@@ -64,8 +64,9 @@ export class Composer {
   open(session) {
     if (session === this.session) return;
     this.dictation.stop();
-    if (this.isSending) this.leftBehind = this.#draft;
-    const draft = this.drafts.read(session);
+    if (this.#isSendingFromHere) this.leftBehind = this.#draft;
+    // The stored draft of a chat whose message is being sent is that message.
+    const draft = this.isSending && session === this.sentFrom ? this.leftBehind : this.drafts.read(session);
     // Text typed before the page started is already in the field.
     const early = this.session === undefined && this.field.value !== draft.text ? this.field.value : "";
     this.session = session;
@@ -84,9 +85,10 @@ export class Composer {
     dispatchEvent(new Event("ready"));
   }
 
-  /** Moves the draft of the new chat to the session it has become. @param {string} session */
+  /** Moves the draft of the new chat to the session it has become; another one may be open by now. @param {string} session */
   becomes(session) {
-    this.session = this.sentFrom = session;
+    if (this.session === null) this.session = session;
+    this.sentFrom = session;
     this.files.become(session);
     this.drafts.write(session, this.drafts.read(null));
     this.drafts.write(null, EMPTY);
@@ -157,6 +159,10 @@ export class Composer {
   /** @returns {Draft} */
   get #draft() {
     return { text: this.field.value, pasted: this.pasted.texts, files: this.files.stored };
+  }
+
+  get #isSendingFromHere() {
+    return this.isSending && this.session === this.sentFrom;
   }
 
   get #canSend() {
@@ -242,7 +248,7 @@ export class Composer {
 
   #onEdit() {
     // The draft is kept while the message is being sent: it may still be rejected.
-    if (this.session !== undefined && !this.isSending) this.drafts.write(this.session, this.#draft);
+    if (this.session !== undefined && !this.#isSendingFromHere) this.drafts.write(this.session, this.#draft);
     this.#showSend();
     this.resize();
   }

@@ -1,7 +1,6 @@
 /** Interprets keys pressed in the composer. Pure. */
 
-// In Safari the Enter that ends a composition has isComposing false, but its keyCode still is that of a composition.
-const COMPOSING = 229;
+import { isComposing } from "../elements/composition.js";
 
 /**
  * @typedef {Pick<KeyboardEvent, "key"|"shiftKey"|"altKey"|"ctrlKey"|"metaKey"|"isComposing"|"keyCode">} Key
@@ -10,8 +9,7 @@ const COMPOSING = 229;
  * @returns {"send"|"stop"|"edit_latest"|null} null: the field handles the key
  */
 export function interpretKey(key, now) {
-  // During a composition the input method (Chinese, Japanese, Korean) handles Enter, Escape and arrows.
-  if (key.isComposing || key.keyCode === COMPOSING) return null;
+  if (isComposing(key)) return null;
   if (key.key === "Enter") return sends(key, now.sendKey) ? "send" : null;
   if (key.shiftKey || key.altKey || key.ctrlKey || key.metaKey) return null;
   if (key.key === "Escape" && now.canStop) return "stop";

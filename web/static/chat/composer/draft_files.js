@@ -111,7 +111,7 @@ export class DraftFiles {
     const list = this.lists.get(null);
     this.lists.delete(null);
     if (list) this.lists.set(session, list);
-    this.session = session;
+    if (this.session === null) this.session = session;
     this.kept.move(null, session);
   }
 

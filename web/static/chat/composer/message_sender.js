@@ -20,7 +20,7 @@ export class MessageSender {
    * @param {() => string|null} page.project  that a new chat belongs to
    * @param {() => boolean} page.isTemporary  a new chat is to be so
    * @param {boolean} page.isNamedLater  a model names chats after the first answer
-   * @param {(session: Session, beginning: string) => void} page.created
+   * @param {(session: Session, beginning: string) => void} page.created  opens it, if no chat is open
    * @param {(session: string|null, question: Message) => void} page.giveBack
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
    * @param {() => void} page.changed
@@ -40,18 +40,19 @@ export class MessageSender {
 
   /** @param {string} text @param {DraftFile[]} files @returns {Promise<boolean>} whether it was accepted */
   async send(text, files) {
-    const state = this.page.live()?.state;
-    this.pending = { text, files, session: state?.session ?? null, after: state?.branch?.at(-1)?.id };
-    this.page.changed();
-    await this.page.answering.ready;
+    // All of it as it is now: another chat may be opened before it is known who can answer.
+    const live = this.page.live();
     const { bases, tool, options } = this.page.answering;
     const more = { tool: tool.chosen, bases: bases.picked, options: options.ofNextMessage, files: files.map(({ id }) => id) };
-    const isAccepted = await (state ? this.page.turn.send(text, more) : this.#begin(text, more));
-    if (isAccepted) {
-      tool.choose(null);
-      bases.pick([]);
-    }
-    options.sendNextWith(isAccepted ? null : more.options);
+    this.pending = { text, files, session: live?.state.session ?? null, after: live?.state.branch?.at(-1)?.id };
+    this.page.changed();
+    const chat = live ? null : this.#newChat();
+    await this.page.answering.ready;
+    const isAccepted = await (live ? this.page.turn.send(text, more, live) : this.#begin(chat, text, more));
+    // What was chosen since is for the next message.
+    if (isAccepted && tool.chosen === more.tool) tool.choose(null);
+    if (isAccepted && bases.picked === more.bases) bases.pick([]);
+    if (this.pending.session === this.#open) options.sendNextWith(isAccepted ? null : more.options);
     this.pending = null;
     this.page.changed();
     return isAccepted;
@@ -59,36 +60,44 @@ export class MessageSender {
 
   /**
    * The first message creates the session, so that opening an empty page creates none, and a refused message leaves none.
-   * @param {string} text @param {MessageParts} more
+   * @param {object} chat @param {string} text @param {MessageParts} more
    */
-  async #begin(text, more) {
+  async #begin(chat, text, more) {
     const beginning = shortened(text.trim().split("\n")[0].trimEnd(), TITLE_CHARACTERS);
     /** @type {Session|null} */
     let session = null;
-    const create = async () => (session = await createSession(this.#newSession(beginning)));
+    const title = this.page.isNamedLater || "is_temporary" in chat ? "" : beginning;
+    // Those of a chat that was opened meanwhile are others: the server chooses.
+    const models = this.#open === null ? this.page.answering.models : [];
+    const create = async () => (session = await createSession({ title, models, ...chat }));
     if (!(await this.page.attempt(create))) return false;
     const started = await this.page.turn.begin(session.id, text, more);
     if (started === false) discardSession(session.id).catch(() => {});
-    else await this.#open(session, beginning, started);
+    else await this.#show(session, beginning, started);
     return Boolean(started);
   }
 
   /** @param {Session} session @param {string} beginning @param {import("../conversation/turn_actions.js").StartedTurn|null} started null: unknown */
-  async #open(session, beginning, started) {
+  async #show(session, beginning, started) {
     this.pending.session = session.id;
     this.page.created(session, beginning);
     const live = this.page.live();
-    if (started) live?.expect(started);
-    await live?.read();
+    if (live?.state.session !== session.id) return; // another chat was opened meanwhile
+    if (started) live.expect(started);
+    await live.read();
   }
 
-  /** @param {string} beginning of its first message */
-  #newSession(beginning) {
-    const { forNew, basesForNew, models, options } = this.page.answering;
+  /** The chat that is open. @returns {string|null} */
+  get #open() {
+    return this.page.live()?.state.session ?? null;
+  }
+
+  /** What the next new chat is created with, beside its title and its models. */
+  #newChat() {
+    const { forNew, basesForNew, options } = this.page.answering;
     const project = this.page.project();
     const isTemporary = !project && this.page.isTemporary();
-    const title = this.page.isNamedLater || isTemporary ? "" : beginning;
-    return { title, models, ...(isTemporary ? { is_temporary: true } : {}), ...options.ofNewChat, ...(forNew ? { agent: forNew } : {}), ...(project ? { project } : {}), ...(basesForNew.length ? { knowledge_bases: basesForNew } : {}) };
+    return { ...(isTemporary ? { is_temporary: true } : {}), ...options.ofNewChat, ...(forNew ? { agent: forNew } : {}), ...(project ? { project } : {}), ...(basesForNew.length ? { knowledge_bases: basesForNew } : {}) };
   }
 
   /** Withdraws a question while it waits for the answer above; it returns to the composer. @param {Message} question */

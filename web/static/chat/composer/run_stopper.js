@@ -36,12 +36,30 @@ export class RunStopper {
   stop(run) {
     for (const id of run ? [run] : this.running.map((answer) => answer.run)) {
       this.asked.add(id);
-      this.page.stopRun(id).then((isAccepted) => isAccepted || this.asked.delete(id));
+      this.#send(id);
     }
     this.page.changed();
   }
 
-  /** Forgets the requested stops: another chat is open, or the server rejected one. */
+  /** The socket is open again: the stops may have been lost with the one before. A repeated stop changes nothing. */
+  reconnected() {
+    const state = this.page.state();
+    if (state) for (const { run } of liveAnswers(state)) if (this.asked.has(run)) this.#send(run);
+  }
+
+  /** @param {string} run */
+  async #send(run) {
+    if (!(await this.page.stopRun(run))) this.asked.delete(run);
+  }
+
+  /** A rejected stop can be requested again. @param {any} frame of the socket; the commands that have an id are others */
+  receive({ type, id }) {
+    if (type !== "error" || id !== undefined) return;
+    this.forget();
+    this.page.changed();
+  }
+
+  /** Forgets the requested stops, when another chat is opened. */
   forget() {
     this.asked.clear();
   }

@@ -17,6 +17,7 @@ import { columnsOf, shownMessages } from "../state/columns.js";
 import { answerTo } from "../state/session_state.js";
 import { SearchMarks } from "./search_marks.js";
 import { SummaryView } from "./summary_view.js";
+import { UnsavedEdits } from "./unsaved_edits.js";
 import { PendingMessage, UserMessage } from "./user_message.js";
 
 /** @import {Pending} from "../composer/message_sender.js" */
@@ -34,13 +35,15 @@ export class Conversation {
   constructor(scroller, list, actions) {
     this.scroller = scroller;
     this.list = list;
+    this.edits = new UnsavedEdits();
     this.actions = {
       ...actions,
+      edits: this.edits,
       select: (/** @type {string} */ id) => this.#select(id),
       edit: (/** @type {Message} */ message, /** @type {string} */ text, /** @type {boolean} */ isWaiting) => this.#sendEdited(message, text, isWaiting),
     };
     this.pageActions = actions;
-    /** @type {Map<string, {element: HTMLElement, update: (shown: any) => void}>} */
+    /** @type {Map<string, {element: HTMLElement, update: (shown: any) => void, resumeEdit: () => void}>} */
     this.views = new Map();
     /** Drawn last. @type {Message[]} */
     this.branch = [];
@@ -192,6 +195,9 @@ export class Conversation {
     for (const id of this.columns.keys()) if (!questions.has(id)) this.columns.delete(id);
     const elements = this.#showNewestFirst(known, (message) => this.#rowOf(state, message));
     this.queue.show(state, (id) => this.views.get(id)?.element);
+    // Whether a question waits decides what its editor does.
+    this.edits.session = state.session;
+    for (const id of this.edits.messages) this.views.get(id)?.resumeEdit();
     const first = known.length - elements.length;
     return { elements: this.#withSummary(state, known.slice(first), elements), first };
   }

@@ -5,14 +5,16 @@ import { t } from "../i18n.js";
 
 /** The distance above the visible part at which the next page is loaded. */
 const AHEAD = "1500px";
+const RETRY_MS = 2_000;
 
 export class OlderMessages {
-  /** @param {HTMLElement} scroller @param {() => void} ask */
+  /** @param {HTMLElement} scroller @param {() => Promise<boolean>|undefined} ask resolves to false: try again later */
   constructor(scroller, ask) {
     this.scroller = scroller;
+    this.ask = ask;
     this.element = h("p", { class: "older" }, t("Earlier messages are being read…"));
     this.observer = new IntersectionObserver(
-      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && ask(),
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && this.#ask(),
       { root: scroller, rootMargin: `${AHEAD} 0px` },
     );
     /** @type {string|null} */
@@ -35,8 +37,19 @@ export class OlderMessages {
     if (first === this.first) return;
     this.first = first ?? null;
     if (!CSS.supports("overflow-anchor", "auto")) this.scroller.scrollTop += this.scroller.scrollHeight - this.height;
-    // Observing it again reports its distance again.
     this.observer.disconnect();
     if (hasOlder) this.observer.observe(this.element);
+  }
+
+  async #ask() {
+    const { first } = this;
+    if ((await this.ask()) !== false) return;
+    setTimeout(() => first === this.first && this.#observeAgain(), RETRY_MS);
+  }
+
+  /** Its distance is reported again. */
+  #observeAgain() {
+    this.observer.unobserve(this.element);
+    this.observer.observe(this.element);
   }
 }

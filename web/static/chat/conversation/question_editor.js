@@ -1,5 +1,6 @@
 /** Edits a question in place. Enter sends, Shift+Enter inserts a line break, Escape cancels. */
 
+import { isComposing } from "../elements/composition.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 
@@ -10,23 +11,30 @@ export class QuestionEditor {
   /**
    * @param {string} text
    * @param {boolean} isWaiting  for the answer above: the question is changed, not asked again
-   * @param {{send: (text: string) => Promise<boolean>, closed: () => void}} listener send resolves to: was it accepted
+   * @param {{send: (text: string) => Promise<boolean>, changed: (text: string) => void, closed: () => void}} listener send resolves to: was it accepted
+   * @param {string} [edited] what was written before
    */
-  constructor(text, isWaiting, listener) {
-    this.text = text;
+  constructor(text, isWaiting, listener, edited = text) {
     this.listener = listener;
-    this.field = h("textarea", { value: text, rows: 1, "aria-label": t("Edit your message") });
+    this.field = h("textarea", { value: edited, rows: 1, "aria-label": t("Edit your message") });
     this.send = h("button", { type: "submit", class: "primary small" }, isWaiting ? t("Save") : t("Send"));
     const cancel = h("button", { type: "button", class: "small", onclick: () => this.#close() }, t("Cancel"));
     const hint = h("span", { class: "hint" }, isWaiting ? t("It waits with its new text.") : t("The answers so far stay: you can go back to them."));
     this.element = h("form", { class: "edit", onsubmit: (/** @type {Event} */ event) => this.#submit(event) }, this.field, h("div", { class: "row" }, hint, cancel, this.send));
     this.element.addEventListener("keydown", (event) => this.#key(event));
-    this.field.addEventListener("input", () => this.#show());
+    this.field.addEventListener("input", () => this.#onInput());
+    this.#show();
   }
 
   focus() {
     this.field.focus();
-    this.field.setSelectionRange(this.text.length, this.text.length);
+    const { length } = this.field.value;
+    this.field.setSelectionRange(length, length);
+  }
+
+  #onInput() {
+    this.listener.changed(this.field.value);
+    this.#show();
   }
 
   #show() {
@@ -35,13 +43,13 @@ export class QuestionEditor {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
+    if (isComposing(event)) return;
     if (event.key === "Escape") {
       // Escape must not also stop the running answer.
       event.stopPropagation();
       this.#close();
     }
-    // isComposing: the input method handles Enter.
-    if (event.key === "Enter" && event.target === this.field && !event.shiftKey && !event.isComposing && hasKeyboard()) this.#submit(event);
+    if (event.key === "Enter" && event.target === this.field && !event.shiftKey && hasKeyboard()) this.#submit(event);
   }
 
   /** @param {Event} event */

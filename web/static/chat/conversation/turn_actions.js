@@ -8,7 +8,7 @@ import { isOnCurrentBranch } from "../state/branch_pages.js";
 
 /**
  * @typedef {object} MessageParts  what a message has beside its text
- * @property {string|null} [parent]  left out: the end of the current branch
+ * @property {string} [parent]  left out: the end of the current branch
  * @property {string[]} [files]  ids
  * @property {string|null} [tool]  that the answer has to begin with
  * @property {string[]} [bases]  ids of knowledge bases: the answer comes from these alone
@@ -35,9 +35,8 @@ export class TurnActions {
     this.unconfirmed = null;
   }
 
-  /** @param {string} text @param {MessageParts} [more] */
-  send(text, more) {
-    const live = this.page.live();
+  /** @param {string} text @param {MessageParts} [more] @param {import("../server/live_session.js").LiveSession} [live] left out: of the open chat */
+  send(text, more, live = this.page.live()) {
     return this.#attempt(async () => {
       live.expect(await this.#start(live.state.session, text, more));
       await live.read();
@@ -61,7 +60,7 @@ export class TurnActions {
   /** @param {string} session @param {string} text @param {MessageParts} [more] @returns {Promise<StartedTurn>} */
   async #start(session, text, { parent, files = [], tool = null, bases = [], context = "", options = null } = {}) {
     const placed = parent === undefined ? {} : { parent };
-    const body = { text, ...this.#models(), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}), ...(bases.length ? { knowledge_bases: bases } : {}), ...(context ? { additional_context: context } : {}), ...(options ? { options } : {}) };
+    const body = { text, ...this.#models(session), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}), ...(bases.length ? { knowledge_bases: bases } : {}), ...(context ? { additional_context: context } : {}), ...(options ? { options } : {}) };
     const key = JSON.stringify([session, body]);
     if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
     const started = await api.startTurn(session, { ...body, client_message_id: this.unconfirmed.id });
@@ -71,9 +70,8 @@ export class TurnActions {
 
   /** A message is edited by sending another one to the same parent, with the same files, knowledge bases and context. @param {Message} message @param {string} text */
   edit(message, text) {
-    const isFirst = this.page.live()?.state.branch?.[0]?.id === message.id;
     const files = (message.files ?? []).map(({ id }) => id);
-    return this.send(text, { parent: isFirst ? null : message.parent, files, bases: message.knowledge_bases, context: message.additional_context });
+    return this.send(text, { parent: message.parent, files, bases: message.knowledge_bases, context: message.additional_context });
   }
 
   /** @param {Message} question that waits for the answer above @param {string} text */
@@ -167,9 +165,10 @@ export class TurnActions {
     return output;
   }
 
-  /** Until the models are loaded, the server chooses. */
-  #models() {
-    const models = this.page.models();
+  /** Until the models are loaded, and for a chat that is not open any more, the server chooses. @param {string} [session] left out: the open one */
+  #models(session) {
+    const open = this.page.live()?.state.session;
+    const models = !open || !session || open === session ? this.page.models() : [];
     return models.length ? { models } : {};
   }
 

@@ -16,7 +16,7 @@ import { SiblingSwitch } from "./sibling_switch.js";
 /** @import {AttachedFile, Message} from "../types.js" */
 
 export class UserMessage {
-  /** @param {{select: (id: string) => void, edit: (message: Message, text: string, isWaiting: boolean) => Promise<boolean>}} actions */
+  /** @param {{select: (id: string) => void, edit: (message: Message, text: string, isWaiting: boolean) => Promise<boolean>, edits: import("./unsaved_edits.js").UnsavedEdits}} actions */
   constructor(actions) {
     this.actions = actions;
     /** @type {Message|undefined} */
@@ -67,19 +67,32 @@ export class UserMessage {
 
   /** Opens the editor, with the caret at the end. */
   edit() {
-    // As it is now: a question that is answered meanwhile must not be asked again without saying so.
-    const isWaiting = this.element.classList.contains("waiting");
-    this.editor ??= new QuestionEditor(this.message.text, isWaiting, {
-      send: (text) => this.actions.edit(this.message, text, isWaiting),
-      closed: () => this.#leaveEditing(),
-    });
-    this.text.element.hidden = this.footer.hidden = true;
-    this.element.append(this.editor.element);
-    this.element.classList.add("editing");
+    this.#openEditor();
     this.editor.focus();
   }
 
+  /** Opens the editor again that was taken away with another view of this message. */
+  resumeEdit() {
+    if (!this.editor) this.#openEditor();
+  }
+
+  #openEditor() {
+    const { edits } = this.actions;
+    const { id, text } = this.message;
+    // As it is now: a question that is answered meanwhile must not be asked again without saying so.
+    const isWaiting = this.element.classList.contains("waiting");
+    this.editor ??= new QuestionEditor(text, isWaiting, {
+      send: (edited) => this.actions.edit(this.message, edited, isWaiting),
+      changed: (edited) => edits.keep(id, edited, text),
+      closed: () => this.#leaveEditing(),
+    }, edits.read(id));
+    this.text.element.hidden = this.footer.hidden = true;
+    this.element.append(this.editor.element);
+    this.element.classList.add("editing");
+  }
+
   #leaveEditing() {
+    this.actions.edits.forget(this.message.id);
     this.editor = undefined;
     this.element.classList.remove("editing");
     this.text.element.hidden = this.footer.hidden = false;

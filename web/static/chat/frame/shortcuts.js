@@ -1,5 +1,6 @@
 /** The keys of the page: one table, by which they are handled and shown. */
 
+import { isComposing } from "../elements/composition.js";
 import { t } from "../i18n.js";
 import { sendKey } from "../settings/preferences.js";
 
@@ -132,7 +133,7 @@ function isPressed(event, keys) {
 
 /** Whether the key belongs to something else: a dialog, an input method, or, if it is a character, a field or menu. @param {KeyboardEvent} event */
 function isElsewhere(event) {
-  if (event.defaultPrevented || event.isComposing || document.querySelector("dialog:modal")) return true;
+  if (event.defaultPrevented || isComposing(event) || document.querySelector("dialog:modal")) return true;
   if (event.ctrlKey || event.metaKey) return false;
   return Boolean(/** @type {Element} */ (event.target).closest?.("input, textarea, select, [contenteditable], [role=menu]"));
 }

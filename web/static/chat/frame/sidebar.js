@@ -3,6 +3,8 @@
  * screens. The browser remembers whether the column is collapsed.
  */
 
+import { isComposing } from "../elements/composition.js";
+
 const KEPT_AS = "turnwire.sidebar";
 /** As in page.css. */
 const WIDE = "(min-width: 52rem)";
@@ -17,7 +19,7 @@ export class Sidebar {
     parts.toggle.addEventListener("click", () => this.#toggle());
     parts.close.addEventListener("click", () => this.#toggle());
     parts.backdrop.addEventListener("click", () => this.closeDrawer());
-    parts.sidebar.addEventListener("keydown", (event) => event.key === "Escape" && this.closeDrawer());
+    parts.sidebar.addEventListener("keydown", (event) => event.key === "Escape" && !isComposing(event) && this.closeDrawer());
     this.wide.addEventListener("change", () => this.closeDrawer());
     this.#show();
   }

@@ -1,6 +1,7 @@
 /** The instructions of a project, edited in place. What is not saved is kept while the page is open. */
 
 import { autosize } from "../elements/autosize.js";
+import { isComposing } from "../elements/composition.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 
@@ -72,7 +73,7 @@ export class InstructionsForm {
 
   /** Ctrl+Enter saves. @param {KeyboardEvent} event */
   #key(event) {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || isComposing(event)) return;
     event.preventDefault();
     void this.#submit();
   }

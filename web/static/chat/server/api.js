@@ -3,15 +3,21 @@
 /** @import {ChatOptions, Message, Model, Session} from "../types.js" */
 
 export class ApiError extends Error {
-  /** @param {number} status 0: no response arrived @param {string} code @param {string} message @param {{requestId?: string, field?: string, max?: number, resetsAt?: string}} [more] field: of the body; max: of a quota or a size; resetsAt: of a daily limit */
-  constructor(status, code, message, { requestId = "", field, max, resetsAt } = {}) {
+  /** @param {number} status 0: no response arrived @param {string} code @param {string} message @param {{requestId?: string, field?: string, max?: number, resetsAt?: string, retryAfterS?: number}} [more] field: of the body; max: of a quota or a size; resetsAt: of a daily limit; retryAfterS: 0 if the server does not say when to come back */
+  constructor(status, code, message, { requestId = "", field, max, resetsAt, retryAfterS = 0 } = {}) {
     super(message);
     this.field = field;
     this.requestId = requestId;
     this.max = max;
     this.resetsAt = resetsAt;
+    this.retryAfterS = retryAfterS;
     this.status = status;
     this.code = code;
+  }
+
+  /** Whether the same request may succeed later. */
+  get isTemporary() {
+    return this.status === 0 || this.status === 408 || this.status === 429 || this.status >= 500;
   }
 }
 
@@ -99,10 +105,12 @@ export async function call(method, path, body) {
   throw refusal(response, answer, requestId);
 }
 
-/** @param {{status: number, statusText: string}} response @param {any} answer its body; null: it is not JSON @param {string} requestId */
-export function refusal({ status, statusText }, answer, requestId) {
+/** @param {{status: number, statusText: string, headers?: Headers}} response @param {any} answer its body; null: it is not JSON @param {string} requestId */
+export function refusal({ status, statusText, headers }, answer, requestId) {
+  // A date, as some proxies send, is none.
+  const retryAfterS = Number(headers?.get("Retry-After")) || 0;
   const unexplained = status === 413 ? "proxy_too_large" : "unreadable";
-  return new ApiError(status, answer?.code ?? unexplained, answer?.message ?? statusText, { requestId: answer?.request_id ?? requestId, field: answer?.field, max: answer?.max ?? answer?.limit, resetsAt: answer?.resets_at });
+  return new ApiError(status, answer?.code ?? unexplained, answer?.message ?? statusText, { requestId: answer?.request_id ?? requestId, field: answer?.field, max: answer?.max ?? answer?.limit, resetsAt: answer?.resets_at, retryAfterS });
 }
 
 /** Names the request in the logs of all processes. Not randomUUID, which browsers offer over HTTPS alone. */

@@ -1,6 +1,7 @@
 /** Keeps one session's state up to date: reads it, subscribes to it, reduces what arrives, runs the effects of the reducer. */
 
 import * as api from "./api.js";
+import { RetriedCommand } from "./retried_command.js";
 import { PAGE, isConnected } from "../state/branch_pages.js";
 import { emptyState, fold, subscription } from "../state/session_state.js";
 import { turnEnds } from "../state/turn_ends.js";
@@ -37,6 +38,8 @@ export class LiveSession {
     this.isPausing = false;
     this.mustResubscribe = false;
     this.isClosed = false;
+    // While the server cannot push, what is stored is shown.
+    this.subscribing = new RetriedCommand(socket, () => subscription(this.state), () => this.read());
     // If connected, subscribe before reading, so that nothing is missed in between. Otherwise show what
     // can be read at once; the connection will do both.
     if (!this.subscribe()) this.read();
@@ -45,16 +48,18 @@ export class LiveSession {
   close() {
     this.isClosed = true;
     this.timers.forEach(clearTimeout);
+    this.subscribing.close();
     this.socket.send({ type: "unsubscribe", session: this.state.session });
   }
 
   /** Also called whenever the socket (re)connects. */
   subscribe() {
-    return this.socket.send(subscription(this.state));
+    return this.subscribing.send();
   }
 
   /** One object from the socket. @param {any} frame */
   receive(frame) {
+    this.subscribing.receive(frame);
     if (frame.type === "compression") this.compressionEvents += 1;
     this.#fold(frame);
     if (frame.type === "turn_started") this.#rereadFarAbove(frame.user_message);
@@ -96,7 +101,7 @@ export class LiveSession {
     } catch (error) {
       if (this.isClosed) return;
       this.listener.failed(error);
-      if (error.status === 0 || error.status >= 500) this.#later(READ_RETRY_MS, () => this.read());
+      if (error.isTemporary) this.#later(Math.max(READ_RETRY_MS, error.retryAfterS * 1000), () => this.read());
     }
   }
 
@@ -119,18 +124,21 @@ export class LiveSession {
     }
   }
 
-  /** Reads the page above the known messages, if there is one. */
+  /** Reads the page above the known messages, if there is one. @returns {Promise<boolean>} false: it could not be read now */
   async readOlder() {
     const { session, branch, hasOlder } = this.state;
-    if (!hasOlder || this.isReadingOlder) return;
+    if (!hasOlder || this.isReadingOlder) return true;
     this.isReadingOlder = true;
     try {
       const first = branch[0].id;
       this.#fold({ type: "older", session, first, branch: await api.readAbove(session, first, PAGE) });
+      return true;
     } catch (error) {
       if (!this.isClosed) this.listener.failed(error);
+      return this.isClosed || !error.isTemporary;
+    } finally {
+      this.isReadingOlder = false;
     }
-    this.isReadingOlder = false;
   }
 
   /** Reads the summary of the current branch, and whether a compression is in progress. @returns {Promise<void>} */

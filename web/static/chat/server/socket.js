@@ -133,8 +133,11 @@ export function requestedPause(reason) {
   return match && Math.min(Number(match[1]) * 1000, LONGEST_RETRY_MS);
 }
 
-/** Exponential back-off, half of it random, so that clients do not reconnect at the same time. @param {number} failures @param {number} chance from 0 to 1 */
-export function backOff(failures, chance) {
-  const longest = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS);
-  return longest / 2 + (chance * longest) / 2;
+/**
+ * Exponential back-off, half of it random, so that clients do not come back at the same time.
+ * @param {number} failures @param {number} chance from 0 to 1 @param {{first: number, longest: number}} [limits] ms
+ */
+export function backOff(failures, chance, { first, longest } = { first: FIRST_RETRY_MS, longest: LONGEST_RETRY_MS }) {
+  const pause = Math.min(first * 2 ** failures, longest);
+  return pause / 2 + (chance * pause) / 2;
 }

@@ -1,5 +1,6 @@
 /** A row of the session list: link, marks, menu, and the title edited in place. */
 
+import { isComposing } from "../elements/composition.js";
 import { h } from "../elements/element.js";
 import { sessionAddress } from "../frame/address.js";
 import { t } from "../i18n.js";
@@ -69,7 +70,7 @@ export class SessionRow {
     };
     field.addEventListener("keydown", (event) => {
       event.stopPropagation(); // arrows and Delete are the field's here
-      if (event.isComposing) return;
+      if (isComposing(event)) return;
       if (event.key === "Enter" || event.key === "Escape") done(event.key === "Enter", true);
     });
     field.addEventListener("blur", () => done(true, false));

@@ -1,5 +1,6 @@
 /** The search field above the list; searches titles and messages. */
 
+import { isComposing } from "../elements/composition.js";
 import { t, tn } from "../i18n.js";
 
 const PAUSE_MS = 200;
@@ -34,7 +35,7 @@ export class SessionSearch {
 
   /** @param {KeyboardEvent} event @param {() => void} toList */
   #key(event, toList) {
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     if (event.key === "ArrowDown") {
       event.preventDefault();
       toList();

@@ -55,12 +55,6 @@ export class SessionSidebar {
     this.store.learn(this.page.state()?.session ?? null);
   }
 
-  /** Called when the socket is (re)connected. @param {import("../server/socket.js").Socket} socket */
-  watch(socket) {
-    // The list is read after the reply, so that nothing is missed in between.
-    socket.send({ type: "watch_sessions" });
-  }
-
   /** One object from the socket. @param {any} frame */
   receive(frame) {
     // The open session's own events also change the list.

@@ -135,8 +135,9 @@ function foldSubscribed(state, frame) {
   const listed = new Set(runs.map((info) => info.run));
   const unknown = runs.filter((info) => !state.answers[info.run]).map(emptyAnswer);
   const next = { ...withAnswers(state, unknown), n: state.n ?? frame.n };
-  // The first subscription says nothing about what happened before it; a live run the server does not know ended.
-  const mustRead = state.n === null || liveAnswers(state).some((answer) => !listed.has(answer.run));
+  // The first subscription says nothing about what happened before it, and neither do late events of an earlier view of
+  // the session, which number the state as well; a live run the server does not know ended.
+  const mustRead = state.n === null || state.branch === null || liveAnswers(state).some((answer) => !listed.has(answer.run));
   return [next, mustRead ? ["read"] : []];
 }
 
