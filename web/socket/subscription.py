@@ -228,7 +228,7 @@ class Subscription:
     async def _send_replacement(self, feed: LogFeed) -> None:
         """Send one snapshot in place of a lost log, if the database is ahead of the cursor."""
         replacement = await in_thread(load_replacement, feed.name)
-        if replacement is not None and Cursor(replacement.attempt, replacement.seq) > feed.cursor:
+        if replacement is not None and not self._is_shown(feed, replacement):
             await self._put_replacement(feed, replacement)
 
     async def _send_end_if_lost(self, feed: LogFeed) -> None:
@@ -238,9 +238,7 @@ class Subscription:
         receive it (the end is committed first) is not replaced: the `stop` is published.
         """
         replacement = await in_thread(load_replacement, feed.name)
-        if replacement is None or not replacement.was_announced:
-            return
-        if Cursor(replacement.attempt, replacement.seq) <= feed.cursor:
+        if replacement is None or not replacement.was_announced or self._is_shown(feed, replacement):
             return
         # The `stop` may have been written since the log was read.
         newer = await read(run_log(self.session, feed.name), feed.cursor, 1)
@@ -248,6 +246,13 @@ class Subscription:
             feed.has_gap = True
         else:
             await self._put_replacement(feed, replacement)
+
+    def _is_shown(self, feed: LogFeed, replacement: LogReplacement) -> bool:
+        """Return whether the feed is as far as the database; that of an ended run, which a late event resumed, stops."""
+        is_shown = Cursor(replacement.attempt, replacement.seq) <= feed.cursor
+        if is_shown and replacement.was_announced:
+            self.feeds.stop(feed)
+        return is_shown
 
     async def _put_replacement(self, feed: LogFeed, replacement: LogReplacement) -> None:
         await self.outbox.wait_for_space()

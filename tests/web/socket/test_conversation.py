@@ -8,6 +8,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from knox.models import AuthToken
 
+from chat.events import session_events
 from chat.infrastructure.redis_client import async_redis
 from chat.infrastructure.server_waits import announce_wait, end_wait
 from chat.log.publisher import Publisher
@@ -283,6 +284,33 @@ async def test_a_silent_run_shows_that_it_lives(dial, session, publisher):
         worker = await claimed(publisher, run, session)
         await worker.say("thinking")
         assert await client.until(lambda one: one["type"] == "heartbeat") == {"type": "heartbeat", "run": run}
+
+
+async def test_a_run_whose_start_is_told_after_its_end_shows_no_more_that_it_lives(
+    dial, session, publisher, monkeypatch
+):
+    intervals = current_hub().watchdog.intervals
+    intervals.tick_s, intervals.compare_after_s = 0.05, 0.2
+    publish = session_events.publish
+
+    def lose_starts(event):
+        if event.kind != "turn_started":
+            publish(event)
+
+    async with dial() as client:
+        await client.ask(type="subscribe", session=session)
+        monkeypatch.setattr(session_events, "publish", lose_starts)
+        run = await sent(client, session)
+        worker = await claimed(publisher, run, session)
+        await worker.say("Hello")
+        await worker.end("Hello")
+        await client.until(lambda one: one["type"] == "overall_stop")
+        assert [one["type"] for one in client.seen].count("turn_started") == 1
+        [topic] = current_hub().topics.values()
+        [subscription] = topic.subscribers
+        async with asyncio.timeout(30):
+            while subscription.feeds.live:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
 
 
 async def test_a_client_that_does_not_read_is_closed_and_others_notice_nothing(dial, session, publisher):
