@@ -97,6 +97,7 @@ class AttemptCompletion:
 
         Readers have already been told what its calls ask.
         """
+        self.emitter.show_deferred()
         with suppress(StaleAttempt):
             await self.producer.flush()
         state, held = self.state, self.checkpoint.take()

@@ -167,7 +167,7 @@ class Emitter:
             is_untagged=self.is_untagged,
         )
         self._step_begins_at = len(self._passage.texts), len(self._passage.reasonings)
-        self._show_deferred()
+        self.show_deferred()
 
     def show(self, placed: Iterable[Placed]) -> None:
         """Emit packets that the blocks have built."""
@@ -230,7 +230,7 @@ class Emitter:
     def end(self) -> None:
         """Show everything but the error and `stop`, which follow when the end has been committed."""
         self.end_step()
-        self._show_deferred()
+        self.show_deferred()
         self.show(self.blocks.close())
 
     def stop(self, reason: p.StopReason, error: p.Error | None = None, finish: Finish = WHOLE) -> None:
@@ -238,7 +238,8 @@ class Emitter:
             self.show(self.blocks.error(error.code, error.message, retryable=error.retryable))
         self.show(self.blocks.stop(reason, finish))
 
-    def _show_deferred(self) -> None:
+    def show_deferred(self) -> None:
+        """Show the text that the model wrote after a call: the round is over, or waits for its user."""
         deltas, self._deferred = self._deferred.deltas, DeferredText()
         for delta in deltas:
             self.reasoning(delta.text) if isinstance(delta, Reasoning) else self.text(delta)

@@ -27,7 +27,7 @@ from tests.concurrency import run_concurrently
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import entries, live, rebuilt
-from tests.tool_fixtures import MOON, search_call, tool_responses
+from tests.tool_fixtures import MOON, search_call, streamed_call, tool_responses
 
 YES, NO = Reply(is_approved=True), Reply(is_approved=False)
 MODELS = pytest.mark.parametrize("model", ["plain", "prefilling"])
@@ -279,6 +279,23 @@ def test_what_nobody_decided_about_before_its_chat_was_deleted_holds_up_no_sweep
     restore_session(Session.with_trash.get(pk=session.pk))
     assert swept.sweep(trust_locks=True).undecided == 1
     assert [one.decision for one in approvals_of(run)] == ["stopped"]
+
+
+@MODELS
+def test_what_the_model_says_after_a_call_that_waits_is_kept(ask, deliver, upstream, session, model):
+    """Text behind a call that was shown while it was written is held back until its round is over."""
+    written = streamed_call("act", '{"what": "go', ' far"}')
+    upstream.reply({"text": "I act. "}, *written, {"text": "And so."}, times=1)
+    upstream.reply({"text": " Done."})
+    [run] = ask("Go", model, session=session)
+    assert deliver(run).result(60)
+    run.refresh_from_db()
+    assert (run.status, run.message.text) == (Status.WAITING, "I act. And so.")
+    answer(run, YES)
+    run = goes_on(run)
+    assert run.message.text == "I act. And so. Done."
+    if model == "plain":
+        assert live(run) == rebuilt(run)
 
 
 def test_waiting_does_not_count_against_the_deadline(waiting):
