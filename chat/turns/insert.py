@@ -128,12 +128,20 @@ class TurnInsert:
             has_picked_bases=self.turn.knowledge_bases is not None,
             models=None if self.named_models is None else list(self.named_models),
             payload=Jsonb(payload),
+            planned_at=self.turn.created_at,
         )
         return SessionEvent.recorded(stored, "turn_started", payload) if stored else None
 
 
 # Every change of a branch's end, or of the turn that a reply waits for, records an event of the session.
 _IF_UNCHANGED = "WHERE EXISTS (SELECT FROM session)"
+# Times of the rows count from the database's clock: those of web hosts differ, but claims compare deadlines with it, and
+# siblings are ordered by time.
+_SINCE_PLANNED = "(STATEMENT_TIMESTAMP() - %(planned_at)s::timestamptz)"
+_CREATED_AT = f"created_at + {_SINCE_PLANNED}"
+_MESSAGES = insertion(ChatMessage, "messages", sent_at=f"sent_at + {_SINCE_PLANNED}")
+_TURNS = insertion(Turn, "turns", created_at=_CREATED_AT)
+_RUNS = insertion(Run, "runs", created_at=_CREATED_AT, deadline=f"deadline + {_SINCE_PLANNED}")
 # Plan: primary keys, one_daily_use_per_user_and_day.
 _STORE = Statement(
     f"""
@@ -146,9 +154,9 @@ _STORE = Statement(
             seen_event = latest_event + 1, -- a user who sends a message has seen the answers above it
             models = COALESCE(%(models)s::varchar[], models), has_picked_bases = has_picked_bases OR %(has_picked_bases)s
         FROM counted WHERE id = %(session)s RETURNING chat_session.*
-    ), message AS ({insertion(ChatMessage, "messages")} {_IF_UNCHANGED}),
-    turn AS ({insertion(Turn, "turns")} {_IF_UNCHANGED}),
-    run AS ({insertion(Run, "runs")} {_IF_UNCHANGED}),
+    ), message AS ({_MESSAGES} {_IF_UNCHANGED}),
+    turn AS ({_TURNS} {_IF_UNCHANGED}),
+    run AS ({_RUNS} {_IF_UNCHANGED}),
     shown AS (
         UPDATE chat_chatmessage SET latest_child_id = %(latest_child)s::uuid {_IF_UNCHANGED} AND id = %(parent)s::uuid
     ), event AS (

@@ -219,12 +219,16 @@ def _json_columns(kind: type[Any]) -> list[int]:
     return [column for column, hint in enumerate(get_type_hints(kind).values()) if hint is JSONText]
 
 
-def insertion(model: type[models.Model], parameter: str) -> str:
-    """Return an INSERT of the rows() passed as `parameter`; columns with a default only in the database are omitted."""
-    listed = ", ".join(field.column for field in _written(model))
+def insertion(model: type[models.Model], parameter: str, **computed: str) -> str:
+    """Return an INSERT of the rows() passed as `parameter`; columns with a default only in the database are omitted.
+
+    computed: expressions by column, in which column names are the values in rows().
+    """
+    columns = [field.column for field in _written(model)]
+    listed, values = ", ".join(columns), ", ".join(computed.get(column, column) for column in columns)
     table = model._meta.db_table  # noqa: SLF001  Django's documented model API
     return (
-        f"INSERT INTO {table} ({listed}) SELECT {listed} "  # noqa: S608  names from the models alone
+        f"INSERT INTO {table} ({listed}) SELECT {values} "  # noqa: S608  names from the models alone
         f"FROM jsonb_populate_recordset(NULL::{table}, %({parameter})s::jsonb)"
     )
 

@@ -1,8 +1,11 @@
 """Sends, edits, regenerations, and the selection of branches."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from chat.log.stream import event_log, read_now
@@ -61,6 +64,27 @@ class TestSending:
         assert "untrusted" in run.dynamic_context
         assert factories.message_texts(client, session)[0] == "Hello"
         assert factories.finish_run(str(run.pk)).dynamic_context == ""
+
+    def test_times_count_from_the_clock_of_the_database(
+        self, client: APIClient, session: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The clock of a web host that was suspended is behind; its answers would be late at once."""
+        now = timezone.now
+        monkeypatch.setattr(timezone, "now", lambda: now() - timedelta(hours=1))
+        started = factories.complete_turn(client, session)
+        client.post(f"/api/messages/{started['user_message']}/regenerations/", {}, format="json")
+        monkeypatch.undo()
+        first, second = Run.objects.order_by("created_at")
+        assert str(first.pk) == started["runs"][0]["id"]
+        for run in (first, second):
+            assert run.deadline - timedelta(seconds=settings.RUN_DEADLINE_S) == run.created_at
+            for at in (
+                run.created_at,
+                run.message.sent_at,
+                run.turn.created_at,
+                run.turn.user_message.sent_at,
+            ):
+                assert abs(now() - at) < timedelta(minutes=5)
 
 
 class TestAdmission:
