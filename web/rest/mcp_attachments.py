@@ -66,8 +66,8 @@ class McpResourcesView(StrictAPIView):
         """Request that a resource is read once and stored as a file of the user.
         `mcp-requests/{mcp_request}/` has the outcome.
         """
-        uri = self.body(McpResourceBody)["uri"]
-        begun = attach_resource(current_user(request), get_enabled_server(server), uri)
+        found = get_enabled_server(server)
+        begun = attach_resource(current_user(request), found, self.body(McpResourceBody)["uri"])
         return Response(present_mcp_request(begun), status.HTTP_202_ACCEPTED)
 
 
@@ -77,10 +77,9 @@ class McpPromptsView(StrictAPIView):
     @documented("mcp_prompts_fill", body=McpPromptBody, answer=McpRequestAnswer, statuses=(202,))
     def post(self, request: Request, server: str) -> Response:
         """Request that a server fills in a prompt. `mcp-requests/{mcp_request}/` has the text afterwards."""
+        found = get_enabled_server(server)
         body = self.body(McpPromptBody)
-        begun = fill_prompt(
-            current_user(request), get_enabled_server(server), body["name"], body["arguments"]
-        )
+        begun = fill_prompt(current_user(request), found, body["name"], body["arguments"])
         return Response(present_mcp_request(begun), status.HTTP_202_ACCEPTED)
 
 
