@@ -11,9 +11,9 @@ from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.call_ids import with_accepted_ids
 from llm_worker.request.model_message import LanguageModelInput, Message
 from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.failure_codes import is_refusal
 from llm_worker.upstream.model_request import Model, Request
 
-_REFUSALS: Final = frozenset({400, 404, 422, 501, None})
 # Member of a request -> the trait of a server that refuses it. Options that a user chose are never left out silently.
 _BY_MEMBER: Final = {
     "max_tokens": dialect.MAX_COMPLETION_TOKENS,
@@ -29,10 +29,6 @@ _OTHER_NAME: Final = re.compile(
 )
 # Between the system prompt and the first question, for servers without a system role.
 _SEPARATOR: Final = "\n\n"
-_SYSTEM_ROLE: Final = re.compile(
-    r"(?:system|developer)\W.{0,60}(?:not support|unsupported|not allowed|not enabled|not permitted)"
-    r"|(?:not support|unsupported).{0,60}\W(?:system|developer)\b"
-)
 
 
 def request_body(request: Request, *, is_streamed: bool) -> dict[str, Any]:
@@ -60,8 +56,8 @@ def request_body(request: Request, *, is_streamed: bool) -> dict[str, Any]:
 
 
 def refused_trait(failure: ModelFailed, body: Mapping[str, Any]) -> str:
-    """Return the trait of a server that refuses a member or role of this request; empty if the failure names none."""
-    if failure.code != "upstream_rejected" or failure.status not in _REFUSALS:
+    """Return the trait of a server that refuses a member of this request; empty if the failure names none."""
+    if not is_refusal(failure.code, failure.status):
         return ""
     said = f"{failure.upstream_code} {failure.detail}".lower()
     for member, trait in _BY_MEMBER.items():
@@ -69,8 +65,7 @@ def refused_trait(failure: ModelFailed, body: Mapping[str, Any]) -> str:
         is_ours = member not in _CHOSEN_BY_USERS or not body["stream"]
         if is_ours and member in body and re.search(rf"(?<![a-z_]){member}(?![a-z_])", said):
             return trait if member != "max_tokens" or _OTHER_NAME.search(said) else ""
-    has_system = any(message["role"] == "system" for message in body["messages"])
-    return dialect.NO_SYSTEM_ROLE if has_system and _SYSTEM_ROLE.search(said) else ""
+    return ""
 
 
 def _tool_members(request: Request) -> dict[str, Any]:
