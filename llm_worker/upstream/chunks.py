@@ -77,8 +77,8 @@ def parse_chunk(data: bytes, *, has_answer: bool = False) -> list[Parsed]:
     deltas: list[Parsed] = []
     for choice in chunk.choices or ():
         said = choice.delta
-        # A whole answer in one event, or members that are kept unchanged; not while text is written.
-        if said is None or (not said.content and _has_kept(data)):
+        # A whole answer in one event, or members that are kept unchanged; not while text alone is written.
+        if said is None or ((said.tool_calls or not said.content) and _has_kept(data)):
             return read_object(_object(data), has_answer=has_answer)
         _append_deltas(said, deltas)
         if choice.finish_reason:

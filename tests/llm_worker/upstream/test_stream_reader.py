@@ -234,6 +234,13 @@ def test_a_message_after_reasoning_alone_is_the_answer() -> None:
     assert shown(deltas) == ("Hi", "hm")
 
 
+def test_the_members_of_a_call_beside_text_are_kept() -> None:
+    signed = {"extra_content": {"google": {"thought_signature": "s1g"}}}
+    call = {"index": 0, "id": "a", "function": {"name": "act", "arguments": "{}"}} | signed
+    deltas, _ = read(events(said(content="Let me see.", tool_calls=[call]), STOP))
+    assert [delta.members for delta in deltas if isinstance(delta, ToolCallDelta)] == [signed]
+
+
 @pytest.mark.parametrize("cut", [1, 40])
 @pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"\n \n"])
 def test_a_completion_instead_of_a_stream_is_the_answer(cut: int, before: bytes) -> None:
