@@ -8,7 +8,7 @@ from llm_worker.request.alternation import alternate_roles
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.failure_codes import is_refusal
 from llm_worker.upstream.model_request import Request
-from llm_worker.upstream.unstored_traits import ALTERNATING_ROLES
+from llm_worker.upstream.unstored_traits import ALTERNATING_ROLES, REASONING_CONTENT
 
 _SYSTEM_ROLE: Final = re.compile(
     r"(?:system|developer)\W.{0,60}(?:not support|unsupported|not allowed|not enabled|not permitted)"
@@ -18,14 +18,20 @@ _SYSTEM_ROLE: Final = re.compile(
 _ORDER_OF_ROLES: Final = re.compile(
     r"roles must alternate|unexpected role '\w+' after role|expected last role"
 )
+# DeepSeek; Kimi and gateways.
+_MISSES_REASONING: Final = re.compile(
+    r"reasoning_content.{0,80}(?:passed back|missing)|missing.{0,5}reasoning_content"
+)
 
 
 def refused_form(failure: ModelFailed, request: Request) -> str:
-    """Return the trait of a server that refuses the roles of these messages; empty if the failure names none."""
+    """Return the trait of a server that refuses the form of these messages; empty if the failure names none."""
     if not is_refusal(failure.code, failure.status):
         return ""
     said = f"{failure.upstream_code} {failure.detail}".lower()
     if _ORDER_OF_ROLES.search(said) and alternate_roles(request.messages) != list(request.messages):
         return ALTERNATING_ROLES
-    has_system = any(message.role == "system" for message in request.messages)
-    return dialect.NO_SYSTEM_ROLE if has_system and _SYSTEM_ROLE.search(said) else ""
+    roles = {message.role for message in request.messages}
+    if "assistant" in roles and _MISSES_REASONING.search(said):
+        return REASONING_CONTENT
+    return dialect.NO_SYSTEM_ROLE if "system" in roles and _SYSTEM_ROLE.search(said) else ""

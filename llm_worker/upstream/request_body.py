@@ -7,12 +7,13 @@ from typing import Any, Final
 
 from chat.transcript import dialect
 from chat.transcript.run_options import api_members
-from llm_worker.request.api_messages import to_api_messages
+from llm_worker.request.api_messages import to_api_messages, with_reasoning
 from llm_worker.request.call_ids import with_accepted_ids
 from llm_worker.request.model_message import LanguageModelInput, Message
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.failure_codes import is_refusal
 from llm_worker.upstream.model_request import Model, Request
+from llm_worker.upstream.unstored_traits import REASONING_CONTENT
 
 # Member of a request -> the trait of a server that refuses it. Options that a user chose are never left out silently.
 _BY_MEMBER: Final = {
@@ -33,12 +34,9 @@ _SEPARATOR: Final = "\n\n"
 
 def request_body(request: Request, *, is_streamed: bool) -> dict[str, Any]:
     model = request.model
-    messages = request.sent_messages
-    if dialect.NO_SYSTEM_ROLE in model.dialect:
-        messages = _without_system_role(messages)
     body: dict[str, Any] = {
         "model": model.name,
-        "messages": to_api_messages(with_accepted_ids(messages, model.dialect)),
+        "messages": _accepted_messages(request),
         "stream": is_streamed,
     }
     if is_streamed and dialect.NO_STREAM_OPTIONS not in model.dialect:
@@ -66,6 +64,15 @@ def refused_trait(failure: ModelFailed, body: Mapping[str, Any]) -> str:
         if is_ours and member in body and re.search(rf"(?<![a-z_]){member}(?![a-z_])", said):
             return trait if member != "max_tokens" or _OTHER_NAME.search(said) else ""
     return ""
+
+
+def _accepted_messages(request: Request) -> list[dict[str, Any]]:
+    """Return the messages in the form that the server accepts, as far as that is known."""
+    traits, messages = request.model.dialect, request.sent_messages
+    if dialect.NO_SYSTEM_ROLE in traits:
+        messages = _without_system_role(messages)
+    accepted = to_api_messages(with_accepted_ids(messages, traits))
+    return with_reasoning(accepted) if REASONING_CONTENT in traits else accepted
 
 
 def _tool_members(request: Request) -> dict[str, Any]:

@@ -6,4 +6,5 @@ A constraint of the database lists the traits that rows store (chat.transcript.d
 from typing import Final
 
 ALTERNATING_ROLES: Final = "alternating_roles"  # as Model.requires_alternating_roles
-UNSTORED: Final = frozenset({ALTERNATING_ROLES})
+REASONING_CONTENT: Final = "reasoning_content"  # each message of the assistant has one
+UNSTORED: Final = frozenset({ALTERNATING_ROLES, REASONING_CONTENT})

@@ -119,6 +119,43 @@ async def test_a_server_that_stays_with_its_refusal_is_not_asked_for_ever(
     )
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The `reasoning_content` in the thinking mode must be passed back to the API.",
+        "thinking is enabled but reasoning_content is missing in assistant tool call message at index 7",
+        "Missing `reasoning_content` field in the assistant message at message index 2",
+    ],
+)
+async def test_a_server_that_misses_reasoning_gets_it_in_each_answer_from_then_on(models, upstream, said):
+    upstream.reply(refusal(400, said, "invalid_request_error"), times=1)
+    upstream.reply({"text": "Noon."})
+    own = {"reasoning_content": "I need the time"}
+    elsewhere = {"reasoning": "Under another name"}
+    messages = [
+        Message("U", "Why?"), Message("A", "Because."), Message("U", "When?"),
+        replace(CALLED, members=own), Message("TR", "Done.", tool_call_id="call_1"),
+        replace(CALLED, members=elsewhere), Message("TR", "Done.", tool_call_id="call_1"),
+    ]  # fmt: skip
+    assert len(await roles_sent(models, upstream, messages)) == 2
+    refused, accepted = (
+        [one for one in received.messages if one["role"] == "assistant"] for received in upstream.requests
+    )
+    assert [one.get("reasoning_content") for one in refused] == [None, "I need the time", None]
+    reasoning = [" ", "I need the time", "Under another name"]
+    assert [one["reasoning_content"] for one in accepted] == reasoning
+    assert len(await roles_sent(models, upstream, messages)) == 1
+    others = [one for one in upstream.requests[1].messages if one["role"] != "assistant"]
+    assert (len(others), [one for one in others if "reasoning_content" in one]) == (4, [])
+
+
+async def test_reasoning_that_is_missed_in_a_first_question_is_not_made_up(models, upstream):
+    upstream.reply(refusal(400, "reasoning_content is missing"))
+    with pytest.raises(ModelFailed):
+        await roles_sent(models, upstream, ASKED)
+    assert len(upstream.requests) == 1
+
+
 async def test_the_column_of_the_model_spares_the_refusal(models, upstream):
     model = replace(Model("scripted", upstream.base_url), requires_alternating_roles=True)
     async for _ in models.stream(Request(model, ASKED)):
