@@ -33,12 +33,16 @@ class KeptMembers:
 
     def give(self) -> SentMembers | None:
         """Return the members that were kept, and forget them; None if there are none."""
-        name, members = self._reasoning_name, self._members
+        name, members = self._reasoning_name, whole_members(self._members)
         self._reasoning_name, self._members = "", {}
-        for member, value in members.items():
-            if isinstance(value, list):
-                members[member] = _whole_parts(value)
         return SentMembers(name, members) if name or members else None
+
+
+def whole_members(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members with the pieces in their lists joined; whole members are returned equal."""
+    return {
+        name: _whole_parts(value) if isinstance(value, list) else value for name, value in members.items()
+    }
 
 
 @dataclass

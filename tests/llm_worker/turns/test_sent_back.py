@@ -73,6 +73,16 @@ def test_members_of_a_call_and_of_the_message_go_back_unchanged(answered):
     assert set(elsewhere["tool_calls"][0]) == {"id", "type", "function"}
 
 
+def test_pieces_that_an_earlier_version_stored_go_back_whole(answered):
+    steps = [{"delta": {"content": "", "reasoning": "hm", "reasoning_details": [one]}} for one in PIECES]
+    answered(*steps, CALL)
+    call = ToolCall.objects.get()
+    call.sent_back["members"] = {"reasoning_details": PIECES}
+    call.save()
+    [later] = calling(answered())
+    assert later["reasoning_details"] == [BLOCK]
+
+
 def thinking(text, **more):
     return {"type": "thinking", "thinking": [{"type": "text", "text": text}], **more}
 

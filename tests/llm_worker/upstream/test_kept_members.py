@@ -80,6 +80,7 @@ def kept(*chunks, name="reasoning_details"):
 def test_pieces_are_joined_by_type_and_index_up_to_the_signature(pieces, parts):
     assert kept(*([piece] for piece in pieces)) == parts
     assert kept(pieces) == parts
+    assert kept(parts) == parts
 
 
 def test_a_long_block_goes_back_once_and_not_in_ten_thousand_pieces():
