@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from chat.transcript.finish import Finish
 from chat.transcript.tokens import count_tokens
 from compression.history_chunks import WindowTooSmall, next_pass
 from compression.prompt import Frame, repeats_request
@@ -101,7 +102,7 @@ def _accept(completion: Completion) -> str:
     text = clean(without_reasoning(completion.text)).strip()
     if completion.finish_reason == "refusal":
         raise ModelFailed("model_refusal", "the model sent a refusal")
-    if completion.finish_reason != "stop":
+    if Finish(completion.finish_reason).is_cut:
         raise SummaryRejected("truncated")
     if not text:
         raise SummaryRejected("empty")

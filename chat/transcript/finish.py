@@ -15,6 +15,8 @@ CUT: Final = (LENGTH, FILTERED, *RUN_LIMITS)
 # for Turnwire: from a server they count as LENGTH.
 _NAMES: Final = {
     **{name: name for name in ("stop", "tool_calls", "function_call", "refusal", FILTERED, LENGTH)},
+    # TGI, Cohere, Anthropic and gateways before them
+    **dict.fromkeys(("eos", "eos_token", "end_turn", "stop_sequence", "complete", "end"), "stop"),
     **dict.fromkeys(("max_tokens", "model_length", "max_output_tokens", "context_window_exceeded"), LENGTH),
     **dict.fromkeys(("model_context_window_exceeded", "max_length", "context_length_exceeded"), LENGTH),
     **dict.fromkeys(RUN_LIMITS, LENGTH),

@@ -184,6 +184,8 @@ class Attempt:
         await run_llm_loop(brief, self._deps(brief, allowance), self._emitter)
         if self._state.has_untagged_thinking:
             await self._services.dialects.remember(brief.model, frozenset({UNTAGGED_THINKING}))
+        elif self._state.has_marked_reasoning:
+            await self._services.dialects.forget(brief.model, UNTAGGED_THINKING)
 
     async def _show_saved_answer(self) -> None:
         """Open the log with a snapshot of what earlier attempts saved."""

@@ -24,6 +24,15 @@ class DialectMemory:
         except DatabaseError as error:
             logger.warning("what was learned of %r is not stored: %s", model, error)
 
+    async def forget(self, model: Model, trait: str) -> None:
+        """Remove a trait that the model's server no longer has. Best effort, as remember()."""
+        if model.row is None or trait not in model.dialect:
+            return
+        try:
+            await self._database.call(_forget, model.row, model.source, trait)
+        except DatabaseError as error:
+            logger.warning("%r is still said to have %s: %s", model, trait, error)
+
     async def note_redirect(self, model: Model, target: str) -> None:
         """Store where a server redirects to. Best effort, as remember(). target: empty if the server answers itself."""
         if model.row is None:
@@ -32,3 +41,10 @@ class DialectMemory:
             await self._database.call(ModelConfig.note_redirect, model.row, model.source, target)
         except DatabaseError as error:
             logger.warning("where %r redirects to is not stored: %s", model, error)
+
+
+def _forget(pk: int, source: str, trait: str) -> None:
+    row = ModelConfig.objects.filter(pk=pk).first()
+    if row is not None and trait in row.dialect_at(source):
+        known = sorted(set(row.dialect) - {trait})
+        ModelConfig.objects.filter(pk=pk).update(dialect=known)

@@ -17,6 +17,7 @@ from chat.transcript.entries import Block, BlockKind, Call, Entry, EntryRole, Ro
 from llm_worker.loading.branch_summaries import ModelWindow, find_summary
 from llm_worker.loading.summary_coverage import load_summary_coverage
 from llm_worker.request.summary_choice import BranchSummary
+from llm_worker.upstream.kept_members import whole_members
 
 _LEAF = "%(leaf)s"
 _OF_RUN = """(
@@ -249,9 +250,15 @@ def _rounds(answers: Sequence[UUID], *, sees_images: bool) -> Mapping[UUID, tupl
             for row in rows
         )
         first = rows[0]
-        sent_back = SentBack(**json.loads(first.sent_back)) if first.sent_back else None
+        sent_back = _sent_back(first.sent_back) if first.sent_back else None
         rounds[message].append(Round(calls, first.text_before, first.reasoning, sent_back))
     return {message: tuple(each) for message, each in rounds.items()}
+
+
+def _sent_back(stored: str) -> SentBack:
+    sent_back = SentBack(**json.loads(stored))
+    # Rows of version 0.2.0 hold the pieces in which the members were streamed.
+    return replace(sent_back, members=whole_members(sent_back.members))
 
 
 def _blocks(questions: Sequence[UUID]) -> tuple[Mapping[UUID, tuple[Block, ...]], tuple[str, list[int]]]:

@@ -179,6 +179,10 @@ class Emitter:
         self._emit(self._pipeline.text(text))
 
     def reasoning(self, text: str) -> None:
+        """Show a piece of what the server itself marks as reasoning."""
+        if self.is_untagged and text:
+            self.is_untagged = False
+            self.state.outermost.has_marked_reasoning = True
         self._show_reasoning(self._pipeline.reasoning(text))
 
     def call(self, fragment: CallFragment) -> DeltaSink:

@@ -57,6 +57,8 @@ class RunState:
     has_called: bool = False  # any tool, whatever its result
     # Whether text was shown that is saved as reasoning.
     has_untagged_thinking: bool = False
+    # Whether the server has marked reasoning whose tags its model was said to omit.
+    has_marked_reasoning: bool = False
     outer: RunState | None = None
 
     def open_passage(self) -> Passage:

@@ -71,7 +71,8 @@ async def run_llm_step(
     previewable: the names of tools whose calls may be shown while they are being written.  use: filled in at the end.
     """
     use = use or InferenceUse()
-    parts = _Parts(_Metadata(), CallPreviewer(new_call_id, previewable), ResponseLog())
+    offered = [tool["function"]["name"] for tool in request.tools]
+    parts = _Parts(_Metadata(), CallPreviewer(new_call_id, previewable, offered), ResponseLog())
     metadata, calls = parts.metadata, parts.calls
     try:
         async with aclosing(models.stream(request)) as answer:

@@ -1,14 +1,30 @@
 """Converts messages to the dicts of the chat completions API; the only place that builds them. Pure."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 
 from chat.transcript.entries import Call
 from llm_worker.request.model_message import LanguageModelInput, Message, arguments_json
+
+# The member under which most servers give reasoning, and want it back.
+REASONING: Final = "reasoning_content"
+# Of a message without reasoning, for servers that demand some: they refuse an empty text, too.
+NO_REASONING: Final = " "
 
 
 def to_api_messages(messages: LanguageModelInput) -> list[dict[str, Any]]:
     """Convert the messages, in the same order. The content is a plain string unless images are attached."""
     return [_wire(message) for message in messages]
+
+
+def with_reasoning(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the messages of the API with a reasoning_content in each of the assistant."""
+    return [
+        {REASONING: message.get("reasoning") or NO_REASONING, **message}
+        if message["role"] == "assistant"
+        else message
+        for message in messages
+    ]
 
 
 def _wire(message: Message) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """Assembles tool calls from streamed deltas, and tolerates servers that deviate from the format. Pure.
 
-Does not know which tools exist and does not validate arguments against their schema.
+Knows tools by name only, and does not validate arguments against their schema.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +14,7 @@ from llm_worker.stream.sanitiser import Sanitiser, clean
 from llm_worker.upstream.deltas import NO_INDEX, ToolCallDelta
 
 NAME_CHARACTERS: Final = 64
+_NAMESPACE: Final = "functions."
 # Any other id is replaced: it is sent with every later request, also to servers that accept no other characters. The
 # server that gave the call another id is sent that one again (request/call_ids.py).
 _OWN_ID: Final = re.compile(rf"[a-zA-Z0-9_-]{{1,{ID_CHARACTERS}}}")
@@ -68,9 +69,12 @@ class _Call:
 class CallAssembler:
     """Assembles the calls of one inference. Every call gets a unique id, whatever the server sent."""
 
-    def __init__(self, new_id: Callable[[], str]) -> None:
-        """Start without calls. `new_id`: for calls whose id is missing, taken, or not accepted by all servers."""
+    def __init__(self, new_id: Callable[[], str], offered: Collection[str] = ()) -> None:
+        """Start without calls. `new_id`: for calls whose id is missing, taken, or not accepted by all servers.
+        `offered`: the names of the tools of the request.
+        """
         self._new_id = new_id
+        self._offered = offered
         self._calls: list[_Call] = []
         self._by_place: dict[int, _Call] = {}
         self._named = 0
@@ -80,7 +84,7 @@ class CallAssembler:
         call = self._call_of(delta)
         arguments = call.text.clean(delta.arguments)
         call.pieces.append(arguments)
-        call.name = call.name or tool_name(delta.name)
+        call.name = call.name or tool_name(delta.name, self._offered)
         if delta.members:
             call.members |= delta.members
         if call.tab is None and call.name:
@@ -100,12 +104,26 @@ class CallAssembler:
 
     def _call_of(self, delta: ToolCallDelta) -> _Call:
         known = self._by_id(delta.id) if delta.place == NO_INDEX else self._by_place.get(delta.place)
-        if known is None or _begins_another(known, delta):
+        if known is None or self._begins_another(known, delta):
             known = self._new_call(delta.id)
             self._calls.append(known)
         if delta.place != NO_INDEX:
             self._by_place[delta.place] = known
         return known
+
+    def _begins_another(self, call: _Call, delta: ToolCallDelta) -> bool:
+        """Return whether a delta at the index of `call` starts another call.
+
+        Only complete calls share an index: with another tool name, with another id, or after complete arguments. An
+        id alone is no sign: some servers send a new one with every delta.
+        """
+        if not delta.name or not call.name:
+            return False
+        if tool_name(delta.name, self._offered) != call.name:
+            return True
+        if delta.id and delta.id != call.upstream_id:
+            return True
+        return bool(delta.arguments) and any(call.pieces) and parse_arguments(call.raw) is not None
 
     def _by_id(self, upstream_id: str) -> _Call | None:
         """Return the call of this id, else the latest one: for servers that send no indexes."""
@@ -136,21 +154,16 @@ def without_cut_arguments(calls: Sequence[RequestedCall]) -> list[RequestedCall]
     ]
 
 
-def tool_name(given: str) -> str:
-    """Convert the name to OpenAI's alphabet and length, which servers accept in later requests."""
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", given.strip())[:NAME_CHARACTERS]
+def tool_name(given: str, offered: Collection[str] = ()) -> str:
+    """Convert the name to OpenAI's alphabet and length, which servers accept in later requests.
 
-
-def _begins_another(call: _Call, delta: ToolCallDelta) -> bool:
-    """Return whether a delta at the index of `call` starts another call.
-
-    Only complete calls share an index: with another tool name, with another id, or after complete arguments. An id
-    alone is no sign: some servers send a new one with every delta.
+    Servers of gpt-oss leave parts of its format in the name: `act<|channel|>commentary`, `functions.act`.
     """
-    if not delta.name or not call.name:
-        return False
-    if tool_name(delta.name) != call.name:
-        return True
-    if delta.id and delta.id != call.upstream_id:
-        return True
-    return bool(delta.arguments) and any(call.pieces) and parse_arguments(call.raw) is not None
+    given = given.strip()
+    name = _in_alphabet(given.partition("<|")[0].strip() or given)
+    short = _in_alphabet(given.partition("<|")[0].removeprefix(_NAMESPACE).strip())
+    return short if short in offered and name not in offered else name
+
+
+def _in_alphabet(name: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:NAME_CHARACTERS]

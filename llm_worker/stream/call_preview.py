@@ -13,9 +13,13 @@ from llm_worker.upstream.deltas import ToolCallDelta
 class CallPreviewer:
     """Assembles the calls of one inference, and selects the fragments to show early."""
 
-    def __init__(self, new_id: Callable[[], str], previewable: Collection[str]) -> None:
-        """Start without calls. `previewable`: the names of tools whose calls may be shown before they are complete."""
-        self._assembler = CallAssembler(new_id)
+    def __init__(
+        self, new_id: Callable[[], str], previewable: Collection[str], offered: Collection[str] = ()
+    ) -> None:
+        """Start without calls. `previewable`: the names of tools whose calls may be shown before they are complete.
+        `offered`: those of all tools of the request.
+        """
+        self._assembler = CallAssembler(new_id, offered)
         self._previewable = previewable
         self.has_new_deltas = False  # since the latest next_fragment()
         self._first: CallFragment | None = None

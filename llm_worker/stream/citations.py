@@ -1,5 +1,6 @@
 """Citations in a streamed answer: `[1]`, `[[1]]`, `【1】` and `[1, 2]` become links to the turn's documents. Pure.
 
+gpt-oss writes a part of a document behind the number, `【1†source】` or `【1†L3-L7】`, which is left out.
 Code is left unchanged. What may be the beginning of a citation is held back until the following text decides.
 """
 
@@ -23,9 +24,15 @@ LONGEST_TARGET: Final = 2048
 # if nothing else follows. Beyond that, the numbers are removed.
 LONGEST_INVISIBLE_START: Final = 2000
 
-_NUMBERS = rf"(?=[0-9, ]{{1,{LONGEST_MARKER}}}[\]】]) *[0-9]{{1,9}}(?: *, *[0-9]{{1,9}})* *"
-_MARKER = re.compile(rf"\[\[{_NUMBERS}\]\]|\[{_NUMBERS}\]|【{_NUMBERS}】")
-_MARKER_BEGINS = re.compile(rf"(?:\[\[?|【)[0-9, ]{{0,{LONGEST_MARKER}}}\]?")
+# Behind the numbers in `【1†source】`.
+_PART = r"†[^】\n]{0,40}"
+_COMMAS = ",\uff0c\u3001"  # the full-width one, and that between the items of a list
+_LIST = rf" *[0-9]{{1,9}}(?: *[{_COMMAS}] *[0-9]{{1,9}})* *"
+_NUMBERS = rf"(?=[0-9{_COMMAS} ]{{1,{LONGEST_MARKER}}}[\]】†]){_LIST}"
+_MARKER = re.compile(rf"\[\[{_NUMBERS}\]\]|\[{_NUMBERS}\]|【{_NUMBERS}(?:{_PART})?】")
+_MARKER_BEGINS = re.compile(
+    rf"\[\[?[0-9{_COMMAS} ]{{0,{LONGEST_MARKER}}}\]?|【[0-9{_COMMAS} ]{{0,{LONGEST_MARKER}}}(?:{_PART})?"
+)
 # The target that models copy from earlier links: replaced, or the link would be shown twice.
 _TARGET = re.compile(rf'\([^\s()]{{0,{LONGEST_TARGET}}}(?: "[^"\n]{{0,{LONGEST_TARGET}}}")?\)')
 _TARGET_BEGINS = re.compile(
@@ -120,7 +127,7 @@ class Citations:
         yield _unchanged(text[at:])
 
     def _cite(self, marker: str, target: str) -> _Segment:
-        numbers = [int(number) for number in re.findall("[0-9]+", marker)]
+        numbers = [int(number) for number in re.findall("[0-9]+", marker.partition("†")[0])]
         known = [self._documents[number] for number in numbers if number in self._documents]
         if target and not marker.startswith("[[") and len(known) < len(numbers):
             return _unchanged(marker + target)  # an ordinary link whose text is a number

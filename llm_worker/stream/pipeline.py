@@ -48,7 +48,12 @@ class AnswerPipeline:
         return self._read(pieces) if self._text_calls or self._has_documents else pieces
 
     def reasoning(self, raw: str) -> str:
-        """Return the text that may be shown after one more piece of what the server itself marks as reasoning."""
+        """Return the text that may be shown after one more piece of what the server itself marks as reasoning.
+        Such a server leaves no tags in the text, which is then held back no longer.
+        """
+        if self._is_untagged and raw:
+            self._is_untagged = False
+            self._think.expect_tags()
         return self._reasoning.clean(raw)
 
     def flush(self) -> Iterator[Output]:

@@ -42,6 +42,10 @@ class ThinkSplitter:
         self._held = ""
         self._has_thought = False
 
+    def expect_tags(self) -> None:
+        """Note that the model omits no opening tag: text that was held back for this reason is text."""
+        self._is_untagged = False
+
     def feed(self, text: str) -> Iterable[str | Reasoning]:
         """Return the pieces that are decided by now; they must be consumed before the next call."""
         return (text,) if self._state == "answering" else self._split(text)
@@ -58,6 +62,9 @@ class ThinkSplitter:
             yield from self._begin()
         if self._state == "undecided" and (closing := _CLOSING.search(self._held)):
             self._state, self._close = "thinking", closing[0]
+        if self._state == "undecided" and not self._is_untagged:
+            self._state = "answering"
+            yield self._take(len(self._held))
         if self._state == "thinking":
             yield from self._think()
         if self._state == "after":

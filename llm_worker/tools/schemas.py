@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from llm_worker.request.parameter_schema import accepted_schema
 from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.tools.tool import Tool
 
@@ -17,7 +18,7 @@ def tool_schemas(tools: Sequence[Tool]) -> list[dict[str, Any]]:
             "function": {
                 "name": tool.name,
                 "description": tool.description,
-                "parameters": dict(tool.parameters),
+                "parameters": accepted_schema(tool.parameters),
             },
         }
         for tool in sorted(tools, key=lambda tool: tool.name)

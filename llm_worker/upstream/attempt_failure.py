@@ -13,6 +13,9 @@ from llm_worker.upstream.redirects import REDIRECTS_TO, address_of
 RETRIED_STATUSES: Final = frozenset({429, 500, 502, 503, 529})
 # With a longer Retry-After the run fails at once: the user is told that the server is busy.
 LONGEST_RETRY_AFTER_S: Final = 30.0
+RETRIES: Final = 2
+# Codes of a server that could not read the calls of its model, which mostly writes others when it is asked again (Groq).
+ASKED_ONCE_MORE: Final = frozenset({"tool_use_failed"})
 
 
 @dataclass
@@ -22,6 +25,12 @@ class AttemptFailed(Exception):
     failure: ModelFailed
     is_retryable: bool = False
     retry_after_s: float | None = None
+
+    def may_be_retried(self, retries_left: int) -> bool:
+        """Return whether another attempt is made. retries_left: 0 once something was received."""
+        if self.failure.upstream_code in ASKED_ONCE_MORE:
+            return retries_left == RETRIES
+        return retries_left > 0 and self.is_retryable
 
     def wait_s(self, otherwise_s: float) -> float:
         if self.retry_after_s is not None:

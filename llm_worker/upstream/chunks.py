@@ -63,20 +63,23 @@ class _Chunk(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Chunk).decode
 
 
-def parse_chunk(data: bytes) -> list[Parsed]:
-    """Parse one chunk into deltas. Raises ModelFailed if it is not a JSON object, or reports nothing but an error."""
+def parse_chunk(data: bytes, *, has_answer: bool = False) -> list[Parsed]:
+    """Parse one chunk into deltas. Raises ModelFailed if it is not a JSON object, or reports nothing but an error.
+
+    has_answer: as read_object().
+    """
     try:
         chunk = _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return read_object(_object(data))
+        return read_object(_object(data), has_answer=has_answer)
     if chunk.error or chunk.object == "error":
-        return read_object(_object(data))
+        return read_object(_object(data), has_answer=has_answer)
     deltas: list[Parsed] = []
     for choice in chunk.choices or ():
         said = choice.delta
-        # A whole answer in one event, or members that are kept unchanged; not while text is written.
-        if said is None or (not said.content and _has_kept(data)):
-            return read_object(_object(data))
+        # A whole answer in one event, or members that are kept unchanged; not while text alone is written.
+        if said is None or ((said.tool_calls or not said.content) and _has_kept(data)):
+            return read_object(_object(data), has_answer=has_answer)
         _append_deltas(said, deltas)
         if choice.finish_reason:
             deltas.append(Finished(choice.finish_reason))
@@ -87,12 +90,15 @@ def parse_chunk(data: bytes) -> list[Parsed]:
     return deltas if deltas or chunk.choices is not None else [Skipped(("chunk",), data)]
 
 
-def read_object(chunk: Mapping[str, Any], otherwise: str = "upstream_interrupted") -> list[Parsed]:
+def read_object(
+    chunk: Mapping[str, Any], otherwise: str = "upstream_interrupted", *, has_answer: bool = False
+) -> list[Parsed]:
     """Return the deltas of a chunk, or of a completion, whatever its members are. Raises as parse_chunk().
 
-    otherwise: the code of an error whose text does not identify it.
+    otherwise: the code of an error whose text does not identify it.  has_answer: text or calls came before; a message
+    that repeats them is not read again.
     """
-    deltas = read_members(chunk)
+    deltas = read_members(chunk, has_answer=has_answer)
     if chunk.get("error") or chunk.get("object") == "error":
         failure = reported_failure(json.dumps(chunk), otherwise)
         if not deltas:

@@ -27,6 +27,8 @@ BY_STATUS: Final = {
 }
 # Statuses that say that the server is too busy; 529 is Anthropic's.
 OVERLOADED: Final = frozenset({503, 529})
+# Statuses with which servers refuse a form of the request; 500 comes from their chat templates.
+REFUSALS: Final = frozenset({NO_STATUS, 400, 404, 422, 500, 501})
 
 
 class _Rule(NamedTuple):
@@ -105,6 +107,11 @@ _RULES: Final = (
         "context_too_long", {NO_STATUS, 400, 413, 422, 500},
         *(words for _, words in TOO_LONG),
     ),
+    # The chat template refuses the messages: not an outage, whatever the status.
+    _rule(
+        "upstream_rejected", {NO_STATUS, 500},
+        "jinja", "raise_exception", r"\broles? must\b", r"\brole not supported",
+    ),
     _rule(
         "model_not_found", {NO_STATUS, 400, 403, 422},
         "model_not_found", "deploymentnotfound", r"\bmodel\b.{0,200}(?:not exist|not found)",
@@ -132,6 +139,11 @@ def classify_reported(report: ErrorReport, otherwise: str) -> str:
     if status is not None and (status < 500 or status in OVERLOADED | BY_STATUS.keys()):
         return classify_status(status, report)
     return _by_rule(_RULES + _STATUSLESS, NO_STATUS, report) or otherwise
+
+
+def is_refusal(code: str, status: int | None) -> bool:
+    """Return whether a failure may say which form of the request the server does not accept."""
+    return code == "upstream_rejected" and status in REFUSALS
 
 
 def _by_rule(rules: tuple[_Rule, ...], status: int | None, report: ErrorReport) -> str:

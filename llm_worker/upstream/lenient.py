@@ -45,11 +45,16 @@ class _Members:
     skipped: list[str] = field(default_factory=list)
 
 
-def read_members(chunk: Mapping[str, Any]) -> list[Parsed]:
-    """Return all that a chunk or a completion holds but its error; the names of skipped members come last."""
+def read_members(chunk: Mapping[str, Any], *, has_answer: bool = False) -> list[Parsed]:
+    """Return all that a chunk or a completion holds but its error; the names of skipped members come last.
+
+    has_answer: deltas of the answer came before; a message then repeats them, and only its end counts.
+    """
     read = _Members()
     for choice in _objects(chunk.get("choices"), "choices", read):
-        _read_choice(choice, read)
+        if not (has_answer and choice.get("message") and not choice.get("delta")):
+            _read_said_of(choice, read)
+        _read_end(choice, read)
     usage = read_usage(chunk.get("usage"))
     if usage is not None:
         read.deltas.append(usage)
@@ -58,7 +63,7 @@ def read_members(chunk: Mapping[str, Any]) -> list[Parsed]:
     return [*read.deltas, Skipped(tuple(read.skipped))] if read.skipped else read.deltas
 
 
-def _read_choice(choice: Mapping[str, Any], read: _Members) -> None:
+def _read_said_of(choice: Mapping[str, Any], read: _Members) -> None:
     said = choice.get("delta") or choice.get("message")
     if isinstance(said, Mapping):
         _read_said(said, read)
@@ -66,6 +71,9 @@ def _read_choice(choice: Mapping[str, Any], read: _Members) -> None:
         read.skipped.append("delta")
     elif isinstance(text := choice.get("text"), str) and text:
         read.deltas.append(TextDelta(text))  # the predecessor of chat completions
+
+
+def _read_end(choice: Mapping[str, Any], read: _Members) -> None:
     reason = choice.get("finish_reason")
     if isinstance(reason, Mapping):
         reason = reason.get("type") or reason.get("reason")

@@ -16,7 +16,7 @@ import openai
 
 from chat.infrastructure import log_context
 from chat.log.flush_window import FlushWindow
-from llm_worker.upstream.attempt_failure import AttemptFailed, status_failure
+from llm_worker.upstream.attempt_failure import RETRIES, AttemptFailed, status_failure
 from llm_worker.upstream.chat_completion import Completion, parse_completion
 from llm_worker.upstream.client_pool import ClientPool, Place
 from llm_worker.upstream.deltas import Delta, ModelFailed
@@ -35,7 +35,6 @@ from llm_worker.upstream.unstreamed import MAX_COMPLETION_BYTES
 
 logger = logging.getLogger(__name__)
 
-RETRIES = 2
 FIRST_RETRY_S = 0.5
 # Logged for a request whose sender no longer waits.
 CANCELLED = "cancelled"
@@ -153,7 +152,7 @@ class LanguageModels:
         if request.is_protected:
             failure = ModelFailed(failure.code)  # the server may quote what it was sent
         is_final = failure.code == TIMEOUT and not request.retries_timeouts
-        if is_final or not retries_left or not failed.is_retryable:
+        if is_final or not failed.may_be_retried(retries_left):
             raise failure from None  # the causes may quote what was redacted
         logger.info("%r failed and is asked again: %s", request.model, failure)
         return failed.wait_s(self._first_retry_s * 2.0 ** (RETRIES - retries_left))

@@ -9,6 +9,7 @@ from chat.transcript.run_options import RunOptions
 from llm_worker.request.alternation import alternate_roles
 from llm_worker.request.model_message import LanguageModelInput
 from llm_worker.upstream.redaction import redact
+from llm_worker.upstream.unstored_traits import ALTERNATING_ROLES
 
 ToolChoice = Literal["auto", "none", "required"]
 
@@ -34,7 +35,7 @@ class Model:
     requires_alternating_roles: bool = False
     # Requests that its server takes at once; None: any number.
     max_requests: int | None = None
-    # Traits of its server (chat.transcript.dialect).
+    # Traits of its server (chat.transcript.dialect, unstored_traits).
     dialect: frozenset[str] = frozenset()
     # Where its server redirected the latest request to, according to its row.
     redirects_to: str = ""
@@ -90,5 +91,5 @@ class Request:
     @property
     def sent_messages(self) -> LanguageModelInput:
         """The messages as this model's server accepts them."""
-        is_strict = self.model.requires_alternating_roles
+        is_strict = self.model.requires_alternating_roles or ALTERNATING_ROLES in self.model.dialect
         return alternate_roles(self.messages) if is_strict else self.messages

@@ -7,13 +7,14 @@ from typing import Any, Final
 
 from chat.transcript import dialect
 from chat.transcript.run_options import api_members
-from llm_worker.request.api_messages import to_api_messages
+from llm_worker.request.api_messages import to_api_messages, with_reasoning
 from llm_worker.request.call_ids import with_accepted_ids
 from llm_worker.request.model_message import LanguageModelInput, Message
 from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.failure_codes import is_refusal
 from llm_worker.upstream.model_request import Model, Request
+from llm_worker.upstream.unstored_traits import REASONING_CONTENT
 
-_REFUSALS: Final = frozenset({400, 404, 422, 501, None})
 # Member of a request -> the trait of a server that refuses it. Options that a user chose are never left out silently.
 _BY_MEMBER: Final = {
     "max_tokens": dialect.MAX_COMPLETION_TOKENS,
@@ -29,20 +30,13 @@ _OTHER_NAME: Final = re.compile(
 )
 # Between the system prompt and the first question, for servers without a system role.
 _SEPARATOR: Final = "\n\n"
-_SYSTEM_ROLE: Final = re.compile(
-    r"(?:system|developer)\W.{0,60}(?:not support|unsupported|not allowed|not enabled|not permitted)"
-    r"|(?:not support|unsupported).{0,60}\W(?:system|developer)\b"
-)
 
 
 def request_body(request: Request, *, is_streamed: bool) -> dict[str, Any]:
     model = request.model
-    messages = request.sent_messages
-    if dialect.NO_SYSTEM_ROLE in model.dialect:
-        messages = _without_system_role(messages)
     body: dict[str, Any] = {
         "model": model.name,
-        "messages": to_api_messages(with_accepted_ids(messages, model.dialect)),
+        "messages": _accepted_messages(request),
         "stream": is_streamed,
     }
     if is_streamed and dialect.NO_STREAM_OPTIONS not in model.dialect:
@@ -60,8 +54,8 @@ def request_body(request: Request, *, is_streamed: bool) -> dict[str, Any]:
 
 
 def refused_trait(failure: ModelFailed, body: Mapping[str, Any]) -> str:
-    """Return the trait of a server that refuses a member or role of this request; empty if the failure names none."""
-    if failure.code != "upstream_rejected" or failure.status not in _REFUSALS:
+    """Return the trait of a server that refuses a member of this request; empty if the failure names none."""
+    if not is_refusal(failure.code, failure.status):
         return ""
     said = f"{failure.upstream_code} {failure.detail}".lower()
     for member, trait in _BY_MEMBER.items():
@@ -69,8 +63,16 @@ def refused_trait(failure: ModelFailed, body: Mapping[str, Any]) -> str:
         is_ours = member not in _CHOSEN_BY_USERS or not body["stream"]
         if is_ours and member in body and re.search(rf"(?<![a-z_]){member}(?![a-z_])", said):
             return trait if member != "max_tokens" or _OTHER_NAME.search(said) else ""
-    has_system = any(message["role"] == "system" for message in body["messages"])
-    return dialect.NO_SYSTEM_ROLE if has_system and _SYSTEM_ROLE.search(said) else ""
+    return ""
+
+
+def _accepted_messages(request: Request) -> list[dict[str, Any]]:
+    """Return the messages in the form that the server accepts, as far as that is known."""
+    traits, messages = request.model.dialect, request.sent_messages
+    if dialect.NO_SYSTEM_ROLE in traits:
+        messages = _without_system_role(messages)
+    accepted = to_api_messages(with_accepted_ids(messages, traits))
+    return with_reasoning(accepted) if REASONING_CONTENT in traits else accepted
 
 
 def _tool_members(request: Request) -> dict[str, Any]:

@@ -35,6 +35,7 @@ _MAX_BLANKS: Final = 4_096
 _FIRST_BYTES: Final = 1_000
 _BOM: Final = b"\xef\xbb\xbf"
 _BRACE: Final = ord("{")
+_DELTA: Final = b'"delta"'
 
 
 class StreamReader:
@@ -57,6 +58,8 @@ class StreamReader:
         # The latest event that was passed over, and the number of chunks before it.
         self._unread = b"", 0
         self._has_calls = False
+        self._has_answer = False  # text or calls
+        self._has_deltas = False
         self._kept = KeptMembers()
         self._is_cut = False  # the bytes ended before the answer
 
@@ -81,7 +84,9 @@ class StreamReader:
         for event in events:
             try:
                 if event[0] == _BRACE:
-                    for delta in parse_chunk(event):
+                    # A server that streams messages sends no deltas; each of its messages adds something.
+                    self._has_deltas = self._has_deltas or _DELTA in event
+                    for delta in parse_chunk(event, has_answer=self._has_answer and self._has_deltas):
                         self._add(deltas, delta)
                     self.chunks += 1
                 elif self._take_odd(event, deltas):
@@ -182,6 +187,7 @@ class StreamReader:
     def _add(self, deltas: list[Delta], delta: Parsed) -> None:
         if isinstance(delta, TEXT_DELTAS):
             self.has_spoken = True
+            self._has_answer |= isinstance(delta, TextDelta)
             latest = deltas[-1] if deltas else None
             if (
                 isinstance(latest, TEXT_DELTAS)
@@ -191,7 +197,9 @@ class StreamReader:
                 deltas[-1] = type(delta)(latest.text + delta.text)
                 return
         elif isinstance(delta, ToolCallDelta):
-            self.has_spoken = self._has_calls = True  # calls are shown while they are written
+            self.has_spoken = self._has_answer = self._has_calls = (
+                True  # calls are shown while they are written
+            )
         elif isinstance(delta, Kept | Skipped | Broken):
             self._take_rare(delta)
             return

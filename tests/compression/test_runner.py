@@ -121,6 +121,12 @@ def test_a_later_summary_goes_on_from_the_one_before(talk, runner, upstream):
             [{"text": "<think>long thoughts</think>"}], "refused", "empty", id="nothing but thoughts"
         ),
         pytest.param([{"text": SUMMARY}, {"finish": "length"}], "refused", "truncated", id="a truncated one"),
+        pytest.param(
+            [{"text": SUMMARY}, {"finish": "content_filter"}], "refused", "truncated", id="a filtered one"
+        ),
+        pytest.param(
+            [{"text": SUMMARY}, {"finish": "error"}], "failed", "upstream_interrupted", id="a broken one"
+        ),
         pytest.param([{"text": ECHO}], "refused", "echo", id="the request's own words"),
         pytest.param([{"text": WORD * 2000}], "refused", "too_long", id="longer than its source"),
         pytest.param([{"text": WORD * 1500}], "refused", "small_gain", id="hardly shorter"),
@@ -146,6 +152,14 @@ def test_without_an_acceptable_summary_nothing_is_written(talk, runner, upstream
 def test_thoughts_before_a_summary_are_not_part_of_it(talk, runner, upstream):
     talk.turns(6)
     upstream.reply({"text": f"<think>Well.</think>\n\n{SUMMARY}\n"}, stream=False)
+    runner.run(str(talk.ask("a6").pk))
+    assert [summary.text for summary in talk.summaries()] == [SUMMARY]
+
+
+@pytest.mark.parametrize("reason", ["eos", "EOS_TOKEN", "end_turn", "mumbled", "", None])
+def test_a_whole_summary_is_accepted_whatever_its_server_calls_the_end(talk, runner, upstream, reason):
+    talk.turns(6)
+    upstream.reply({"text": SUMMARY}, {"finish": reason}, stream=False)
     runner.run(str(talk.ask("a6").pk))
     assert [summary.text for summary in talk.summaries()] == [SUMMARY]
 

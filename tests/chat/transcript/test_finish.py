@@ -16,7 +16,13 @@ pytestmark = pytest.mark.pure
         ({"tool_calls"}, "tool_calls"),
         ({"MAX_TOKENS"}, "length"),
         ({"model_length"}, "length"),
-        ({"eos"}, "eos"),
+        ({"mumbled"}, "mumbled"),
+        ({"eos"}, "stop"),
+        ({"EOS_TOKEN"}, "stop"),
+        ({"end_turn"}, "stop"),
+        ({"stop_sequence"}, "stop"),
+        ({"COMPLETE"}, "stop"),
+        ({"end"}, "stop"),
         ({"STOP"}, "stop"),
         ({"max_output_tokens"}, "length"),
         ({"model_context_window_exceeded"}, "length"),
@@ -37,7 +43,7 @@ def test_the_reason_has_one_name_and_the_weightiest_counts(given: set[str], reas
 
 def test_only_an_incomplete_answer_has_a_sentence() -> None:
     told = {reason: Finish(reason, tokens).sentence for reason, tokens in [("length", 4096), ("stop", None),
-            ("content_filter", None), ("tool_calls", None), ("eos", None), ("", None)]}  # fmt: skip
+            ("content_filter", None), ("tool_calls", None), ("mumbled", None), ("", None)]}  # fmt: skip
     assert {reason for reason, sentence in told.items() if sentence} == {"length", "content_filter"}
     assert told["length"] == "Stopped at 4,096 tokens."
     assert told["content_filter"] == "Cut by the provider's filter."

@@ -21,7 +21,7 @@ NO = NO_INDEX
 def assembled(deltas):
     """(the calls, what was shown of each tab)"""
     numbers = count(1)
-    assembler = CallAssembler(lambda: f"own_{next(numbers)}")
+    assembler = CallAssembler(lambda: f"own_{next(numbers)}", ["find", "time"])
     shown = {}
     for delta in deltas:
         if piece := assembler.feed(ToolCallDelta(*delta)):
@@ -104,6 +104,20 @@ def seen(calls):
         ),
         pytest.param(
             [(0, "a", " web search.now! ", "{}")], ["a web_search_now_ {}"], id="a name to send back"
+        ),
+        pytest.param(
+            [(0, "a", "find<|channel|>commentary", "{"), (0, "", "find<|channel|>json", "}")],
+            ["a find {}"],
+            id="the format of gpt-oss behind the name",
+        ),
+        pytest.param(
+            [
+                (0, "a", "functions.find", "{}"),
+                (1, "b", "functions.other<|x|>", "{}"),
+                (2, "c", "<|x|>", "{}"),
+            ],
+            ["a find {}", "b functions_other {}", "c __x__ {}"],
+            id="the namespace of gpt-oss before it",
         ),
         pytest.param(
             [(0, "a", "find", "\x00{\ud83d")], ["a find \ufffd{"], id="characters that cannot be stored"

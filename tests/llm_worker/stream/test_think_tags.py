@@ -49,6 +49,14 @@ def test_such_a_model_may_also_write_the_tag_or_not_think_at_all() -> None:
     assert split("Close it with `</think>`.", untagged=True) == ("", "Close it with `</think>`.")
 
 
+def test_text_is_held_back_no_longer_once_tags_are_expected() -> None:
+    splitter = ThinkSplitter(is_untagged=True)
+    assert list(splitter.feed("The ")) == []
+    splitter.expect_tags()
+    assert list(splitter.feed("answer ")) == ["The answer "]
+    assert list(splitter.feed("streams.")) == ["streams."]
+
+
 @pytest.mark.parametrize(
     ("text", "answer"),
     [

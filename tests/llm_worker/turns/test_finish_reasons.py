@@ -58,10 +58,11 @@ def everywhere(run):
         ([{"finish": "length"}, COUNTED], ("length", 4096), ("length", 4096)),
         ([{"finish": "content_filter"}], ("content_filter", None), ("content_filter", None)),
         ([{"finish": "tool_calls"}], ("tool_calls", None), (None, None)),
-        ([{"finish": "eos_token"}], ("eos_token", None), (None, None)),
+        ([{"finish": "eos_token"}], ("stop", None), (None, None)),
+        ([{"finish": "mumbled"}], ("mumbled", None), (None, None)),
         ([{"finish": ""}], ("", None), (None, None)),
     ],
-    ids=["stop", "length", "content_filter", "tool_calls", "unknown", "missing"],
+    ids=["stop", "length", "content_filter", "tool_calls", "another name", "unknown", "missing"],
 )
 def test_only_a_cut_answer_is_reported_as_incomplete(answered, steps, stored, shown):
     run = answered({"text": "The Moon pulls"}, *steps)

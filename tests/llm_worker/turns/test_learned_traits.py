@@ -177,6 +177,31 @@ def test_of_a_model_that_omits_the_opening_tag_later_answers_are_split(answered,
     assert (answer.text, answer.reasoning) == ("The answer", "So the user asks.\n")
 
 
+def test_once_the_server_marks_reasoning_itself_the_text_streams_and_the_trait_is_forgotten(
+    ask, deliver, upstream
+):
+    model = ModelConfig.objects.create(
+        name="scripted", base_url=upstream.base_url, dialect=["no_temperature", "untagged_thinking"]
+    )
+    upstream.reply({"reasoning": "So the user asks."}, {"text": "The answer"}, {"wait": "read"})
+    [run] = ask("Why?")
+    done = deliver(run)
+    wait_for_text(upstream, run, len("The answer"))
+    upstream.release("read")
+    done.result(60)
+    seen = ended(run, Status.COMPLETED, text="The answer")
+    assert seen.reasoning == "So the user asks."
+    model.refresh_from_db()
+    assert model.dialect == ["no_temperature"]
+
+
+def test_the_trait_stays_while_the_server_marks_no_reasoning(answered, upstream):
+    ModelConfig.objects.update(dialect=["untagged_thinking"])
+    upstream.reply({"text": "The answer"})
+    answered()
+    assert ModelConfig.objects.get().dialect == ["untagged_thinking"]
+
+
 def ids_of(body):
     """The ids of calls, which are those of their responses."""
     called = [call["id"] for message in body["messages"] for call in message.get("tool_calls", ())]

@@ -11,7 +11,10 @@ from tests.llm_worker.outcomes import ended
 
 CALL = {"call": {"name": "current_time", "arguments": {}}}
 SIGNATURE = {"google": {"thought_signature": "c2lnbmF0dXJl"}}
-DETAILS = [{"type": "reasoning.text", "text": "hm", "signature": "s1g"}]
+# As OpenRouter streams a block of Claude, and as it wants it back.
+PIECE = {"type": "reasoning.text", "format": "anthropic-claude-v1", "index": 0}
+PIECES = [PIECE | {"text": "Let"}, PIECE | {"text": " me compute"}, PIECE | {"signature": "s1g"}]
+BLOCK = PIECE | {"text": "Let me compute", "signature": "s1g"}
 
 
 @pytest.fixture
@@ -58,18 +61,26 @@ def test_reasoning_before_a_call_goes_back_under_its_name_and_later_too(answered
 def test_members_of_a_call_and_of_the_message_go_back_unchanged(answered):
     call = {"index": 0, "id": "a", "type": "function", "extra_content": SIGNATURE}
     call["function"] = {"name": "current_time", "arguments": "{}"}
-    pieces = (
-        {"delta": {"content": "", "reasoning": "hm", "reasoning_details": [one]}} for one in DETAILS * 2
-    )
+    pieces = [{"delta": {"content": "", "reasoning": "hm", "reasoning_details": [one]}} for one in PIECES]
     messages = answered(*pieces, {"delta": {"tool_calls": [call]}}, {"finish": "tool_calls"})
     [sent] = calling(messages)
     assert sent["tool_calls"][0]["extra_content"] == SIGNATURE
-    assert (sent["reasoning"], sent["reasoning_details"]) == ("hmhm", DETAILS * 2)
+    assert (sent["reasoning"], sent["reasoning_details"]) == ("hm" * 3, [BLOCK])
     [later] = calling(answered())
     assert later == sent
     [elsewhere] = calling(answered(model="another"))
     assert set(elsewhere) == {"role", "content", "tool_calls"}
     assert set(elsewhere["tool_calls"][0]) == {"id", "type", "function"}
+
+
+def test_pieces_that_an_earlier_version_stored_go_back_whole(answered):
+    steps = [{"delta": {"content": "", "reasoning": "hm", "reasoning_details": [one]}} for one in PIECES]
+    answered(*steps, CALL)
+    call = ToolCall.objects.get()
+    call.sent_back["members"] = {"reasoning_details": PIECES}
+    call.save()
+    [later] = calling(answered())
+    assert later["reasoning_details"] == [BLOCK]
 
 
 def thinking(text, **more):

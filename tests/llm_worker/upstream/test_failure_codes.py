@@ -80,6 +80,10 @@ RESPONSES = [
     ("upstream_rejected", 400, openai("Unrecognized request argument supplied: foo")),
     ("upstream_rejected", 422, {"detail": [{"type": "missing", "loc": ["body", "messages"], "msg": "Field required"}]}),
     ("upstream_rejected", 400, ""),
+    # A template that refuses the messages is no outage
+    ("upstream_rejected", 500, {"error": {"code": 500, "message": "Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...", "type": "server_error"}}),
+    ("upstream_rejected", 500, openai("System role not supported at row 1, column 45", 500, "server_error")),
+    ("context_too_long", 500, openai("the request exceeds the available context size (jinja template)", 500)),
 ]  # fmt: skip
 
 

@@ -17,6 +17,9 @@ from tests.upstream import Upstream
 
 QUESTION = [Message("S", "Be brief."), Message("U", "Why?")]
 ANSWER = {"text": "Because."}
+MISREAD = {
+    "error": {"message": "Failed to call a function. Please adjust your prompt.", "code": "tool_use_failed"}
+}
 
 
 @pytest.fixture
@@ -151,6 +154,8 @@ async def test_connections_are_reused(models, upstream):
             {"status": 429, "body": {"error": {"code": "1113", "message": "Insufficient balance. Please recharge."}}},
             "upstream_quota", 1, id="429 of an empty account",
         ),
+        pytest.param({"status": 400, "body": MISREAD}, "upstream_rejected", 2, id="calls that Groq cannot read"),
+        pytest.param({"chunk": MISREAD}, "upstream_interrupted", 2, id="the same in the stream"),
         pytest.param({"status": 529}, "upstream_unavailable", 3, id="529"),
         pytest.param({"status": 408}, "upstream_timeout", 1, id="408"),
         pytest.param({"status": 429}, "upstream_rate_limited", 3, id="429"),
@@ -216,6 +221,12 @@ async def test_failures_after_the_first_chunk_are_not_retried(models, upstream, 
 )
 async def test_a_transient_failure_is_retried(models, upstream, step):
     upstream.reply(step, times=2)
+    upstream.reply(ANSWER)
+    assert (await answer(models, request(upstream)))[0] == TextDelta("Because.")
+
+
+async def test_a_server_that_cannot_read_the_calls_of_its_model_is_asked_once_more(models, upstream):
+    upstream.reply({"status": 400, "body": MISREAD}, times=1)
     upstream.reply(ANSWER)
     assert (await answer(models, request(upstream)))[0] == TextDelta("Because.")
 

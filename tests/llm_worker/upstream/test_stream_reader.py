@@ -204,6 +204,43 @@ WHOLE = {
 }  # fmt: skip
 
 
+def test_a_message_that_repeats_what_was_streamed_ends_the_answer_and_adds_nothing() -> None:
+    call = {"index": 0, "id": "a", "function": {"name": "act", "arguments": "{}"}}
+    streamed = said(reasoning_content="hm"), said(content="The whole answer"), said(tool_calls=[call])
+    for message in (WHOLE, {"choices": [WHOLE["choices"][0] | {"delta": None}], "usage": WHOLE["usage"]}):  # type: ignore[index,operator]
+        deltas, reader = read(events(*streamed, message, b"data: [DONE]\n\n"))
+        assert (reader.failure, deltas) == (
+            None,
+            [
+                ReasoningDelta("hm"),
+                TextDelta("The whole answer"),
+                ToolCallDelta(0, "a", "act", "{}"),
+                Finished("tool_calls"),
+                TokenUsage(3, 1),
+            ],
+        )
+    broken = {"choices": [{"message": {"content": "The whole"}, "finish_reason": "error"}]}
+    _, reader = read(events(*streamed, broken))
+    assert reader.failure is not None
+
+
+def test_messages_instead_of_deltas_all_count() -> None:
+    deltas, _ = read(events(*({"choices": [{"message": {"content": text}}]} for text in ("The ", "answer"))))
+    assert shown(deltas)[0] == "The answer"
+
+
+def test_a_message_after_reasoning_alone_is_the_answer() -> None:
+    deltas, _ = read(events(said(reasoning_content="hm"), {"choices": [{"message": {"content": "Hi"}}]}))
+    assert shown(deltas) == ("Hi", "hm")
+
+
+def test_the_members_of_a_call_beside_text_are_kept() -> None:
+    signed = {"extra_content": {"google": {"thought_signature": "s1g"}}}
+    call = {"index": 0, "id": "a", "function": {"name": "act", "arguments": "{}"}} | signed
+    deltas, _ = read(events(said(content="Let me see.", tool_calls=[call]), STOP))
+    assert [delta.members for delta in deltas if isinstance(delta, ToolCallDelta)] == [signed]
+
+
 @pytest.mark.parametrize("cut", [1, 40])
 @pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"\n \n"])
 def test_a_completion_instead_of_a_stream_is_the_answer(cut: int, before: bytes) -> None:

@@ -1,0 +1,151 @@
+"""Rewrites the schemas of tools for model servers, which refuse a request for one schema that they do not accept. Pure.
+
+OpenAI, Azure and LM Studio demand an object with `properties` and without combinations at the top, and `items` in each
+array. What is sent may allow more than the schema of the tool, against which calls are validated.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from typing import Any, Final
+
+Schema = Mapping[str, Any]
+
+# Deeper schemas are sent as they are.
+_MAX_DEPTH: Final = 32
+# Of combinations inside of combinations at the top.
+_MAX_COMBINATIONS: Final = 4
+_MAX_DESCRIPTION: Final = 500
+# Keywords whose value is a schema, a list of schemas, or schemas by name.
+_SCHEMAS: Final = frozenset({"items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames"})  # fmt: skip
+_LISTS: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+_NAMED: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_CHOICES: Final = ("anyOf", "oneOf")
+_REFUSED_AT_THE_TOP: Final = (*_CHOICES, "allOf", "$ref", "not", "enum")
+
+
+def accepted_schema(parameters: Schema) -> dict[str, Any]:
+    """Return the schema of a tool's arguments as model servers accept it."""
+    top = _Combinations(parameters).flat(parameters)
+    whole = {**top, "type": "object", "properties": _mapping(top.get("properties"))}
+    return dict(_with_items(whole, _MAX_DEPTH))
+
+
+def _with_items(schema: Any, depth: int) -> Any:
+    """Return the schema with `items` in each array; schemas that need none of it are returned unchanged."""
+    if not isinstance(schema, Mapping) or not depth:
+        return schema
+    changed: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in _SCHEMAS or keyword in _LISTS or keyword in _NAMED:
+            written = _inside(keyword, value, depth - 1)
+            if written is not value:
+                changed[keyword] = written
+    kind = schema.get("type")
+    if "items" not in schema and (kind == "array" or (isinstance(kind, list) and "array" in kind)):
+        changed["items"] = {}
+    return {**schema, **changed} if changed else schema
+
+
+def _inside(keyword: str, value: Any, depth: int) -> Any:
+    if isinstance(value, list):
+        written = [_with_items(each, depth) for each in value]
+        return written if any(new is not old for new, old in zip(written, value, strict=True)) else value
+    if keyword in _NAMED and isinstance(value, Mapping):
+        changed = {name: new for name, old in value.items() if (new := _with_items(old, depth)) is not old}
+        return {**value, **changed} if changed else value
+    return _with_items(value, depth)
+
+
+class _Combinations:
+    """Takes the combinations of a schema apart. Follows each reference once, so that the work is bounded."""
+
+    def __init__(self, root: Schema) -> None:
+        self._root = root
+        self._followed: set[str] = set()
+
+    def flat(self, schema: Schema, depth: int = _MAX_COMBINATIONS) -> dict[str, Any]:
+        """Return the schema with the properties of what it combines, and without the combinations themselves."""
+        own = {keyword: value for keyword, value in schema.items() if keyword not in _REFUSED_AT_THE_TOP}
+        if len(own) == len(schema) or not depth:
+            return own
+        parts = [self.flat(part, depth - 1) for part in self._parts(schema)]
+        for keyword in _CHOICES:
+            choices = [self.flat(choice, depth - 1) for choice in _objects(schema.get(keyword))]
+            parts += [_one_of(choices)] if choices else []
+        return reduce(_both, parts, own)
+
+    def _parts(self, schema: Schema) -> Iterator[Schema]:
+        """Yield the schemas that all hold, besides the schema's own keywords."""
+        yield from _objects(schema.get("allOf"))
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference not in self._followed:
+            self._followed.add(reference)
+            yield _target(reference, self._root)
+
+
+def _one_of(choices: Sequence[Schema]) -> dict[str, Any]:
+    """Join schemas of objects of which one holds."""
+    first, *others = choices
+    joined = reduce(_either, others, dict(first))
+    return {**joined, **_described(choices)}
+
+
+def _described(choices: Sequence[Schema]) -> dict[str, str]:
+    """Return a description of the arguments of which one set is required; empty if all choices require the same."""
+    always = set(_names(choices[0])).intersection(*map(_names, choices))
+    sets = dict.fromkeys(
+        ", ".join(name for name in _names(choice) if name not in always) for choice in choices
+    )
+    if len(sets) < 2 or "" in sets:
+        return {}
+    return {"description": f"Required: {' or '.join(sets)}."[:_MAX_DESCRIPTION]}
+
+
+def _both(one: Schema, other: Schema) -> dict[str, Any]:
+    """Join two schemas of objects that both hold. Of a property in both, the first schema counts."""
+    properties = {**_mapping(other.get("properties")), **_mapping(one.get("properties"))}
+    required = list(dict.fromkeys([*_names(one), *_names(other)]))
+    said = " ".join(str(schema["description"]) for schema in (one, other) if schema.get("description"))
+    return _joined({**one, **({"description": said} if said else {})}, properties, required)
+
+
+def _either(one: Schema, other: Schema) -> dict[str, Any]:
+    """Join two schemas of objects of which one holds. A property that only one names is optional."""
+    properties = dict(_mapping(one.get("properties")))
+    for name, schema in _mapping(other.get("properties")).items():
+        known = properties.get(name, schema)
+        properties[name] = schema if known == schema else _any_of(known, schema)
+    required = [name for name in _names(one) if name in _names(other)]
+    return _joined({}, properties, required)
+
+
+def _any_of(known: Any, schema: Any) -> Any:
+    choices = known["anyOf"] if isinstance(known, Mapping) and set(known) == {"anyOf"} else [known]
+    return {"anyOf": [*choices, *([] if schema in choices else [schema])]}
+
+
+def _joined(schema: Schema, properties: Schema, required: Sequence[str]) -> dict[str, Any]:
+    # What the part that is joined says of other properties does not hold for the whole.
+    kept = {name: value for name, value in schema.items() if name not in ("required", "additionalProperties")}
+    return {**kept, "properties": properties, **({"required": required} if required else {})}
+
+
+def _target(reference: str, root: Schema) -> Schema:
+    """Return the schema in `root` that a local reference names; empty if there is none."""
+    found: Any = root
+    for name in reference.removeprefix("#/").split("/"):
+        found = _mapping(found).get(name.replace("~1", "/").replace("~0", "~"))
+    return _mapping(found)
+
+
+def _objects(value: Any) -> list[Schema]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _names(schema: Schema) -> list[str]:
+    required = schema.get("required")
+    return [name for name in required if isinstance(name, str)] if isinstance(required, list) else []

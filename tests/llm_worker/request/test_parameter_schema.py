@@ -1,0 +1,123 @@
+"""Schemas of tools are sent as model servers accept them, and allow what the tools do."""
+
+import json
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from llm_worker.request.parameter_schema import accepted_schema
+from llm_worker.tools.schemas import tool_schemas
+
+pytestmark = pytest.mark.pure
+
+TEXT = {"type": "string"}
+NUMBER = {"type": "integer"}
+LIST = {"type": "array"}
+
+
+def objects(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        pytest.param({"type": "object"}, objects(), id="no properties"),
+        pytest.param({}, objects(), id="nothing"),
+        pytest.param({"type": ["object", "null"], "properties": None}, objects(), id="other types"),
+        pytest.param(objects(a=LIST), objects(a={**LIST, "items": {}}), id="an array"),
+        pytest.param(objects(a=LIST | {"items": TEXT}), objects(a=LIST | {"items": TEXT}), id="with items"),
+        pytest.param(
+            objects(a={"type": ["array", "null"]}), objects(a={"type": ["array", "null"], "items": {}}), id="or null"
+        ),
+        pytest.param(
+            objects(a={"anyOf": [TEXT, LIST]}) | {"$defs": {"A": LIST}, "additionalProperties": LIST},
+            objects(a={"anyOf": [TEXT, LIST | {"items": {}}]})
+            | {"$defs": {"A": LIST | {"items": {}}}, "additionalProperties": LIST | {"items": {}}},
+            id="arrays anywhere",
+        ),
+        pytest.param(
+            objects(items=TEXT, type=TEXT, a={"const": LIST, "default": LIST}),
+            objects(items=TEXT, type=TEXT, a={"const": LIST, "default": LIST}),
+            id="neither names of properties nor values are schemas",
+        ),
+        pytest.param(
+            objects(a=TEXT) | {"required": ["a"], "allOf": [objects(b=LIST) | {"required": ["b"]}]},
+            objects(a=TEXT, b=LIST | {"items": {}}) | {"required": ["a", "b"]},
+            id="all of them",
+        ),
+        pytest.param(
+            {"oneOf": [objects(a=TEXT, k=TEXT) | {"required": ["a", "k"]}, objects(a=NUMBER, k=TEXT) | {"required": ["k"]}]},
+            objects(a={"anyOf": [TEXT, NUMBER]}, k=TEXT) | {"required": ["k"]},
+            id="one of them",
+        ),
+        pytest.param(
+            objects(a=TEXT, b=TEXT) | {"description": "Finds.", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+            objects(a=TEXT, b=TEXT) | {"description": "Finds. Required: a or b."},
+            id="one set of arguments",
+        ),
+        pytest.param(
+            {"$ref": "#/$defs/A~1B", "$defs": {"A/B": objects(a=TEXT)}},
+            objects(a=TEXT) | {"$defs": {"A/B": objects(a=TEXT)}},
+            id="a reference",
+        ),
+        pytest.param({"$ref": "#", "not": TEXT, "enum": [{}]}, objects(), id="a reference to itself"),
+    ],
+)  # fmt: skip
+def test_what_servers_refuse_is_written_in_another_way(given: Any, sent: Any) -> None:
+    before = deepcopy(given)
+    assert accepted_schema(given) == sent
+    assert given == before
+
+
+def test_the_request_has_the_accepted_schema_and_the_tool_keeps_its_own() -> None:
+    class Tool:
+        name, description, parameters = "act", "Acts.", {"type": "object"}
+
+    [sent] = tool_schemas([Tool()])  # type: ignore[list-item]
+    assert sent["function"]["parameters"] == objects()
+    assert Tool.parameters == {"type": "object"}
+
+
+def test_many_references_to_the_whole_are_followed_once() -> None:
+    schema = objects(a=TEXT) | {"anyOf": [{"allOf": [{"$ref": "#"}] * 500}] * 500}
+    assert accepted_schema(schema) == objects(a=TEXT)
+
+
+def test_an_array_that_is_nested_very_deep_stays_as_it_is() -> None:
+    schema: dict[str, Any] = LIST
+    for _ in range(200):
+        schema = objects(a=schema)
+    assert json.dumps(accepted_schema(schema)) == json.dumps(schema)
+
+
+parts = st.fixed_dictionaries(
+    {
+        "type": st.just("object"),
+        "properties": st.fixed_dictionaries(dict.fromkeys("abc", st.sampled_from([TEXT, NUMBER, LIST]))),
+    },
+    optional={
+        "required": st.lists(st.sampled_from("abc"), unique=True, max_size=2),
+        "additionalProperties": st.booleans(),
+    },
+)  # fmt: skip
+combined = st.recursive(
+    parts,
+    lambda inner: st.tuples(parts, st.sampled_from(["anyOf", "oneOf", "allOf"]), st.lists(inner, min_size=1, max_size=3)).map(
+        lambda drawn: drawn[0] | {drawn[1]: drawn[2]}
+    ),
+    max_leaves=5,
+)  # fmt: skip
+arguments = st.dictionaries(st.sampled_from("abc"), st.sampled_from(["text", 7, [1]]), max_size=3)
+
+
+@given(combined, arguments)
+def test_what_a_tool_accepts_the_sent_schema_allows(schema: Any, given_arguments: Any) -> None:
+    sent = accepted_schema(schema)
+    assert (sent["type"], not {"anyOf", "oneOf", "allOf"} & set(sent)) == ("object", True)
+    if Draft202012Validator(schema).is_valid(given_arguments):
+        assert Draft202012Validator(sent).is_valid(given_arguments)
