@@ -12,6 +12,8 @@ NO_SYSTEM_ROLE: Final = "no_system_role"
 UNTAGGED_THINKING: Final = "untagged_thinking"
 SHORT_CALL_IDS: Final = "short_call_ids"
 SERVER_CALL_IDS: Final = "server_call_ids"
+ALTERNATING_ROLES: Final = "alternating_roles"
+REASONING_CONTENT: Final = "reasoning_content"
 TRAITS: Final = (
     MAX_COMPLETION_TOKENS,  # sent instead of max_tokens
     NO_STREAM_OPTIONS,
@@ -22,6 +24,8 @@ TRAITS: Final = (
     UNTAGGED_THINKING,  # it omits the tag before its reasoning
     SHORT_CALL_IDS,  # ids of calls have nine letters and digits
     SERVER_CALL_IDS,  # ids of calls go back as the server gave them, however long
+    ALTERNATING_ROLES,  # as requires_alternating_roles of the model
+    REASONING_CONTENT,  # each message of the assistant has one
 )
 
 

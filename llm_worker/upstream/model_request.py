@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
-from chat.transcript.dialect import source_of
+from chat.transcript.dialect import ALTERNATING_ROLES, source_of
 from chat.transcript.run_options import RunOptions
 from llm_worker.request.alternation import alternate_roles
 from llm_worker.request.model_message import LanguageModelInput
 from llm_worker.upstream.redaction import redact
-from llm_worker.upstream.unstored_traits import ALTERNATING_ROLES
 
 ToolChoice = Literal["auto", "none", "required"]
 
@@ -35,7 +34,7 @@ class Model:
     requires_alternating_roles: bool = False
     # Requests that its server takes at once; None: any number.
     max_requests: int | None = None
-    # Traits of its server (chat.transcript.dialect, unstored_traits).
+    # Traits of its server (chat.transcript.dialect).
     dialect: frozenset[str] = frozenset()
     # Where its server redirected the latest request to, according to its row.
     redirects_to: str = ""

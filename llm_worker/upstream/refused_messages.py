@@ -8,7 +8,6 @@ from llm_worker.request.alternation import alternate_roles
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.failure_codes import is_refusal
 from llm_worker.upstream.model_request import Request
-from llm_worker.upstream.unstored_traits import ALTERNATING_ROLES, REASONING_CONTENT
 
 _SYSTEM_ROLE: Final = re.compile(
     r"(?:system|developer)\W.{0,60}(?:not support|unsupported|not allowed|not enabled|not permitted)"
@@ -30,8 +29,8 @@ def refused_form(failure: ModelFailed, request: Request) -> str:
         return ""
     said = f"{failure.upstream_code} {failure.detail}".lower()
     if _ORDER_OF_ROLES.search(said) and alternate_roles(request.messages) != list(request.messages):
-        return ALTERNATING_ROLES
+        return dialect.ALTERNATING_ROLES
     roles = {message.role for message in request.messages}
     if "assistant" in roles and _MISSES_REASONING.search(said):
-        return REASONING_CONTENT
+        return dialect.REASONING_CONTENT
     return dialect.NO_SYSTEM_ROLE if "system" in roles and _SYSTEM_ROLE.search(said) else ""

@@ -13,7 +13,6 @@ from llm_worker.request.model_message import LanguageModelInput, Message
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.failure_codes import is_refusal
 from llm_worker.upstream.model_request import Model, Request
-from llm_worker.upstream.unstored_traits import REASONING_CONTENT
 
 # Member of a request -> the trait of a server that refuses it. Options that a user chose are never left out silently.
 _BY_MEMBER: Final = {
@@ -72,7 +71,7 @@ def _accepted_messages(request: Request) -> list[dict[str, Any]]:
     if dialect.NO_SYSTEM_ROLE in traits:
         messages = _without_system_role(messages)
     accepted = to_api_messages(with_accepted_ids(messages, traits))
-    return with_reasoning(accepted) if REASONING_CONTENT in traits else accepted
+    return with_reasoning(accepted) if dialect.REASONING_CONTENT in traits else accepted
 
 
 def _tool_members(request: Request) -> dict[str, Any]:
