@@ -102,7 +102,8 @@ def _accept(completion: Completion) -> str:
     text = clean(without_reasoning(completion.text)).strip()
     if completion.finish_reason == "refusal":
         raise ModelFailed("model_refusal", "the model sent a refusal")
-    if Finish(completion.finish_reason).is_cut:
+    # Text before calls, of tools that were not offered, is no summary.
+    if Finish(completion.finish_reason).is_cut or completion.finish_reason in ("tool_calls", "function_call"):
         raise SummaryRejected("truncated")
     if not text:
         raise SummaryRejected("empty")

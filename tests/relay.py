@@ -22,6 +22,7 @@ class Relay:
         self.commands.set()
         self.replies.set()
         self._frozen: list[asyncio.Event] = []
+        self.connections = 0
 
     @property
     def url(self) -> str:
@@ -34,12 +35,22 @@ class Relay:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
-    def freeze(self) -> None:
-        """Hold back all replies on the present connections, as a peer that hangs; new connections are served."""
+    def freeze(self, *, next_too: bool = False) -> None:
+        """Hold back all replies on the present connections, as a peer that hangs.
+
+        next_too: also on those that are made until the next freeze(); otherwise new connections are served.
+        """
         self._frozen.append(self.replies)
         self.replies.clear()
         self.replies = asyncio.Event()
-        self.replies.set()
+        if not next_too:
+            self.replies.set()
+
+    async def accepts(self) -> None:
+        """Wait until one more connection has been made."""
+        before = self.connections
+        while self.connections == before:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
     async def cut(self) -> None:
         for frozen in self._frozen:
@@ -54,6 +65,7 @@ class Relay:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         address = self._target
+        self.connections += 1
         if address.scheme == "unix":
             there, back = await asyncio.open_unix_connection(address.path)
         else:

@@ -81,7 +81,8 @@ class RevocationListener:
         client = new_subscriber_redis()
         try:
             async with client.pubsub() as pubsub:
-                await pubsub.subscribe(CONTROL_CHANNEL)
+                async with asyncio.timeout(2 * PING_EVERY_S):  # its peer may accept it and never answer
+                    await pubsub.subscribe(CONTROL_CHANNEL)
                 await self._read(pubsub)
         finally:
             await client.aclose()

@@ -31,7 +31,7 @@ _NAMES: Final = {
 BROKEN: Final = frozenset(
     {
         "error", "network_error", "abort", "aborted", "cancelled", "canceled", "insufficient_system_resource",
-        "internal_error", "server_error", "timeout", "failed",
+        "internal_error", "server_error", "timeout", "failed", "error_limit", "user_cancel",
     }
 )  # fmt: skip
 # If a server gives several reasons, the first of these counts.

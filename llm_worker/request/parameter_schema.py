@@ -14,6 +14,7 @@ Schema = Mapping[str, Any]
 _MAX_DEPTH: Final = 32
 # Of combinations inside of combinations at the top.
 _MAX_COMBINATIONS: Final = 4
+_MAX_SCHEMAS: Final = 1_000
 _MAX_DESCRIPTION: Final = 500
 # Keywords whose value is a schema, a list of schemas, or schemas by name.
 _SCHEMAS: Final = frozenset({"items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames"})  # fmt: skip
@@ -21,11 +22,14 @@ _LISTS: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _NAMED: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _CHOICES: Final = ("anyOf", "oneOf")
 _REFUSED_AT_THE_TOP: Final = (*_CHOICES, "allOf", "$ref", "not", "enum")
+_LEFT_OUT: Final = [["#", keyword] for keyword in _REFUSED_AT_THE_TOP]
 
 
 def accepted_schema(parameters: Schema) -> dict[str, Any]:
     """Return the schema of a tool's arguments as model servers accept it."""
     top = _Combinations(parameters).flat(parameters)
+    if _points_into_combinations(top):
+        top = dict(parameters)
     whole = {**top, "type": "object", "properties": _mapping(top.get("properties"))}
     return dict(_with_items(whole, _MAX_DEPTH))
 
@@ -56,17 +60,29 @@ def _inside(keyword: str, value: Any, depth: int) -> Any:
     return _with_items(value, depth)
 
 
+def _points_into_combinations(schema: Any) -> bool:
+    """Return whether a reference leads to what is left out at the top."""
+    if isinstance(schema, list):
+        return any(map(_points_into_combinations, schema))
+    if not isinstance(schema, Mapping):
+        return False
+    reference = schema.get("$ref")
+    leads = isinstance(reference, str) and reference.split("/")[:2] in _LEFT_OUT
+    return leads or any(map(_points_into_combinations, schema.values()))
+
+
 class _Combinations:
-    """Takes the combinations of a schema apart. Follows each reference once, so that the work is bounded."""
+    """Takes the combinations of a schema apart, at most _MAX_SCHEMAS of them."""
 
     def __init__(self, root: Schema) -> None:
         self._root = root
-        self._followed: set[str] = set()
+        self._left = _MAX_SCHEMAS
 
     def flat(self, schema: Schema, depth: int = _MAX_COMBINATIONS) -> dict[str, Any]:
         """Return the schema with the properties of what it combines, and without the combinations themselves."""
         own = {keyword: value for keyword, value in schema.items() if keyword not in _REFUSED_AT_THE_TOP}
-        if len(own) == len(schema) or not depth:
+        self._left -= 1
+        if len(own) == len(schema) or not depth or self._left < 0:
             return own
         parts = [self.flat(part, depth - 1) for part in self._parts(schema)]
         for keyword in _CHOICES:
@@ -78,8 +94,7 @@ class _Combinations:
         """Yield the schemas that all hold, besides the schema's own keywords."""
         yield from _objects(schema.get("allOf"))
         reference = schema.get("$ref")
-        if isinstance(reference, str) and reference not in self._followed:
-            self._followed.add(reference)
+        if isinstance(reference, str):
             yield _target(reference, self._root)
 
 

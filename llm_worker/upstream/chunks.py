@@ -4,7 +4,7 @@ A decoder reads the usual types; a chunk that it refuses is read by lenient.py.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
 import msgspec
@@ -63,23 +63,23 @@ class _Chunk(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Chunk).decode
 
 
-def parse_chunk(data: bytes, *, has_answer: bool = False) -> list[Parsed]:
+def parse_chunk(data: bytes, *, came: Collection[type] = ()) -> list[Parsed]:
     """Parse one chunk into deltas. Raises ModelFailed if it is not a JSON object, or reports nothing but an error.
 
-    has_answer: as read_object().
+    came: as read_object().
     """
     try:
         chunk = _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return read_object(_object(data), has_answer=has_answer)
+        return read_object(_object(data), came=came)
     if chunk.error or chunk.object == "error":
-        return read_object(_object(data), has_answer=has_answer)
+        return read_object(_object(data), came=came)
     deltas: list[Parsed] = []
     for choice in chunk.choices or ():
         said = choice.delta
         # A whole answer in one event, or members that are kept unchanged; not while text alone is written.
         if said is None or ((said.tool_calls or not said.content) and _has_kept(data)):
-            return read_object(_object(data), has_answer=has_answer)
+            return read_object(_object(data), came=came)
         _append_deltas(said, deltas)
         if choice.finish_reason:
             deltas.append(Finished(choice.finish_reason))
@@ -91,14 +91,14 @@ def parse_chunk(data: bytes, *, has_answer: bool = False) -> list[Parsed]:
 
 
 def read_object(
-    chunk: Mapping[str, Any], otherwise: str = "upstream_interrupted", *, has_answer: bool = False
+    chunk: Mapping[str, Any], otherwise: str = "upstream_interrupted", *, came: Collection[type] = ()
 ) -> list[Parsed]:
     """Return the deltas of a chunk, or of a completion, whatever its members are. Raises as parse_chunk().
 
-    otherwise: the code of an error whose text does not identify it.  has_answer: text or calls came before; a message
-    that repeats them is not read again.
+    otherwise: the code of an error whose text does not identify it.  came: the kinds of what came in deltas before, of
+    which a message at the end adds nothing.
     """
-    deltas = read_members(chunk, has_answer=has_answer)
+    deltas = read_members(chunk, came=came)
     if chunk.get("error") or chunk.get("object") == "error":
         failure = reported_failure(json.dumps(chunk), otherwise)
         if not deltas:

@@ -51,13 +51,16 @@ class _Part:
 
     pieces: list[Any]
     is_signed: bool = False
+    id: Any = None  # not each of its pieces has it
 
     def continues_with(self, piece: Any) -> bool:
         before = self.pieces[-1]
         if not isinstance(before, Mapping) or not isinstance(piece, Mapping):
             return False
-        is_same = before.get("type") == piece.get("type") and _are_same(
-            before.get("index"), piece.get("index")
+        is_same = (
+            before.get("type") == piece.get("type")
+            and _are_same(before.get("index"), piece.get("index"))
+            and _are_same(self.id, _id_of(piece))
         )
         # Encrypted data is whole in each piece; without a text or an index nothing says that there is another one.
         is_piece = "data" not in {**before, **piece} and any(name in piece for name in _OF_PIECES)
@@ -67,6 +70,7 @@ class _Part:
     def add(self, piece: Any) -> None:
         self.pieces.append(piece)
         self.is_signed |= _is_signed(piece)
+        self.id = self.id or _id_of(piece)
 
     def whole(self, depth: int) -> Any:
         """Join the pieces. Texts are joined; of other members the latest counts that says something."""
@@ -97,7 +101,7 @@ def _whole_parts(pieces: Sequence[Any], *, depth: int = 0) -> list[Any]:
         part = numbered.get(number) if number else None
         part = part or (parts[-1] if parts else None)
         if part is None or not part.continues_with(piece):
-            part = _Part([piece], _is_signed(piece))
+            part = _Part([piece], _is_signed(piece), _id_of(piece))
             parts.append(part)
         else:
             part.add(piece)
@@ -114,12 +118,16 @@ def _number(piece: Any) -> tuple[object, int] | None:
     return (kind, index) if isinstance(index, int) and isinstance(kind, str) else None
 
 
-def _are_same(before: Any, index: Any) -> bool:
-    return before == index or before is None or index is None
+def _are_same(before: Any, mark: Any) -> bool:
+    return before == mark or before is None or mark is None
 
 
 def _is_signed(piece: Any) -> bool:
     return isinstance(piece, Mapping) and bool(piece.get(SIGNATURE))
+
+
+def _id_of(piece: Any) -> Any:
+    return (piece.get("id") or None) if isinstance(piece, Mapping) else None
 
 
 def _says_something(value: Any) -> bool:

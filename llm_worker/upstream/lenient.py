@@ -6,7 +6,7 @@ reasoning.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -45,15 +45,17 @@ class _Members:
     skipped: list[str] = field(default_factory=list)
 
 
-def read_members(chunk: Mapping[str, Any], *, has_answer: bool = False) -> list[Parsed]:
+def read_members(chunk: Mapping[str, Any], *, came: Collection[type] = ()) -> list[Parsed]:
     """Return all that a chunk or a completion holds but its error; the names of skipped members come last.
 
-    has_answer: deltas of the answer came before; a message then repeats them, and only its end counts.
+    came: the kinds of what came in deltas before. A message that repeats them adds nothing of these kinds.
     """
     read = _Members()
     for choice in _objects(chunk.get("choices"), "choices", read):
-        if not (has_answer and choice.get("message") and not choice.get("delta")):
-            _read_said_of(choice, read)
+        before = len(read.deltas)
+        _read_said_of(choice, read)
+        if came and choice.get("message") and not choice.get("delta"):
+            read.deltas[before:] = [delta for delta in read.deltas[before:] if type(delta) not in came]
         _read_end(choice, read)
     usage = read_usage(chunk.get("usage"))
     if usage is not None:

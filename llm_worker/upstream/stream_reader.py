@@ -36,6 +36,7 @@ _FIRST_BYTES: Final = 1_000
 _BOM: Final = b"\xef\xbb\xbf"
 _BRACE: Final = ord("{")
 _DELTA: Final = b'"delta"'
+_MESSAGE: Final = b'"message"'
 
 
 class StreamReader:
@@ -58,8 +59,8 @@ class StreamReader:
         # The latest event that was passed over, and the number of chunks before it.
         self._unread = b"", 0
         self._has_calls = False
-        self._has_answer = False  # text or calls
-        self._has_deltas = False
+        # The kinds of what came in deltas. A message at the end that repeats them adds nothing.
+        self._came: frozenset[type] = frozenset()
         self._kept = KeptMembers()
         self._is_cut = False  # the bytes ended before the answer
 
@@ -84,11 +85,7 @@ class StreamReader:
         for event in events:
             try:
                 if event[0] == _BRACE:
-                    # A server that streams messages sends no deltas; each of its messages adds something.
-                    self._has_deltas = self._has_deltas or _DELTA in event
-                    for delta in parse_chunk(event, has_answer=self._has_answer and self._has_deltas):
-                        self._add(deltas, delta)
-                    self.chunks += 1
+                    self._take_chunk(event, deltas)
                 elif self._take_odd(event, deltas):
                     break
             except ModelFailed as error:
@@ -131,6 +128,15 @@ class StreamReader:
         received = self._beginning.removeprefix(_BOM)
         self._beginning = begun[:_FIRST_BYTES]
         return self._feed(received)
+
+    def _take_chunk(self, event: bytes, deltas: list[Delta]) -> None:
+        # Each message of a server that streams messages, and no deltas, adds something.
+        is_delta = _DELTA in event and _MESSAGE not in event
+        for delta in parse_chunk(event, came=self._came):
+            if is_delta and type(delta) not in self._came:
+                self._came |= {type(delta)}
+            self._add(deltas, delta)
+        self.chunks += 1
 
     def _take_odd(self, event: bytes, deltas: list[Delta]) -> bool:
         """Take an event that does not begin as a chunk: the end (return True), chunks in a list, or a heartbeat."""
@@ -187,7 +193,6 @@ class StreamReader:
     def _add(self, deltas: list[Delta], delta: Parsed) -> None:
         if isinstance(delta, TEXT_DELTAS):
             self.has_spoken = True
-            self._has_answer |= isinstance(delta, TextDelta)
             latest = deltas[-1] if deltas else None
             if (
                 isinstance(latest, TEXT_DELTAS)
@@ -197,9 +202,7 @@ class StreamReader:
                 deltas[-1] = type(delta)(latest.text + delta.text)
                 return
         elif isinstance(delta, ToolCallDelta):
-            self.has_spoken = self._has_answer = self._has_calls = (
-                True  # calls are shown while they are written
-            )
+            self.has_spoken = self._has_calls = True  # calls are shown while they are written
         elif isinstance(delta, Kept | Skipped | Broken):
             self._take_rare(delta)
             return

@@ -122,6 +122,9 @@ def test_a_later_summary_goes_on_from_the_one_before(talk, runner, upstream):
         ),
         pytest.param([{"text": SUMMARY}, {"finish": "length"}], "refused", "truncated", id="a truncated one"),
         pytest.param(
+            [{"text": SUMMARY}, {"finish": "tool_calls"}], "refused", "truncated", id="before a call"
+        ),
+        pytest.param(
             [{"text": SUMMARY}, {"finish": "content_filter"}], "refused", "truncated", id="a filtered one"
         ),
         pytest.param(

@@ -72,7 +72,8 @@ class PubSubConnection:
         while True:
             connection = new_subscriber_connection()
             try:
-                await connection.connect()  # type: ignore[no-untyped-call]
+                async with asyncio.timeout(2 * PING_EVERY_S):  # its peer may accept it and never answer
+                    await connection.connect()  # type: ignore[no-untyped-call]
                 retry_s = RECONNECT_MIN_S
                 await self._serve(connection)
             except (RedisError, OSError) as error:

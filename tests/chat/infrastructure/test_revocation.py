@@ -58,6 +58,9 @@ async def test_a_connection_whose_peer_hangs_is_replaced(relay, monkeypatch):
     # One that answers stays.
     await asyncio.sleep(1)
     assert received.empty()
+    # The next connection hangs in its handshake.
+    relay.freeze(next_too=True)
+    await relay.accepts()
     relay.freeze()
     assert await asyncio.wait_for(received.get(), 30) == "look again"
     run = uuid.uuid4()

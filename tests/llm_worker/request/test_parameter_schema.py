@@ -17,6 +17,7 @@ pytestmark = pytest.mark.pure
 TEXT = {"type": "string"}
 NUMBER = {"type": "integer"}
 LIST = {"type": "array"}
+BASE = {"$ref": "#/$defs/Base"}
 
 
 def objects(**properties: Any) -> dict[str, Any]:
@@ -54,6 +55,19 @@ def objects(**properties: Any) -> dict[str, Any]:
             {"oneOf": [objects(a=TEXT, k=TEXT) | {"required": ["a", "k"]}, objects(a=NUMBER, k=TEXT) | {"required": ["k"]}]},
             objects(a={"anyOf": [TEXT, NUMBER]}, k=TEXT) | {"required": ["k"]},
             id="one of them",
+        ),
+        pytest.param(
+            {
+                "oneOf": [{"allOf": [BASE, objects(a=TEXT) | {"required": ["a"]}]}, {"allOf": [BASE, objects(b=TEXT) | {"required": ["b"]}]}],
+                "$defs": {"Base": objects(id=TEXT) | {"required": ["id"]}},
+            },
+            objects(id=TEXT, a=TEXT, b=TEXT) | {"$defs": {"Base": objects(id=TEXT) | {"required": ["id"]}}, "required": ["id"], "description": "Required: a or b."},
+            id="one of them, with what all have",
+        ),
+        pytest.param(
+            objects(p={"$ref": "#/anyOf/0/properties/q"}) | {"anyOf": [objects(q=TEXT)]},
+            objects(p={"$ref": "#/anyOf/0/properties/q"}) | {"anyOf": [objects(q=TEXT)]},
+            id="a reference to what would be left out",
         ),
         pytest.param(
             objects(a=TEXT, b=TEXT) | {"description": "Finds.", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},

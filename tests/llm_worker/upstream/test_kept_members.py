@@ -43,6 +43,15 @@ def kept(*chunks, name="reasoning_details"):
         ),
         pytest.param(
             [
+                SUMMARY | {"summary": "A", "id": "rs_1"},
+                SUMMARY | {"summary": "B", "id": None},
+                SUMMARY | {"summary": "C", "id": "rs_2"},
+            ],
+            [SUMMARY | {"summary": "AB", "id": "rs_1"}, SUMMARY | {"summary": "C", "id": "rs_2"}],
+            id="parts with ids of their own",
+        ),
+        pytest.param(
+            [
                 CLAUDE | {"text": "a"},
                 CLAUDE | {"text": "b", "index": 1},
                 CLAUDE | {"signature": "1"},

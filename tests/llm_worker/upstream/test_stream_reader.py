@@ -204,11 +204,13 @@ WHOLE = {
 }  # fmt: skip
 
 
+ACT = {"index": 0, "id": "a", "function": {"name": "act", "arguments": "{}"}}
+
+
 def test_a_message_that_repeats_what_was_streamed_ends_the_answer_and_adds_nothing() -> None:
-    call = {"index": 0, "id": "a", "function": {"name": "act", "arguments": "{}"}}
-    streamed = said(reasoning_content="hm"), said(content="The whole answer"), said(tool_calls=[call])
-    for message in (WHOLE, {"choices": [WHOLE["choices"][0] | {"delta": None}], "usage": WHOLE["usage"]}):  # type: ignore[index,operator]
-        deltas, reader = read(events(*streamed, message, b"data: [DONE]\n\n"))
+    streamed = said(reasoning_content="hm"), said(content="The whole answer"), said(tool_calls=[ACT])
+    for whole in (WHOLE, {"choices": [WHOLE["choices"][0] | {"delta": None}], "usage": WHOLE["usage"]}):  # type: ignore[index,operator]
+        deltas, reader = read(events(*streamed, whole, b"data: [DONE]\n\n"))
         assert (reader.failure, deltas) == (
             None,
             [
@@ -229,9 +231,40 @@ def test_messages_instead_of_deltas_all_count() -> None:
     assert shown(deltas)[0] == "The answer"
 
 
-def test_a_message_after_reasoning_alone_is_the_answer() -> None:
-    deltas, _ = read(events(said(reasoning_content="hm"), {"choices": [{"message": {"content": "Hi"}}]}))
-    assert shown(deltas) == ("Hi", "hm")
+def message(**members: object) -> dict[str, object]:
+    return {"choices": [{"delta": None, "message": members}]}
+
+
+@pytest.mark.parametrize(
+    ("streamed", "expected"),
+    [
+        pytest.param(
+            [said(reasoning_content="hm"), message(content="Hi", reasoning_content="hm")],
+            [ReasoningDelta("hm"), TextDelta("Hi")],
+            id="reasoning came, the answer did not",
+        ),
+        pytest.param(
+            [said(content="Let me look."), message(content="Let me look.", tool_calls=[ACT])],
+            [TextDelta("Let me look."), ToolCallDelta(0, "a", "act", "{}")],
+            id="text came, the calls did not",
+        ),
+        pytest.param(
+            [message(content="Hel"), message(content="lo")],
+            [TextDelta("Hel"), TextDelta("lo")],
+            id="messages beside empty deltas",
+        ),
+        pytest.param(
+            [said(role="assistant"), message(content="Hel"), message(content="lo")],
+            [TextDelta("Hel"), TextDelta("lo")],
+            id="messages after a delta without text",
+        ),
+    ],
+)
+def test_of_a_message_what_has_not_been_streamed_counts(
+    streamed: list[dict[str, object]], expected: list[object]
+) -> None:
+    deltas, _ = read(events(*streamed))
+    assert [delta for delta in deltas if not isinstance(delta, Finished)] == expected
 
 
 def test_the_members_of_a_call_beside_text_are_kept() -> None:

@@ -178,6 +178,9 @@ async def test_a_connection_whose_peer_hangs_is_replaced_and_everybody_is_healed
     await first.join()
     await first.publish(1, 2)
     await first.until(2)
+    # The next connection hangs in its handshake.
+    relay.freeze(next_too=True)
+    await relay.accepts()
     relay.freeze()
     await first.publish(3, 4)
     await second.join()
