@@ -91,6 +91,10 @@ def test_a_run_that_cannot_be_repaired_does_not_keep_a_sweep_from_the_rest(
     assert sweep(trust_locks=False).taken_over == 1
     assert Run.objects.get(pk=other).status == Status.QUEUED
     assert f"run {broken} (quick) cannot be repaired" in caplog.text
+    # It is not told again with each sweep.
+    caplog.clear()
+    sweep(trust_locks=False)
+    assert caplog.text == ""
 
 
 def _another(client: object) -> str:

@@ -47,6 +47,16 @@ function page(id) {
   return { sender, answering, now, open, known };
 }
 
+test("a message of a chat does not take the models of the empty page that is opened meanwhile", async () => {
+  const { sender, open, known } = page("x");
+  const sent = sender.send("for x", []);
+  open(null);
+  known();
+  assert.equal(await sent, true);
+  const [[address, body]] = posted;
+  assert.deepEqual([address, body.text, body.models], ["/api/sessions/x/turns/", "for x", undefined]);
+});
+
 test("a message goes into the chat in which it was written, with what was chosen for it, whatever is opened meanwhile", async () => {
   const { sender, answering, open, known } = page("x");
   Object.assign(answering.tool, { chosen: "calculator" });

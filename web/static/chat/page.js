@@ -143,7 +143,7 @@ class Page {
         this.composer.becomes(session.id);
         if (!this.live) this.#goTo(session.id);
       },
-      giveBack: (session, question) => this.composer.giveBack(session, draftOf(question)),
+      giveBack: (session, question) => (this.conversation.edits.forget(question.id), this.composer.giveBack(session, draftOf(question))),
       attempt: this.failures.attempt,
       changed: () => this.#draw(),
     });

@@ -71,7 +71,7 @@ export class MessageSender {
     const models = this.#open === null ? this.page.answering.models : [];
     const create = async () => (session = await createSession({ title, models, ...chat }));
     if (!(await this.page.attempt(create))) return false;
-    const started = await this.page.turn.begin(session.id, text, more);
+    const started = await this.page.turn.begin(session.id, text, { ...more, models });
     if (started === false) discardSession(session.id).catch(() => {});
     else await this.#show(session, beginning, started);
     return Boolean(started);

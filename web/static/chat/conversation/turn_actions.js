@@ -14,6 +14,7 @@ import { isOnCurrentBranch } from "../state/branch_pages.js";
  * @property {string[]} [bases]  ids of knowledge bases: the answer comes from these alone
  * @property {string} [context]  additional_context
  * @property {import("../types.js").RunOptions|null} [options]  over those of the chat
+ * @property {string[]} [models]  left out: those of the chat, if it is open
  */
 
 /** @typedef {{turn: string, runs: import("../types.js").RunInfo[]}} StartedTurn */
@@ -58,9 +59,9 @@ export class TurnActions {
   }
 
   /** @param {string} session @param {string} text @param {MessageParts} [more] @returns {Promise<StartedTurn>} */
-  async #start(session, text, { parent, files = [], tool = null, bases = [], context = "", options = null } = {}) {
+  async #start(session, text, { parent, files = [], tool = null, bases = [], context = "", options = null, models = this.#models(session) } = {}) {
     const placed = parent === undefined ? {} : { parent };
-    const body = { text, ...this.#models(session), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}), ...(bases.length ? { knowledge_bases: bases } : {}), ...(context ? { additional_context: context } : {}), ...(options ? { options } : {}) };
+    const body = { text, ...(models.length ? { models } : {}), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}), ...(bases.length ? { knowledge_bases: bases } : {}), ...(context ? { additional_context: context } : {}), ...(options ? { options } : {}) };
     const key = JSON.stringify([session, body]);
     if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
     const started = await api.startTurn(session, { ...body, client_message_id: this.unconfirmed.id });
@@ -97,7 +98,9 @@ export class TurnActions {
    */
   regenerate(answer, model = answer.model, isInColumns = false) {
     const replace = isInColumns ? { replace: { run: answer.run } } : {};
-    const models = this.page.offered().includes(model) ? { models: [model] } : isInColumns ? {} : this.#models();
+    const picked = isInColumns ? [] : this.#models();
+    const names = this.page.offered().includes(model) ? [model] : picked;
+    const models = names.length ? { models: names } : {};
     return this.#attempt(async () => {
       await api.regenerate(answer.parent, { ...models, ...replace });
       await this.page.live()?.read();
@@ -166,10 +169,8 @@ export class TurnActions {
   }
 
   /** Until the models are loaded, and for a chat that is not open any more, the server chooses. @param {string} [session] left out: the open one */
-  #models(session) {
-    const open = this.page.live()?.state.session;
-    const models = !open || !session || open === session ? this.page.models() : [];
-    return models.length ? { models } : {};
+  #models(session = this.page.live()?.state.session) {
+    return this.page.live()?.state.session === session ? this.page.models() : [];
   }
 
   /** @param {() => Promise<any>} action */
