@@ -262,9 +262,9 @@ ANNOUNCE: Final = Statement(
     SessionId,
 )
 
-# A query for other statements: the live runs of one user, and by queue (jsonb) the queued runs of all, without those of
-# turns that wait for another turn: no worker is missing for them.
-# Parameters: owner (a user). Plan: both counts by run_live; from there primary keys.
+# A query for other statements: the live runs of one user, and by queue (jsonb) the queued runs of all, without those that
+# wait behind an answer which waits for its user: that may take days, while workers have nothing to do.
+# Parameters: owner (a user). Plan: all counts by run_live; from there primary keys.
 IN_PROGRESS: Final = f"""
     SELECT (
         SELECT count(*) FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
@@ -273,8 +273,12 @@ IN_PROGRESS: Final = f"""
     ) AS own, (
         SELECT COALESCE(jsonb_object_agg(by_queue.queue, by_queue.runs), '{{}}') FROM (
             SELECT COALESCE(model.queue, {literal(DEFAULT_QUEUE)}) AS queue, count(*) AS runs
-            FROM chat_run AS run LEFT JOIN chat_modelconfig AS model ON model.id = run.model_config_id
-            WHERE run.status = {_QUEUED} AND {IS_UNBLOCKED} GROUP BY 1
+            FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
+            LEFT JOIN chat_modelconfig AS model ON model.id = run.model_config_id
+            WHERE run.status = {_QUEUED} AND (turn.after_id IS NULL OR turn.session_id NOT IN (
+                SELECT above.session_id FROM chat_run AS waiting JOIN chat_turn AS above ON above.id = waiting.turn_id
+                WHERE waiting.status = {literal(Status.WAITING)}
+            )) GROUP BY 1
         ) AS by_queue
     ) AS queued
 """  # noqa: S608  constants alone

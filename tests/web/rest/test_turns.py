@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 
 from chat.log.stream import event_log, read_now
 from chat.models import ChatMessage, ModelConfig, Run, Session, SessionEvent, Turn
+from chat.protocol.states import Status
 from tests import factories
 from tests.broker import queued_run_ids
 from tests.concurrency import run_concurrently
@@ -121,14 +122,17 @@ class TestAdmission:
         )
         assert (regenerated.status_code, regenerated.json()["code"]) == (429, "queue_full")
 
-    def test_questions_that_wait_for_the_answer_above_take_no_place_in_the_queue(
+    def test_questions_behind_an_answer_that_waits_for_its_user_take_no_place_in_the_queue(
         self, client: APIClient, session: str, settings: Any
     ) -> None:
-        """That answer may wait for its user for days, while workers have nothing to do."""
+        """That may take days, while workers have nothing to do."""
         settings.MAX_QUEUED_RUNS = 1
         first = factories.send_turn(client, session).json()["runs"][0]["id"]
         assert Run.objects.claim(first, owner=1)
-        for text in ("And then?", "And after that?"):
+        assert factories.send_turn(client, session, "And then?").status_code == 202
+        assert factories.send_turn(client, session, "And after that?").json()["code"] == "queue_full"
+        Run.objects.filter(pk=first).update(status=Status.WAITING, owner=None, lease_until=None)
+        for text in ("And after that?", "And in the end?"):
             assert factories.send_turn(client, session, text).status_code == 202
         other = client.post("/api/sessions/", {}, format="json").json()["id"]
         assert factories.send_turn(client, other).status_code == 202
