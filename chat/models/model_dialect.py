@@ -54,6 +54,13 @@ class DialectFields(models.Model):
             kept_source = "" if row.dialect and not row.dialect_source else source
             cls.all_rows().filter(pk=pk).update(dialect=known, dialect_source=kept_source)
 
+    @classmethod
+    def forget(cls, pk: int, source: str, trait: str) -> None:
+        """Remove a trait that the server no longer has."""
+        row = cls.all_rows().filter(pk=pk).first()
+        if row is not None and trait in row.dialect_at(source):
+            cls.all_rows().filter(pk=pk).update(dialect=sorted({*row.dialect} - {trait}))
+
     def redirect_at(self, source: str) -> str:
         """Return the address that this server redirects requests to; empty if it answers them itself."""
         return self.redirects_to if self.redirect_source == source else ""

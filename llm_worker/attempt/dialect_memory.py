@@ -29,7 +29,7 @@ class DialectMemory:
         if model.row is None or trait not in model.dialect:
             return
         try:
-            await self._database.call(_forget, model.row, model.source, trait)
+            await self._database.call(ModelConfig.forget, model.row, model.source, trait)
         except DatabaseError as error:
             logger.warning("%r is still said to have %s: %s", model, trait, error)
 
@@ -41,10 +41,3 @@ class DialectMemory:
             await self._database.call(ModelConfig.note_redirect, model.row, model.source, target)
         except DatabaseError as error:
             logger.warning("where %r redirects to is not stored: %s", model, error)
-
-
-def _forget(pk: int, source: str, trait: str) -> None:
-    row = ModelConfig.objects.filter(pk=pk).first()
-    if row is not None and trait in row.dialect_at(source):
-        known = sorted(set(row.dialect) - {trait})
-        ModelConfig.objects.filter(pk=pk).update(dialect=known)

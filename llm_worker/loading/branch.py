@@ -257,7 +257,7 @@ def _rounds(answers: Sequence[UUID], *, sees_images: bool) -> Mapping[UUID, tupl
 
 def _sent_back(stored: str) -> SentBack:
     sent_back = SentBack(**json.loads(stored))
-    # Rows of version 0.2.0 hold the pieces in which the members were streamed.
+    # Rows from before version 0.2.0 hold the pieces in which the members were streamed.
     return replace(sent_back, members=whole_members(sent_back.members))
 
 

@@ -160,8 +160,8 @@ def tool_name(given: str, offered: Collection[str] = ()) -> str:
     Servers of gpt-oss leave parts of its format in the name: `act<|channel|>commentary`, `functions.act`.
     """
     given = given.strip()
-    name = _in_alphabet(given.partition("<|")[0].strip() or given)
-    short = _in_alphabet(given.partition("<|")[0].removeprefix(_NAMESPACE).strip())
+    given = given.partition("<|")[0].strip() or given
+    name, short = _in_alphabet(given), _in_alphabet(given.removeprefix(_NAMESPACE).strip())
     return short if short in offered and name not in offered else name
 
 

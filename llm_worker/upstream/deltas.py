@@ -79,6 +79,11 @@ class ModelFailed(Exception):
         return f"{self.code}: {said}"
 
     @property
+    def searched(self) -> str:
+        """What the server said, in lower case, to be searched for what it refuses."""
+        return f"{self.upstream_code} {self.detail}".lower()
+
+    @property
     def upstream_error(self) -> UpstreamError:
         return UpstreamError(self.status, self.upstream_code, self.detail)
 

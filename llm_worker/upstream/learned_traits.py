@@ -43,7 +43,7 @@ class LearnedTraits:
 
     def after(self, failure: ModelFailed, request: Request, *, is_streamed: bool) -> Request | None:
         """Return the request without what the server has refused; None if it refused something else, or again."""
-        said = f"{failure.upstream_code} {failure.detail}".lower()
+        said = failure.searched
         trait = (
             refused_ids(said, request.messages)
             or refused_trait(failure, request_body(request, is_streamed=is_streamed))

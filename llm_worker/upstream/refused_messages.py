@@ -27,7 +27,7 @@ def refused_form(failure: ModelFailed, request: Request) -> str:
     """Return the trait of a server that refuses the form of these messages; empty if the failure names none."""
     if not is_refusal(failure.code, failure.status):
         return ""
-    said = f"{failure.upstream_code} {failure.detail}".lower()
+    said = failure.searched
     if _ORDER_OF_ROLES.search(said) and alternate_roles(request.messages) != list(request.messages):
         return dialect.ALTERNATING_ROLES
     roles = {message.role for message in request.messages}

@@ -21,7 +21,7 @@ def name_refused_option(failure: ModelFailed, request: Request) -> ModelFailed:
     """Return the failure; if it is a rejection that names an option of the request, with that as its reason."""
     if failure.code != "upstream_rejected" or failure.status not in _REFUSALS:
         return failure
-    said = f"{failure.upstream_code} {failure.detail}".lower()
+    said = failure.searched
     for name in request.options:
         names = "|".join((name, *_CALLED.get(name, ())))
         if re.search(rf"(?<![a-z_])(?:{names})(?![a-z_])", said):

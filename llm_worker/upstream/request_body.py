@@ -56,7 +56,7 @@ def refused_trait(failure: ModelFailed, body: Mapping[str, Any]) -> str:
     """Return the trait of a server that refuses a member of this request; empty if the failure names none."""
     if not is_refusal(failure.code, failure.status):
         return ""
-    said = f"{failure.upstream_code} {failure.detail}".lower()
+    said = failure.searched
     for member, trait in _BY_MEMBER.items():
         # An option that a user chose is refused by name, in the answers that users read.
         is_ours = member not in _CHOSEN_BY_USERS or not body["stream"]

@@ -219,6 +219,13 @@ def test_an_answer_with_a_reply_does_not_go_on(cut, ask):
     assert go_on(run, 409)["code"] == "not_continuable"
 
 
+def go_on_to_the_end(run, deliver, upstream):
+    upstream.reply({"text": "Done."})
+    go_on(run)
+    deliver(run).result(60)
+    assert fresh(run).status == "completed"
+
+
 def test_a_call_that_was_cut_off_does_not_run_when_the_answer_goes_on(
     cut, deliver, upstream, agent_session, scripted_tool
 ):
@@ -229,10 +236,7 @@ def test_a_call_that_was_cut_off_does_not_run_when_the_answer_goes_on(
     )
     deliver(run).result(60)
     assert (fresh(run).status, fresh(run).error_code) == ("failed", "upstream_interrupted")
-    upstream.reply({"text": "Done."})
-    go_on(run)
-    deliver(run).result(60)
-    assert fresh(run).status == "completed"
+    go_on_to_the_end(run, deliver, upstream)
     assert scripted_tool.ran == []
     [call] = ToolCall.objects.all()
     assert (call.status, "was lost" in call.response) == ("unknown", True)
@@ -253,10 +257,7 @@ def test_a_call_that_nobody_approved_does_not_run_when_the_answer_goes_on(
     upstream.reply({"text": "lls. "}, *asked, {"finish": "length"}, times=1)
     deliver(run).result(60)
     assert (fresh(run).status, fresh(run).error_code) == ("failed", "deadline_exceeded")
-    upstream.reply({"text": "Done."})
-    go_on(run)
-    deliver(run).result(60)
-    assert fresh(run).status == "completed"
+    go_on_to_the_end(run, deliver, upstream)
     assert scripted_tool.ran == []
     assert list(ToolCall.objects.values_list("name", "status")) == [("act", "refused"), ("hang", "unknown")]
 
