@@ -73,10 +73,11 @@ def _print(folder: Path) -> list[File]:
         tab = browser.new_page()
 
         def make(name: str, words: Words) -> bytes:
-            tab.set_content(pages.page(pages.PRINTED[name], words))
+            tab.set_content(pages.page((pages.PRINTED | pages.PRINTED_FROM_RIGHT)[name], words))
             return tab.pdf(format="A4")
 
         files = list(_make(folder, "pdf", pages.PRINTED, make))
+        files += _make(folder, "rtl.pdf", pages.PRINTED_FROM_RIGHT, make)
         browser.close()
     return files
 

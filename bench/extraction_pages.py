@@ -37,6 +37,14 @@ PRINTED: Final = {
     "boxes side by side": "<div style='display:flex;gap:1cm'>" + "<div style='flex:1'><h3>{2}</h3><p>{50}</p></div>" * 2 + "</div>",
     "five pages": "<h2>{3}</h2><p style='text-align:justify'>{250}</p><p style='break-after:page'>{~60}</p>" * 5,
 }  # fmt: skip
+_RTL_CELLS: Final = "<tr><td>{h2}</td><td>{h9} 1,250.50</td><td>{h2}</td></tr>" * 9
+PRINTED_FROM_RIGHT: Final = {
+    "arabic": "<div dir='rtl' lang='ar'><h1>{a4}</h1><p>{a90} 1250</p><p>{a60} ({a5}) 15% {a9}.</p></div>",
+    "hebrew": "<div dir='rtl' lang='he'><h1>{h4}</h1><p>{h90} AB-77</p><p>{h60} ({h5}) 3/5/2024 {h9}.</p></div>",
+    "hebrew table": f"<table dir='rtl' border='1'>{_RTL_CELLS}</table>",
+    "mixed lines": "<p>{20} {h3} {20} ({h2}) {9}</p><p dir='rtl'>{h20} {3} {h20} ({2}) {h9}</p><p dir='rtl'>{a20} {3} 15 {a20}</p>",
+    "arabic columns": "<div dir='rtl' lang='ar' style='column-count:2'>" + "<p>{a60}</p>" * 4 + "</div>",
+}  # fmt: skip
 # Name: encoding, template.
 TEXTS: Final = {
     "utf-8": ("utf-8", "{100}\n\n{100}\n"),

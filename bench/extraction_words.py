@@ -10,7 +10,9 @@ from typing import Final, NamedTuple
 _ONSETS: Final = "b d f fl g k l m n p r s sch st t w z".split()  # noqa: SIM905
 _VOWELS: Final = "a e i o u ä ö ü ei au".split()  # noqa: SIM905
 _CODAS: Final = ("", "", "n", "r", "ff", "fi", "ß", "tz")
-_PLACE: Final = re.compile(r"\{([~|]?)(\d+)\}")
+# Letters of words from right to left, by the mark of their places. Final forms and marks of vowels are not among them.
+_RTL: Final = {"a": "ابتثجحخدذرزسشصضطظعغفقكلمنهوي", "h": "אבגדהוזחטילמנסעפצקרשת"}
+_PLACE: Final = re.compile(r"\{([~|ah]?)(\d+)\}")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 SOFT_HYPHEN: Final = "\xad"
 
@@ -25,9 +27,9 @@ class Words:
         self._used: set[str] = set()
         self.order: list[str] = []
 
-    def __call__(self, number: int) -> str:
-        """Return new words as text, with a comma after every ninth."""
-        words = [self._new() + ("," if place % 9 == 8 else "") for place in range(number)]
+    def __call__(self, number: int, mark: str = "") -> str:
+        """Return new words as text, with a comma after every ninth. `mark`: of a place of `fill`."""
+        words = [self._new(_RTL.get(mark, "")) + ("," if place % 9 == 8 else "") for place in range(number)]
         return " ".join(words).removesuffix(",")
 
     def say(self, text: str) -> str:
@@ -36,21 +38,26 @@ class Words:
         return text
 
     def fill(self, template: str) -> str:
-        """Replace {12} by twelve words, {~12} by twelve with soft hyphens, {|12} by twelve of which a part is bold."""
+        """Replace {12} by twelve words, {~12} by twelve with soft hyphens, {|12} by twelve of which a part is bold,
+        {a12} and {h12} by Arabic and Hebrew ones."""
         return _PLACE.sub(self._filled, template)
 
     def _filled(self, place: re.Match[str]) -> str:
-        text = self(int(place[2]))
+        text = self(int(place[2]), place[1])
         if place[1] == "~":
             return re.sub(r"(\w\w\w)(?=\w\w\w)", rf"\1{SOFT_HYPHEN}", text)
         if place[1] == "|":
             return re.sub(r"(\w\w)(\w+)", r"\1<b>\2</b>", text)
         return text
 
-    def _new(self) -> str:
+    def _new(self, letters: str) -> str:
         while True:
             pick = self._chance.choice
-            word = "".join(pick(_ONSETS) + pick(_VOWELS) + pick(_CODAS) for _ in range(pick((2, 3, 3, 4))))
+            syllables = range(pick((2, 3, 3, 4)))
+            if letters:
+                word = "".join(pick(letters) + pick(letters) for _ in syllables)
+            else:
+                word = "".join(pick(_ONSETS) + pick(_VOWELS) + pick(_CODAS) for _ in syllables)
             word = word.capitalize() if pick((True, False, False)) else word
             if word.casefold() not in self._used:
                 self._used.add(word.casefold())

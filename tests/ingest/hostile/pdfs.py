@@ -46,6 +46,10 @@ def _font(subtype: bytes, key: bytes, chance: random.Random) -> bytes:
     return with_objects(o3=font, o900001=described, o900002=stream(chance.randbytes(50_000)))
 
 
+# A font that calls each letter Hebrew.
+HEBREW: Final = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding<</Differences[120/afii57664]>>>>"
+
+
 def _tree(depth: int) -> bytes:
     """Pages in so many levels."""
     objects = {
@@ -67,6 +71,18 @@ def _unicode_map() -> bytes:
         o3=font,
         o900001=stream(table),
         o900002=b"<</Type/Font/Subtype/CIDFontType2/BaseFont/X/W[0 2000000000 500]>>",
+    )
+
+
+def _annotations(number: int, entries: bytes) -> bytes:
+    """A page with so many annotations, which are the fields of the document as well."""
+    references = b" ".join(b"%d 0 R" % place for place in range(900_001, 900_001 + number))
+    annotations = {f"o{900_001 + n}": b"<</Type/Annot/F 4/Rect[0 0 9 9]%s>>" % entries for n in range(number)}
+    return with_objects(
+        o1=b"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[%s]>>>>" % references,
+        o4=page(b"/Annots[%s]" % references),
+        o900000=stream(b"BT (x) Tj ET", b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]"),
+        **annotations,
     )
 
 
@@ -113,6 +129,11 @@ FILES: Final = {
     "script.pdf": lambda _: with_objects(o1=b"<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(while(true);)>>>>"),
     "launch.pdf": lambda _: with_objects(o1=b"<</Type/Catalog/Pages 2 0 R/OpenAction<</S/Launch/F(/bin/sh)>>>>"),
     "form.pdf": lambda _: with_objects(o1=b"<</Type/Catalog/Pages 2 0 R/AcroForm<</XFA 900001 0 R>>>>", o900001=stream(documents.LAUGHS.encode())),
+    "fields.pdf": lambda _: _annotations(100_000, b"/Subtype/Widget/FT/Tx/T(a)/V(b)"),
+    "choices.pdf": lambda _: _annotations(500, b"/Subtype/Widget/FT/Ch/T(a)/Opt[%s]" % (b"(b)" * 5_000)),
+    "notes.pdf": lambda _: _annotations(100_000, b"/Subtype/FreeText/Contents(a)/AP<</N 900000 0 R>>"),
+    "own-field.pdf": lambda _: _annotations(1, b"/Subtype/Widget/FT/Tx/T(a)/Parent 900001 0 R/Kids[900001 0 R]"),
+    "from-right.pdf": lambda _: with_objects(o3=HEBREW, o5=stream(b"BT /F1 1 Tf (" + b"x1 [" * 600_000 + b") Tj ET")),
     "previous-table.pdf": lambda _: pdf("x", extra="/Prev 9"),
     "trailer-size.pdf": lambda _: pdf("x").replace(b"/Size 6", b"/Size 2147483647"),
     "updates.pdf": lambda _: pdf("x") + b"".join(b"\n%d 0 obj\n<<>>\nendobj\ntrailer<</Size %d/Prev 9>>\nstartxref\n9\n%%%%EOF" % (n, n) for n in range(10, 5_000)),
