@@ -25,11 +25,12 @@ class Words:
     def __init__(self, seed: str) -> None:
         self._chance = random.Random(seed)
         self._used: set[str] = set()
+        self._script = ""  # the letters of the next words; empty: Latin syllables
         self.order: list[str] = []
 
-    def __call__(self, number: int, mark: str = "") -> str:
-        """Return new words as text, with a comma after every ninth. `mark`: of a place of `fill`."""
-        words = [self._new(_RTL.get(mark, "")) + ("," if place % 9 == 8 else "") for place in range(number)]
+    def __call__(self, number: int) -> str:
+        """Return new words as text, with a comma after every ninth."""
+        words = [self._new() + ("," if place % 9 == 8 else "") for place in range(number)]
         return " ".join(words).removesuffix(",")
 
     def say(self, text: str) -> str:
@@ -43,19 +44,20 @@ class Words:
         return _PLACE.sub(self._filled, template)
 
     def _filled(self, place: re.Match[str]) -> str:
-        text = self(int(place[2]), place[1])
+        self._script = _RTL.get(place[1], "")
+        text = self(int(place[2]))
         if place[1] == "~":
             return re.sub(r"(\w\w\w)(?=\w\w\w)", rf"\1{SOFT_HYPHEN}", text)
         if place[1] == "|":
             return re.sub(r"(\w\w)(\w+)", r"\1<b>\2</b>", text)
         return text
 
-    def _new(self, letters: str) -> str:
+    def _new(self) -> str:
         while True:
             pick = self._chance.choice
             syllables = range(pick((2, 3, 3, 4)))
-            if letters:
-                word = "".join(pick(letters) + pick(letters) for _ in syllables)
+            if self._script:
+                word = "".join(pick(self._script) + pick(self._script) for _ in syllables)
             else:
                 word = "".join(pick(_ONSETS) + pick(_VOWELS) + pick(_CODAS) for _ in syllables)
             word = word.capitalize() if pick((True, False, False)) else word
