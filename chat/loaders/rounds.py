@@ -10,7 +10,7 @@ from chat.loaders.attachments import load_tool_images
 from chat.models import Approval, CitedDocument, Run, ToolCall
 from chat.models.approval import Decision
 from chat.models.tool_call import ToolCallStatus
-from chat.transcript.citation_links import linked_documents
+from chat.transcript.citations import linked_documents
 from chat.transcript.entries import Document, Image, Passage, SentBack
 from chat.transcript.packets import place_of, snippet
 from chat.transcript.questions import Answered

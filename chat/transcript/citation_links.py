@@ -1,11 +1,10 @@
-"""Links to cited documents: writes the Markdown link to a document, and finds the documents that a text links to. Pure.
+"""Links to cited documents: writes the Markdown link to a document. Pure.
 
 The live stream, a resumed attempt and a rebuild use the same function to write a link, so that a link that was
 streamed is always found again.
 """
 
 import re
-from collections.abc import Iterable
 from typing import Any, Final, Protocol
 
 from chat.transcript.entries import Document
@@ -36,11 +35,6 @@ def citation_link(document: Document) -> str:
     if _LINKABLE.match(document.url):
         return f"[[{document.number}]]({_escape(document.url)})"
     return f"[{document.number}]"
-
-
-def linked_documents(text: str, documents: Iterable[Document]) -> list[Document]:
-    """Return the documents that `text` links to, each number once."""
-    return list({one.number: one for one in documents if citation_link(one) in text}.values())
 
 
 def citation_record(cited: Cited) -> dict[str, Any]:

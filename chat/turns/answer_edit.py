@@ -13,7 +13,7 @@ from chat.models import ChatMessage, CitedDocument, EditedAnswer, Role, run_of
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from chat.runs.turn_queue import blocking_turn
-from chat.transcript.citation_links import linked_documents
+from chat.transcript.citations import linked_documents
 from chat.transcript.tokens import count_tokens
 from chat.turns.current_branch import lock_session, make_path_current
 from chat.turns.question_text import check_room

@@ -21,7 +21,7 @@ from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.protocol.upstream_error import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.wire import Error
-from chat.transcript.citation_links import linked_documents
+from chat.transcript.citations import linked_documents
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.token_usage import TokenUsage
 from llm_worker.attempt.checkpoint_tracker import CheckpointTracker

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from chat.protocol import wire as p
+from chat.transcript.citations import Citations
 from chat.transcript.entries import Document
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.packets import Blocks, Placed
 from llm_worker.loop.state import RunState, Utterance
 from llm_worker.stream.call_assembler import CallFragment, RequestedCall
-from llm_worker.stream.citations import Citations
 from llm_worker.stream.pipeline import AnswerPipeline, Output
 from llm_worker.stream.text_calls import TextCalls
 from llm_worker.stream.think_tags import Reasoning, split_untagged

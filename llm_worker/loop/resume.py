@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from chat.transcript.citation_links import linked_documents
+from chat.transcript.citations import linked_documents
 from chat.transcript.entries import Call, Document, Round
 from chat.transcript.packets import Placed
 from chat.transcript.rebuild import ShownCall, ShownRound, documents_of, show_before, show_rounds

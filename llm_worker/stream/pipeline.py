@@ -9,9 +9,9 @@ closes blocks, and saves.
 
 from collections.abc import Iterable, Iterator
 
+from chat.transcript.citations import Citations
 from chat.transcript.entries import Document
 from llm_worker.stream.call_assembler import RequestedCall
-from llm_worker.stream.citations import Citations
 from llm_worker.stream.sanitiser import Sanitiser
 from llm_worker.stream.text_calls import TextCalls
 from llm_worker.stream.think_tags import Reasoning, ThinkSplitter

@@ -141,6 +141,31 @@ def test_a_search_shows_its_pages_and_every_citation_opens_one(searching: Reader
         searching.page.reload()
 
 
+def test_the_sources_of_a_later_answer_are_counted_from_one(searching: Reader, stack: Stack) -> None:
+    """On the page and in what is copied, while it streams and afterwards; other numbers in brackets stay as they are."""
+    stack.searching.find(MOON, SUN)
+    stack.upstream.reply(search_call("moon"), after_tools=0)
+    stack.upstream.reply({"text": "The Moon [1], the Sun [2]."}, after_tools=1, times=1)
+    searching.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    searching.send("Who pulls the sea?")
+    searching.expect_answer("The Moon 1, the Sun 2.")
+    stack.upstream.reply(
+        {"text": "In [2024] m[3][4] rose over [0, 1], $[3]$: the Moon [3]."}, after_tools=1, times=1
+    )
+    searching.send("And now?")
+    for _ in range(2):
+        answer = searching.answers.last
+        expect(answer.get_by_role("link", name="Source 1: Moon")).to_have_attribute(
+            "href", "https://moon.example/"
+        )
+        expect(answer.locator(".body")).to_contain_text("In [2024] m[3][4] rose over [0, 1], ")
+        expect(answer.locator(".sources .document-card .number")).to_have_text("1")
+        answer.get_by_role("button", name="Copy answer").click()
+        copied = searching.page.evaluate("navigator.clipboard.readText()")
+        assert copied == "In [2024] m[3][4] rose over [0, 1], $[3]$: the Moon [[1]](https://moon.example/)."
+        searching.page.reload()
+
+
 @pytest.mark.full
 def test_an_agent_finds_a_page_opens_it_and_cites_it_at_its_place(reader: Reader, stack: Stack) -> None:
     """With one number for the page, found and opened; the same after a reload."""

@@ -98,7 +98,7 @@ async def test_everything_at_once_is_shown_and_stored(stack: Stack, chat_with: A
     chat = await chat_with()
     turn, view = await play_everything(stack, chat)
     assert view.text == (
-        "Let me see. The moon [[1]](https://moon.example/), the sun [[3]](https://sun.example/), nobody ."
+        "Let me see. The moon [[1]](https://moon.example/), the sun [[3]](https://sun.example/), nobody [9]."
     )
     assert (view.reasoning, view.stop_reason) == ("I see.", "finished")
     assert sorted(stack.searching.queries) == ["moon", "sea", "sea"]
@@ -264,7 +264,9 @@ async def test_later_turns_see_the_calls_and_one_sentence_for_what_came_back(
     assert GONE in contents_of_role(again, "tool")[0]
     assert contents_of_role(later, "tool") == contents_of_role(again, "tool")[:1] * 4
     answers = [m["content"] for m in again.messages if m["role"] == "assistant" and "tool_calls" not in m]
-    assert answers == ["The moon [[1]](https://moon.example/), the sun [[3]](https://sun.example/), nobody ."]
+    assert answers == [
+        "The moon [[1]](https://moon.example/), the sun [[3]](https://sun.example/), nobody [9]."
+    ]
     assert with_time.messages[: len(again.messages)] == again.messages
 
 

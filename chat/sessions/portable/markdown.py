@@ -6,6 +6,8 @@ from chat.models import Session
 from chat.sessions.portable.exporter import messages_of
 from chat.sessions.portable.format import Citation, Message
 from chat.sessions.portable.safe_markdown import safe_line, safe_link, safe_markdown
+from chat.transcript.citations import count_from_one
+from chat.transcript.entries import Document
 from chat.transcript.finish import Finish
 from chat.transcript.passages import readable_text
 
@@ -41,14 +43,15 @@ def _message(message: Message, number: str) -> str:
     parts += [f"\n- File: {safe_line(file.name)}\n" for file in message.files]
     if message.tool_calls:
         parts.append(f"\n- Tools: {', '.join(safe_line(call.name) for call in message.tool_calls)}\n")
-    if message.text:
-        parts.append(f"\n{safe_markdown(_text(message))}\n")
+    text, sources = count_from_one(_text(message), [_document(cited) for cited in message.citations])
+    if text:
+        parts.append(f"\n{safe_markdown(text)}\n")
     if message.run and message.run.error:
         parts.append(f"\n*{safe_line(message.run.error.message)}*\n")
     if message.run and (cut := Finish(message.run.finish_reason, message.run.finish_tokens).sentence):
         parts.append(f"\n*{cut}*\n")
-    if message.citations:
-        parts.append("\nSources:\n\n" + "".join(_source(cited) for cited in message.citations))
+    if sources:
+        parts.append("\nSources:\n\n" + "".join(_source(source) for source in sources))
     return "".join(parts)
 
 
@@ -72,5 +75,9 @@ def _answerer(message: Message) -> str:
     return safe_line(message.run.model) if message.run else "Answer"
 
 
-def _source(cited: Citation) -> str:
-    return f"{cited.number}. {safe_link(cited.title or cited.document_id, cited.url or '')}\n"
+def _document(cited: Citation) -> Document:
+    return Document(cited.number, cited.document_id, cited.title, url=cited.url or "")
+
+
+def _source(source: Document) -> str:
+    return f"{source.number}. {safe_link(source.title or source.document_id, source.url)}\n"

@@ -49,6 +49,7 @@
  *
  * @typedef {object} Source  something an answer may cite
  * @property {number} number
+ * @property {number} [place]  among the sources of its answer, from 1: the number that people see; without one, it is not cited
  * @property {string} [document_id]  left out behind a public link
  * @property {string} title
  * @property {string} [url]

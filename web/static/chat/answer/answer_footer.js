@@ -7,6 +7,7 @@ import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { attachMenu, menuButton } from "../elements/menu.js";
 import { canReadAloud, isReading, toggleReading } from "./read_aloud.js";
+import { withPlaces } from "../state/citation_numbers.js";
 import { versionsOf } from "../state/columns.js";
 import { readableText } from "../state/passages.js";
 import { SentTime } from "../elements/sent_time.js";
@@ -26,7 +27,7 @@ export class AnswerFooter {
     /** @type {Answer} */
     this.now = undefined;
     this.switch = new SiblingSwitch((id) => (this.#isAside ? actions.peek(id) : actions.select(id)));
-    this.copy = copyButton(t("Copy answer"), () => readableText(this.now));
+    this.copy = copyButton(t("Copy answer"), () => withPlaces(readableText(this.now), this.now.citations));
     this.again = this.#againButton();
     this.feedback = new FeedbackView(actions.giveFeedback);
     this.usage = new TimingView(actions.readRun);

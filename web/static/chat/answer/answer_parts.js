@@ -6,6 +6,7 @@ import { MarkdownView } from "../markdown/markdown.js";
 import { ReasoningView } from "./reasoning_view.js";
 import { SourcesView } from "./sources_view.js";
 import { StepsView } from "../tools/steps_view.js";
+import { countedFromOne } from "../state/citation_numbers.js";
 import { groupsOf, textAfter } from "../state/tool_rounds.js";
 import { documentsOf } from "../tools/tool_texts.js";
 
@@ -46,15 +47,15 @@ export class AnswerParts {
 
   /** @param {HTMLElement} element */
   #markdown(element) {
-    return new MarkdownView(element, { budgetMs: FRAME_MS, citation: (source) => citationChip(source, () => this.found.get(source.number) ?? source) });
+    return new MarkdownView(element, { budgetMs: FRAME_MS, citation: (source) => citationChip(source, () => ({ ...source, ...this.found.get(source.number) })) });
   }
 
   /** The same list while nothing changes: views then have nothing to do. @param {Answer} answer @returns {Source[]} */
-  #citations({ citations, rounds }) {
+  #citations({ text, citations, rounds }) {
     if (citations === this.cited?.citations && rounds === this.cited.rounds) return this.known;
     this.cited = { citations, rounds };
     this.found = new Map(documentsOf(rounds.flatMap(({ calls }) => calls)).map((source) => [source.number, source]));
-    const known = citations.map((source) => ({ ...this.found.get(source.number), ...source })).sort((a, b) => a.number - b.number);
+    const known = countedFromOne(text, citations).map((source) => ({ ...this.found.get(source.number), ...source }));
     if (JSON.stringify(known) !== JSON.stringify(this.known)) this.known = known;
     return this.known;
   }

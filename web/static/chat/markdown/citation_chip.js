@@ -16,8 +16,8 @@ let wanted;
  * @returns {HTMLElement}
  */
 export function citationChip(source, known) {
-  const chip = linkTo(source, "citation-chip", [document.createTextNode(String(source.number))], known);
-  chip.setAttribute("aria-label", t("Source %(number)s: %(title)s", { number: source.number, title: titleOf(source) }));
+  const chip = linkTo(source, "citation-chip", [document.createTextNode(String(source.place))], known);
+  chip.setAttribute("aria-label", t("Source %(number)s: %(title)s", { number: source.place, title: titleOf(source) }));
   if (chip.tagName === "SPAN") Object.assign(chip, { tabIndex: 0, role: "note" });
   const open = () => show(chip, known);
   chip.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && open());

@@ -2,6 +2,7 @@
 
 import { CodeBlock } from "./code_block.js";
 import { Formula } from "./formula.js";
+import { ADDRESS_OF_LINK } from "../state/citation_numbers.js";
 
 /** @import {Source} from "../types.js" */
 /** @typedef {{element: HTMLElement, tryUpdate: (fresh: Element) => boolean}} EmbeddedView  tryUpdate: shows a newly rendered element; false if it is of another kind */
@@ -60,7 +61,9 @@ export class EmbeddedViews {
   #citedSource(element) {
     if (!this.makeChip || !element.classList.contains("citation")) return undefined;
     const number = Number(element.textContent.replace(/\D/g, ""));
-    return this.citations.find((source) => source.number === number);
+    const source = this.citations.find((source) => source.number === number);
+    // Numbers alone stand for sources without an address only: other text may contain them too.
+    return element.tagName === "SPAN" && ADDRESS_OF_LINK.test(source?.url ?? "") ? undefined : source;
   }
 }
 
@@ -70,4 +73,4 @@ function isSame(one, other) {
 }
 
 /** @param {Source} source */
-const key = ({ number, document_id, title, url }) => JSON.stringify([number, document_id, title, url || ""]);
+const key = ({ number, place, document_id, title, url }) => JSON.stringify([number, place, document_id, title, url || ""]);

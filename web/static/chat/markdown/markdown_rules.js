@@ -8,6 +8,7 @@ import { Marked, Renderer, Tokenizer } from "marked";
 import { characterBefore, maskPunctuation } from "./cjk_emphasis.js";
 import { blockFormula, inlineFormula } from "./math_rules.js";
 import { ownImage } from "./own_image.js";
+import { mayCite } from "../state/citation_numbers.js";
 
 const HARMLESS = /^<(?:br ?\/?|\/?(?:sub|sup|kbd))>$/i;
 
@@ -59,10 +60,12 @@ const citation = {
   name: "citation",
   level: "inline",
   start: (src) => /\[\[?\d/.exec(src)?.index,
-  tokenizer(src) {
-    const found = /^\[\[(\d{1,9})\]\](?:\(([^()\s]*)\))?|^\[(\d{1,9})\](?![([:])/.exec(src);
+  tokenizer(src, tokens) {
+    const found = /^\[\[(\d{1,9})\]\](?:\(([^()\s]*)\))?|^\[(\d{1,9})\](?!\(|\[(?!\[?\d))/.exec(src);
+    const last = tokens.at(-1);
     const number = found?.[1] ?? found?.[3];
     if (!found || this.lexer.state.inLink || (found[3] && this.lexer.tokens.links[number])) return undefined;
+    if (found[3] && last?.type !== "citation" && !mayCite(last?.raw ?? "", src)) return undefined;
     return { type: "citation", raw: found[0], number, href: found[2] };
   },
   renderer: ({ number, href }) =>

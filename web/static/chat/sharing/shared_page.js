@@ -1,6 +1,7 @@
 /** The page behind a public link: renders the branch, whose first messages the page contains, and reads the others as the reader gets there. */
 
 import { citationChip } from "../markdown/citation_chip.js";
+import { countedFromOne } from "../state/citation_numbers.js";
 import { documentCard } from "../answer/document_card.js";
 import { cutText } from "../answer/cut_view.js";
 import { h } from "../elements/element.js";
@@ -36,13 +37,14 @@ function fileCard(name) {
 function answer(message) {
   const text = h("div", { class: "body markdown" });
   const view = new MarkdownView(text, { citation: (source) => citationChip(source, () => source) });
-  view.show(message.text, { citations: message.citations });
+  const citations = countedFromOne(message.text, message.citations);
+  view.show(message.text, { citations });
   const sentAt = h("time", { dateTime: message.sent_at }, DATE.format(new Date(message.sent_at)));
   const head = h("header", {}, h("span", { class: "model" }, message.model ?? ""), message.is_edited && h("span", { class: "edited" }, icon("edit"), t("Edited")), sentAt);
   const { finish_reason: reason, finish_tokens: tokens } = message;
   const cut = reason && h("p", { class: "cut" }, cutText({ reason, tokens: tokens ?? null }));
   const error = message.error && h("p", { class: "problem" }, message.error);
-  return h("article", { class: "message answer", "aria-label": t("Answer") }, head, ...details(message), text, cut, error, sources(message));
+  return h("article", { class: "message answer", "aria-label": t("Answer") }, head, ...details(message), text, cut, error, sources(citations));
 }
 
 /** What the owner chose to show beside the text. @param {SharedMessage} message */
@@ -65,8 +67,8 @@ function fold(title, ...content) {
   return h("details", {}, h("summary", {}, title), ...content);
 }
 
-/** @param {SharedMessage} message */
-function sources({ citations }) {
+/** @param {Source[]} citations */
+function sources(citations) {
   if (citations.length === 0) return null;
   return h("footer", {}, h("h2", {}, t("Sources")), h("ul", { class: "document-cards" }, ...citations.map((cited) => h("li", {}, documentCard(cited)))));
 }

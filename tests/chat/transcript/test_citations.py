@@ -1,14 +1,18 @@
 """Numbers in brackets become links to the turn's documents; all other text is passed on unchanged."""
 
+import json
+import random
+import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from chat.transcript.citations import Citations, count_from_one, linked_documents
+from chat.transcript.code_spans import CodeSpans
 from chat.transcript.entries import Document
-from llm_worker.stream.citations import Citations
-from llm_worker.stream.code_spans import CodeSpans
 
 pytestmark = pytest.mark.pure
 
@@ -46,15 +50,15 @@ TABLE = [
     # As gpt-oss cites
     ("Wet 【1†source】.", f"Wet {L1}."),
     ("Wet 【2†L3-L7】【1, 2†】.", f"Wet {L2}{L1}{L2}."),
-    ("Wet 【9†source】.", "Wet ."),
+    ("Wet 【9†source】.", "Wet 【9†source】."),
     ("Wet 【1†so\nurce】, [1†source].", "Wet 【1†so\nurce】, [1†source]."),
     (f"Wet 【1†{'x' * 41}】.", f"Wet 【1†{'x' * 41}】."),
     ("Wet 【1†sou", "Wet 【1†sou"),
     ("Wet [1,2] [[ 2 , 1 ]].", f"Wet {L1}{L2} {L2}{L1}."),
     ("Wet [1][2]", f"Wet {L1}{L2}"),
-    ("Wet [1, 9].", f"Wet {L1}."),
-    ("Wet [9].", "Wet ."),
-    ("Wet [[9]](https://nine.example) [9, 8].", "Wet  ."),
+    ("Wet [1, 9].", "Wet [1, 9]."),
+    ("Wet [9].", "Wet [9]."),
+    ("Wet [[9]](https://nine.example) [9, 8].", "Wet [[9]](https://nine.example) [9, 8]."),
     ("No address [3], none to trust [[4]].", "No address [3], none to trust [4]."),
     # What a model copies from our own links
     ("Wet [[1]](https://made.up).", f"Wet {L1}."),
@@ -64,7 +68,7 @@ TABLE = [
     # No citations
     ("- [ ] to do, [x] done, [a], [^1], [], [1a], [,]", "- [ ] to do, [x] done, [a], [^1], [], [1a], [,]"),
     (r"\[1\] and \\[1]", rf"\[1\] and \\{L1}"),
-    ("[[1] and [1", f"[{L1} and [1"),
+    ("[[1] and [1", "[[1] and [1"),
     ("[[", "[["),
     ("`a[1]` [1]", f"`a[1]` {L1}"),
     ("``a ` [1]`` [1]", f"``a ` [1]`` {L1}"),
@@ -78,10 +82,32 @@ TABLE = [
     ("```[1]``` [1]", f"```[1]``` {L1}"),
     ("~~gone [1]~~", f"~~gone {L1}~~"),
     ("It's ` odd [1]\n```\n[1]\n\n[1]\n```\n[1]", f"It's ` odd [1]\n```\n[1]\n\n[1]\n```\n{L1}"),
-    # An answer is never nothing
+    # Of documents, and yet no citations
+    ("m[3][2] = 7, b[1], x_2[1]", "m[3][2] = 7, b[1], x_2[1]"),
+    ("m[2][1]", "m[2][1]"),
+    ("a[0] [0, 1] [01]", "a[0] [0, 1] [01]"),
+    ("$x \\in [1, 2]$ [1]", f"$x \\in [1, 2]$ {L1}"),
+    ("$$[2, 3]$$ [1]", f"$$[2, 3]$$ {L1}"),
+    ("$$\n[2]\n\n[1]", f"$$\n{L2}\n\n{L1}"),
+    ("\\( [1] \\) \\[ [2] \\] [1]", f"\\( [1] \\) \\[ [2] \\] {L1}"),
+    ("\\begin{matrix} [1] \\end{matrix} [1]", f"\\begin{{matrix}} [1] \\end{{matrix}} {L1}"),
+    ("$5 or $6 [1]. $7 and more [2] for 8$.", f"$5 or $6 {L1}. $7 and more {L2} for 8$."),
+    ("$a [1] b$2 and $a [1] b$", f"$a {L1} b$2 and $a [1] b$"),
+    (
+        "[t](https://a.example/[1]) https://a.example/[1] [t](https://a.example)[1]",
+        f"[t](https://a.example/[1]) https://a.example/[1] [t](https://a.example){L1}",
+    ),
+    ("""{"ids": [1, 2]} 'a'[1] \"b\"[2] x:[1]""", """{"ids": [1, 2]} 'a'[1] \"b\"[2] x:[1]"""),
+    ("x = [1, 2], x ∈ [1], [[1, 2], [2, 3]]", "x = [1, 2], x ∈ [1], [[1, 2], [2, 3]]"),
+    (
+        "[1]: https://a.example\n[1]: so\nIn [1]: https://a.example",
+        f"[1]: https://a.example\n{L1}: so\nIn {L1}: https://a.example",
+    ),
+    ("干燥[1]。2024[1]", f"干燥{L1}。2024{L1}"),
+    # Invented
     ("[9]", "[9]"),
     (" [8]\n[[9]] ", " [8]\n[[9]] "),
-    ("[9] is it.", " is it."),
+    ("[9] is it.", "[9] is it."),
     (" \n", " \n"),
     ("", ""),
 ]
@@ -97,11 +123,11 @@ def test_citations_become_links_however_the_text_is_split(written, text, size):
 @pytest.mark.parametrize(
     ("mode", "text", "cited"),
     [
-        ("links", f"Wet {L1}{L2}, .", [1, 2]),
-        ("plain", "Wet [1][2], .", [1, 2]),
+        ("links", f"Wet {L1}{L2}, [9].", [1, 2]),
+        ("plain", "Wet [1][2], [9].", [1, 2]),
     ],
 )
-def test_each_citation_mode_links_strips_or_keeps_numbers(mode, text, cited):
+def test_each_citation_mode_links_or_keeps_numbers(mode, text, cited):
     output, citations = shown(["Wet [[1, 2]](https://made.up), [9]."], mode)
     assert text_of(output) == text
     assert list(citations.cited) == cited
@@ -171,6 +197,59 @@ def test_the_held_text_is_bounded(written):
     assert len(text_of(waiting[1])) < 2_500
 
 
+PROSE = ["The interval [0, 1] is closed. ", "In [2024] it rose [7], ", "m[3][4] = 7; a[10] to 5\n", "$x \\in [3, 4]$ and $$[2, 3]$$ ",
+         "| a[1] | b[2] |\n", "`v[1]` ", "\n```py\nv[1] = [1]\n```\n", '{"ids": [1, 4]} ', "http://example.org/a[1] ", "[12] said 'so [1, 12]' ",
+         "[text][1] [note](https://a.example/x[2]) ", "[9]: https://nine.example\n", "It costs $5 and $6. ", "\\[ A = [1 \\] ", "[x] [ ] [^1] ", "x = [1, 2]; "]  # fmt: skip
+CITED = [("Dry [1]. ", f"Dry {L1}. "), ("Wet [1, 2], ", f"Wet {L1}{L2}, "), ("So 【2†source】.\n\n", f"So {L2}.\n\n"), ("(see [[1]](https://made.up))\n", f"(see {L1})\n")]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_an_answer_changes_in_the_links_to_its_sources_alone(seed):
+    chance = random.Random(seed)
+    pieces = [chance.choice([(each, each) for each in PROSE] + CITED) for _ in range(30)]
+    written, expected = ("".join(side) for side in zip(*pieces, strict=True))
+    cuts = [chance.randrange(len(written)) for _ in range(len(written) // 4)]
+    assert text_of(shown(in_pieces(written, cuts))[0]) == expected
+
+
+@given(
+    text=st.lists(
+        st.one_of(
+            st.sampled_from(
+                ["[", "]", "【", "】", "$", "$$", "\\", "(", ")", "`", "\n", " ", ", ", "5", "40", "0", "]("]
+            ),
+            st.text(max_size=4),
+        ),
+        max_size=25,
+    ).map("".join),
+    cuts=st.lists(st.integers(0, 200), max_size=12),
+)
+def test_a_text_without_a_known_number_is_shown_as_it_is_written(text, cuts):
+    assume(not re.search(r"(?<![0-9])[1-4](?![0-9])", text))
+    assert text_of(shown(in_pieces(text, cuts))[0]) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "counted", "cited"), json.loads(Path(__file__).with_name("citation_places.json").read_text())
+)
+def test_people_see_sources_counted_from_one_where_a_stored_text_cites_them(text, counted, cited):
+    documents = [Document(number, f"d{number}", f"T{number}") for number in (1, 2, 3)]
+    documents += [
+        Document(75, "f", "File", url="/files/75"),
+        Document(76, "w", "Web", url="https://a.example/76"),
+    ]
+    shown_text, sources = count_from_one(text, documents)
+    assert shown_text == counted
+    assert [source.number for source in sources] == [1, 2, 3, 4, 5]
+    ids = {document.number: document.document_id for document in documents}
+    assert [source.document_id for source in sources[: len(cited)]] == [ids[number] for number in cited]
+
+
+def test_only_a_citation_makes_a_document_without_an_address_one_of_the_answer():
+    documents = [DOCUMENTS[3], DOCUMENTS[4], DOCUMENTS[1]]
+    assert linked_documents(f"m[3] = 4, so [4] {L1}", documents) == [DOCUMENTS[4], DOCUMENTS[1]]
+
+
 alphabet = st.sampled_from(
     [
         "[",
@@ -193,6 +272,10 @@ alphabet = st.sampled_from(
         '"',
         "é",
         "> ",
+        "$",
+        "$$",
+        "x",
+        ": ",
     ]
 )
 

@@ -1,0 +1,106 @@
+"""Decides whether numbers in brackets, at their place in a text, can be a citation. Pure.
+
+Lists, indices, intervals and formulas are written with the same brackets. The formulas are those that the page typesets
+(`web/static/chat/markdown/math_rules.js`). web/static/chat/state/citation_numbers.js asks the same of a stored text; both
+pass tests/chat/transcript/citation_places.json.
+"""
+
+import re
+from typing import Final
+
+# Text before a marker that is looked at, and text behind it that may decide whether it stands in a formula.
+LONGEST_CONTEXT: Final = 2000
+
+_BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
+# Behind these, brackets are an index, a list of a program or a label: `m[3][4]`, `'a'[1]`, `{"ids": [1]}`, `x = [1, 2]`, `x ∈ [1, 2]`.
+_NO_STATEMENT: Final = re.compile(r"""(?:["'\]:/]|"\s?:\s?|[=∈∉⊂⊆]\s?)\Z""")
+_ADDRESS: Final = re.compile(r"""[^\s<>"'()\u3000-\u303f\uff00-\uffef]*""")
+# A list of lists: `[[1, 2], [3, 4]]`.
+_LIST: Final = re.compile(r"\[[-\d\s,.\[\]]*\Z")
+_LONGEST_LIST: Final = 200
+_DEFINITION: Final = re.compile(r"\]:[ \t]*(?:<|[a-zA-Z][a-zA-Z0-9+.-]*:|/)")
+_DEFINITION_BEGINS: Final = re.compile(r"\](?::[ \t]*[a-zA-Z0-9+.-]{0,20})?\Z")
+_LINE_BEGINS: Final = re.compile(r"(?:\A|\n) {0,3}\Z")
+
+_OPENING: Final = re.compile(r"\\\\|\\\[|\\\(|\\begin\{[a-z]+\*?\}|\\.|\$\$|\$(?![\s$])", re.DOTALL)
+_CLOSINGS: Final = {"$$": "$$", "\\[": "\\]", "\\(": "\\)"}
+_LINE_OF_TEX: Final = re.compile(r"(?:\\[^\n]|[^\\$\n])*")
+# "$5 and more" is an amount.
+_AMOUNT: Final = re.compile(r"\d[^\\^_={}]*\s[a-z]{2,}", re.IGNORECASE)
+
+
+def may_cite(text: str, begin: int, end: int, *, is_whole: bool) -> bool | None:
+    """Return whether `text[begin:end]`, numbers in brackets, can be a citation. None: the text that follows decides.
+    A marker directly behind another citation needs no such question. is_whole: nothing will follow.
+    """
+    before = text[max(0, begin - LONGEST_CONTEXT) : begin]
+    if _is_part_of_something(before):
+        return False
+    if _LINE_BEGINS.search(before):
+        if _DEFINITION.match(text, end - 1):
+            return False
+        if not is_whole and _DEFINITION_BEGINS.match(text, end - 1):
+            return None
+    if "$" not in before and "\\" not in before:
+        return True
+    paragraph = _BLANK_LINE.split(before)[-1]
+    behind = _BLANK_LINE.split(text[begin : begin + LONGEST_CONTEXT], maxsplit=1)
+    is_decided = is_whole or len(behind) > 1 or len(behind[0]) == LONGEST_CONTEXT
+    is_inside = _is_in_formula(paragraph + behind[0], len(paragraph), is_whole=is_decided)
+    return None if is_inside is None else not is_inside
+
+
+def _is_part_of_something(before: str) -> bool:
+    """Return whether a word, a quote, a label, an address or a list goes on with the brackets.
+
+    Letters without upper and lower case count as no word: Chinese, Japanese or Thai put no blank before a citation, and nothing
+    is indexed with them.
+    """
+    word = re.split(r"\W", before[-100:])[-1]
+    if any(letter == "_" or letter.islower() or letter.isupper() for letter in word):
+        return True
+    scheme_end = before.rfind("://")
+    if _NO_STATEMENT.search(before[-3:]) or (scheme_end >= 0 and _ADDRESS.fullmatch(before, scheme_end)):
+        return True
+    numbers = _LIST.search(before[-_LONGEST_LIST:])
+    return numbers is not None and numbers[0].count("[") > numbers[0].count("]")
+
+
+def _is_in_formula(text: str, place: int, *, is_whole: bool) -> bool | None:
+    """Return whether a formula of the paragraph contains the place; None if the text that follows decides."""
+    at = 0
+    while opening := _OPENING.search(text, at, place):
+        at = opening.end()
+        end = _formula_end(text, opening, is_whole=is_whole)
+        if end is None and not is_whole:
+            return None
+        if end and end > place:
+            return True
+        at = max(at, end or 0)
+    return False
+
+
+def _formula_end(text: str, opening: re.Match[str], *, is_whole: bool) -> int | None:
+    """Return where the formula ends; 0 if none begins there, None if the text ends before that is known."""
+    mark, at = opening[0], opening.end()
+    if mark == "$":
+        return _line_formula_end(text, at, is_whole=is_whole)
+    closing = mark.replace("begin", "end", 1) if mark.startswith("\\begin") else _CLOSINGS.get(mark)
+    if closing is None:
+        return 0
+    end = text.find(closing, at)
+    return None if end < 0 else end + len(closing)
+
+
+def _line_formula_end(text: str, begin: int, *, is_whole: bool) -> int | None:
+    body = _LINE_OF_TEX.match(text, begin)
+    end = body.end() if body else begin
+    if _AMOUNT.match(text, begin, end):
+        return 0
+    if end == len(text):
+        return None
+    if text[end] != "$" or text[end - 1].isspace():
+        return 0
+    if end + 1 == len(text) and not is_whole:
+        return None
+    return 0 if re.match(r"[\w$]", text[end + 1 : end + 2]) else end + 1

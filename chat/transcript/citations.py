@@ -1,0 +1,217 @@
+"""Citations in a streamed answer: `[1]`, `[[1]]`, `【1】` and `[1, 2]` become links to the turn's documents. Pure.
+
+gpt-oss writes a part of a document behind the number, `【1†source】` or `【1†L3-L7】`, which is left out.
+Code, formulas and all else that is no citation of a known document stay as they are written.
+What may be the beginning of a citation is held back until the following text decides.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import groupby
+from typing import Final, Literal, NamedTuple
+
+from chat.transcript.citation_links import citation_link
+from chat.transcript.citation_places import LONGEST_CONTEXT, may_cite
+from chat.transcript.code_spans import CodeSpans, MarkdownPart
+from chat.transcript.entries import Document
+
+# links: `[[1]](url)`.  plain: `[1]`.
+Mode = Literal["links", "plain"]
+
+# Longer lists of numbers in brackets are not citations.
+LONGEST_MARKER: Final = 100
+LONGEST_TARGET: Final = 2048
+
+# Behind the numbers in `【1†source】`.
+_PART = r"†[^】\n]{0,40}"
+_COMMAS = ",\uff0c\u3001"  # the full-width one, and that between the items of a list
+_LIST = rf" *[0-9]{{1,9}}(?: *[{_COMMAS}] *[0-9]{{1,9}})* *"
+_NUMBERS = rf"(?=[0-9{_COMMAS} ]{{1,{LONGEST_MARKER}}}[\]】†]){_LIST}"
+_MARKER = re.compile(rf"\[\[{_NUMBERS}\]\]|\[{_NUMBERS}\]|【{_NUMBERS}(?:{_PART})?】")
+_MARKER_BEGINS = re.compile(
+    rf"\[\[?[0-9{_COMMAS} ]{{0,{LONGEST_MARKER}}}\]?|【[0-9{_COMMAS} ]{{0,{LONGEST_MARKER}}}(?:{_PART})?"
+)
+# The target that models copy from earlier links: replaced, or the link would be shown twice.
+_TARGET = re.compile(rf'\([^\s()]{{0,{LONGEST_TARGET}}}(?: "[^"\n]{{0,{LONGEST_TARGET}}}")?\)')
+_TARGET_BEGINS = re.compile(
+    rf'(?:\([^\s()]{{0,{LONGEST_TARGET}}}(?: (?:"[^"\n]{{0,{LONGEST_TARGET}}}"?)?)?)?'
+)
+_BRACKETS = re.compile(r"[\[【]")
+_INTERESTING = re.compile(r"\\.|\[|【", re.DOTALL)
+
+
+class _Segment(NamedTuple):
+    """A piece of the answer as it is shown. cites: documents that are cited for the first time."""
+
+    shown: str
+    cites: tuple[Document, ...] = ()
+
+
+class Citations:
+    """Replaces the citations of one run. flush() ends an inference, and with it open brackets and code.
+
+    cited: the documents cited so far, by number; they are saved with the answer.
+    """
+
+    def __init__(
+        self, documents: Mapping[int, Document], mode: Mode = "links", cited: Iterable[Document] = ()
+    ) -> None:
+        """Start a run. `documents`: by number; may grow between inferences.
+        `cited`: documents that an earlier attempt announced.
+        """
+        self.cited = {document.number: document for document in cited}
+        self._documents = documents
+        self._mode = mode
+        self._begin()
+
+    def feed(self, text: str) -> Iterator[str | Document]:
+        """Return the text to show, with each document before the first text that cites it."""
+        if not (self._is_active or self._activate()):
+            return iter((text,) if text else ())
+        if not self._held and not _BRACKETS.search(text) and self._code.is_prose(text):
+            self._pass_on(text)
+            return iter((text,) if text else ())
+        return _joined(self._read(self._code.feed(text)))
+
+    def flush(self) -> Iterator[str | Document]:
+        if self._is_active:
+            yield from _joined([*self._read(self._code.flush()), *self._citations(is_end=True)])
+        self._begin()
+
+    def _begin(self) -> None:
+        self._is_active = False
+        self._has_begun = False
+        self._code = CodeSpans()
+        self._held = ""
+        # The end of the text that was read, code left out.
+        self._before = ""
+        self._is_behind_citation = False
+
+    def _activate(self) -> bool:
+        """Decide at the first text of an inference whether it may have citations: code is followed from the start."""
+        self._is_active = not self._has_begun and bool(self._documents)
+        self._has_begun = True
+        return self._is_active
+
+    def _pass_on(self, text: str) -> _Segment:
+        if text:
+            self._before = (self._before + text)[-LONGEST_CONTEXT:]
+            self._is_behind_citation = False
+        return _Segment(text)
+
+    def _read(self, parts: Iterable[MarkdownPart]) -> Iterator[_Segment]:
+        for is_code, group in groupby(parts, key=lambda part: part.is_code):
+            text = "".join(part.text for part in group)
+            if is_code:
+                yield from self._citations(is_end=True)
+                self._pass_on("\n" if "\n" in text else "`")
+                yield _Segment(text)
+            else:
+                self._held += text
+                yield from self._citations(is_end=False)
+
+    def _citations(self, *, is_end: bool) -> Iterator[_Segment]:
+        """Consume `_held` up to the text that may still become a citation."""
+        text, self._held = self._held, ""
+        at = 0
+        while bracket := _INTERESTING.search(text, at):
+            yield self._pass_on(text[at : bracket.start()])
+            at = bracket.start()
+            marker = _MARKER.match(text, at)
+            documents = self._documents_of(marker[0]) if marker else []
+            is_citation = self._is_citation(text[at:], marker, documents, is_end=is_end)
+            if not is_end and (is_citation is None or _may_continue(text, at)):
+                self._held = text[at:]
+                return
+            target = _TARGET.match(text, marker.end()) if marker else None
+            end = (target or marker or bracket).end()
+            segment = self._pass_on(text[at:end])
+            yield self._cite(documents) if is_citation else segment
+            self._is_behind_citation = bool(is_citation)
+            at = end
+        yield self._pass_on(text[at:])
+
+    def _is_citation(
+        self, text: str, marker: re.Match[str] | None, documents: list[Document], *, is_end: bool
+    ) -> bool | None:
+        """Return whether the marker of documents at the beginning of the text cites; None as may_cite()."""
+        if not marker or not documents or self._is_behind_citation:
+            return bool(documents)
+        target = _TARGET.match(text, len(marker[0]))
+        if target and citation_link(documents[0]).endswith(f"]{target[0]}"):
+            return True  # the link is ours
+        begin = len(self._before)
+        return may_cite(self._before + text, begin, begin + len(marker[0]), is_whole=is_end)
+
+    def _documents_of(self, marker: str) -> list[Document]:
+        """Return the documents of a marker; none if one of its numbers is unknown, as in a list of other numbers."""
+        numbers = re.findall("[0-9]+", marker.partition("†")[0])
+        known = [self._documents.get(int(number)) for number in numbers if number[0] != "0"]
+        documents = [document for document in known if document]
+        return documents if len(documents) == len(numbers) else []
+
+    def _cite(self, documents: list[Document]) -> _Segment:
+        new = {document.number: document for document in documents if document.number not in self.cited}
+        self.cited |= new
+        return _Segment("".join(self._marker(document) for document in documents), tuple(new.values()))
+
+    def _marker(self, document: Document) -> str:
+        return citation_link(document) if self._mode == "links" else f"[{document.number}]"
+
+
+def linked_documents(text: str, documents: Iterable[Document]) -> list[Document]:
+    """Return the documents that a stored text links to, each number once."""
+    linked = {document.number: document for document in documents if citation_link(document) in text}
+    # `[1]` alone, of a document without an address, may also be an index.
+    cited = _cited_numbers(text, linked)
+    return [
+        document
+        for document in linked.values()
+        if document.number in cited or "](" in citation_link(document)
+    ]
+
+
+def count_from_one(text: str, documents: Iterable[Document]) -> tuple[str, list[Document]]:
+    """Return a stored text and its documents as people see them: numbered from 1 in the order in which they are cited.
+
+    Numbers go on through a chat, so that none stands for two documents in what a model reads; people read one answer.
+    """
+    by_number = {document.number: document for document in documents}
+    order = dict.fromkeys([*_cited_numbers(text, by_number), *by_number])
+    counted = {
+        number: replace(by_number[number], number=place) for place, number in enumerate(order, start=1)
+    }
+    citations = Citations(counted)
+    output = [*citations.feed(text), *citations.flush()]
+    return "".join(piece for piece in output if isinstance(piece, str)), list(counted.values())
+
+
+def _cited_numbers(text: str, documents: Mapping[int, Document]) -> list[int]:
+    """Return the numbers of the documents that a stored text cites, in the order of their first citations."""
+    citations = Citations(documents)
+    for _ in (*citations.feed(text), *citations.flush()):
+        pass
+    return list(citations.cited)
+
+
+def _joined(segments: Iterable[_Segment]) -> Iterator[str | Document]:
+    """Yield the texts of the segments as few pieces, each document before the first text that cites it."""
+    text = ""
+    for segment in segments:
+        if segment.cites:
+            if text:
+                yield text
+            text = ""
+            yield from segment.cites
+        text += segment.shown
+    if text:
+        yield text
+
+
+def _may_continue(text: str, start: int) -> bool:
+    """Return whether the rest of the text may be, or grow into, a citation."""
+    if _MARKER_BEGINS.fullmatch(text, start):
+        return True
+    marker = _MARKER.match(text, start)
+    return marker is not None and _TARGET_BEGINS.fullmatch(text, marker.end()) is not None

@@ -1,0 +1,70 @@
+/**
+ * The sources of an answer are counted from 1 for people, in the order in which its text cites them; the numbers that the model reads go on
+ * through the chat. Pure. Whether `[1]` cites is decided as in chat/transcript/citation_places.py; both pass
+ * tests/chat/transcript/citation_places.json.
+ */
+
+/** @import {Source} from "../types.js" */
+
+/** What is passed over: code, formulas, escapes. Then a link to a source, and a number alone. */
+const PIECES = new RegExp(
+  [
+    String.raw`(?<fence>~~~+|${"`"}+)[\s\S]*?\k<fence>(?![~${"`"}])`,
+    String.raw`\$\$[\s\S]+?\$\$|\\\[[\s\S]+?\\\]|\\\([\s\S]+?\\\)|\\begin\{(?<name>[a-z]+\*?)\}[\s\S]+?\\end\{\k<name>\}`,
+    String.raw`\$(?![\s$])(?!\d[^\\^_={}$\n]*\s[A-Za-z]{2,})(?:\\[^\n]|[^\\$\n])*?[^\s$]\$(?![\w$])|\\.`,
+    String.raw`\[\[(?<linked>\d{1,9})\]\](?=\()|\[(?<alone>\d{1,9})\](?!\()`,
+  ].join("|"),
+  "gs",
+);
+const WORD = /[\p{Ll}\p{Lu}_][\p{L}\p{N}_]*$/u;
+const NO_STATEMENT = /(?:["'\]:/]|"\s?:\s?|[=∈∉⊂⊆]\s?)$/;
+const ADDRESS = /:\/\/[^\s<>"'()\u3000-\u303f\uff00-\uffef]*$/;
+const LIST = /\[[-\d\s,.[\]]*$/;
+const DEFINITION = /^\[\d+\]:[ \t]*(?:<|[a-zA-Z][a-zA-Z0-9+.-]*:|\/)/;
+
+/** Only such an address is part of a link to a source. */
+export const ADDRESS_OF_LINK = /^(?:https?:\/\/|\/(?!\/))/;
+
+/** Whether `[1]` behind this text may be a citation. @param {string} before @param {string} from the text from the bracket on */
+export function mayCite(before, from) {
+  const near = before.slice(-200);
+  if (WORD.test(near) || NO_STATEMENT.test(near) || ADDRESS.test(near)) return false;
+  if (/(?:^|\n) {0,3}$/.test(near) && DEFINITION.test(from)) return false;
+  const list = LIST.exec(near)?.[0] ?? "";
+  return list.split("[").length <= list.split("]").length;
+}
+
+/** The sources in the order in which the text cites them, each with its place. @param {string} text @param {Source[]} sources @returns {Source[]} */
+export function countedFromOne(text, sources) {
+  if (sources.length === 0) return sources;
+  const order = [...new Set([...placesOf(text, sources)].map(({ number }) => number))];
+  const place = (/** @type {Source} */ { number }) => (order.includes(number) ? order.indexOf(number) : order.length);
+  return [...sources].sort((one, other) => place(one) - place(other)).map((source, i) => ({ ...source, place: i + 1 }));
+}
+
+/** The text with the places of its sources instead of their numbers: what is copied. @param {string} text @param {Source[]} sources */
+export function withPlaces(text, sources) {
+  const places = new Map(countedFromOne(text, sources).map(({ number, place }) => [number, place]));
+  let changed = "";
+  let at = 0;
+  for (const { number, begin, end } of placesOf(text, sources)) {
+    changed += text.slice(at, begin) + places.get(number);
+    at = end;
+  }
+  return changed + text.slice(at);
+}
+
+/** Where the numbers of sources stand. @param {string} text @param {Source[]} sources */
+function* placesOf(text, sources) {
+  const byNumber = new Map(sources.map((source) => [source.number, source]));
+  let citationEnd = -1;
+  for (const { 0: piece, index, groups } of text.matchAll(PIECES)) {
+    const digits = groups.linked ?? groups.alone;
+    const source = byNumber.get(Number(digits));
+    if (!source) continue;
+    if (groups.alone && (ADDRESS_OF_LINK.test(source.url ?? "") || !(citationEnd === index || mayCite(text.slice(Math.max(0, index - 200), index), text.slice(index, index + 100))))) continue;
+    const begin = index + piece.indexOf(digits);
+    yield { number: source.number, begin, end: begin + digits.length };
+    citationEnd = groups.alone ? index + piece.length : text.indexOf(")", index) + 1;
+  }
+}
