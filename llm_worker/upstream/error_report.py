@@ -2,7 +2,7 @@
 
 OpenAI, LiteLLM, Azure: {"error": {"code", "type", "message"}}, where a code may be a status; vLLM: the same, or flat;
 Anthropic: {"type": "error", "error": {"type", "message"}}; Ollama: {"error": "…"}; FastAPI: {"detail": …}; Google:
-OpenAI's form in a list; proxies: HTML. A message may be JSON itself.
+OpenAI's form in a list; MiniMax: {"base_resp": {"status_code", "status_msg"}}; proxies: HTML. A message may be JSON itself.
 """
 
 import json
@@ -14,7 +14,17 @@ from typing import Any, Final
 from llm_worker.upstream.redaction import MAX_INPUT_CHARACTERS
 
 _CODES: Final = ("code", "type", "error_type", "status", "status_code", "statusCode")
-_MESSAGES: Final = ("error", "errors", "message", "detail", "msg", "error_message", "innererror")
+_MESSAGES: Final = (
+    "error",
+    "errors",
+    "message",
+    "detail",
+    "msg",
+    "error_message",
+    "innererror",
+    "base_resp",
+    "status_msg",
+)
 # Codes that say nothing.
 _EMPTY: Final = frozenset({"", "none", "null", "error"})
 _MAX_DEPTH: Final = 6
@@ -25,10 +35,11 @@ _MAX_ITEMS: Final = 10
 class ErrorReport:
     """The content of an error. codes: codes and types in words, the outermost and most specific first.
 
-    status: the HTTP status, if the report has one.
+    numbers: codes of the server's own that are numbers. status: the HTTP status, if the report has one.
     """
 
     codes: list[str] = field(default_factory=list)
+    numbers: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     status: int | None = None
 
@@ -42,8 +53,9 @@ class ErrorReport:
 
     @property
     def searched(self) -> str:
-        """All codes and texts in lower case, for classification."""
-        return " ".join([*self.codes, *self.texts]).lower()
+        """All codes and texts in lower case, for classification; before a number stands `code`."""
+        numbers = [f"code {number}." for number in self.numbers]
+        return " ".join([*self.codes, *numbers, *self.texts]).lower()
 
 
 def read_error(said: str) -> ErrorReport:
@@ -88,6 +100,8 @@ def _add_code(report: ErrorReport, code: object) -> None:
     if text.isascii() and text.isdecimal():
         if report.status is None and len(text) == 3 and text[0] in "45":
             report.status = int(text)
+        elif len(text) > 3:
+            report.numbers.append(text[:20])
     elif text.lower() not in _EMPTY and text not in report.codes:
         report.codes.append(text[:MAX_INPUT_CHARACTERS])
 

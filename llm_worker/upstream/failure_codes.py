@@ -54,6 +54,11 @@ TOO_LONG: Final = (
     ("Google", r"token count.{0,80}exceeds"),
     ("vLLM", r"maximum (?:model|input|prompt|sequence) length|longer than the (?:maximum )?model"),
     ("vLLM, newer", r"(?:prompt|input|request).{0,80}exceeds? (?:the )?(?:maximum|max)[ _](?:model[ _])?len"),
+    ("vLLM, of what is left for the answer", r"max_(?:completion_)?tokens\b.{0,60}\B-\d"),
+    (
+        "LMDeploy, Qwen, of images",
+        r"tokens.{0,60}exceeds? (?:the )?(?:max|maximum)[ _](?:message|input|prompt|model|context)\w*[ _]tokens",
+    ),
     ("SGLang", r"maximum allowed (?:input )?length|is longer than the model's context"),
     ("TGI", r"tokens.{0,60}must be <=|`inputs` must have less than"),
     ("Moonshot", r"exceeded model token limit"),
@@ -69,6 +74,10 @@ _EMPTY_ACCOUNT: Final = (
     r"insufficient (?:account )?balance", r"balance (?:is )?(?:insufficient|too low|not enough)", r"no resource package",
     r"please recharge", r"\barrearage\b", r"out of (?:funds|credits?)", r"payment required", r"account.{0,20}overdue",
     r"exceeded_current_quota", r"no (?:remaining|available) (?:balance|credits?)",
+    # Codes of Zhipu, MiniMax and SiliconFlow, whose words may be in any language
+    r"\bcode (?:1113|1008|30001)\.",
+    "欠费", r"余额(?:不足|已用完)", r"充值", r"残高(?:が)?不足", "잔액이? ?부족", r"guthaben.{0,40}(?:aufgebraucht|erschöpft|reicht nicht)",
+    r"(?:solde|crédits?) (?:\w+ )?(?:insuffisant|épuisé)", r"(?:saldo|crédito) (?:\w+ )?insuf", r"недостаточно (?:средств|баланса)",
 )  # fmt: skip
 
 # The first rule that applies counts.
