@@ -62,7 +62,7 @@ def arguments_of(tool: Any, tools: list[Any]) -> dict[str, Any]:
     properties = tool.input_schema.get("properties", {})
     arguments: dict[str, Any] = {name: number for number, name in enumerate(properties, 2)}
     if properties.get("schema", {}).get("type") == "object":
-        [first] = stored_tools("conformance", [describe(tools[0])])
+        [first], _ = stored_tools("conformance", [describe(tools[0])])
         arguments["schema"] = first["parameters"]
     return arguments
 

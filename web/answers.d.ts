@@ -452,7 +452,7 @@ interface McpServerAnswer {
   approval?: "never" | "ask" | "ask_unless_read_only";
   enabled_tools?: string[];
   is_enabled?: boolean;
-  /** Why it is down; empty: it is not. */
+  /** Why it is down, or which of its tools are left out; empty: neither. */
   problem?: string;
   /** The server's own names. */
   all_tools?: string[];

@@ -50,7 +50,9 @@ class McpServerAnswer(Answer, kw_only=True):
     approval: Annotated[str | UnsetType, choice(ApprovalRule)] = UNSET
     enabled_tools: list[str] | UnsetType = UNSET
     is_enabled: bool | UnsetType = UNSET
-    problem: Annotated[str | UnsetType, doc("Why it is down; empty: it is not.")] = UNSET
+    problem: Annotated[
+        str | UnsetType, doc("Why it is down, or which of its tools are left out; empty: neither.")
+    ] = UNSET
     all_tools: Annotated[list[str] | UnsetType, doc("The server's own names.")] = UNSET
     listed_at: Moment | UnsetType | None = UNSET
 

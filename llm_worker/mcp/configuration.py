@@ -14,6 +14,8 @@ MAX_RESULT_CHARACTERS: Final = 100_000
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 SIGN_IN_NEEDED: Final = "The user has to sign in to the server."
 MORE_RIGHTS_NEEDED: Final = "The user has to sign in to the server again, with more rights."
+# The beginning of the SDK's message about an answer that it cannot read; ours of answers over stdio have it too.
+UNREADABLE: Final = "Failed to parse"
 TOO_LARGE: Final = f"The server sent a message of more than {MAX_MESSAGE_BYTES // 1024 // 1024} MiB."
 
 

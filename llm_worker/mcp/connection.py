@@ -13,7 +13,6 @@ from mcp.client.session import IncomingMessage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types import (
-    CONNECTION_CLOSED,
     CallToolResult,
     Implementation,
     PromptListChangedNotification,
@@ -27,7 +26,6 @@ from pydantic import ValidationError
 from llm_worker.mcp.asking import Asking, CallQuestions
 from llm_worker.mcp.configuration import (
     MAX_MESSAGE_BYTES,
-    SIGN_IN_NEEDED,
     Answer,
     Asked,
     Caller,
@@ -38,9 +36,10 @@ from llm_worker.mcp.configuration import (
     Tokens,
 )
 from llm_worker.mcp.content import images_of, response_of, structured_of
-from llm_worker.mcp.http import NOT_SENT, HttpServer
+from llm_worker.mcp.http import HttpServer
 from llm_worker.mcp.lenient_results import lenient
 from llm_worker.mcp.listing_pages import Listing, list_catalog, list_tools
+from llm_worker.mcp.outcomes import ConnectionEnded, failure_of, unavailable_of
 from llm_worker.mcp.stdio import StdioServer
 
 Found = TypeVar("Found")
@@ -52,12 +51,9 @@ LIST_S: Final = 30.0
 ASK_S: Final = 30.0
 # For the server to confirm that it will announce changes.
 LISTEN_S: Final = 2.0
-MAX_MESSAGE_CHARACTERS: Final = 1_000
 _CLOSE_S: Final = 10.0
-# Messages of the SDK: the connection ended (servers use its error code too); the status is none of the protocol's.
-_CLOSED: Final = "Connection closed"
-_ERROR_RESPONSE: Final = "Server returned an error response"
-_NO_PROTOCOL: Final = "The server does not speak the protocol."
+# Answers in a row that are none: what else a server may have forgotten, another connection does not need.
+MAX_FAILURES: Final = 2
 # In `_meta` of a call, with a prefix of our own (modelcontextprotocol.io, `_meta`): the same again after a crash.
 IDEMPOTENCY_KEY: Final = "turnwire/idempotency-key"
 _CHANGES: Final = (
@@ -78,6 +74,7 @@ class Connection:
         self.configuration = configuration
         self.calls = 0
         self._is_lost = False
+        self._failures = 0
         self.used_at = asyncio.get_running_loop().time()
         self._on_change = on_change
         self._server = (
@@ -103,7 +100,7 @@ class Connection:
         except TimeoutError:
             raise ServerUnavailable(f"The server did not list its tools within {LIST_S:g} s.") from None
         except _TRANSPORT_ERRORS as error:
-            raise self._unavailable(error) from error
+            raise unavailable_of(error, self._server) from error
         try:
             async with asyncio.timeout(LIST_S):
                 return listing._replace(catalog=await list_catalog(client))
@@ -155,14 +152,20 @@ class Connection:
 
     async def _answered(self, asked: Awaitable[Found]) -> Found:
         try:
-            return await asked
-        except MCPError as error:
-            raise self._failure(error) from error
-        except (httpx2.HTTPError, OSError) as error:
-            raise self._lost() from error
-        except (RuntimeError, ValidationError) as error:
-            # The messages of these errors repeat what the server sent.
-            raise CallFailed("The server answered what the protocol does not allow.") from error
+            answer = await asked
+        except (MCPError, httpx2.HTTPError, OSError, RuntimeError, ValidationError) as error:
+            failure = failure_of(error, self._server)
+            self._note_failure(failure)
+            raise failure from error
+        self._failures = 0
+        return answer
+
+    def _note_failure(self, failure: Exception) -> None:
+        """Give up a connection that has ended, or to which two answers in a row are none."""
+        is_refused = isinstance(self._server, HttpServer) and self._server.status >= HTTPStatus.BAD_REQUEST
+        if isinstance(failure, CallLost) or is_refused:
+            self._failures += 1
+        self._is_lost |= self._failures == MAX_FAILURES or isinstance(failure, ConnectionEnded)
 
     async def close(self) -> None:
         """Close the connection. Returns when the server's process has ended."""
@@ -202,7 +205,7 @@ class Connection:
             self._fail(ServerUnavailable("The connection was closed."))
             raise
         except Exception as error:  # noqa: BLE001  the SDK raises groups of whatever its tasks raise
-            self._fail(self._unavailable(error))
+            self._fail(unavailable_of(error, self._server))
         else:
             self._fail(ServerUnavailable("The connection was closed."))
 
@@ -248,52 +251,11 @@ class Connection:
         except (ListenNotSupportedError, SubscriptionLost, TimeoutError, *_TRANSPORT_ERRORS):
             return  # it is listed again when the list expires
 
-    def _failure(self, error: MCPError) -> Exception:
-        message, server = error.error.message, self._server
-        if isinstance(server, HttpServer):
-            if server.has_lost_session and "session" in message.lower():
-                return ServerUnavailable("The server has forgotten the session.")
-            if message == _ERROR_RESPONSE:
-                return _refused(server)
-        is_closed = error.error.code == CONNECTION_CLOSED and message == _CLOSED
-        if is_closed or server.problem:
-            return self._lost()
-        return CallFailed(message[:MAX_MESSAGE_CHARACTERS])
-
-    def _lost(self) -> CallLost:
-        self._is_lost = True
-        return CallLost(self._server.problem or "The connection to the server ended.")
-
     def _fail(self, unavailable: ServerUnavailable) -> None:
         if not self._ready.done():
             self._ready.set_exception(unavailable)
             self._ready.exception()  # nobody may be waiting
 
-    def _unavailable(self, error: BaseException) -> ServerUnavailable:
-        if isinstance(self._server, StdioServer):
-            detail = self._server.detail or str(_first(error))[:MAX_MESSAGE_CHARACTERS]
-            return ServerUnavailable(self._server.problem or _NO_PROTOCOL, detail)
-        status = self._server.status
-        detail = f"Its status was {status}." if 400 <= status < NOT_SENT else ""
-        problem = self._server.problem or (SIGN_IN_NEEDED if self._server.wants_sign_in else _NO_PROTOCOL)
-        return ServerUnavailable(problem, detail, needs_sign_in=self._server.needs_sign_in)
-
 
 async def _accept(*_: object) -> None:
     pass
-
-
-def _refused(server: HttpServer) -> Exception:
-    if server.status == NOT_SENT:
-        return ServerUnavailable(server.problem)
-    if server.status == HTTPStatus.UNAUTHORIZED:
-        return ServerUnavailable(server.problem or SIGN_IN_NEEDED, needs_sign_in=True)
-    if server.status < 500:
-        return CallFailed(f"The server refused the call (status {server.status}).")
-    return CallLost(f"The server failed (status {server.status}).")
-
-
-def _first(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

@@ -95,9 +95,9 @@ def text_of_block(block: ContentBlock, *, is_shown: bool = False) -> str:
 
 def _resource(resource: TextResourceContents | BlobResourceContents) -> str:
     if isinstance(resource, TextResourceContents):
-        return f"{resource.uri}\n\n{resource.text}"
+        return f"{resource.uri}\n\n{resource.text}".lstrip()
     named = _named("A file", resource.mime_type or "unknown type", resource.blob)
-    return f"{resource.uri} {_left_out(named)}"
+    return f"{resource.uri} {_left_out(named)}".lstrip()
 
 
 def _named(kind: str, mime_type: str, base64: str) -> str:

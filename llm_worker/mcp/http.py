@@ -27,6 +27,7 @@ from llm_worker.mcp.configuration import (
     Tokens,
     values_of,
 )
+from llm_worker.mcp.sessions import MAX_ERROR_BYTES, forgets_session
 
 # Of a stream of events, after which the SDK opens another one.
 _MAX_STREAM_BYTES: Final = 256 * 1024 * 1024
@@ -36,6 +37,9 @@ _NOTICE_S: Final = 10.0
 # The status that stands for a message that did not reach the server.
 NOT_SENT: Final = 599
 SESSION: Final = "mcp-session-id"
+SESSION_FORGOTTEN: Final = "The server has forgotten the session."
+# Of the address of a redirect that staff are told.
+_MAX_LOCATION: Final = 300
 # How long a stream may be without events. A call that takes too long is ended by its own time limit.
 _SILENCE_S: Final = 3_600.0
 _LIMITS: Final = RequestLimits(
@@ -48,7 +52,7 @@ _NOT_SENT: Final = frozenset({"host", "content-length", "connection", "accept-en
 
 class HttpServer:
     """A server that is reached over HTTP. problem: why messages do not arrive; empty while they do.
-    status: of the latest answer to a message.  has_lost_session: the server does not know the session any more.
+    status: of the latest answer to a message.  redirect: where it redirects to, for staff; empty: nowhere.
     """
 
     def __init__(
@@ -63,7 +67,7 @@ class HttpServer:
         # A message before the latest ended with a refusal: the server knows none of what the SDK asks then in older
         # revisions.
         self._was_refused = False
-        self.has_lost_session = False
+        self.redirect = ""
         # The user has signed in, but is not allowed to make this request.
         self._lacks_scope = False
 
@@ -101,12 +105,13 @@ class HttpServer:
     def needs_sign_in(self) -> bool:
         return self.wants_sign_in or (self.status == HTTPStatus.FORBIDDEN and not self._lacks_scope)
 
-    def note(self, request: httpx2.Request, status: int) -> None:
+    def note(self, request: httpx2.Request, status: int, location: str = "") -> None:
         """Record the status of a message (POST). Streams, which servers may refuse to open, say nothing of messages."""
         if request.method == "POST":
             self.status, self.problem = status, ""
             self._has_accepted |= status < HTTPStatus.MULTIPLE_CHOICES
-            self.has_lost_session |= status == 404 and SESSION in request.headers
+            is_redirect = HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST and location
+            self.redirect = f"It redirects to {_shown(request.url, location)}." if is_redirect else ""
 
 
 class _Transport(httpx2.AsyncBaseTransport):
@@ -158,13 +163,18 @@ class _Transport(httpx2.AsyncBaseTransport):
             self._server.note(request, NOT_SENT)
             self._server.problem = f"The server cannot be reached ({code})."
             return httpx2.Response(NOT_SENT)
-        self._server.note(request, response.status)
+        self._server.note(request, response.status, response.headers.get("Location", ""))
+        body_stream = _Body(self._server, opened, response)
+        is_in_session = SESSION in request.headers and request.method == "POST"
+        if is_in_session and _waits_for_answer(request.method, body) and await body_stream.forgets_session():
+            await opened.aclose()
+            return _forgotten()
         kept = [
             (name.encode("latin-1", "replace"), value.encode("utf-8", "surrogateescape"))
             for name, value in response.headers.items()
             if name.lower() not in _DROPPED
         ]
-        return httpx2.Response(response.status, headers=kept, stream=_Body(self._server, opened, response))
+        return httpx2.Response(response.status, headers=kept, stream=body_stream)
 
 
 def _lacks_scope(response: httpx2.Response) -> bool:
@@ -184,17 +194,49 @@ def _waits_for_answer(method: str, body: bytes) -> bool:
     return isinstance(message, dict) and "id" in message and "method" in message
 
 
+def _forgotten() -> httpx2.Response:
+    """Return the answer by which the connection learns that this message was not executed."""
+    error = {"code": -32600, "message": SESSION_FORGOTTEN}
+    return httpx2.Response(HTTPStatus.NOT_FOUND, json={"jsonrpc": "2.0", "id": None, "error": error})
+
+
+def _shown(url: httpx2.URL, location: str) -> str:
+    """Return the address of a redirect without what may be a secret."""
+    try:
+        target = url.join(location).copy_with(userinfo=b"", query=None, fragment=None)
+    except (httpx2.InvalidURL, ValueError):
+        return "what is no address"
+    return str(target)[:_MAX_LOCATION]
+
+
 class _Body(httpx2.AsyncByteStream):
     def __init__(self, server: HttpServer, opened: AsyncExitStack, response: GuardedResponse) -> None:
         self._server = server
         self._opened = opened
         self._response = response
+        self._pieces = response.pieces()
+        self._head = b""
+
+    async def forgets_session(self) -> bool:
+        """Return whether the answer says that the session is not known. Waits for its first piece; errors for more."""
+        is_error = self._response.status >= HTTPStatus.BAD_REQUEST
+        try:
+            async with asyncio.timeout(_NOTICE_S if is_error else None):
+                async for piece in self._pieces:
+                    self._head += piece
+                    if not is_error or len(self._head) > MAX_ERROR_BYTES:
+                        break
+        except (UrlRefused, aiohttp.ClientError, OSError):
+            pass  # TimeoutError is an OSError; what is missing fails again when the body is read
+        return forgets_session(self._response.status, self._head[:MAX_ERROR_BYTES])
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        received = 0
+        received = len(self._head)
         is_stream = self._response.headers.get("Content-Type", "").lower().startswith("text/event-stream")
         try:
-            async for piece in self._response.pieces():
+            if self._head:
+                yield self._head
+            async for piece in self._pieces:
                 received += len(piece)
                 if received > MAX_MESSAGE_BYTES and not is_stream:
                     self._server.problem = TOO_LARGE

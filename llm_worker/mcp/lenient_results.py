@@ -1,31 +1,29 @@
-"""Adds what revision 2026-07-28 demands of results, and some servers leave out: the SDK would refuse all they say.
+"""Opens transports whose results have the form that the SDK demands (result_forms.py). Uses the SDK.
 
-The schema of that revision says what clients assume of a result without `resultType`; servers made with an SDK that
-sends none exist (github.com/modelcontextprotocol/csharp-sdk, issue 1676). Without hints a list is not cached. Uses the
-SDK.
+Servers that leave out members exist: some made with an SDK that sends no `resultType` (revision 2026-07-28;
+github.com/modelcontextprotocol/csharp-sdk, issue 1676), others without capabilities or schemas.
 """
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any
 
 from anyio.abc import ObjectReceiveStream
 from mcp.client import Transport
 from mcp_types import JSONRPCResponse
 
-# The SDK ignores those that results of the agreed revision do not have.
-_ASSUMED: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+from llm_worker.mcp.result_forms import normal_result
 
 
 @asynccontextmanager
 async def lenient(transport: Transport) -> AsyncIterator[Any]:
-    """Open a transport whose results have all members that are demanded."""
+    """Open a transport whose results are normalised."""
     async with transport as (incoming, outgoing):
-        yield _CompleteResults(incoming), outgoing
+        yield _NormalResults(incoming), outgoing
 
 
-class _CompleteResults(ObjectReceiveStream[Any]):
-    """The messages of a stream, with complete results."""
+class _NormalResults(ObjectReceiveStream[Any]):
+    """The messages of a stream, with normal results."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -34,8 +32,7 @@ class _CompleteResults(ObjectReceiveStream[Any]):
         received = await self._stream.receive()
         message = getattr(received, "message", None)
         if isinstance(message, JSONRPCResponse):
-            for name, value in _ASSUMED.items():
-                message.result.setdefault(name, value)
+            message.result = normal_result(message.result)
         return received
 
     async def aclose(self) -> None:

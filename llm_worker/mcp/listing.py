@@ -41,7 +41,7 @@ async def list_server(
     if row is None:
         return
     try:
-        tools, ttl = await _list_tools(row, database, connections, credential_id)
+        tools, ttl, left_out = await _list_tools(row, database, connections, credential_id)
     except ServerUnavailable as unavailable:
         status = McpStatus.NEEDS_SIGN_IN if unavailable.needs_sign_in else McpStatus.DOWN
         problem = clean(f"{unavailable} {unavailable.detail}".strip())[:MAX_PROBLEM]
@@ -50,20 +50,23 @@ async def list_server(
         if unavailable.is_local:
             return
     else:
-        stored = stored_tools(row.name, tools, row.enabled_tools)
+        stored, unstored = stored_tools(row.name, tools, row.enabled_tools)
+        problem = _described(left_out | unstored)
         expires_at = datetime.now(UTC) + ttl
-        listing = {"status": McpStatus.READY, "problem": "", "tools": stored, "expires_at": expires_at}
+        listing = {"status": McpStatus.READY, "problem": problem, "tools": stored, "expires_at": expires_at}
         logger.info("the MCP server %s has %d tools", row.name, len(tools))
     await database.call_with_retry(McpServer.objects.record_listing, row, **listing)
 
 
 async def _list_tools(
     row: McpServer, database: Database, connections: Connections, credential_id: str
-) -> tuple[list[dict[str, Any]], timedelta]:
-    """Return the tools for stored_tools, and how long they are valid. Stores the catalog. Raises ServerUnavailable."""
+) -> tuple[list[dict[str, Any]], timedelta, dict[str, str]]:
+    """Return the tools for stored_tools, how long they are valid, and by name why tools are left out. Stores the catalog.
+    Raises ServerUnavailable.
+    """
     if row.transport == Transport.OPENAPI:
         source = ApiSource(row.url, row.document, row.base_url, frozenset(row.enabled_tools))
-        return await list_operations(configuration_of(row), source), DEFAULT_TTL
+        return await list_operations(configuration_of(row), source), DEFAULT_TTL, {}
     credentials = await database.call_with_retry(_load_credentials, row, credential_id)
     found, credential = await _list(row, credentials, connections)
     ttl = min(max(found.ttl or DEFAULT_TTL, SHORTEST_TTL), LONGEST_TTL)
@@ -73,7 +76,16 @@ async def _list_tools(
         await database.call_with_retry(
             McpCatalog.objects.record, row, credential, **listed, expires_at=expires_at
         )
-    return list(map(describe, found.tools)), ttl
+    return list(map(describe, found.tools)), ttl, dict(found.left_out)
+
+
+def _described(left_out: dict[str, str]) -> str:
+    """Return the sentence in which staff read what is left out; empty: nothing is."""
+    if not left_out:
+        return ""
+    named = "; ".join(f"{clean(name)} ({reason})" for name, reason in left_out.items())
+    text = f"Left out: {named}."
+    return text if len(text) <= MAX_PROBLEM else f"{text[: MAX_PROBLEM - 1]}…"
 
 
 async def _list(

@@ -1,11 +1,13 @@
 """Reads what a server lists, page by page: tools, resources, prompts. Uses the SDK."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from mcp import Client, MCPError
 from mcp_types import METHOD_NOT_FOUND, Prompt, Resource, Tool
+
+from llm_worker.mcp.result_forms import LISTED_TOOLS
 
 # Of tools, of resources and of prompts.
 MAX_LISTED: Final = 500
@@ -19,18 +21,33 @@ class Catalog(NamedTuple):
 
 class Listing(NamedTuple):
     """The lists of a server. ttl: how long the list of tools is valid; None: the server does not say.
-    catalog: None: it could not be listed.
+    left_out: by name of a tool that is not offered, the reason.  catalog: None: it could not be listed.
     """
 
     tools: list[Tool]
     ttl: timedelta | None
+    left_out: Mapping[str, str] = {}
     catalog: Catalog | None = None
 
 
 async def list_tools(client: Client) -> Listing:
     """List the tools of a server, without its catalog. Raises MCPError, and the errors of the transports."""
-    tools, ttl_ms = await _list(client.list_tools, "tools")
-    return Listing(tools, timedelta(milliseconds=ttl_ms) if ttl_ms else None)
+    reasons: dict[str, str] = {}
+
+    async def list_page(cursor: str | None) -> Any:
+        page = await client.list_tools(cursor=cursor)
+        reasons.update((page.meta or {}).get(LISTED_TOOLS, {}))
+        return page
+
+    tools, ttl_ms = await _list(list_page, "tools")
+    offered = {tool.name for tool in tools}
+    # The SDK drops tools of whose arguments it cannot make headers (revision 2026-07-28, `x-mcp-header`).
+    left_out = {
+        name: reason or "it is one too many, or its x-mcp-header is invalid"
+        for name, reason in reasons.items()
+        if name not in offered
+    }
+    return Listing(tools, timedelta(milliseconds=ttl_ms) if ttl_ms else None, left_out)
 
 
 async def list_catalog(client: Client) -> Catalog:

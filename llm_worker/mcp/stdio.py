@@ -7,6 +7,7 @@ The order of the shutdown is that of the specification (2025-11-25, Lifecycle, S
 """
 
 import asyncio
+import json
 import os
 import signal
 import tempfile
@@ -25,6 +26,7 @@ from mcp.shared.message import SessionMessage
 from llm_worker.mcp.configuration import (
     MAX_MESSAGE_BYTES,
     TOO_LARGE,
+    UNREADABLE,
     Configuration,
     ServerUnavailable,
     values_of,
@@ -173,10 +175,22 @@ class StdioServer:
 
 
 def _parse(line: bytes) -> SessionMessage | None:
+    """Parse a message; None: it is none. An answer that cannot be read becomes an error, for which its request waits."""
     try:
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
+        pass
+    try:
+        answer = json.loads(line)
+    except (ValueError, RecursionError):
         return None
+    if not isinstance(answer, dict) or "method" in answer or not answer.keys() & {"result", "error"}:
+        return None
+    request = answer.get("id")
+    if not isinstance(request, int | str) or isinstance(request, bool):
+        return None
+    error = types.ErrorData(code=types.PARSE_ERROR, message=f"{UNREADABLE} answer")
+    return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=request, error=error))
 
 
 def _memory_of(pid: int) -> int:

@@ -16,12 +16,17 @@ MAX_SCHEMAS: Final = 500_000
 
 def stored_tools(
     server: str, tools: Sequence[dict[str, Any]], chosen: Collection[str] = ()
-) -> list[dict[str, Any]]:
-    """Return tools as McpServer.tools has them, sorted by name. Tools beyond the bounds are left out.
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Return tools as McpServer.tools has them, sorted by name; and the reasons of those that are left out, by name.
 
     tools: without their names for models.  chosen: the server's own names of the tools that come first where there is
     no room for all.
     """
+    left_out = {
+        clean(tool["tool"]): "its name has characters that cannot be stored"
+        for tool in tools
+        if clean(tool["tool"]) != tool["tool"]
+    }
     tools = [tool for tool in tools if clean(tool["tool"]) == tool["tool"]]
     names = offered_names(server, (tool["tool"] for tool in tools))
     by_name = {names[tool["tool"]]: tool for tool in tools}
@@ -29,11 +34,22 @@ def stored_tools(
     for name in sorted(by_name, key=lambda name: (by_name[name]["tool"] not in chosen, name)):
         tool = by_name[name]
         length = _length(tool)
-        if length and len(tool["tool"]) <= MAX_NAME and size + length <= MAX_SCHEMAS:
+        if reason := _reason(tool, length, size):
+            left_out[tool["tool"][:MAX_NAME]] = reason
+        else:
             described = clean(tool["description"])[:MAX_DESCRIPTION]
             stored.append({**tool, "name": name, "description": described})
             size += length
-    return sorted(stored, key=lambda tool: str(tool["name"]))
+    return sorted(stored, key=lambda tool: str(tool["name"])), left_out
+
+
+def _reason(tool: dict[str, Any], length: int, size: int) -> str:
+    """Return why a tool is left out; empty: it is not. size: of the tools that are stored before it."""
+    if len(tool["tool"]) > MAX_NAME:
+        return "its name is too long"
+    if not length:
+        return "its schema is too long, or cannot be stored"
+    return "there is no room for its schema" if size + length > MAX_SCHEMAS else ""
 
 
 def _length(tool: dict[str, Any]) -> int:

@@ -1,12 +1,15 @@
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from chat.models import McpServer, ModelConfig
+from llm_worker.mcp.configuration import Configuration
 from tests.instance import ROOT, free_port
 from tests.llm_worker.mcp.client import Client
+from tests.llm_worker.mcp.scripted_http import Scripted
 from tests.mcp_oauth_server import Issuer, serve
 
 
@@ -51,3 +54,25 @@ def session(agent_session: Any, upstream: Any) -> Any:
     """Its agent has the tools of `harbour`."""
     ModelConfig.objects.create(name="plain", base_url=upstream.base_url)
     return agent_session(tools=["harbour__*"])
+
+
+@pytest.fixture
+async def scripted(settings: Any) -> AsyncIterator[Callable[..., Any]]:
+    """Starts a scripted server; returns it and how it is reached."""
+    runners: list[web.AppRunner] = []
+
+    async def start(
+        answer: Callable[[dict[str, Any]], Any], kind: type[Scripted] = Scripted
+    ) -> tuple[Scripted, Configuration]:
+        server, port = kind(answer), free_port()
+        app = web.Application()
+        app.router.add_route("*", "/mcp", server.handle)
+        runners.append(web.AppRunner(app))
+        await runners[-1].setup()
+        await web.TCPSite(runners[-1], "127.0.0.1", port).start()
+        settings.URL_ALLOWED_HOSTS = frozenset({f"127.0.0.1:{port}"})
+        return server, Configuration("id", "1", "scripted", (), f"http://127.0.0.1:{port}/mcp", (), ())
+
+    yield start
+    for runner in runners:
+        await runner.cleanup()

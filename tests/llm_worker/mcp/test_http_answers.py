@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -12,100 +11,14 @@ from llm_worker.mcp.configuration import (
     Answer,
     CallFailed,
     CallLost,
-    Configuration,
     NoTokens,
     ServerUnavailable,
 )
 from llm_worker.mcp.connections import Connections
-from tests.instance import free_port
 from tests.llm_worker.mcp.client import until
+from tests.llm_worker.mcp.scripted_http import ScriptedModern, error, result
 
 pytestmark = [pytest.mark.e2e]
-
-
-async def _nothing(_: str) -> None:
-    pass
-
-
-class Scripted:
-    """An MCP server of revision 2025-11-25 over HTTP, whose answers a test decides."""
-
-    def __init__(self, answer: Callable[[dict[str, Any]], Any]) -> None:
-        self.answer = answer
-        self.calls: list[dict[str, Any]] = []
-        self.session = 0
-        # Awaited with the text of each message before it is answered.
-        self.before: Callable[[str], Awaitable[object]] = _nothing
-
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        if request.method != "POST":
-            return web.Response(status=405)
-        message = await request.json()
-        await self.before(await request.text())
-        if "id" not in message:
-            return web.Response(status=202)
-        if message["method"] == "server/discover":
-            return web.json_response(
-                {"jsonrpc": "2.0", "id": message["id"], **error("Method not found", -32601)}
-            )
-        if message["method"] == "initialize":
-            self.session += 1
-            result = {
-                "protocolVersion": "2025-11-25",
-                "capabilities": {"tools": {}},
-                "serverInfo": {"name": "scripted", "version": "1"},
-            }
-            answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
-            return web.json_response(answer, headers={"mcp-session-id": str(self.session)})
-        self.calls.append(message)
-        given = self.answer(message)
-        if isinstance(given, web.StreamResponse):
-            return given
-        return web.json_response({"jsonrpc": "2.0", "id": message["id"], **given})
-
-
-class ScriptedModern(Scripted):
-    """One that knows revision 2026-07-28 alone. answer: to all that has an id."""
-
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        message = await request.json()
-        self.calls.append(message["method"])
-        if message["method"] == "initialize" or "id" not in message:
-            return web.Response(status=400)
-        given = self.answer(message)
-        if isinstance(given, web.StreamResponse):
-            return given
-        return web.json_response({"jsonrpc": "2.0", "id": message["id"], **given})
-
-
-@pytest.fixture
-async def scripted(settings: Any) -> AsyncIterator[Callable[..., Any]]:
-    """Starts a scripted server; returns it and how it is reached."""
-    runners: list[web.AppRunner] = []
-
-    async def start(
-        answer: Callable[[dict[str, Any]], Any], kind: type[Scripted] = Scripted
-    ) -> tuple[Scripted, Configuration]:
-        server, port = kind(answer), free_port()
-        app = web.Application()
-        app.router.add_route("*", "/mcp", server.handle)
-        runners.append(web.AppRunner(app))
-        await runners[-1].setup()
-        await web.TCPSite(runners[-1], "127.0.0.1", port).start()
-        settings.URL_ALLOWED_HOSTS = frozenset({f"127.0.0.1:{port}"})
-        return server, Configuration("id", "1", "scripted", (), f"http://127.0.0.1:{port}/mcp", (), ())
-
-    yield start
-    for runner in runners:
-        await runner.cleanup()
-
-
-def result(text: str) -> dict[str, Any]:
-    return {"result": {"content": [{"type": "text", "text": text}]}}
-
-
-def error(message: str, code: int = -32000) -> dict[str, Any]:
-    return {"error": {"code": code, "message": message}}
 
 
 @pytest.mark.parametrize(
@@ -117,11 +30,11 @@ def error(message: str, code: int = -32000) -> dict[str, Any]:
         (lambda _: web.Response(status=429), CallFailed("The server refused the call (status 429).")),
         (lambda _: web.Response(status=503), CallLost("The server failed (status 503).")),
         (
-            lambda _: {"result": {"content": [{}] * 3}},
-            CallFailed("The server answered what the protocol does not allow."),
+            lambda _: {"result": "receipt 4711"},
+            CallLost("The server answered what the protocol does not allow."),
         ),
     ],
-    ids=["an error", "the words of a lost session", "a long error", "429", "503", "no content"],
+    ids=["an error", "the words of a lost session", "a long error", "429", "503", "no object"],
 )
 async def test_what_becomes_of_a_call_follows_from_the_answer_and_it_is_made_once(
     client, scripted, answer, outcome

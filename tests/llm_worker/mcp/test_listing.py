@@ -14,7 +14,7 @@ def tool(name: str, **fields: object) -> Tool:
 
 
 def described(*tools: Tool) -> list[dict[str, object]]:
-    return stored_tools("tests", list(map(listing.describe, tools)))
+    return stored_tools("tests", list(map(listing.describe, tools)))[0]
 
 
 def test_hints_that_are_left_out_have_the_defaults_of_the_specification_which_ask() -> None:
