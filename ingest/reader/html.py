@@ -6,15 +6,12 @@ from typing import Any, Final
 
 from lxml import etree, html
 
+from ingest.reader.html_formatting import BLOCKS, spell_formatting
 from ingest.reader.reading_outcome import ReadText
 from ingest.reader.text import decode
 
 _UNSEEN: Final = frozenset(
     {"script", "style", "template", "noscript", "svg", "math", "iframe", "object", "head"}
-)
-_BLOCKS: Final = frozenset(
-    """address article aside blockquote br button caption dd details div dl dt fieldset figcaption figure footer form
-    h1 h2 h3 h4 h5 h6 header hr legend li main nav ol optgroup option p pre section select summary table textarea tr ul""".split()  # noqa: SIM905  one word a line is longer
 )
 _BEFORE: Final = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
 _SPACES: Final = re.compile(r"[ \t\r\f\v\xa0]+")
@@ -36,6 +33,7 @@ def visible_text(source: str) -> str:
         root = html.document_fromstring(source.encode("utf-8", "replace"), parser=parser)
     except etree.ParserError:  # nothing but comments
         return ""
+    spell_formatting(root)
     title = root.findtext(".//title") or ""
     body = _LINES.sub("\n\n", "\n".join(line.strip() for line in "".join(_pieces(root)).split("\n")))
     return "\n\n".join(part for part in (" ".join(title.split()), body.strip()) if part)
@@ -49,18 +47,20 @@ def _pieces(root: Any) -> list[str]:
         if event == "start":
             unseen += name in _UNSEEN
             if not unseen:
-                pieces.append(_opening(name) + _flat(element.text))
+                pieces.append(_opening(element, name) + _flat(element.text))
             continue
         if not unseen:
-            pieces.append("\n" if name in _BLOCKS else " | " if name in ("td", "th") else "")
+            pieces.append("\n" if name in BLOCKS else " | " if name in ("td", "th") else "")
         unseen -= name in _UNSEEN
         if not unseen:
             pieces.append(_flat(element.tail))
     return pieces
 
 
-def _opening(name: str) -> str:
-    return ("\n" if name in _BLOCKS else "") + _BEFORE.get(name, "")
+def _opening(element: Any, name: str) -> str:
+    parent = element.getparent()
+    is_numbered = name == "li" and parent is not None and parent.tag == "ol"
+    return ("\n" if name in BLOCKS else "") + ("" if is_numbered else _BEFORE.get(name, ""))
 
 
 def _flat(text: str | None) -> str:

@@ -20,6 +20,7 @@ from lxml import etree
 from trafilatura.metadata import extract_metadata
 
 from ingest.reader.html import visible_text
+from ingest.reader.html_formatting import spell_formatting
 from ingest.reader.reading_outcome import Outcome
 from ingest.reader.storable import storable
 from ingest.reader.text import decode
@@ -36,6 +37,8 @@ NO_MAIN_TEXT: Final = "[No main text was found: the page may show it by scripts 
 # The extractor takes the first element whose class marks it as the text. In forums each post is such an element. If the
 # text of the whole page is so many times as long, all of it is read.
 _SEVERAL_TEXTS: Final = 1.5
+# An item of a list whose number is its text. The extractor escapes the point behind it.
+_ESCAPED_NUMBER: Final = re.compile(r"(?m)^( *)- (-?\d+)\\\. ")
 # Names of classes and ids of elements around the main text.
 _ASIDE: Final = re.compile(
     r"comment|disqus|cookie|consent|newsletter|related|recommend|sidebar|footer|promo|advert|share|social",
@@ -85,6 +88,10 @@ def _main_text(source: str, address: str) -> _Found:
     tree = trafilatura.load_html(f"<!doctype html>{source}")
     if tree is None:
         return _Found("")
+    # The library writes struck words, but scripts as HTML, and numbers lists from 1 on.
+    spell_formatting(tree, strikes=False)
+    for numbered in tree.iter("ol"):
+        numbered.tag = "ul"
     known = extract_metadata(tree, default_url=address)
     found = _Found(_text(tree, address), known.title or "", _date(known.date))
     try:
@@ -106,7 +113,7 @@ def _text(tree: Any, address: str) -> str:
         include_links=True,
         include_tables=True,
     )
-    return (text or "").strip()
+    return _ESCAPED_NUMBER.sub(r"\1\2. ", (text or "").strip())
 
 
 def _is_shown_by_scripts(tree: Any) -> bool:

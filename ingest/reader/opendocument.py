@@ -7,16 +7,18 @@ from typing import Any, Final
 
 from lxml import etree
 
+from ingest.reader.formatting import PLAIN, Form, marked, with_reading
+from ingest.reader.office_xml import whole_number
+from ingest.reader.open_styles import NAMESPACE, TEXT, Styles
 from ingest.reader.reading_outcome import Unreadable
 from ingest.reader.tables import MAX_COLUMNS, MAX_ROWS, MAX_SHEETS, join_cells, preview
 from ingest.reader.zip_archive import open_checked
 
-_NAMESPACE: Final = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
-_TEXT, _TABLE, _OFFICE = (_NAMESPACE % name for name in ("text", "table", "office"))
-_DRAW, _STYLE = (_NAMESPACE % name for name in ("drawing", "style"))
+_TABLE, _OFFICE, _DRAW, _STYLE = (NAMESPACE % name for name in ("table", "office", "drawing", "style"))
+_MAX_START: Final = 10**6
 # Deleted content, and elements for programs only.
 _UNSEEN: Final = frozenset(
-    {f"{_TEXT}tracked-changes", f"{_OFFICE}event-listeners", f"{_OFFICE}forms", f"{_TEXT}sequence-decls"}
+    {f"{TEXT}tracked-changes", f"{_OFFICE}event-listeners", f"{_OFFICE}forms", f"{TEXT}sequence-decls"}
 )
 _SPACES: Final = re.compile(r"[ \t\r\n]+")
 _MAX_SPACES: Final = 100
@@ -25,29 +27,29 @@ _MAX_REPEATED: Final = 10**7
 
 
 def read(path: Path) -> str:
-    body, header = _parts(path)
-    return "\n\n".join(part for part in (*_blocks(header), *_blocks(body)) if part)
+    body, header, content = _parts(path)
+    return "\n\n".join(part for part in (*content.blocks(header), *content.blocks(body)) if part)
 
 
 def read_slides(path: Path) -> str:
-    body, _ = _parts(path)
+    body, _, content = _parts(path)
     slides = [
-        "\n".join([f"Slide {number}", *filter(None, _blocks(page))])
+        "\n".join([f"Slide {number}", *filter(None, content.blocks(page))])
         for number, page in enumerate(body.iter(f"{_DRAW}page"), 1)
     ]
     return "\n\n".join(slides)
 
 
 def read_sheets(path: Path) -> str:
-    body, _ = _parts(path)
+    body, _, content = _parts(path)
     sheets = list(body.iter(f"{_TABLE}table"))
     more = ", ".join(_name(sheet) for sheet in sheets[MAX_SHEETS:])
-    parts = [_sheet(sheet) for sheet in sheets[:MAX_SHEETS]]
+    parts = [content.sheet(sheet) for sheet in sheets[:MAX_SHEETS]]
     return "\n\n".join([*parts, *([f"Further sheets, which are not shown: {more}"] if more else [])])
 
 
-def _parts(path: Path) -> tuple[Any, Any]:
-    """Return the body, and the headers and footers of the pages. Raises Unreadable."""
+def _parts(path: Path) -> tuple[Any, Any, "_Content"]:
+    """Return the body, and the headers and footers of the pages, with their reader. Raises Unreadable."""
     with open_checked(path) as archive:
         names = set(archive.namelist())
         manifest = archive.read("META-INF/manifest.xml") if "META-INF/manifest.xml" in names else b""
@@ -63,7 +65,7 @@ def _parts(path: Path) -> tuple[Any, Any]:
     beside = etree.Element("beside")
     for kind in ("header", "footer"):
         beside.extend(list(styles.iter(f"{_STYLE}{kind}")))
-    return body, beside
+    return body, beside, _Content(Styles([styles, content]))
 
 
 def _parsed(source: bytes) -> Any:
@@ -73,38 +75,100 @@ def _parsed(source: bytes) -> Any:
         raise Unreadable("document_corrupt") from None
 
 
-def _blocks(parent: Any) -> Iterator[str]:
-    """Yield paragraphs and tables, also those in sections, lists and frames. Notes follow their paragraph."""
-    for element in parent:
-        if element.tag in (f"{_TEXT}p", f"{_TEXT}h"):
+class _Content:
+    """Reads the text of elements. Lists are counted, so that each is read once, in order."""
+
+    def __init__(self, styles: Styles) -> None:
+        self._styles = styles
+        self._last_numbers: dict[tuple[str, int], int] = {}
+
+    def blocks(self, parent: Any) -> Iterator[str]:
+        """Yield paragraphs and tables, also those in sections, lists and frames. Notes follow their paragraph."""
+        for element in parent:
+            yield from self._block(element)
+
+    def _block(self, element: Any) -> Iterator[str]:
+        if element.tag in (f"{TEXT}p", f"{TEXT}h"):
             apart: list[Any] = []
-            text = "".join(_pieces(element, apart)).strip()
+            text = marked(self._pieces(element, PLAIN, apart)).strip()
             yield f"{_marks(element)}{text}" if text else ""
             for each in apart:
-                yield _label(each) + "\n\n".join(filter(None, _blocks(each)))
+                yield _label(each) + "\n\n".join(filter(None, self.blocks(each)))
         elif element.tag == f"{_TABLE}table":
-            yield "\n".join(join_cells(row) for row in _rows(element) if any(row))
+            yield "\n".join(join_cells(row) for row in self._rows(element) if any(row))
+        elif element.tag == f"{TEXT}list":
+            yield from self._list(element, "", ())
         elif element.tag not in _UNSEEN:
-            yield from _blocks(element)
+            yield from self.blocks(element)
 
+    def _list(self, numbered: Any, style: str, outer: tuple[int, ...]) -> Iterator[str]:
+        """Yield the items of a list. `style`: of the list around it.  outer: numbers of the items around it."""
+        style = numbered.get(f"{TEXT}style-name", style)
+        place = (style, len(outer) + 1)
+        number = self._styles.start(*place) - 1
+        if {f"{TEXT}continue-numbering", f"{TEXT}continue-list"} & set(numbered.keys()):
+            number = self._last_numbers.get(place, number)
+        for item in numbered:
+            label = ""
+            if item.tag == f"{TEXT}list-item" and any(child.tag != f"{TEXT}list" for child in item):
+                start = item.get(f"{TEXT}start-value")
+                number = whole_number(start, _MAX_START) if start else number + 1
+                label = self._styles.label(style, (*outer, number))
+            for child in item:
+                inner = child.tag == f"{TEXT}list"
+                texts = self._list(child, style, (*outer, number)) if inner else self._block(child)
+                for text in texts:
+                    yield f"{label} {text}" if label and text else text
+                    label = "" if text else label
+        self._last_numbers[place] = number
 
-def _pieces(element: Any, apart: list[Any]) -> Iterator[str]:
-    """Yield the text of a paragraph, and add notes, comments and text boxes to `apart`."""
-    yield _flat(element.text)
-    for child in element:
-        tag = child.tag
-        if tag == f"{_TEXT}s":
-            yield " " * _number(child, f"{_TEXT}c", _MAX_SPACES)
-        elif tag in (f"{_TEXT}tab", f"{_TEXT}line-break"):
-            yield "\t" if tag == f"{_TEXT}tab" else "\n"
-        elif tag == f"{_TEXT}note":
-            yield f"[^{child.findtext(f'{_TEXT}note-citation') or ''}]"
-            apart.append(child)
-        elif tag in (f"{_OFFICE}annotation", f"{_DRAW}text-box"):
-            apart.append(child)
-        elif isinstance(tag, str) and tag not in _UNSEEN:
-            yield from _pieces(child, apart)
-        yield _flat(child.tail)
+    def _pieces(self, element: Any, form: Form, apart: list[Any]) -> Iterator[tuple[str, Form]]:
+        """Yield the text of a paragraph, and add notes, comments and text boxes to `apart`."""
+        yield _flat(element.text), form
+        for child in element:
+            tag = child.tag
+            if tag == f"{TEXT}s":
+                yield " " * _number(child, f"{TEXT}c", _MAX_SPACES), form
+            elif tag in (f"{TEXT}tab", f"{TEXT}line-break"):
+                yield "\t" if tag == f"{TEXT}tab" else "\n", form
+            elif tag == f"{TEXT}note":
+                yield f"[^{child.findtext(f'{TEXT}note-citation') or ''}]", PLAIN
+                apart.append(child)
+            elif tag == f"{TEXT}ruby":
+                parts = (child.find(f"{TEXT}ruby-{name}") for name in ("base", "text"))
+                texts = (marked(self._pieces(part, PLAIN, apart)) for part in parts if part is not None)
+                yield with_reading(next(texts, ""), next(texts, "")), form
+            elif tag in (f"{_OFFICE}annotation", f"{_DRAW}text-box"):
+                apart.append(child)
+            elif isinstance(tag, str) and tag not in _UNSEEN:
+                yield from self._pieces(child, self._styles.form(child, form), apart)
+            yield _flat(child.tail), form
+
+    def sheet(self, sheet: Any) -> str:
+        first: list[list[str]] = []
+        total = columns = 0
+        for row in self._rows(sheet):
+            while row and not row[-1]:
+                row.pop()
+            if row:
+                total += 1
+                columns = max(columns, len(row))
+                if len(first) <= MAX_ROWS:
+                    first.append(row)
+        return preview(f"Sheet {_name(sheet)}", first, total, columns)
+
+    def _rows(self, table: Any) -> Iterator[list[str]]:
+        """Yield the rows with their cells, MAX_COLUMNS at most.
+        A repeated row is yielded as often as a preview could show it, at most.
+        """
+        for row in table.iter(f"{_TABLE}table-row"):
+            cells: list[str] = []
+            for cell in row:
+                if cell.tag in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+                    repeated = _number(cell, f"{_TABLE}number-columns-repeated", MAX_COLUMNS - len(cells))
+                    cells += [" ".join(filter(None, self.blocks(cell)))] * repeated
+            for _ in range(_number(row, f"{_TABLE}number-rows-repeated", MAX_ROWS + 1)):
+                yield list(cells)
 
 
 def _flat(text: str | None) -> str:
@@ -113,43 +177,15 @@ def _flat(text: str | None) -> str:
 
 
 def _label(element: Any) -> str:
-    if element.tag == f"{_TEXT}note":
-        return f"[^{element.findtext(f'{_TEXT}note-citation') or ''}]: "
+    if element.tag == f"{TEXT}note":
+        return f"[^{element.findtext(f'{TEXT}note-citation') or ''}]: "
     return "Comment: " if element.tag == f"{_OFFICE}annotation" else ""
 
 
 def _marks(element: Any) -> str:
-    if element.tag != f"{_TEXT}h":
+    if element.tag != f"{TEXT}h":
         return ""
-    return "#" * _number(element, f"{_TEXT}outline-level", _MAX_LEVEL) + " "
-
-
-def _sheet(sheet: Any) -> str:
-    first: list[list[str]] = []
-    total = columns = 0
-    for row in _rows(sheet):
-        while row and not row[-1]:
-            row.pop()
-        if row:
-            total += 1
-            columns = max(columns, len(row))
-            if len(first) <= MAX_ROWS:
-                first.append(row)
-    return preview(f"Sheet {_name(sheet)}", first, total, columns)
-
-
-def _rows(table: Any) -> Iterator[list[str]]:
-    """Yield the rows with their cells, MAX_COLUMNS at most.
-    A repeated row is yielded as often as a preview could show it, at most.
-    """
-    for row in table.iter(f"{_TABLE}table-row"):
-        cells: list[str] = []
-        for cell in row:
-            if cell.tag in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
-                repeated = _number(cell, f"{_TABLE}number-columns-repeated", MAX_COLUMNS - len(cells))
-                cells += [" ".join(filter(None, _blocks(cell)))] * repeated
-        for _ in range(_number(row, f"{_TABLE}number-rows-repeated", MAX_ROWS + 1)):
-            yield list(cells)
+    return "#" * _number(element, f"{TEXT}outline-level", _MAX_LEVEL) + " "
 
 
 def _number(element: Any, name: str, limit: int) -> int:

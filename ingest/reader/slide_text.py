@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from ingest.reader.counting import written_on_slide
+from ingest.reader.formatting import PLAIN, Form, marked
 from ingest.reader.formulas import latex
 from ingest.reader.links import with_target
 from ingest.reader.office_xml import FALLBACK, MATH, A, R, whole_number
@@ -27,25 +28,35 @@ def _paragraph(paragraph: Any, targets: Mapping[str, str]) -> str:
     """Return the text of a paragraph. Adjacent runs with the same target are one link."""
     texts = []
     for target, pieces in groupby(_pieces(paragraph, targets), key=lambda piece: piece[1]):
-        text = "".join(piece for piece, _ in pieces)
+        text = marked((text, form) for text, _, form in pieces)
         texts.append(with_target(text, target) if target else text)
     return "".join(texts)
 
 
-def _pieces(element: Any, targets: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the texts in an element, each with the target of its link, or empty."""
+def _pieces(element: Any, targets: Mapping[str, str]) -> Iterator[tuple[str, str, Form]]:
+    """Yield the texts in an element, each with the target of its link, or empty, and its form."""
     for child in element:
         tag = child.tag
         if tag in (f"{A}r", f"{A}fld"):
             link = child.find(f"{A}rPr/{A}hlinkClick")
             target = "" if link is None else targets.get(link.get(f"{R}id", ""), "")
-            yield child.findtext(f"{A}t") or "", target
+            yield child.findtext(f"{A}t") or "", target, _form(child.find(f"{A}rPr"))
         elif tag == f"{A}br":
-            yield "\n", ""
+            yield "\n", "", PLAIN
         elif tag == f"{MATH}oMath":
-            yield latex(child), ""
+            yield latex(child), "", PLAIN
         elif tag != FALLBACK:
             yield from _pieces(child, targets)
+
+
+def _form(properties: Any) -> Form:
+    """Return the form of a run with these properties. The baseline is a shift in thousandths of a per cent."""
+    if properties is None:
+        return PLAIN
+    baseline = properties.get("baseline", "0").rstrip("%")
+    below = baseline.startswith("-")
+    script = 0 if not baseline.strip("-0.") else -1 if below else 1
+    return Form(script, properties.get("strike", "noStrike") != "noStrike")
 
 
 class _Numbers:

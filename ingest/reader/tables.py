@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from ingest.reader.cell_links import Links, links_of
+from ingest.reader.cell_text import cell_text
 from ingest.reader.links import target_of_formula, with_target
 from ingest.reader.reading_outcome import ReadText
 from ingest.reader.text import decode
@@ -22,6 +23,12 @@ MAX_SHEETS: Final = 50
 MAX_CELL_CHARACTERS: Final = 500
 # The first bytes of a sheet, which are searched for formulas.
 _FORMULAS_WITHIN: Final = 1024 * 1024
+# Rows of a sheet that are searched for the first that have a value.
+_MOST_READ: Final = 10_000
+_CHUNK: Final = 1024 * 1024
+_LONGEST_TAG: Final = 1_000
+_ROW: Final = re.compile(rb"<(?:\w{1,9}:)?row[\s>]")
+_VALUE: Final = re.compile(rb"<(?:\w{1,9}:)?(?:[vf](?:\s[^<>]*)?>[^<]|is>)")
 _SAMPLE: Final = 16 * 1024
 # Usually fewer rows than a sample has, so that the last row, which may be cut, does not count.
 _SAMPLE_ROWS: Final = 40
@@ -53,7 +60,9 @@ def read_xlsx(path: Path) -> str:
 
     # Opened here, because openpyxl refuses a path without an extension.
     with path.open("rb") as content:
-        workbook = openpyxl.load_workbook(content, read_only=True, data_only=True, keep_links=False)
+        workbook = openpyxl.load_workbook(
+            content, read_only=True, data_only=True, keep_links=False, rich_text=True
+        )
         sheets = workbook.worksheets
         formulas = _formulas(path, content)
         more = ", ".join(sheet.title for sheet in sheets[MAX_SHEETS:])
@@ -63,21 +72,19 @@ def read_xlsx(path: Path) -> str:
         return "\n\n".join(filter(None, parts))
 
 
-def preview(title: str, rows: Sequence[Sequence[Any]], total: int | None, columns: int) -> str:
+def preview(title: str, rows: Sequence[Sequence[Any]], total: int, columns: int) -> str:
     """Render the preview of a table, which says what it omits.
 
-    rows: the first rows, beginning with the names of the columns.  total: number of all rows; None: unknown.
+    rows: the first rows, beginning with the names of the columns.  total: number of all rows.
     columns: number of columns of the whole table.
     """
     if not rows:
         return f"{title}: empty"
     shown = rows[: MAX_ROWS + 1]
     lines = [join_cells(row) for row in shown]
-    count = "" if total is None else f", {total - 1:,} rows"
-    is_cut = len(rows) > MAX_ROWS if total is None else total > len(shown)
-    note = f", of which the first {len(shown) - 1} follow" if is_cut else ""
+    note = f", of which the first {len(shown) - 1} follow" if total > len(shown) else ""
     widest = f" (the first {MAX_COLUMNS} follow)" if columns > MAX_COLUMNS else ""
-    return "\n".join([f"{title}: {columns:,} columns{widest}{count}{note}", *lines])
+    return "\n".join([f"{title}: {columns:,} columns{widest}, {total - 1:,} rows{note}", *lines])
 
 
 def join_cells(cells: Iterable[Any]) -> str:
@@ -103,11 +110,11 @@ def _has_formula(archive: zipfile.ZipFile, name: str) -> bool:
         return re.search(rb"<(?:\w{1,9}:)?f[\s>]", part.read(_FORMULAS_WITHIN)) is not None
 
 
-def _rows_of(sheet: Any) -> Iterator[Sequence[Any]]:
-    found: Iterator[Sequence[Any]] = sheet.iter_rows(
-        max_row=MAX_ROWS + 1, max_col=MAX_COLUMNS, values_only=True
-    )
-    return found
+def _rows_of(sheet: Any, *, values_only: bool) -> Iterator[Sequence[Any]]:
+    """Yield the first rows. The sheet's own numbers are ignored, because it may claim every possible row."""
+    sheet.reset_dimensions()
+    rows: Iterator[Sequence[Any]] = sheet.iter_rows(max_col=MAX_COLUMNS, values_only=values_only)
+    return islice(rows, _MOST_READ)
 
 
 def _with_formulas(rows: Iterable[Sequence[Any]], formulas: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
@@ -136,16 +143,19 @@ def _with_links(rows: Iterable[Sequence[Any]], links: Links) -> Iterator[Sequenc
 
 
 def _sheet(sheet: Any, archive: zipfile.ZipFile, formulas: Any = None) -> str:
-    shown = _with_formulas(_rows_of(sheet), _rows_of(formulas) if formulas else ())
+    columns, height = sheet.max_column, sheet.max_row
+    values = (list(map(cell_text, row)) for row in _rows_of(sheet, values_only=False))
+    shown = _with_formulas(values, _rows_of(formulas, values_only=True) if formulas else ())
     # A private attribute; test_links_of_cells_lead_where_they_do fails if it changes.
-    links = links_of(archive, sheet._worksheet_path, MAX_ROWS + 1, MAX_COLUMNS)  # noqa: SLF001
-    rows = list(_filled(_with_links(shown, links) if links else shown))
-    total, columns = sheet.max_row, sheet.max_column
-    known = total if isinstance(total, int) and total >= len(rows) else None
+    part = sheet._worksheet_path.removeprefix("/")  # noqa: SLF001
+    links = links_of(archive, part, _MOST_READ, MAX_COLUMNS)
+    rows = list(islice(_filled(_with_links(shown, links) if links else shown), MAX_ROWS + 2))
+    are_all = len(rows) < MAX_ROWS + 2 and not (isinstance(height, int) and height > _MOST_READ)
+    total = len(rows) if are_all else max(len(rows), _count_rows(archive, part))
     widest = max(map(len, rows), default=0)
     # The sheet's own number counts only beyond the columns that are read, because it may claim every possible column.
     is_wider = widest == MAX_COLUMNS and isinstance(columns, int)
-    return preview(f"Sheet {sheet.title}", rows, known, max(columns, widest) if is_wider else widest)
+    return preview(f"Sheet {sheet.title}", rows, total, max(columns, widest) if is_wider else widest)
 
 
 def _filled(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
@@ -156,6 +166,23 @@ def _filled(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
             values.pop()
         if values:
             yield values
+
+
+def _count_rows(archive: zipfile.ZipFile, part: str) -> int:
+    """Count the rows that have a value. The sheet's own number counts empty rows too, and may be any."""
+    count, has_value, rest = 0, False, b""
+    with archive.open(part) as content:
+        while chunk := content.read(_CHUNK):
+            text = rest + chunk
+            before, *rows = _ROW.split(text)
+            has_value = has_value or _VALUE.search(before) is not None
+            for row in rows:
+                count += has_value
+                has_value = _VALUE.search(row) is not None
+            # A tag that is cut is read again.
+            rest = text[-_LONGEST_TAG:]
+            rest = rest[rest.rfind(b"<") :] if rest.rfind(b"<") > rest.rfind(b">") else b""
+    return count + has_value
 
 
 def _cell(value: Any) -> str:

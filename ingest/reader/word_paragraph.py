@@ -1,8 +1,9 @@
-"""The text of one paragraph of Word, with its formulas, symbols, marks of notes and targets of links."""
+"""The text of one paragraph of Word, with its formulas, symbols, marks of notes, forms of text and targets of links."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from ingest.reader.formatting import PLAIN, Form, marked, with_reading
 from ingest.reader.formulas import latex
 from ingest.reader.links import target_of_field, with_target
 from ingest.reader.office_xml import FALLBACK, MATH, R, W
@@ -22,6 +23,8 @@ _WRITTEN: Final[dict[str, Callable[[Any], str]]] = {
         lambda element: "" if element.get(f"{W}type") in ("page", "column") else _CHARACTERS[element.tag],
     ),
 }
+# Marks of notes, which Word raises, are in brackets.
+_OWN_FORM: Final = (f"{W}footnoteReference", f"{W}endnoteReference", f"{MATH}oMath")
 # Methods of ParagraphText.
 _SPECIAL: Final = {
     f"{W}hyperlink": "_add_link",
@@ -29,7 +32,23 @@ _SPECIAL: Final = {
     f"{W}fldChar": "_pass_field_mark",
     f"{W}instrText": "_instruct",
     f"{W}txbxContent": "_put_aside",
+    f"{W}r": "_add_run",
+    f"{W}ruby": "_add_ruby",
 }
+_SCRIPTS: Final = {"superscript": 1, "subscript": -1}
+_OFF: Final = ("0", "false", "off", "none")
+
+
+def _form(properties: Any) -> Form:
+    """Return the form of a run with these properties."""
+    if properties is None:
+        return PLAIN
+    script = properties.find(f"{W}vertAlign")
+    struck = (properties.find(f"{W}{name}") for name in ("strike", "dstrike"))
+    return Form(
+        0 if script is None else _SCRIPTS.get(script.get(f"{W}val", ""), 0),
+        any(each is not None and each.get(f"{W}val", "1") not in _OFF for each in struck),
+    )
 
 
 class _Field:
@@ -47,20 +66,36 @@ class ParagraphText:
         """Read the paragraph. `targets`: of links, by the ids of relationships."""
         self.boxes: list[Any] = []
         self._targets = targets
-        self._pieces: list[str] = []
+        self._pieces: list[tuple[str, Form]] = []
+        self._form = PLAIN
         self._fields: list[_Field] = []
         self._add_inside(paragraph)
-        self.text = "".join(self._pieces).strip()
+        self.text = marked(self._pieces).strip()
 
     def _add_inside(self, element: Any) -> None:
         for child in element:
             tag = child.tag
             if tag in _WRITTEN:
-                self._pieces.append(_WRITTEN[tag](child))
+                self._pieces.append((_WRITTEN[tag](child), PLAIN if tag in _OWN_FORM else self._form))
             elif tag in _SPECIAL:
                 getattr(self, _SPECIAL[tag])(child)
             elif tag not in UNSEEN:
                 self._add_inside(child)
+
+    def _add_run(self, run: Any) -> None:
+        before, self._form = self._form, _form(run.find(f"{W}rPr"))
+        self._add_inside(run)
+        self._form = before
+
+    def _add_ruby(self, ruby: Any) -> None:
+        start = len(self._pieces)
+        texts = []
+        for name in ("rubyBase", "rt"):
+            for part in ruby.iterfind(f"{W}{name}"):
+                self._add_inside(part)
+            texts.append(marked(self._pieces[start:]))
+            del self._pieces[start:]
+        self._pieces.append((with_reading(*texts), self._form))
 
     def _add_link(self, element: Any) -> None:
         target = self._targets.get(element.get(f"{R}id", ""), "")
@@ -77,7 +112,7 @@ class ParagraphText:
 
     def _link(self, start: int, target: str) -> None:
         if target:
-            self._pieces[start:] = [with_target("".join(self._pieces[start:]), target)]
+            self._pieces[start:] = [(with_target(marked(self._pieces[start:]), target), PLAIN)]
 
     def _pass_field_mark(self, element: Any) -> None:
         kind = element.get(f"{W}fldCharType")

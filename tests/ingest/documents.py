@@ -40,6 +40,11 @@ def rezipped(document: bytes, **changed: bytes | str) -> bytes:
     return zipped(parts)
 
 
+def zip_part(document: bytes, name: str) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(document)) as archive:
+        return archive.read(name)
+
+
 def docx(text: str = TIDES) -> bytes:
     from docx import Document
 
