@@ -448,6 +448,8 @@ interface McpServerAnswer {
   oauth_issuer?: string;
   oauth_client_id?: string;
   oauth_client_secret?: string;
+  assumes_pkce?: boolean;
+  sends_structured?: boolean;
   sign_in?: "user" | "shared";
   approval?: "never" | "ask" | "ask_unless_read_only";
   enabled_tools?: string[];

@@ -50,13 +50,17 @@ EDITED = (
     "oauth_issuer",
     "oauth_client_id",
     "oauth_client_secret",
+    "assumes_pkce",
+    "sends_structured",
     "approval",
     "enabled_tools",
     "is_enabled",
 )
 DEMO_NAME = "notes"
 # Changing one of these makes it another server.
-CONFIGURATION = tuple(name for name in EDITED if name not in ("approval", "enabled_tools"))
+CONFIGURATION = tuple(
+    name for name in EDITED if name not in ("approval", "enabled_tools", "sends_structured")
+)
 MAX_DOCUMENT_CHARACTERS = 2_000_000
 
 
@@ -168,6 +172,16 @@ class McpServer(models.Model):
         default="",
         db_default="",
         help_text="The variable of the workers that has the secret of that client; empty: it has none.",
+    )
+    assumes_pkce = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Of http: its issuer takes PKCE with S256, although its metadata does not say so (Entra ID, Cognito).",
+    )
+    sends_structured = models.BooleanField(
+        default=True,
+        db_default=True,
+        help_text="Models read the structured content of an answer as well if its text leaves some of it out.",
     )
     approval = models.CharField(
         max_length=20,

@@ -114,7 +114,7 @@ async def _follow(
         following = parse_target(urljoin(target.url, place), settings.URL_ALLOWED_HOSTS)
         headers = _headers_for(following, target, headers)
         target = following
-    raise UrlRefused("too_many_redirects")
+    raise UrlRefused("too_many_redirects", location=target.url)
 
 
 @asynccontextmanager

@@ -87,6 +87,7 @@ class Configuration(NamedTuple):
 
     url: with OpenAPI, headers and query are sent to its origin alone.  env, headers, query: names, each with the
     environment variable that has the value.  credential: the row of the credential that a user has signed in with; empty: none.
+    sends_structured: whether models read the structured content that the text of an answer leaves out.
     """
 
     server: str
@@ -98,6 +99,7 @@ class Configuration(NamedTuple):
     headers: tuple[tuple[str, str], ...]
     query: tuple[tuple[str, str], ...] = ()
     credential: str = ""
+    sends_structured: bool = True
 
 
 class RegisteredClient(NamedTuple):

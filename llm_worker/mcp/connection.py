@@ -132,7 +132,7 @@ class Connection:
         if questions.asked is not None:
             raise Asked(questions.asked)
         images = {} if result.is_error else images_of(result)
-        text = response_of(result, images)
+        text = response_of(result, images, sends_structured=self.configuration.sends_structured)
         return Answer(text, result.is_error, structured_of(result), tuple(images.values()))
 
     async def _call(

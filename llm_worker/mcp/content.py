@@ -2,8 +2,9 @@
 
 import binascii
 import json
+import re
 from base64 import b64decode
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from mcp_types import (
@@ -25,6 +26,8 @@ from llm_worker.mcp.configuration import MAX_RESULT_CHARACTERS, cut_result
 # Detected by the first bytes of the content, whatever type the server names.
 _ACCEPTED: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 
+_WORD: Final = re.compile(r"\w+")
+
 
 def images_of(result: CallToolResult) -> dict[int, bytes]:
     """Return the images that may be shown, by their position in the result. The reader of files parses them later.
@@ -39,21 +42,38 @@ def images_of(result: CallToolResult) -> dict[int, bytes]:
     return images
 
 
-def response_of(result: CallToolResult, shown: Collection[int] = ()) -> str:
+def response_of(result: CallToolResult, shown: Collection[int] = (), *, sends_structured: bool = True) -> str:
     """Return the text of a result, without bytes in base64: media are named with their type and size.
 
-    shown: the positions of the images that are shown. Structured content is added if no text repeats it, as servers
-    should do (revision 2025-06-18, Tools, Structured Content).
+    shown: the positions of the images that are shown. Structured content is added as JSON if there is no text, or if
+    the text leaves some of it out and the model may read both (sends_structured). Servers should repeat all of it in the
+    text (revision 2025-06-18, Tools, Structured Content), and many write a summary instead.
     """
     parts = [
         text
         for place, block in enumerate(result.content)
         if (text := text_of_block(block, is_shown=place in shown))
     ]
-    has_text = any(isinstance(block, TextContent) for block in result.content)
-    if result.structured_content is not None and not has_text:
-        parts.append(json.dumps(result.structured_content, ensure_ascii=False))
+    texts = [block.text for block in result.content if isinstance(block, TextContent)]
+    structured = result.structured_content
+    if structured is not None and (not texts or (sends_structured and not _repeats(texts, structured))):
+        parts.append(json.dumps(structured, ensure_ascii=False))
     return cut_result("\n\n".join(parts))
+
+
+def _repeats(texts: Sequence[str], structured: Any) -> bool:
+    """Return whether each word and number of the structured content is in the texts."""
+    written = set(_WORD.findall(" ".join(texts)))
+    return all(written.issuperset(_WORD.findall(value)) for value in _values(structured))
+
+
+def _values(structured: Any) -> Iterator[str]:
+    """Yield the texts and numbers of JSON. What JSON says by true, false and null, texts say in other words."""
+    if isinstance(structured, dict | list):
+        for inner in structured.values() if isinstance(structured, dict) else structured:
+            yield from _values(inner)
+    elif isinstance(structured, str | int | float) and not isinstance(structured, bool):
+        yield str(structured)
 
 
 def structured_of(result: CallToolResult) -> Mapping[str, Any] | None:

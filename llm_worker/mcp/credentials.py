@@ -16,8 +16,8 @@ from llm_worker.mcp.configuration import SIGN_IN_NEEDED, ServerUnavailable
 from llm_worker.mcp.server_endpoint import registered_client_of
 
 if TYPE_CHECKING:
-    from llm_worker.mcp.oauth import Send
     from llm_worker.mcp.oauth_tokens import Secret
+    from llm_worker.mcp.sign_in_answers import Send
 
 # A token that expires on the way to the server is refused.
 MARGIN: Final = timedelta(seconds=30)
@@ -98,7 +98,7 @@ class Credentials:
             raise sign_in_needed() from None
         except tokens.SignInFailed as failed:
             await self._database.call_with_retry(McpCredential.objects.abandon_refresh, row)
-            raise ServerUnavailable(str(failed)) from failed
+            raise ServerUnavailable(str(failed), needs_sign_in=failed.needs_sign_in) from failed
         except ServerUnavailable:
             await self._database.call_with_retry(McpCredential.objects.abandon_refresh, row)
             raise

@@ -111,7 +111,9 @@ class HttpServer:
             self.status, self.problem = status, ""
             self._has_accepted |= status < HTTPStatus.MULTIPLE_CHOICES
             is_redirect = HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST and location
-            self.redirect = f"It redirects to {_shown(request.url, location)}." if is_redirect else ""
+            self.redirect = (
+                f"It redirects to {redirect_target(request.url, location)}." if is_redirect else ""
+            )
 
 
 class _Transport(httpx2.AsyncBaseTransport):
@@ -200,8 +202,8 @@ def _forgotten() -> httpx2.Response:
     return httpx2.Response(HTTPStatus.NOT_FOUND, json={"jsonrpc": "2.0", "id": None, "error": error})
 
 
-def _shown(url: httpx2.URL, location: str) -> str:
-    """Return the address of a redirect without what may be a secret."""
+def redirect_target(url: httpx2.URL, location: str) -> str:
+    """Return where an answer of `url` redirects to, for people: without what may be a secret."""
     try:
         target = url.join(location).copy_with(userinfo=b"", query=None, fragment=None)
     except (httpx2.InvalidURL, ValueError):

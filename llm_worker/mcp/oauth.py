@@ -4,7 +4,7 @@ The order is the specification's (2026-07-28, Authorization); requests, metadata
 rows: the state that is needed for the exchange (oauth_tokens.py) is a value. Uses the SDK.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
@@ -38,8 +38,7 @@ from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_serv
 from pydantic import AnyUrl, BaseModel, ValidationError
 
 from llm_worker.mcp.configuration import RegisteredClient
-
-Send = Callable[[httpx2.Request], Awaitable[httpx2.Response]]
+from llm_worker.mcp.sign_in_answers import Send, ask, moved
 
 CLIENT_NAME: Final = "Turnwire"
 NOT_AS_SPECIFIED: Final = "The server's sign-in does not follow the specification."
@@ -52,7 +51,12 @@ _ASKED: Final = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
 class SignInFailed(Exception):
-    """A sign-in failed. The message is one sentence for people, without anything that the servers sent."""
+    """A sign-in failed. The message is for people, without what the servers sent but addresses and names of errors.
+
+    needs_sign_in: another sign-in may help.
+    """
+
+    needs_sign_in = False
 
 
 class Flow(BaseModel):
@@ -69,7 +73,7 @@ class Flow(BaseModel):
 class Visit(NamedTuple):
     """A sign-in that begins. redirect_uri: where the user comes back.  state: what they come back with.
     headers: of the server's row.  scope: is asked for beside the scope that the server demands of everybody.
-    registered: None if no client was registered by hand.
+    registered: None if no client was registered by hand.  assumes_pkce: the issuer takes S256 without saying so.
     """
 
     url: str
@@ -79,15 +83,24 @@ class Visit(NamedTuple):
     headers: Mapping[str, str] = {}
     scope: str = ""
     registered: RegisteredClient | None = None
+    assumes_pkce: bool = False
 
 
 async def begin(visit: Visit, send: Send) -> tuple[str, Flow]:
     """Return the address that the user is sent to, and the flow. Raises SignInFailed."""
     proof = PKCEParameters.generate()
+    redirects: list[str] = []
+
+    async def noting(request: httpx2.Request) -> httpx2.Response:
+        response = await ask(request, send)
+        redirects.extend(filter(None, [moved(response)]))
+        return response
+
     try:
-        flow = await _prepare(visit, proof, send)
-    except (OAuthFlowError, OAuthRegistrationError, ValidationError) as error:
-        raise SignInFailed(NOT_AS_SPECIFIED) from error
+        flow = await _prepare(visit, proof, noting)
+    except (OAuthFlowError, OAuthRegistrationError, ValidationError, SignInFailed) as error:
+        problem = str(error) if isinstance(error, SignInFailed) else NOT_AS_SPECIFIED
+        raise SignInFailed(" ".join([problem, *redirects[-1:]])) from error
     asked = {
         "response_type": "code",
         "client_id": flow.client.client_id,
@@ -110,7 +123,7 @@ async def _prepare(visit: Visit, proof: PKCEParameters, send: Send) -> Flow:
     challenge = await send(httpx2.Request("POST", visit.url, json=_ASKED, headers=accepted))
     resource = await _find_resource(visit.url, challenge, send)
     issuer = await _find_issuer(visit.url, resource, send)
-    if "S256" not in (issuer.code_challenge_methods_supported or ()):
+    if "S256" not in (issuer.code_challenge_methods_supported or ()) and not visit.assumes_pkce:
         raise SignInFailed("The server's sign-in does not support PKCE.")
     scope = get_client_metadata_scopes(
         extract_scope_from_www_auth(challenge), resource, issuer, ["refresh_token"]

@@ -16,12 +16,12 @@ from knowledge.fetching.target import parse_target
 from llm_worker.mcp.oauth import SignInFailed
 
 _LIMITS: Final = RequestLimits(max_bytes=512 * 1024, max_redirects=0)
-_KEPT: Final = frozenset({"content-type", "www-authenticate"})
+_KEPT: Final = frozenset({"content-type", "location", "www-authenticate"})
 _NOT_SENT: Final = frozenset({"host", "content-length", "connection", "accept-encoding", "user-agent"})
 
 
 async def send_guarded(request: httpx2.Request, resolve: Resolver = resolve_host) -> httpx2.Response:
-    """Send a request of a sign-in. A redirect is returned as an empty answer with status 302. Raises SignInFailed."""
+    """Send a request of a sign-in. A redirect of a GET is returned as an empty answer with status 302. Raises SignInFailed."""
     url = str(request.url)
     headers = {name: value for name, value in request.headers.items() if name not in _NOT_SENT}
     try:
@@ -33,7 +33,7 @@ async def send_guarded(request: httpx2.Request, resolve: Resolver = resolve_host
             content = b"" if is_stream else await response.read()
     except UrlRefused as refused:
         if refused.code == "too_many_redirects":
-            return httpx2.Response(302, request=request)
+            return httpx2.Response(302, headers={"location": refused.location}, request=request)
         raise SignInFailed(f"The server's sign-in cannot be reached ({refused.code}).") from refused
     kept = {name: value for name, value in response.headers.items() if name.lower() in _KEPT}
     return httpx2.Response(response.status, headers=kept, content=content, request=request)

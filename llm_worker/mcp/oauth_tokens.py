@@ -1,5 +1,6 @@
 """Exchanges codes and refresh tokens for the tokens that calls are made with. Knows no rows. Uses the SDK."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -15,14 +16,22 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 from pydantic import BaseModel, ValidationError
 
 from llm_worker.mcp.configuration import RegisteredClient
-from llm_worker.mcp.oauth import NOT_AS_SPECIFIED, NOT_AVAILABLE, Flow, Send, SignInFailed
+from llm_worker.mcp.oauth import NOT_AS_SPECIFIED, NOT_AVAILABLE, Flow, SignInFailed
+from llm_worker.mcp.sign_in_answers import Send, ask, members_of, moved
 
 MAX_TOKEN_CHARACTERS: Final = 16_000
+_ERROR: Final = re.compile("[a-z_]{1,50}")
 LONGEST_LIFE: Final = timedelta(days=3_650)
 
 
 class SignInRefused(SignInFailed):
     """The issuer does not accept the code or the refresh token, or no longer: the user has to sign in again."""
+
+
+class ClientForgotten(SignInFailed):
+    """The issuer does not know the client that was registered for the sign-in: the next sign-in registers another."""
+
+    needs_sign_in = True
 
 
 class Secret(BaseModel):
@@ -118,7 +127,7 @@ async def revoke(secret: Secret, send: Send) -> None:
             data = {"token": token, "token_type_hint": kind, "client_id": str(secret.client.client_id)}
             data, headers = _context(secret.client).prepare_token_auth(data, {})
             request = httpx2.Request("POST", secret.revocation_endpoint, data=data, headers=headers)
-            response = await send(request)
+            response = await ask(request, send)
             if response.status_code != 200:
                 refused.append(response.status_code)
     if refused:
@@ -130,14 +139,8 @@ async def _request_token(
 ) -> OAuthToken:
     try:
         data, headers = _context(client).prepare_token_auth(data, {})
-        response = await send(httpx2.Request("POST", endpoint, data=data, headers=headers))
-        if client.issuer and response.status_code in (400, 401) and _error(response) == "invalid_client":
-            # Staff have to mend it: users who sign in again would not help.
-            raise SignInFailed("The issuer does not accept the client that was registered with it.")
-        if response.status_code in (400, 401, 403):
-            raise SignInRefused("The server's sign-in was refused.")
-        if response.status_code not in (200, 201):
-            raise SignInFailed(NOT_AVAILABLE)
+        response = await ask(httpx2.Request("POST", endpoint, data=data, headers=headers), send)
+        _check(response, client)
         token = await handle_token_response_scopes(response)
     except (OAuthTokenError, ValidationError) as error:
         raise SignInFailed(NOT_AS_SPECIFIED) from error
@@ -147,13 +150,24 @@ async def _request_token(
     return token
 
 
-def _error(response: httpx2.Response) -> str:
-    """Return the error of an answer (RFC 6749, section 5.2); empty if it names none."""
-    try:
-        read = response.json()
-    except ValueError:
-        return ""
-    return str(read.get("error", "")) if isinstance(read, dict) else ""
+def _check(response: httpx2.Response, client: OAuthClientInformationFull) -> None:
+    """Check that the answer may have tokens. Raises SignInRefused for the error `invalid_grant` alone, SignInFailed.
+    Some issuers answer errors (RFC 6749, section 5.2) with status 200.
+    """
+    status = response.status_code
+    if status >= 500 or status == 429:
+        raise SignInFailed(NOT_AVAILABLE)
+    error = str((members_of(response) or {}).get("error", ""))
+    if error == "invalid_grant":
+        raise SignInRefused("The server's sign-in was refused.")
+    if error == "invalid_client":
+        # Staff have to mend a client of theirs: users who sign in again would not help.
+        if client.issuer:
+            raise SignInFailed("The issuer does not accept the client that was registered with it.")
+        raise ClientForgotten("The server's sign-in has forgotten the client.")
+    if error or status not in (200, 201):
+        named = error if _ERROR.fullmatch(error) else f"status {status}"
+        raise SignInFailed(f"The server's sign-in was refused ({named}). {moved(response)}".strip())
 
 
 def _grant(token: OAuthToken, secret: Secret) -> Grant:

@@ -31,6 +31,7 @@ def configuration_of(server: McpServer, credential: McpCredential | None = None)
         headers=tuple(server.headers.items()),
         query=tuple(server.query.items()),
         credential=str(credential.pk) if credential else "",
+        sends_structured=server.sends_structured,
     )
 
 

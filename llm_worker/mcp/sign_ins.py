@@ -79,6 +79,7 @@ async def _begin(sign_in: McpSignIn, scope: str, registered: RegisteredClient | 
         values_of(tuple(sign_in.server.headers.items())),
         scope,
         registered,
+        sign_in.server.assumes_pkce,
     )
     address, flow = await oauth.begin(visit, requests.send_guarded)
     requests.require_browser_address(address)

@@ -47,7 +47,7 @@ NAMES: Final = (
     _("approval"), _("approvals"), _("tool policy"), _("tool policies"), _("requested at"), _("decision"), _("decided at"), _("decided by"), _("note"), _("server"), _("credential"),
     _("edited arguments"), _("is remembered"), _("parameters"), _("form"), _("answer"),
     _("MCP server"), _("MCP servers"), _("transport"), _("command"), _("document"), _("base url"), _("env"), _("headers"), _("query"), _("enabled tools"), _("problem"), _("listed at"), _("revision"), _("sign in"),
-    _("oauth issuer"), _("oauth client id"), _("oauth client secret"),
+    _("oauth issuer"), _("oauth client id"), _("oauth client secret"), _("assumes pkce"), _("sends structured"),
     _("context usage"), _("knowledge access"), _("knowledge base"), _("knowledge bases"), _("routing hint"), _("routing keywords"), _("topics"),
 )  # fmt: skip
 # knox's table of tokens.
@@ -70,6 +70,8 @@ HINTS: Final = (
     _("Of http: the issuer with which staff have registered a client, if it accepts no others."),
     _("The id of that client."),
     _("The variable of the workers that has the secret of that client; empty: it has none."),
+    _("Of http: its issuer takes PKCE with S256, although its metadata does not say so (Entra ID, Cognito)."),
+    _("Models read the structured content of an answer as well if its text leaves some of it out."),
     _("Of a trial: it comes with Turnwire, and MCP_COMMANDS need not name it."),
     _('{"NAME": "VARIABLE"}: the server gets NAME with the value that VARIABLE has for the workers.'),
     _('{"Header": "VARIABLE"}: requests have the value that VARIABLE has for the workers.'),

@@ -98,6 +98,14 @@ class McpServerBody(StrictSerializer):
         default="",
         help_text="The environment variable of the workers that has the secret of that client; empty: it has none.",
     )
+    assumes_pkce = StrictBooleanField(
+        default=False,
+        help_text="Of http: its issuer takes PKCE with S256, although its metadata does not say so.",
+    )
+    sends_structured = StrictBooleanField(
+        default=True,
+        help_text="Models read the structured content of an answer as well if its text leaves some of it out.",
+    )
     approval = StrictChoiceField(choices=RULES, default=DEFAULT_RULE.value)
     enabled_tools = StringsField(
         child=StrictCharField(max_length=200),

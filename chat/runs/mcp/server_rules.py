@@ -46,14 +46,14 @@ def check(fields: Mapping[str, Any], *, is_demo_command: bool = False) -> None:
         )
     if fields["transport"] == Transport.STDIO:
         _check_command(fields["command"], is_demo_command=is_demo_command)
-        _refuse(fields, "url", "headers", "query", "document", "base_url", *_CLIENT)
+        _refuse(fields, "url", "headers", "query", "document", "base_url", "assumes_pkce", *_CLIENT)
     elif fields["transport"] == Transport.HTTP:
         _check_url("url", fields["url"])
         _check_client(fields)
         _refuse(fields, "command", "env", "query", "document", "base_url")
     else:
         _check_api(fields)
-        _refuse(fields, "command", "env", *_CLIENT)
+        _refuse(fields, "command", "env", "assumes_pkce", *_CLIENT)
     if not _are_texts(fields["enabled_tools"]):
         raise ApiError("invalid_value", "Names of tools, as strings.", field="enabled_tools")
     _check_variables("env", fields["env"], _VARIABLE)

@@ -1,5 +1,6 @@
 """What is kept of the answers of MCP servers."""
 
+import json
 import math
 from base64 import b64encode
 from typing import Any
@@ -43,6 +44,26 @@ def test_structured_content_that_only_wraps_the_text_is_not_kept_twice():
 
 def test_a_model_reads_structured_content_where_no_text_repeats_it():
     assert response_of(CallToolResult(content=[], structured_content={"sum": 3})) == '{"sum": 3}'
+
+
+ORDERS = {"orders": [{"id": "A-17", "total": 12}, {"id": "A-18", "total": 30.5}], "more": False}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_added"),
+    [
+        ("Found 2 orders.", True),
+        ("A-17: 12", True),
+        (json.dumps(ORDERS, indent=2), False),
+        ("| A-17 | 12 |\n| A-18 | 30.5 |", False),
+    ],
+    ids=["a summary", "a part", "the same as JSON", "the same as a table"],
+)
+def test_structured_content_reaches_the_model_if_the_text_leaves_some_of_it_out(text, is_added):
+    result = CallToolResult(content=[TextContent(text=text)], structured_content=ORDERS)
+    assert response_of(result) == (f"{text}\n\n{json.dumps(ORDERS)}" if is_added else text)
+    # Staff may choose the text alone.
+    assert response_of(result, sends_structured=False) == text
 
 
 def image(content: bytes, mime_type: str = "image/png") -> ImageContent:
