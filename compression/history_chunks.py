@@ -18,9 +18,10 @@ class WindowTooSmall(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SummaryPass:
-    """The messages of one request.  rest: the messages to summarise that are left for later requests."""
+    """The messages of one request.  covered: of these, the ones to summarise.  rest: what is left for later requests."""
 
     messages: Sequence[Message]
+    covered: Sequence[Message]
     rest: Sequence[Message]
 
 
@@ -35,7 +36,7 @@ def next_pass(
     if room < SMALLEST_ROOM:
         raise WindowTooSmall(f"{room} tokens are left of {budget}")
     if total_tokens(older) + total_tokens(recent) <= room:
-        return SummaryPass(frame.around(older, recent), ())
+        return SummaryPass(frame.around(older, recent), older, ())
     shown = _fitting(recent, int(room * RECENT_SHARE))
     room -= total_tokens(shown)
     taken = _fitting(older, room)
@@ -43,7 +44,7 @@ def next_pass(
     if not taken:
         first, remainder = _split_message(rest.pop(0), room, tokens_of)
         taken, rest = [first], [remainder, *rest]
-    return SummaryPass(frame.around(taken, shown), rest)
+    return SummaryPass(frame.around(taken, shown), taken, rest)
 
 
 def _fitting(messages: Sequence[Message], room: int) -> list[Message]:

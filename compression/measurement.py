@@ -3,7 +3,7 @@
 Does not decide where the summary ends (plan.py), ask a model or write rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.conf import settings
 
@@ -38,13 +38,17 @@ MIN_SUMMARY_WORDS = 50
 
 @dataclass(frozen=True)
 class CompressionJob:
-    """A planned summary.  cutoff: the id of the last message it will replace.  summariser: the model that writes it."""
+    """A planned summary.  cutoff: the id of the last message it will replace.  summariser: the model that writes it.
+
+    otherwise: the same with another model, which is asked if no text of this one is acceptable.
+    """
 
     request: SummaryRequest
     params: CompressionParams
     reserved_tokens: int
     cutoff: str
     summariser: ModelConfig
+    otherwise: "CompressionJob | None" = None
 
     def tokens_after(self, summary_tokens: int) -> int:
         """Return the tokens of the history once a summary of `summary_tokens` is in use."""
@@ -72,13 +76,17 @@ def plan_job(held: Compression) -> CompressionJob | None:
     if branch.split is None or not is_wanted:
         return None
     summariser = _summariser(config)
-    return CompressionJob(
+    job = CompressionJob(
         request=_summary_request(held, branch, branch.split, summariser),
         params=branch.params,
         reserved_tokens=branch.reserved_tokens,
         cutoff=branch.split.cutoff,
         summariser=summariser,
     )
+    if summariser.pk == config.pk or config.is_demo:
+        return job
+    own = _summary_request(held, branch, branch.split, config)
+    return replace(job, otherwise=replace(job, request=own, summariser=config))
 
 
 def measure_branch(held: Compression, config: ModelConfig) -> BranchMeasurement:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import partial
+from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -39,6 +40,13 @@ logger = logging.getLogger(__name__)
 
 # One request at a time; the second connection is for a retry while the first is still being closed.
 CONNECTIONS = 2
+
+
+class UsageOfModel(NamedTuple):
+    """What was used of a model, by request."""
+
+    config: ModelConfig
+    requests: list[TokenUsage]
 
 
 class CompressionRunner:
@@ -107,7 +115,7 @@ class CompressionRunner:
     async def _execute(self, held: Compression) -> None:
         """Execute one compression to its end. Any exception ends this compression only, not the process."""
         status, code, upstream_error = CompressionStatus.NOTHING, "", NO_UPSTREAM_ERROR
-        used: list[TokenUsage] = []
+        used: list[UsageOfModel] = []
         job: CompressionJob | None = None
         try:
             job = await self._database.call_with_retry(start_job, held)
@@ -127,27 +135,34 @@ class CompressionRunner:
         except Exception:
             logger.exception("%s failed", held)
             status, code = CompressionStatus.FAILED, "internal_error"
-        usage = total_usage(used, job.summariser if job else None)
+        usage = total_usage(used)
         await self._database.call_with_retry(
             compression_requests.end_without_summary, held, status, code, usage, upstream_error
         )
 
-    async def _summarise(self, held: Compression, job: CompressionJob, used: list[TokenUsage]) -> bool:
+    async def _summarise(self, held: Compression, job: CompressionJob, used: list[UsageOfModel]) -> bool:
         """Write and store the summary. Returns False if this attempt no longer has the row."""
         reach("before_summary_asked")
-        written = await self._ask_model(held, job, used)
+        try:
+            written = await self._ask_model(held, job, used)
+        except SummaryRejected as rejection:
+            if job.otherwise is None:
+                raise
+            logger.warning("%s: the summary of %s was refused: %s", held, job.summariser, rejection.code)
+            job = job.otherwise
+            written = await self._ask_model(held, job, used)
         reach("before_summary_stored")
-        usage = total_usage(used, job.summariser)
+        usage = total_usage(used)
         new = new_summary(job, written)
         stored = await self._database.call_with_retry(compression_requests.finish, held, new, usage)
         reach("after_summary_stored")
         return stored is not None
 
     async def _ask_model(
-        self, held: Compression, job: CompressionJob, used: list[TokenUsage]
+        self, held: Compression, job: CompressionJob, used: list[UsageOfModel]
     ) -> WrittenSummary:
         """Ask the model for the summary.
-        used: the usage of each request is appended, even if the summary is rejected."""
+        used: the usage of its requests is appended, even if the summary is rejected."""
         task = SideTask(
             Purpose.SUMMARY,
             held.session_id,
@@ -156,7 +171,9 @@ class CompressionRunner:
             attempt=held.attempt,
         )
         models = LanguageModels(connections=CONNECTIONS, silence_s=settings.LLM_SILENCE_S)
-        recording = RecordingModels(models, task, self._database, used)
+        usage = UsageOfModel(job.summariser, [])
+        used.append(usage)
+        recording = RecordingModels(models, task, self._database, usage.requests)
         try:
             return await compress_chat_history(job.request, recording)
         finally:
@@ -192,13 +209,14 @@ def new_summary(job: CompressionJob, written: WrittenSummary) -> NewSummary:
     return NewSummary(UUID(job.cutoff), written.text, written.tokens, job.tokens_after(written.tokens))
 
 
-def total_usage(used: Sequence[TokenUsage], config: ModelConfig | None) -> CompressionUsage:
+def total_usage(used: Sequence[UsageOfModel]) -> CompressionUsage:
     """Sum the usage; the cost is None if a price or a count is unknown."""
-    prompt = min(MAX_TOKENS, sum(usage.prompt_tokens or 0 for usage in used))
-    completion = min(MAX_TOKENS, sum(usage.completion_tokens or 0 for usage in used))
-    estimated = min(MAX_TOKENS, sum(usage.estimated_tokens or 0 for usage in used))
-    # The first element tells whether the prices are known, even if no request was answered.
-    costs = [config.cost_of(usage) if config else None for usage in (TokenUsage(0, 0), *used)]
+    requests = [usage for each in used for usage in each.requests]
+    prompt = min(MAX_TOKENS, sum(usage.prompt_tokens or 0 for usage in requests))
+    completion = min(MAX_TOKENS, sum(usage.completion_tokens or 0 for usage in requests))
+    estimated = min(MAX_TOKENS, sum(usage.estimated_tokens or 0 for usage in requests))
+    # The first usage of each model tells whether its prices are known, even if no request was answered.
+    costs = [each.config.cost_of(usage) for each in used for usage in (TokenUsage(0, 0), *each.requests)]
     known = [cost for cost in costs if cost is not None]
-    cost = sum(known, Decimal()) if len(known) == len(costs) else None
+    cost = sum(known, Decimal()) if costs and len(known) == len(costs) else None
     return CompressionUsage(prompt, completion, cost, estimated)

@@ -9,9 +9,10 @@ from typing import Final
 
 from chat.transcript.finish import Finish
 from chat.transcript.tokens import count_tokens
-from compression.history_chunks import WindowTooSmall, next_pass
+from compression.acceptance import why_refused
+from compression.history_chunks import SummaryPass, WindowTooSmall, next_pass
 from compression.prompt import Frame, repeats_request
-from llm_worker.request.model_message import TOKENS_PER_MESSAGE, Message, TokenCounter
+from llm_worker.request.model_message import TOKENS_PER_MESSAGE, Message, TokenCounter, total_tokens
 from llm_worker.request.prompt_parts import SUMMARY_TOKENS
 from llm_worker.stream.sanitiser import clean
 from llm_worker.stream.think_tags import without_reasoning
@@ -21,6 +22,8 @@ from llm_worker.upstream.model_request import Model, Request
 
 # A summary that saves a smaller share would soon have to be replaced.
 SMALLEST_GAIN: Final = 0.1
+# What a model writes once, it need not write again.
+ATTEMPTS: Final = 2
 # More requests for one summary mean that the window is far too small for the history.
 MOST_PASSES: Final = 200
 
@@ -29,7 +32,8 @@ MOST_PASSES: Final = 200
 class SummaryRejected(Exception):
     """The summary is not acceptable.
 
-    code: empty, truncated, echo, too_long or small_gain; no_room if no summary can be asked for.
+    code: empty, truncated, echo, refusal, too_short, unrelated, too_long or small_gain; no_room if no summary can be
+    asked for.
     """
 
     code: str
@@ -66,17 +70,23 @@ class WrittenSummary:
 
 async def compress_chat_history(request: SummaryRequest, models: CompletionClient) -> WrittenSummary:
     """Write a summary. Raises SummaryRejected or ModelFailed."""
-    rest, text = request.older, request.previous
+    rest, written = request.older, WrittenSummary(request.previous, 0)
     for _ in range(MOST_PASSES):
-        messages, rest = _next_request(request, rest, text)
-        completion = await models.complete(
-            Request(request.model, messages, gives_way=True, limit_s=request.limit_s)
-        )
-        text = _accept(completion)
-        if repeats_request(text, request.words, (each.text for each in (*request.older, *request.recent))):
-            raise SummaryRejected("echo")
+        step = _next_pass(request, rest, written.text)
+        for attempt in range(1, ATTEMPTS + 1):
+            completion = await models.complete(
+                Request(request.model, step.messages, gives_way=True, limit_s=request.limit_s)
+            )
+            try:
+                written = _accept(completion, request, step, written.text)
+            except SummaryRejected:
+                if attempt == ATTEMPTS:
+                    raise
+            else:
+                break
+        rest = step.rest
         if not rest:
-            return WrittenSummary(text, _check_gain(text, request.replaced_tokens))
+            return written
     raise SummaryRejected("no_room")
 
 
@@ -85,19 +95,32 @@ def shown_tokens(summary_tokens: int) -> int:
     return summary_tokens + SUMMARY_TOKENS + TOKENS_PER_MESSAGE
 
 
-def _next_request(
-    request: SummaryRequest, rest: Sequence[Message], text: str
-) -> tuple[Sequence[Message], Sequence[Message]]:
-    """Return the messages of the next request, and the messages that are left after it. Raises SummaryRejected."""
+def _next_pass(request: SummaryRequest, rest: Sequence[Message], text: str) -> SummaryPass:
+    """Return the messages of the next request. Raises SummaryRejected."""
     frame = Frame(request.words, text)
     try:
-        step = next_pass(frame, rest, request.recent, budget=request.budget, tokens_of=request.tokens_of)
+        return next_pass(frame, rest, request.recent, budget=request.budget, tokens_of=request.tokens_of)
     except WindowTooSmall as error:
         raise SummaryRejected("no_room") from error
-    return step.messages, step.rest
 
 
-def _accept(completion: Completion) -> str:
+def _accept(
+    completion: Completion, request: SummaryRequest, step: SummaryPass, previous: str
+) -> WrittenSummary:
+    """Return the summary of one pass. previous: the text that it continues. Raises SummaryRejected or ModelFailed."""
+    text = _whole_text(completion)
+    tokens = count_tokens(text)
+    if repeats_request(text, request.words, (each.text for each in (*request.older, *request.recent))):
+        raise SummaryRejected("echo")
+    source = [previous, *(message.text for message in step.covered)]
+    if refused := why_refused(text, source, total_tokens(step.covered) + count_tokens(previous), tokens):
+        raise SummaryRejected(refused)
+    if not step.rest:
+        _check_gain(tokens, request.replaced_tokens)
+    return WrittenSummary(text, tokens)
+
+
+def _whole_text(completion: Completion) -> str:
     """Return the text of a complete answer without its reasoning. Raises SummaryRejected or ModelFailed."""
     text = clean(without_reasoning(completion.text)).strip()
     if completion.finish_reason == "refusal":
@@ -110,12 +133,10 @@ def _accept(completion: Completion) -> str:
     return text
 
 
-def _check_gain(text: str, replaced_tokens: int) -> int:
-    """Return the tokens of the summary. Raises SummaryRejected unless it saves SMALLEST_GAIN of the replaced tokens."""
-    tokens = count_tokens(text)
+def _check_gain(tokens: int, replaced_tokens: int) -> None:
+    """Raise SummaryRejected unless a summary of so many tokens saves SMALLEST_GAIN of the replaced ones."""
     shown = shown_tokens(tokens)
     if shown >= replaced_tokens:
         raise SummaryRejected("too_long")
     if shown > (1 - SMALLEST_GAIN) * replaced_tokens:
         raise SummaryRejected("small_gain")
-    return tokens

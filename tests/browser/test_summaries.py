@@ -38,7 +38,9 @@ def test_a_chat_is_compressed_by_hand_and_shows_where_the_verbatim_part_begins(
     stack.upstream.reply({"text": "Two bulges."}, times=1)
     reader.send("And briefly?")
     reader.expect_answer("Two bulges.", index=1)
-    stack.upstream.reply({"text": "They spoke of **tides**."}, stream=False)
+    stack.upstream.reply(
+        {"text": "They spoke of **tides**, at length at first and then briefly, as was wanted."}, stream=False
+    )
     second = reader.second_tab()
     reader.choose_action("Compress now")
     for page in (reader.page, second):
@@ -107,7 +109,8 @@ def small_windows(compressing: Stack, stack: Stack) -> Iterator[Stack]:
 def keep_the_facts(body: dict[str, Any]) -> list[dict[str, Any]]:
     texts = [message["content"] for message in body["messages"]]
     marker = next(number for number, text in enumerate(texts) if text.startswith("[Marker"))
-    return [{"text": " ".join(dict.fromkeys(FACT.findall("\n".join(texts[:marker]))))}]
+    facts = " ".join(dict.fromkeys(FACT.findall("\n".join(texts[:marker]))))
+    return [{"text": f"They went through these, one after the other, and left none of them out: {facts}"}]
 
 
 def tell(reader: Reader, number: int, filler: str) -> None:

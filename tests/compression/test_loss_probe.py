@@ -15,7 +15,13 @@ from tests.upstream_steps import Rule
 @pytest.fixture
 def compression(talk, runner, upstream):
     talk.turns(6)
-    upstream.reply({"text": "They spoke of tides."}, times=1, stream=False)
+    upstream.reply(
+        {
+            "text": "They spoke of tides, and of how high the water of each harbour rises in spring and in autumn."
+        },
+        times=1,
+        stream=False,
+    )
     asked = talk.ask("a6")
     runner.run(str(asked.pk))
     upstream.asides.clear()
@@ -51,7 +57,7 @@ def test_the_share_of_equal_answers_is_reported(compression, upstream, by):
     drawn, with_text, with_summary = (str(aside.body) for aside in upstream.asides[:3])
     assert all(f"says a{n}" in text for n in range(1, 6) for text in (drawn, with_text))
     assert "says" not in with_summary
-    assert "They spoke of tides." in with_summary
+    assert "They spoke of tides, " in with_summary
     assert "says u6" not in drawn, "what stays verbatim is not asked about"
 
 

@@ -15,7 +15,7 @@ from tests import factories
 from tests.compression.conftest import WORD, Talk, again
 from tests.upstream import Upstream
 
-SUMMARY = "They spoke of tides."
+SUMMARY = "They spoke of tides, in u1 and in a5, and of how high the water of each harbour rises in spring and in autumn."
 ECHO = "The summary of the messages before the marker, in at most a hundred words."
 
 
@@ -95,7 +95,7 @@ def test_the_model_is_asked_with_a_marker_and_without_what_came_after_the_parent
 def test_a_later_summary_goes_on_from_the_one_before(talk, runner, upstream):
     talk.turns(6)
     upstream.reply({"text": SUMMARY}, times=1, stream=False)
-    upstream.reply({"text": "They still speak of tides."}, stream=False)
+    upstream.reply({"text": f"Still: {SUMMARY}"}, stream=False)
     runner.run(str(talk.ask("a6").pk))
     talk.turns(5)
     runner.run(str(talk.ask("a11").pk))
@@ -130,6 +130,10 @@ def test_a_later_summary_goes_on_from_the_one_before(talk, runner, upstream):
         pytest.param(
             [{"text": SUMMARY}, {"finish": "error"}], "failed", "upstream_interrupted", id="a broken one"
         ),
+        pytest.param([{"text": "ok"}], "refused", "too_short", id="two letters"),
+        pytest.param(
+            [{"text": "I'm sorry, but I can't help with that."}], "refused", "refusal", id="an excuse"
+        ),
         pytest.param([{"text": ECHO}], "refused", "echo", id="the request's own words"),
         pytest.param([{"text": WORD * 2000}], "refused", "too_long", id="longer than its source"),
         pytest.param([{"text": WORD * 1500}], "refused", "small_gain", id="hardly shorter"),
@@ -150,6 +154,34 @@ def test_without_an_acceptable_summary_nothing_is_written(talk, runner, upstream
     assert ended.retry_at is not None
     assert heard(talk)[-1]["status"] == "failed"
     assert find_summary_for_branch(talk["a6"]) is None
+
+
+def test_a_model_that_wrote_no_summary_is_asked_once_more(talk, runner, upstream):
+    talk.turns(6)
+    upstream.reply({"text": "Bananas."}, times=1, stream=False)
+    upstream.reply({"text": SUMMARY}, stream=False)
+    asked = talk.ask("a6")
+    runner.run(str(asked.pk))
+    assert (again(asked).status, [summary.text for summary in talk.summaries()]) == ("done", [SUMMARY])
+    assert len(upstream.asides) == 2
+
+
+def test_another_model_writes_what_the_chosen_one_cannot(talk, runner, upstream, settings):
+    """The model of the chat, if the one for summaries wrote none twice; both are paid for."""
+    factories.create_model("writer", base_url=upstream.base_url, prompt_price=1, completion_price=1)
+    ModelConfig.objects.filter(name="tides").update(prompt_price=1000, completion_price=1000)
+    settings.COMPRESSION_MODEL = "writer"
+    talk.turns(6)
+    used = {"prompt_tokens": 1000, "completion_tokens": 0}
+    upstream.reply({"text": "ok"}, {"usage": used}, model="writer", stream=False)
+    upstream.reply({"text": SUMMARY}, {"usage": used}, model="tides", stream=False)
+    asked = talk.ask("a6")
+    runner.run(str(asked.pk))
+    done = again(asked)
+    assert (done.status, [summary.text for summary in talk.summaries()]) == ("done", [SUMMARY])
+    assert [aside.body["model"] for aside in upstream.asides] == ["writer", "writer", "tides"]
+    assert done.prompt_tokens == 3000
+    assert float(done.cost) == pytest.approx((2 * 1000 * 1 + 1000 * 1000) / 1_000_000)
 
 
 def test_thoughts_before_a_summary_are_not_part_of_it(talk, runner, upstream):
@@ -266,8 +298,8 @@ def test_without_a_model_to_ask_it_fails(talk, runner, upstream, settings, chang
 
 def test_a_history_longer_than_the_window_is_summarised_in_passes(talk, runner, upstream):
     talk.turns(20)
-    upstream.reply({"text": "First this."}, times=1, stream=False)
-    upstream.reply({"text": "Then that."}, times=1, stream=False)
+    upstream.reply({"text": f"First: {SUMMARY}"}, times=1, stream=False)
+    upstream.reply({"text": f"Then: {SUMMARY}"}, times=1, stream=False)
     upstream.reply({"text": SUMMARY}, stream=False)
     asked = talk.ask("a20")
     runner.run(str(asked.pk))
@@ -277,8 +309,8 @@ def test_a_history_longer_than_the_window_is_summarised_in_passes(talk, runner, 
     before = [name for names in said for name in names[: names.index("|")]]
     cutoff = talk.name_of(talk.summaries()[0].last_summarized_message)
     assert before == [f"{role}{n}" for n in range(1, int(cutoff[1:]) + 1) for role in "ua"]
-    assert "First this." in upstream.asides[1].messages[0]["content"]
-    assert "Then that." in upstream.asides[2].messages[0]["content"]
+    assert "First: They" in upstream.asides[1].messages[0]["content"]
+    assert "Then: They" in upstream.asides[2].messages[0]["content"]
 
 
 def test_tools_are_named_and_their_responses_left_out(talk, runner, upstream):

@@ -44,7 +44,7 @@ class Scribe:
 
     async def complete(self, request: Request) -> Completion:
         self.asked.append([f"{message.letter} {message.text}" for message in request.messages])
-        return Completion("In short.", "stop")
+        return Completion("In short, of u1 and a1.", "stop")
 
 
 @dataclass
@@ -114,9 +114,7 @@ class Tree:
         else:
             try:
                 made = asyncio.run(compress_chat_history(job.request, self.scribe))
-                self.made += bool(
-                    compression_requests.finish(held, new_summary(job, made), total_usage([], None))
-                )
+                self.made += bool(compression_requests.finish(held, new_summary(job, made), total_usage([])))
             except SummaryRejected as refused:
                 compression_requests.end_without_summary(held, CompressionStatus.REFUSED, refused.code)
         assert self.everything() == before, "I9: originals are never touched"

@@ -16,7 +16,7 @@ from tests.stack import Stack
 
 LEAD = "Here are some documents provided for context, they may not all be relevant:\n"
 NOTICE = "These files of earlier messages are not shown any more, but can be read by their id:"
-SUMMARY = "They counted turns."
+SUMMARY = "They counted turn by turn, from 1 over 2, 3, 4 and 5 to the last number that was wanted, and left out none."
 INSTRUCTIONS = "Speak of the sea."
 AGENT_PROMPT = "Be brief."
 ENDED = ("ready", "failed")

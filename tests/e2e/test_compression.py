@@ -23,7 +23,7 @@ from chat.models import ModelConfig
 for name, window in {"narrow": 8000, "small": 3000}.items():
     ModelConfig.objects.get_or_create(name=name, defaults=ModelConfig.fields_for(name, window))
 """
-SUMMARY = "They counted turns."
+SUMMARY = "They counted turn by turn, from 1 over 2, 3, 4 and 5 to the last number that was wanted, and left out none."
 FILLER = " word" * 60
 NAMED = re.compile(r"Question \d+\b")
 SAID = re.compile(r"(Question|Answer) (\d+)\b")
@@ -207,7 +207,8 @@ def keep_what_is_shown(body: dict[str, Any]) -> list[dict[str, Any]]:
     """A summary that names every question that its writer is shown before the marker or in the previous summary."""
     texts = [message["content"] for message in body["messages"]]
     marker = next(number for number, text in enumerate(texts) if text.startswith("[Marker"))
-    return [{"text": " ".join(dict.fromkeys(NAMED.findall("\n".join(texts[:marker]))))}]
+    named = ", ".join(dict.fromkeys(NAMED.findall("\n".join(texts[:marker]))))
+    return [{"text": f"They went through these, one after the other, and left none of them out: {named}"}]
 
 
 async def test_with_tools_every_question_is_shown_or_summarised_from_the_first_turn_on(talk: Talk) -> None:

@@ -23,7 +23,7 @@ MODEL = """
 from chat.models import ModelConfig
 ModelConfig.objects.get_or_create(name="small", defaults=ModelConfig.fields_for("small", 3000))
 """
-SUMMARY = "They counted."
+SUMMARY = "They counted turn by turn, from 1 over 2, 3, 4 and 5 to the last number that was wanted, and left out none."
 FILLER = " word" * 200
 POINTS: tuple[Point, ...] = (
     "after_compression_claim",
