@@ -48,6 +48,7 @@ _READERS: Final = {
     "application/epub+zip": _Reader("epub"),
     "application/zip": _Reader("zip_archive", "read_texts"),
     "message/rfc822": _Reader("email_reader"),
+    "application/x-ipynb+json": _Reader("notebook"),
     "text/html": _Reader("html"),
     "application/xhtml+xml": _Reader("html"),
     "application/xml": _Reader("text", "read_xml"),

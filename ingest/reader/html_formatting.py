@@ -12,6 +12,7 @@ BLOCKS: Final = frozenset(
     """address article aside blockquote br button caption dd details div dl dt fieldset figcaption figure footer form
     h1 h2 h3 h4 h5 h6 header hr legend li main nav ol optgroup option p pre section select summary table textarea tr ul""".split()  # noqa: SIM905  one word a line is longer
 )
+_LONGEST_STYLE: Final = 1_000  # characters
 _STRUCK: Final = frozenset({"del", "s", "strike"})
 _SCRIPTS: Final = {"sup": 1, "super": 1, "sub": -1}
 _LINE_THROUGH: Final = re.compile(r"text-decoration(?:-line)?\s*:[^;]*\bline-through\b", re.IGNORECASE)
@@ -30,7 +31,7 @@ def spell_formatting(root: Any, *, strikes: bool = True) -> None:
     """Change the tree of a page so that its formatting is text. strikes: struck words as well."""
     # Inner elements first: those of a script or ruby become its text.
     for element in reversed(list(root.iter(etree.Element))):
-        style = element.get("style") or ""
+        style = _style(element)
         aligned = _ALIGNED.search(style)
         script = _SCRIPTS.get(aligned[1].lower() if aligned else element.tag, 0)
         if element.tag == "ruby":
@@ -73,7 +74,11 @@ def _put_before(item: Any, label: str) -> None:
 
 
 def _is_struck(element: Any) -> bool:
-    return element.tag in _STRUCK or _LINE_THROUGH.search(element.get("style") or "") is not None
+    return element.tag in _STRUCK or _LINE_THROUGH.search(_style(element)) is not None
+
+
+def _style(element: Any) -> str:
+    return (element.get("style") or "")[:_LONGEST_STYLE]
 
 
 def _strike(element: Any) -> None:

@@ -54,6 +54,9 @@ _TEXTS: Final = {
     "csv": "text/csv",
     "tsv": "text/tab-separated-values",
     "eml": "message/rfc822",
+    "mht": "message/rfc822",
+    "mhtml": "message/rfc822",
+    "ipynb": "application/x-ipynb+json",
     "json": "application/json",
     "xml": "application/xml",
     "svg": "image/svg+xml",
@@ -65,7 +68,7 @@ _TEXTS: Final = {
 # Extensions of other texts, which count as plain text.
 _PLAIN: Final = frozenset(
     """
-    bash bat c cc cfg clj cmake conf cpp cs dart diff dockerfile ex go gradle graphql h hpp hs ini ipynb
+    bash bat c cc cfg clj cmake conf cpp cs dart diff dockerfile ex go gradle graphql h hpp hs ini
     java jl jsonl jsx kt less lock log lua m makefile patch php pl properties proto ps1 r rb rs rst
     sass scala scss sh sql srt swift tex toml ts tsx vb vtt vue yaml yml zig
     """.split()  # noqa: SIM905  a list of one word a line is longer than this file may be

@@ -59,6 +59,8 @@ FILES: Final = {
     "attachments.eml": lambda _: multipart(
         b"b", *[b'Content-Disposition: attachment; filename="%d"\r\n\r\nx' % n for n in range(20_000)]
     ),
+    "alternatives.eml": lambda _: multipart(b"b", kind=b"alternative") * 3_000,
+    "calendar.eml": lambda _: b"Content-Type: text/calendar\r\n\r\n" + b"BEGIN:VALARM\r\nX:y\r\n" * 200_000,
     "related.eml": lambda _: multipart(b"b", *[TEXT % (b"utf-8", b"x")] * 1_000, kind=b"related"),
     "no-end.eml": lambda _: multipart(b"b") + b"--b" * 500_000,
     "long-boundary.eml": lambda _: multipart(b"b" * 1_000_000, b"x"),

@@ -23,6 +23,12 @@ FILES: Final = {
     "rows.ods": lambda _: _sheet(2_000, 'table:number-rows-repeated="1048576"'),
     "cells.ods": lambda _: _sheet(50_000),
     "deep.odt": lambda _: opendocument("<text:section>" * 5_000 + "x" + "</text:section>" * 5_000),
+    "lists.odt": lambda _: opendocument(
+        "<text:list><text:list-item><text:p>x</text:p>" * 60 + "</text:list-item></text:list>" * 60
+    ),
+    "items.odt": lambda _: opendocument(
+        "<text:list>" + "<text:list-item><text:p>x</text:p></text:list-item>" * 200_000 + "</text:list>"
+    ),
     "spaces.odt": lambda _: opendocument("<text:p>" + '<text:s text:c="999999"/>' * 50_000 + "</text:p>"),
     "laughs.odt": lambda _: zipped({"content.xml": LAUGHS}),
     "encrypted-manifest.odt": lambda _: zipped({"META-INF/manifest.xml": "<m><encryption-data/></m>"}),
