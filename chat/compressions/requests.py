@@ -130,6 +130,14 @@ def request_by_hand(session: Session, triggered_by: TriggeredBy) -> bool:
     return True
 
 
+def delete_summary(summary: ChatMessage) -> None:
+    """Delete a summary; the messages that it covers are sent again until the next compression."""
+    with transaction.atomic():
+        Session.with_trash.lock_any(summary.session_id)
+        summary.delete()
+        session_events.record(Session(pk=summary.session_id), "compression", {"status": "deleted"})
+
+
 def request_after_run(run: Run, wanted: WantedCompression) -> None:
     """Queue a compression of an ended run's branch; its worker measures whether the history is too long."""
     try:

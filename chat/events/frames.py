@@ -43,11 +43,11 @@ class OverallStop(Struct, tag_field="type", tag="overall_stop"):
 
 
 class CompressionFrame(Struct, tag_field="type", tag="compression"):
-    """A compression has begun or ended."""
+    """A compression has begun or ended, or a summary was deleted."""
 
     session: UUID
     n: int
-    status: Annotated[str, choice(["started", "done", "failed"])]
+    status: Annotated[str, choice(["started", "done", "failed", "deleted"])]
     tokens_before: int | UnsetType = UNSET
     tokens_after: int | UnsetType = UNSET
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.accessible import violations_in_both_themes
 from tests.browser.reader import Reader
 from tests.browser.test_tools import with_tools
 from tests.stack import Stack
@@ -60,6 +61,35 @@ def test_a_chat_is_compressed_by_hand_and_shows_where_the_verbatim_part_begins(
     expect(reader.answers).to_have_count(3)
     expect(reader.answers.nth(2)).to_have_attribute("aria-busy", "false")
     assert "tides" in stack.upstream.requests[-1].messages[1]["content"]
+
+
+def test_a_summary_is_written_again_and_deleted_in_every_window(
+    compressing: Stack, reader: Reader, stack: Stack
+) -> None:
+    stack.upstream.reply({"text": LONG})
+    for number, question in enumerate(("Tell me all of it", "And briefly?")):
+        reader.send(question)
+        reader.expect_answer(LONG.strip(), index=number)
+    second = reader.second_tab()
+    texts = [
+        f"They spoke of **{what}**, at length at first and then briefly, as was wanted."
+        for what in ("tides", "floods")
+    ]
+    for text in texts:
+        stack.upstream.reply({"text": text}, times=1, stream=False)
+    reader.choose_action("Compress now")
+    marks = [page.locator("aside.summary") for page in (reader.page, second)]
+    for mark in marks:
+        mark.locator("summary").click()
+        expect(mark.locator("strong")).to_have_text("tides")
+    marks[0].get_by_role("button", name="Write it again").click()
+    for mark in marks:
+        expect(mark.locator("strong")).to_have_text("floods")
+    assert violations_in_both_themes(reader.page) == []
+    marks[1].get_by_role("button", name="Delete").click()
+    for mark in marks:
+        expect(mark).to_have_count(0)
+    assert compressing
 
 
 def test_a_summary_that_cannot_be_used_is_reported_and_changes_nothing(

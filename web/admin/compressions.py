@@ -118,5 +118,5 @@ def _delete_summary(compression: Compression) -> object:
     """Delete the summary; the messages it covered are sent again until the next compression."""
     if compression.summary is None:
         return _("there is none")
-    compression.summary.delete()
+    compression_requests.delete_summary(compression.summary)
     return _("deleted")

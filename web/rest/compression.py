@@ -1,4 +1,4 @@
-"""Views of the compression of a session's current branch: read the current summary, request a new one."""
+"""Views of the compression of a session's current branch: read or delete the current summary, request a new one."""
 
 from rest_framework import status
 from rest_framework.request import Request
@@ -23,6 +23,17 @@ class CompressionView(StrictAPIView):
         under_way = Compression.objects.under_way().filter(session=found)
         shape = present_summary(ChatMessage.objects.get(pk=summary.id)) if summary else None
         return Response(CompressionAnswer(summary=shape, is_under_way=under_way.exists()).json())
+
+    @documented("summary_delete", statuses=(204,))
+    def delete(self, request: Request, session: str) -> Response:
+        """Delete the summary of the current branch; the messages that it covers are sent to the model again. 204 also if
+        there is none."""
+        found = get_own_session(request, session)
+        summary = find_summary_for_branch(ChatMessage.objects.tip_of(found))
+        message = ChatMessage.objects.filter(pk=summary.id).first() if summary else None
+        if message:
+            compression_requests.delete_summary(message)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
     @documented("compression_start", answer=CompressionAskedAnswer, statuses=(202, 200))
     def post(self, request: Request, session: str) -> Response:

@@ -10,6 +10,7 @@ from chat.compressions import requests as compression_requests
 from chat.compressions.requests import CompressionUsage, NewSummary
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import ChatMessage, Compression, ModelConfig, Run, TriggeredBy
+from chat.models.session import SessionEvent
 from chat.presenters.json_values import isoformat_utc
 from chat.protocol.errors import ApiError
 from tests import factories
@@ -128,3 +129,24 @@ def test_a_model_that_is_gone_gives_way_to_the_default(client: APIClient, sessio
     Run.objects.update(model_config=None)
     assert ask(client, session) == (202, {"status": "queued"})
     assert Compression.objects.get().model == "quick"
+
+
+def test_a_summary_is_deleted_by_its_owner_alone_and_every_socket_is_told(
+    client: APIClient, session: str
+) -> None:
+    first = factories.complete_turn(client, session)
+    factories.complete_turn(client, session, "And now?")
+    ask(client, session)
+    summarise(session, first["runs"][0]["message"])
+    address = f"/api/sessions/{session}/compression/"
+    stranger = factories.api_client(factories.create_user("mallory"))
+    assert stranger.delete(address).status_code == 404
+    assert read(client, session)["summary"]
+    for _ in range(2):
+        assert client.delete(address).status_code == 204
+        assert read(client, session)["summary"] is None
+    statuses = [
+        event.payload["status"] for event in SessionEvent.objects.filter(kind="compression").order_by("n")
+    ]
+    assert statuses == ["started", "done", "deleted"]
+    assert ask(client, session) == (202, {"status": "queued"}), "it can be written again"

@@ -47,7 +47,7 @@ export class Conversation {
     this.views = new Map();
     /** Drawn last. @type {Message[]} */
     this.branch = [];
-    this.summary = new SummaryView();
+    this.summary = new SummaryView(actions);
     this.queue = new QueueView({ edit: (id) => this.#edit(id), withdraw: actions.withdraw });
     /** By question. @type {Map<string, ColumnsView>} */
     this.columns = new Map();

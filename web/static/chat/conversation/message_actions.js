@@ -13,8 +13,9 @@ import { readRun } from "../server/api.js";
  * @param {() => import("../types.js").Agent|null} page.agent  of the open chat
  * @param {() => Promise<boolean>|undefined} page.readOlder
  * @param {(text: string) => void} page.announce
+ * @param {() => import("../frame/compression_status.js").CompressionStatus} page.compression
  */
-export function messageActions({ turn, stopper, sender, offered, agent, readOlder, announce }) {
+export function messageActions({ turn, stopper, sender, offered, agent, readOlder, announce, compression }) {
   return {
     select: (/** @type {string} */ id) => turn.select(id),
     edit: (/** @type {Message} */ message, /** @type {string} */ text, /** @type {boolean} */ isWaiting) => (isWaiting ? turn.change(message, text) : turn.edit(message, text)),
@@ -34,5 +35,7 @@ export function messageActions({ turn, stopper, sender, offered, agent, readOlde
     withdraw: (/** @type {Message} */ question) => sender.withdraw(question),
     readOlder,
     announce,
+    deleteSummary: () => compression().deleteSummary(),
+    rewriteSummary: () => compression().rewriteSummary(),
   };
 }

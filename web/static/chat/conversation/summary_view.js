@@ -8,14 +8,18 @@ import { MarkdownView } from "../markdown/markdown.js";
 /** @import {Summary} from "../types.js" */
 
 export class SummaryView {
-  constructor() {
+  /** @param {{deleteSummary: () => void, rewriteSummary: () => void}} actions */
+  constructor(actions) {
     /** @type {Summary|undefined} */
     this.shown = undefined;
     this.heading = h("span", {});
     this.saved = h("span", { class: "hint" });
     this.body = h("div", { class: "markdown" });
     const line = h("span", { class: "line" }, this.heading, this.saved);
-    this.fold = h("details", {}, h("summary", {}, icon("summary"), line, icon("chevronDown")), this.body);
+    const rewrite = h("button", { type: "button", class: "small", onclick: actions.rewriteSummary }, t("Write it again"));
+    const remove = h("button", { type: "button", class: "small", onclick: actions.deleteSummary }, t("Delete"));
+    const buttons = h("p", { class: "summary-actions" }, rewrite, remove, h("span", { class: "hint" }, t("Without it, the model reads the messages themselves, as far as they fit.")));
+    this.fold = h("details", {}, h("summary", {}, icon("summary"), line, icon("chevronDown")), this.body, buttons);
     this.element = h("aside", { class: "summary", "aria-label": t("Summary of the messages above") }, this.fold);
     this.text = new MarkdownView(this.body);
   }

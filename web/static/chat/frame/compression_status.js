@@ -42,6 +42,18 @@ export class CompressionStatus {
     };
   }
 
+  deleteSummary() {
+    const live = this.page.live();
+    return this.page.attempt(async () => {
+      await api.deleteSummary(live.state.session);
+      await live.readSummary();
+    });
+  }
+
+  async rewriteSummary() {
+    if (await this.deleteSummary()) await this.#compress();
+  }
+
   #compress() {
     const live = this.page.live();
     return this.page.attempt(async () => {

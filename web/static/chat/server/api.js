@@ -68,6 +68,8 @@ export const putFeedback = (message, feedback) => call("PUT", `messages/${messag
 export const deleteFeedback = (message) => call("DELETE", `messages/${message}/feedback/`);
 /** @param {string} session */
 export const compress = (session) => call("POST", `sessions/${session}/compression/`);
+/** @param {string} session */
+export const deleteSummary = (session) => call("DELETE", `sessions/${session}/compression/`);
 
 /**
  * @param {string} session

@@ -200,7 +200,7 @@ const AFTER = { started: "under_way", failed: "failed" };
 /** @type {Handler} */
 function foldCompression(state, { status }) {
   const compressing = AFTER[status] ?? null;
-  return [{ ...state, compressing }, status === "done" ? ["summary"] : []];
+  return [{ ...state, compressing }, status === "done" || status === "deleted" ? ["summary"] : []];
 }
 
 /** With what was read of these messages and of those beside them. @param {SessionState} state @param {Message[]} messages */
