@@ -6,15 +6,25 @@ from django.conf import settings
 from django.contrib.auth.models import Group, User
 
 from web.accounts.account_deletion import is_last_admin
+from web.accounts.oidc.identity import Identity
 from web.accounts.staff_groups import is_in_staff_group
 
 logger = logging.getLogger(__name__)
 
 
-def follow_claim(user: User, groups: frozenset[str] | None) -> None:
-    """Give and take the user's rights by the claimed groups. groups: None counts as no groups.
-    The last admin stays an admin. The caller holds the lock of admission.py.
+def follow_claim(user: User, identity: Identity) -> None:
+    """Give and take the user's rights by the claimed groups. A missing claim counts as no groups; one of another form
+    changes nothing. The last admin stays an admin. The caller holds the lock of admission.py.
     """
+    groups = identity.groups
+    if identity.unread_groups:
+        logger.warning(
+            "user %s: the claim %r of the provider has a form that is not known (%s): no right is changed",
+            user.pk,
+            settings.OIDC_GROUPS_CLAIM,
+            identity.unread_groups,
+        )
+        return
     if groups is None and (settings.OIDC_STAFF_GROUPS or settings.OIDC_ADMIN_GROUPS):
         logger.warning("user %s: the provider sends no claim %r", user.pk, settings.OIDC_GROUPS_CLAIM)
     claimed = groups or frozenset()

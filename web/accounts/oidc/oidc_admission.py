@@ -62,7 +62,7 @@ def admit(request: HttpRequest, login: Any) -> HttpResponse | None:
             raise LoginRefused("inactive")
         if intent.purpose == "setup":
             _make_first_admin(user, intent.token)
-        follow_claim(user, login.identity.groups)
+        follow_claim(user, login.identity)
     follow_groups(user)
     login.user = user
     return None

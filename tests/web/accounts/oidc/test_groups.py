@@ -71,3 +71,12 @@ def test_the_claim_may_be_nested_or_named_like_an_address(
 ) -> None:
     settings.OIDC_GROUPS_CLAIM = name
     assert rights(provider, visit, **claims)[0]
+
+
+def test_a_claim_of_another_form_is_logged_as_that_and_takes_no_right_away(
+    provider: IdentityProvider, visit: Visit, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert rights(provider, visit, groups=[{"name": "support"}]) == (True, False, 1)
+    assert rights(provider, visit, groups=5) == (True, False, 1)
+    assert "has a form that is not known (int)" in caplog.text
+    assert "sends no claim" not in caplog.text
