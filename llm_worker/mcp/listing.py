@@ -51,7 +51,11 @@ async def list_server(
             return
     else:
         stored, unstored = stored_tools(row.name, tools, row.enabled_tools)
-        problem = _described(left_out | unstored)
+        chosen = row.enabled_tools
+        missing = {
+            name: reason for name, reason in (left_out | unstored).items() if not chosen or name in chosen
+        }
+        problem = _described(missing)
         expires_at = datetime.now(UTC) + ttl
         listing = {"status": McpStatus.READY, "problem": problem, "tools": stored, "expires_at": expires_at}
         logger.info("the MCP server %s has %d tools", row.name, len(tools))
@@ -66,7 +70,8 @@ async def _list_tools(
     """
     if row.transport == Transport.OPENAPI:
         source = ApiSource(row.url, row.document, row.base_url, frozenset(row.enabled_tools))
-        return await list_operations(configuration_of(row), source), DEFAULT_TTL, {}
+        read = await list_operations(configuration_of(row), source)
+        return read.tools, DEFAULT_TTL, read.left_out
     credentials = await database.call_with_retry(_load_credentials, row, credential_id)
     found, credential = await _list(row, credentials, connections)
     ttl = min(max(found.ttl or DEFAULT_TTL, SHORTEST_TTL), LONGEST_TTL)

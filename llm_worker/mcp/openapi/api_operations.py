@@ -59,34 +59,48 @@ class Base(NamedTuple):
     document: str
 
 
+class Operations(NamedTuple):
+    """What is read of a document. tools: as McpServer.tools has them, without their names for models.
+    left_out: by name of an operation, why it is left out, or what of it is.
+    """
+
+    tools: list[dict[str, Any]]
+    left_out: dict[str, str]
+
+
 def read_operations(
     document: ApiDocument,
     base: Base,
     chosen: Collection[str] = (),
     own: Collection[tuple[str, str]] = frozenset(),
-) -> list[dict[str, Any]]:
-    """Return operations as McpServer.tools has them, without their names, `chosen` first. Raises DocumentRefused.
+) -> Operations:
+    """Read the operations, `chosen` first. Raises DocumentRefused.
 
     own: where and the name of parameters that all calls have anyway; names of headers in lower case.
     """
     found = list(_operations(document))
     found.sort(key=lambda one: one[0] not in chosen)
-    tools: list[dict[str, Any]] = []
+    read = Operations([], {})
     too_large = 0
-    for name, path, method, operation, item in found:
-        if len(tools) == MAX_OPERATIONS or too_large == _MAX_TOO_LARGE:
+    for place, (name, path, method, operation, item) in enumerate(found):
+        if len(read.tools) == MAX_OPERATIONS or too_large == _MAX_TOO_LARGE:
+            read.left_out[f"{len(found) - place} more"] = f"at most {MAX_OPERATIONS} are listed"
             break
         try:
             address = _address(document, base, operation, item) + path
             parameters = _parameters(document, operation, item, own)
-            tools.append(_describe(document, name, (method, path, address), operation, parameters))
-        except Unusable:
-            continue
+            read.tools.append(_describe(document, name, (method, path, address), operation, parameters))
+            if method in READING and document.read(operation.get("requestBody")):
+                read.left_out[name] = "its body alone: a GET has none"
+        except Unusable as unusable:
+            read.left_out[name] = str(unusable)
         except SchemaTooLarge:
+            read.left_out[name] = "its schema is too large"
             too_large += 1
-    if not tools:
-        raise DocumentRefused("The document describes no operation that can be called.")
-    return tools
+    if not read.tools:
+        reasons = "".join(f" {name}: {reason}." for name, reason in list(read.left_out.items())[:1])
+        raise DocumentRefused(f"The document describes no operation that can be called.{reasons}")
+    return read
 
 
 def _operations(
@@ -119,7 +133,8 @@ def _address(document: ApiDocument, base: Base, operation: Mapping[str, Any], it
         servers = level.get("servers")
         server = document.read(servers[0]) if isinstance(servers, list) and servers else {}
         if isinstance(server.get("url"), str):
-            url = _filled(server["url"], document.read(server.get("variables")))
+            # An empty address is that of the host, not that of the document, below which there is nothing.
+            url = _filled(server["url"].strip(), document.read(server.get("variables"))) or "/"
             break
     else:
         url = "/"
@@ -167,7 +182,7 @@ def _parameters(
             arguments.add(place.argument)
             places.append((place, parameter))
         elif parameter.get("required") is True:
-            raise Unusable
+            raise Unusable(f"its parameter {name} cannot be sent")
     return places
 
 
@@ -199,10 +214,10 @@ def _describe(
 ) -> dict[str, Any]:
     """Describe an operation as a tool. `at`: method, path, address. Raises Unusable, SchemaTooLarge."""
     method, path, address = at
-    body = read_body(document, operation) if method not in READING else None
+    body = read_body(document, operation, has_body=method not in READING)
     placed = {place.name for place, _ in parameters if place.where == "path"}
-    if set(re.findall(r"\{([^{}]*)\}", path)) != placed:
-        raise Unusable
+    if mistaken := set(re.findall(r"\{([^{}]*)\}", path)) ^ placed:
+        raise Unusable(f"the parameters of its path are declared otherwise: {', '.join(sorted(mistaken))}")
     texts = [operation.get("summary"), operation.get("description")]
     described = "\n\n".join(text.strip() for text in texts if isinstance(text, str) and text.strip())
     return {

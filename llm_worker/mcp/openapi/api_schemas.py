@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from llm_worker.mcp.openapi.api_document import ApiDocument
+from llm_worker.mcp.tool_schemas import current_form
 
 _MAX_DESCRIPTION: Final = 500
 # On the way to one schema, over all levels.
@@ -53,7 +54,7 @@ class SchemaReader:
                 raise SchemaTooLarge
             return self._read(merged, depth, (*opened, reference))
         read = self._read_members(schema, depth, opened) if depth <= self._depth else self._describe(schema)
-        return _without_old_bounds(read)
+        return current_form(read)
 
     def _read_members(self, schema: Mapping[str, Any], depth: int, opened: tuple[str, ...]) -> dict[str, Any]:
         read = self._describe(schema)
@@ -89,22 +90,19 @@ class SchemaReader:
         read: dict[str, Any] = {}
         kind = schema.get("type")
         kinds = [kind] if isinstance(kind, str) else _texts(kind)
-        if schema.get("nullable") is True and kinds:
-            kinds = [*kinds, "null"]
         if kinds:
-            read["type"] = kinds if len(kinds) > 1 else kinds[0]
+            read["type"] = kinds
+        if schema.get("nullable") is True:
+            read["nullable"] = True
         if isinstance(schema.get("description"), str):
             read["description"] = schema["description"][:_MAX_DESCRIPTION]
             self._spend(len(read["description"]))
         return read
 
     def _name(self, target: Mapping[str, Any], reference: str) -> dict[str, Any]:
-        kind = target.get("type")
         name = reference.rpartition("/")[2][:100]
-        return {
-            **({"type": kind} if isinstance(kind, str) else {}),
-            "description": f"Another {name}, as above.",
-        }
+        read = {member: target[member] for member in ("type", "nullable") if member in target}
+        return current_form({**read, "description": f"Another {name}, as above."})
 
     def _copy(self, value: Any, depth: int) -> Any:
         """Copy JSON that is no schema."""
@@ -127,13 +125,3 @@ def _texts(value: Any) -> list[str]:
     """Return the value if it is a list of texts, else an empty list."""
     is_one = isinstance(value, list) and all(isinstance(one, str) for one in value)
     return value if is_one else []
-
-
-def _without_old_bounds(schema: dict[str, Any]) -> dict[str, Any]:
-    """Convert the bounds of OpenAPI 3.0, which says by a boolean whether a bound is exclusive."""
-    for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if isinstance(schema.get(exclusive), bool):
-            is_exclusive = schema.pop(exclusive)
-            if is_exclusive and bound in schema:
-                schema[exclusive] = schema.pop(bound)
-    return schema

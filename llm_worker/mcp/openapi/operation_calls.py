@@ -24,7 +24,7 @@ from llm_worker.mcp.configuration import (
     values_of,
 )
 from llm_worker.mcp.openapi.api_document import MAX_DOCUMENT_BYTES, DocumentRefused, read_document
-from llm_worker.mcp.openapi.api_operations import Base, read_operations
+from llm_worker.mcp.openapi.api_operations import Base, Operations, read_operations
 from llm_worker.mcp.openapi.operation_answer import Received, read_answer
 from llm_worker.mcp.openapi.operation_request import build_request, with_query
 
@@ -50,7 +50,7 @@ class ApiSource(NamedTuple):
 
 async def list_operations(
     configuration: Configuration, source: ApiSource, resolve: Resolver = resolve_host
-) -> list[dict[str, Any]]:
+) -> Operations:
     """Return the operations that may be reached, as read_operations does. Raises ServerUnavailable."""
     content: bytes | str = source.document
     if source.url:
@@ -62,8 +62,8 @@ async def list_operations(
         found = await asyncio.to_thread(_read, content, source, own)
     except DocumentRefused as refused:
         raise ServerUnavailable(str(refused)) from refused
-    origins = {tool["tool"]: _origin(tool["operation"]["url"]) for tool in found}
-    reached = [tool for tool in found if origins[tool["tool"]]]
+    origins = {tool["tool"]: _origin(tool["operation"]["url"]) for tool in found.tools}
+    reached = [tool for tool in found.tools if origins[tool["tool"]]]
     if not reached:
         raise ServerUnavailable("The document's operations are at addresses that are not reached.")
     if own and configuration.url and _origin(configuration.url) not in origins.values():
@@ -71,7 +71,8 @@ async def list_operations(
         raise ServerUnavailable(
             f"The operations are on another host than the document, {elsewhere}: enter it as base_url to have headers and query sent there."
         )
-    return reached
+    unreached = {name: "its address is not reached" for name, origin in origins.items() if not origin}
+    return Operations(reached, found.left_out | unreached)
 
 
 async def call_operation(
@@ -105,7 +106,7 @@ def _own_parameters(configuration: Configuration) -> Iterator[tuple[str, str]]:
     yield from (("query", name) for name, _ in configuration.query)
 
 
-def _read(content: bytes | str, source: ApiSource, own: Collection[tuple[str, str]]) -> list[dict[str, Any]]:
+def _read(content: bytes | str, source: ApiSource, own: Collection[tuple[str, str]]) -> Operations:
     """Read the operations of a document. Raises DocumentRefused."""
     document = read_document(content)
     return read_operations(document, Base(source.base_url, source.url), source.chosen, own)

@@ -20,7 +20,7 @@ def document(paths: dict[str, Any], version: str = "3.1.0", **members: Any) -> d
 
 def operations(paths: dict[str, Any], base: Base = BASE, **members: Any) -> dict[str, dict[str, Any]]:
     read = read_operations(read_document(json.dumps(document(paths, **members))), base)
-    return {one["tool"]: one for one in read}
+    return {one["tool"]: one for one in read.tools}
 
 
 def body(schema: Any, **members: Any) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def test_what_a_document_makes_of_few_lines_ends() -> None:
     found = operations(paths, components={"schemas": schemas})
     assert set(found) == {"post_tides"}
     assert len(json.dumps(found)) < 100_000
-    assert [one["tool"] for one in read_operations(read_document(yaml), BASE)] == ["b"]
+    assert [one["tool"] for one in read_operations(read_document(yaml), BASE).tools] == ["b"]
 
 
 def test_a_document_in_yaml_keeps_its_texts() -> None:
@@ -196,7 +196,7 @@ paths:
       responses:
         200: {description: OK}
 """
-    [tool] = read_operations(read_document(text), BASE)
+    [tool] = read_operations(read_document(text), BASE).tools
     assert tool["parameters"]["properties"]["country"]["enum"] == ["no", "de", "2026-01-01"]
 
 
@@ -275,7 +275,7 @@ def test_a_pasted_document_that_does_not_say_where_its_operations_are_is_refused
 
 def test_of_a_long_document_those_that_are_chosen_come_first() -> None:
     paths = {f"/p{number}": {"get": {"operationId": f"op{number}", **OK}} for number in range(700)}
-    read = read_operations(read_document(json.dumps(document(paths))), BASE, chosen=["op699"])
+    read = read_operations(read_document(json.dumps(document(paths))), BASE, chosen=["op699"]).tools
     assert len(read) == 500
     assert read[0]["tool"] == "op699"
 
@@ -287,11 +287,11 @@ def test_reading_ends_where_many_schemas_are_too_large() -> None:
     read = read_document(json.dumps(document(paths)))
     with pytest.raises(DocumentRefused):
         read_operations(read, BASE)
-    assert [one["tool"] for one in read_operations(read, BASE, chosen=["get_good"])] == ["get_good"]
+    assert [one["tool"] for one in read_operations(read, BASE, chosen=["get_good"]).tools] == ["get_good"]
 
 
 def test_what_headers_of_the_row_say_is_not_asked_of_the_model() -> None:
     declared = [parameter("header", "X-API-Key", required=True), parameter("header", "Authorization")]
     text = json.dumps(document({"/a": {"get": {"parameters": declared}}}))
-    [tool] = read_operations(read_document(text), BASE, own={("header", "x-api-key")})
+    [tool] = read_operations(read_document(text), BASE, own={("header", "x-api-key")}).tools
     assert tool["parameters"]["properties"] == {}
