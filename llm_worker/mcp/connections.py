@@ -23,6 +23,8 @@ Result = TypeVar("Result")
 
 # Processes of servers are children of this process.
 MAX_CONNECTIONS: Final = 32
+# Listings at a time, so that many servers that are entered at once leave connections for calls.
+MAX_LISTINGS: Final = 16
 IDLE_S: Final = 300.0
 FIRST_WAIT_S: Final = 1.0
 LONGEST_WAIT_S: Final = 60.0
@@ -55,13 +57,15 @@ class Connections:
         self._announced_at: dict[str, float] = {}
         self._pending_changes: dict[str, asyncio.TimerHandle] = {}
         self._pruning: asyncio.Task[None] | None = None
+        self._listings = asyncio.Semaphore(MAX_LISTINGS)
 
     async def list_tools(self, configuration: Configuration) -> Listing:
         """List a server's tools. A server that has failed is tried again at once, because somebody waits for the list.
-        Raises ServerUnavailable.
+        Waits while others are listed. Raises ServerUnavailable.
         """
-        self._failures.pop(configuration, None)
-        return await self._use(configuration, lambda connection: connection.list_tools())
+        async with self._listings:
+            self._failures.pop(configuration, None)
+            return await self._use(configuration, lambda connection: connection.list_tools())
 
     async def call(
         self,

@@ -62,7 +62,9 @@ def response_of(result: CallToolResult, shown: Collection[int] = (), *, sends_st
 
 
 def _repeats(texts: Sequence[str], structured: Any) -> bool:
-    """Return whether each word and number of the structured content is in the texts."""
+    """Return whether each word and number of the structured content is in the texts; true where no more is read."""
+    if sum(map(len, texts)) >= MAX_RESULT_CHARACTERS:
+        return True
     written = set(_WORD.findall(" ".join(texts)))
     return all(written.issuperset(_WORD.findall(value)) for value in _values(structured))
 

@@ -1,5 +1,6 @@
 """Lists the tools of servers, and stores them in the rows that runs and people read."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -31,6 +32,9 @@ LONGEST_TTL: Final = timedelta(days=1)
 MAX_PROBLEM: Final = 500
 # Of credentials of users, whose sign-ins may have expired.
 MAX_TRIALS: Final = 3
+# Of a worker whose connections are all in use.
+LOCAL_TRIALS: Final = 6
+LOCAL_WAIT_S: Final = 10.0
 
 
 async def list_server(
@@ -41,14 +45,15 @@ async def list_server(
     if row is None:
         return
     try:
-        tools, ttl, left_out = await _list_tools(row, database, connections, credential_id)
+        tools, ttl, left_out = await _list_patiently(row, database, connections, credential_id)
     except ServerUnavailable as unavailable:
         status = McpStatus.NEEDS_SIGN_IN if unavailable.needs_sign_in else McpStatus.DOWN
         problem = clean(f"{unavailable} {unavailable.detail}".strip())[:MAX_PROBLEM]
-        listing: dict[str, Any] = {"status": status, "problem": problem}
-        logger.warning("the MCP server %s is down: %s", row.name, problem)
-        if unavailable.is_local:
-            return
+        # What this process lacks makes no server unusable whose list is known.
+        listing: dict[str, Any] = (
+            {"problem": problem} if unavailable.is_local else {"status": status, "problem": problem}
+        )
+        logger.warning("the MCP server %s is not listed: %s", row.name, problem)
     else:
         stored, unstored = stored_tools(row.name, tools, row.enabled_tools)
         chosen = row.enabled_tools
@@ -60,6 +65,20 @@ async def list_server(
         listing = {"status": McpStatus.READY, "problem": problem, "tools": stored, "expires_at": expires_at}
         logger.info("the MCP server %s has %d tools", row.name, len(tools))
     await database.call_with_retry(McpServer.objects.record_listing, row, **listing)
+
+
+async def _list_patiently(
+    row: McpServer, database: Database, connections: Connections, credential_id: str
+) -> tuple[list[dict[str, Any]], timedelta, dict[str, str]]:
+    """Return what _list_tools does; wait while this process has no connection for the server. Raises ServerUnavailable."""
+    for _ in range(LOCAL_TRIALS):
+        try:
+            return await _list_tools(row, database, connections, credential_id)
+        except ServerUnavailable as unavailable:
+            if not unavailable.is_local:
+                raise
+        await asyncio.sleep(LOCAL_WAIT_S)
+    return await _list_tools(row, database, connections, credential_id)
 
 
 async def _list_tools(

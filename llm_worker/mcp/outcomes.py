@@ -59,19 +59,25 @@ def unavailable_of(error: BaseException, server: StdioServer | HttpServer) -> Se
 
 def _answered(error: MCPError, server: StdioServer | HttpServer) -> Exception:
     message = error.error.message
-    if isinstance(server, HttpServer):
-        if message == SESSION_FORGOTTEN:
-            return ServerUnavailable(SESSION_FORGOTTEN)
-        if message.startswith(_REDIRECTED):
-            return ServerUnavailable(_MOVED, server.redirect)
-        if message == _ERROR_RESPONSE:
-            return _refused(server)
+    if isinstance(server, HttpServer) and (outcome := _told_by_http(message, server)):
+        return outcome
     if server.problem or (error.error.code == CONNECTION_CLOSED and message == _CLOSED):
         return _ended(server)
     if message.startswith(_BROKEN_OFF):
         return CallLost(_ENDED)
-    is_answer = not message.startswith(_NOT_ALLOWED)
-    return CallFailed(message[:MAX_MESSAGE_CHARACTERS]) if is_answer else CallLost(_NO_ANSWER)
+    if message.startswith(_NOT_ALLOWED):
+        return CallLost(_NO_ANSWER)
+    has_failed = isinstance(server, HttpServer) and server.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return (CallLost if has_failed else CallFailed)(message[:MAX_MESSAGE_CHARACTERS])
+
+
+def _told_by_http(message: str, server: HttpServer) -> Exception | None:
+    """Return the outcome that the status of the answer tells; None: it tells none."""
+    if message == SESSION_FORGOTTEN:
+        return ServerUnavailable(SESSION_FORGOTTEN)
+    if message.startswith(_REDIRECTED):
+        return ServerUnavailable(_MOVED, server.redirect)
+    return _refused(server) if message == _ERROR_RESPONSE else None
 
 
 def _refused(server: HttpServer) -> Exception:
@@ -79,7 +85,7 @@ def _refused(server: HttpServer) -> Exception:
         return ServerUnavailable(server.problem)
     if server.status == HTTPStatus.UNAUTHORIZED:
         return ServerUnavailable(server.problem or SIGN_IN_NEEDED, needs_sign_in=True)
-    if server.status < 500:
+    if server.status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return CallFailed(f"The server refused the call (status {server.status}).")
     return CallLost(f"The server failed (status {server.status}).")
 

@@ -20,6 +20,8 @@ from tests.llm_worker.mcp.scripted_http import ScriptedModern, error, result
 
 pytestmark = [pytest.mark.e2e]
 
+BROKEN = {"jsonrpc": "2.0", "id": 1, **error("half done", -32603)}
+
 
 @pytest.mark.parametrize(
     ("answer", "outcome"),
@@ -29,12 +31,21 @@ pytestmark = [pytest.mark.e2e]
         (lambda _: error("x" * 9_999), CallFailed("x" * 1_000)),
         (lambda _: web.Response(status=429), CallFailed("The server refused the call (status 429).")),
         (lambda _: web.Response(status=503), CallLost("The server failed (status 503).")),
+        (lambda _: web.json_response(BROKEN, status=500), CallLost("half done")),
         (
             lambda _: {"result": "receipt 4711"},
             CallLost("The server answered what the protocol does not allow."),
         ),
     ],
-    ids=["an error", "the words of a lost session", "a long error", "429", "503", "no object"],
+    ids=[
+        "an error",
+        "the words of a lost session",
+        "a long error",
+        "429",
+        "503",
+        "an error with 500",
+        "no object",
+    ],
 )
 async def test_what_becomes_of_a_call_follows_from_the_answer_and_it_is_made_once(
     client, scripted, answer, outcome

@@ -1,5 +1,6 @@
 """Lists and results that a real server writes oddly: what is understood is offered and read, and costs nothing else."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any
 import pytest
 
 from chat.models import McpServer
+from llm_worker.mcp import connections, listing
 from llm_worker.mcp.configuration import Answer, CallLost, Configuration
+from llm_worker.mcp.connections import MAX_CONNECTIONS
 from tests.dot import DOT
 from tests.instance import ROOT
 from tests.llm_worker.mcp.client import stdio
@@ -84,6 +87,12 @@ async def test_a_server_that_leaves_out_who_it_is_and_what_it_can_do_is_listed(c
     assert [tool.name for tool in listing.tools] == ["good"]
 
 
+def entered(reached: Configuration, settings: Any) -> McpServer:
+    """The row of the server."""
+    settings.MCP_COMMANDS = [reached.command[0]]
+    return McpServer.objects.create(name="odd", transport="stdio", command=list(reached.command))
+
+
 def test_staff_read_which_tools_are_left_out_and_why(serve, runtime, transactional_db, settings):
     reached = serve(
         tools=[
@@ -93,8 +102,7 @@ def test_staff_read_which_tools_are_left_out_and_why(serve, runtime, transaction
             {**GOOD, "name": "x" * 201},
         ]
     )
-    settings.MCP_COMMANDS = [reached.command[0]]
-    server = McpServer.objects.create(name="odd", transport="stdio", command=list(reached.command))
+    server = entered(reached, settings)
     runtime.list_mcp_tools(str(server.pk))
     server.refresh_from_db()
     assert (server.status, [tool["tool"] for tool in server.tools]) == ("ready", ["good"])
@@ -102,3 +110,21 @@ def test_staff_read_which_tools_are_left_out_and_why(serve, runtime, transaction
         "Left out: bad (its schema is not that of an object); a tool without a name (it cannot be called); "
         f"{'x' * 200} (its name is too long)."
     )
+
+
+async def test_more_servers_than_connections_are_all_listed_when_they_are_entered_at_once(client, serve):
+    server = serve(tools=[GOOD])
+    servers = [server._replace(server=f"id{number}") for number in range(MAX_CONNECTIONS + 8)]
+    listings = await asyncio.gather(*map(client.connections.list_tools, servers))
+    assert [[tool.name for tool in listing.tools] for listing in listings] == [["good"]] * len(servers)
+
+
+def test_staff_read_why_a_server_is_not_listed_if_its_worker_has_no_connection_left(
+    serve, runtime, transactional_db, settings, monkeypatch
+):
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 0)
+    monkeypatch.setattr(listing, "LOCAL_WAIT_S", 0.0)
+    server = entered(serve(tools=[GOOD]), settings)
+    runtime.list_mcp_tools(str(server.pk))
+    server.refresh_from_db()
+    assert (server.status, server.problem) == ("down", "Too many servers are in use at the moment.")
