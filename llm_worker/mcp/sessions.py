@@ -13,7 +13,8 @@ from typing import Any, Final
 MAX_ERROR_BYTES: Final = 16 * 1024
 _GONE: Final = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 _FORGOTTEN: Final = re.compile(
-    r"session[^.]{0,80}\b(not found|unknown|invalid|missing|expired|required|(no longer|does not|doesn't) exist|not initiali[sz]ed)"
+    r"session[^.]{0,80}\b(not found|unknown|invalid|missing|expired|required|(no longer|does not|doesn't) exist)"
+    r"|not initiali[sz]ed|before initiali[sz]ation"
     r"|\b(no|unknown|invalid|missing|expired|stale)\b[^.]{0,40}\bsession",
     re.IGNORECASE,
 )

@@ -16,8 +16,6 @@ _LISTS: Final = frozenset({*_COMBINATIONS, "prefixItems"})
 _NAMED: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _COUNTS: Final = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
-# The dialect, which is another one afterwards.
-_DROPPED: Final = frozenset({"$schema"})
 
 
 def _is_number(value: Any) -> bool:
@@ -40,6 +38,8 @@ _VALID: Final[Mapping[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(_COUNTS, lambda value: isinstance(value, int) and _is_number(value) and value >= 0),
     "multipleOf": lambda value: _is_number(value) and value > 0,
     **dict.fromkeys(("description", "title", "format", "pattern", "$ref"), lambda value: isinstance(value, str)),
+    # Another dialect is converted.
+    "$schema": lambda value: isinstance(value, str) and "2020-12" in value,
     "enum": _is_list,
     "required": _are_names,
     "uniqueItems": lambda value: isinstance(value, bool),
@@ -96,9 +96,7 @@ def _normal(schema: Any) -> Any:
         return schema if isinstance(schema, bool) else {}
     schema = _with_required(_with_positions(schema))
     normal = {
-        keyword: _inside(keyword, value)
-        for keyword, value in schema.items()
-        if keyword not in _DROPPED and _is_valid(keyword, value)
+        keyword: _inside(keyword, value) for keyword, value in schema.items() if _is_valid(keyword, value)
     }
     return current_form(normal)
 

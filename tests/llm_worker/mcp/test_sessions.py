@@ -16,6 +16,9 @@ BAD_REQUEST = json.dumps({"jsonrpc": "2.0", "id": None, **error("Bad Request: No
 FORGOTTEN = [
     (400, "application/json", BAD_REQUEST),
     (400, "text/plain", "Invalid or missing session ID"),
+    (400, "text/plain", "Bad Request: Server not initialized"),
+    (400, "text/plain", "No transport found for sessionId"),
+    (400, "text/plain", "Bad Request: Mcp-Session-Id header is required"),
     (404, "text/plain", ""),
     (410, "text/plain", "gone"),
     (500, "application/json", '{"detail": "unknown session 5"}'),
