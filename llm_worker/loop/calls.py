@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from chat.transcript.entries import Document, Image
 from chat.transcript.questions import Answered, AnyQuestion
-from chat.transcript.tool_arguments import first_violation
+from chat.transcript.tool_arguments import as_wanted, first_violation
 from llm_worker.loop.allowance import Allowance
+from llm_worker.request.parameter_schema import own_arguments
 from llm_worker.stream.call_assembler import RequestedCall
 from llm_worker.tools.tool import Tool
 
@@ -143,9 +144,12 @@ def _planned(asked: RequestedCall, by_name: Mapping[str, Tool]) -> PlannedCall:
         )
     if asked.arguments is None:
         return refuse(call, f"{name} was not run: its arguments were not a JSON object.")
-    if error := _schema_error(tool, asked.arguments):
-        return refuse(call, f"{name} was not run: {error}")
-    return call
+    arguments = own_arguments(asked.arguments, tool.parameters)
+    if error := _schema_error(tool, arguments):
+        arguments = as_wanted(arguments, tool.parameters)
+        error = _schema_error(tool, arguments)
+    call = replace(call, arguments=arguments)
+    return refuse(call, f"{name} was not run: {error}") if error else call
 
 
 def refuse(call: PlannedCall, sentence: str) -> PlannedCall:

@@ -1,11 +1,15 @@
 """Rewrites the schemas of tools for model servers, which refuse a request for one schema that they do not accept. Pure.
 
 OpenAI, Azure and LM Studio demand an object with `properties` and without combinations at the top, and `items` in each
-array. What is sent may allow more than the schema of the tool, against which calls are validated.
+array; OpenAI, Anthropic and Bedrock demand names of properties of their alphabet, so others are respelled, and spelled
+back in calls. What is sent may allow more than the schema of the tool, against which calls are validated.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from hashlib import sha256
 from typing import Any, Final
 
 Schema = Mapping[str, Any]
@@ -16,6 +20,8 @@ _MAX_DEPTH: Final = 32
 _MAX_COMBINATIONS: Final = 4
 _MAX_SCHEMAS: Final = 1_000
 _MAX_DESCRIPTION: Final = 500
+_MAX_NAME: Final = 64
+_REFUSED_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.-]")
 # Keywords whose value is a schema, a list of schemas, or schemas by name.
 _SCHEMAS: Final = frozenset({"items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames"})  # fmt: skip
 _LISTS: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
@@ -27,15 +33,86 @@ _LEFT_OUT: Final = [["#", keyword] for keyword in _REFUSED_AT_THE_TOP]
 
 def accepted_schema(parameters: Schema) -> dict[str, Any]:
     """Return the schema of a tool's arguments as model servers accept it."""
-    top = _Combinations(parameters).flat(parameters)
-    if _points_into_combinations(top):
-        top = dict(parameters)
+    top = _without_combinations(parameters)
     whole = {**top, "type": "object", "properties": _mapping(top.get("properties"))}
-    return dict(_with_items(whole, _MAX_DEPTH))
+    return dict(_adapted(whole, _MAX_DEPTH))
 
 
-def _with_items(schema: Any, depth: int) -> Any:
-    """Return the schema with `items` in each array; schemas that need none of it are returned unchanged."""
+def own_arguments(arguments: Schema, parameters: Schema) -> dict[str, Any]:
+    """Return the arguments of a call with the names that the tool's own schema has."""
+    top = _without_combinations(parameters)
+    return dict(_with_own_names(arguments, top, top, _MAX_DEPTH))
+
+
+def _without_combinations(parameters: Schema) -> dict[str, Any]:
+    """Return the schema without combinations at the top, unless a reference leads to one."""
+    top = _Combinations(parameters).flat(parameters)
+    return dict(parameters) if _points_into_combinations(top) else top
+
+
+def _with_own_names(value: Any, schema: Any, root: Schema, depth: int) -> Any:
+    if not isinstance(schema, Mapping) or not depth:
+        return value
+    if isinstance(value, list):
+        value = [_with_own_names(each, schema.get("items"), root, depth - 1) for each in value]
+    elif isinstance(value, Mapping):
+        properties = _mapping(schema.get("properties"))
+        own = {sent: name for name, sent in _respelled(properties).items() if sent not in properties}
+        named = {own.get(name, name): inner for name, inner in value.items()}
+        value = {
+            name: _with_own_names(inner, properties.get(name), root, depth - 1)
+            for name, inner in named.items()
+        }
+    others = [each for keyword in (*_CHOICES, "allOf") for each in _objects(schema.get(keyword))]
+    if isinstance(reference := schema.get("$ref"), str):
+        others.append(_target(reference, root))
+    for other in others:
+        value = _with_own_names(value, other, root, depth - 1)
+    return value
+
+
+def _respelled(names: Iterable[str]) -> dict[str, str]:
+    """Return the names that are sent for those that servers refuse. Where several would be spelled alike, or nothing
+    is left of one, a digest of its own name ends it.
+    """
+    own = list(names)
+    spelled = {name: _REFUSED_IN_NAMES.sub("_", name)[:_MAX_NAME] or "_" for name in own}
+    alike = Counter(spelled.values())
+    digests = {
+        name: sha256(name.encode(errors="replace")).hexdigest()[:8] for name in own if spelled[name] != name
+    }
+    return {
+        name: spelled[name]
+        if alike[spelled[name]] == 1 and spelled[name].strip("_")
+        else f"{spelled[name].strip('_')[: _MAX_NAME - 10] or 'argument'}_{digest}"
+        for name, digest in digests.items()
+    }
+
+
+def _with_respelled_names(schema: Schema) -> dict[str, Any]:
+    """Return the changed keywords of a schema with names of properties that servers refuse; empty if it has none."""
+    properties = _mapping(schema.get("properties"))
+    sent = _respelled(properties)
+    if not sent:
+        return {}
+    required = [sent.get(name, name) for name in _names(schema)]
+    named = {
+        sent.get(name, name): _described_as(name, inner) if name in sent else inner
+        for name, inner in properties.items()
+    }
+    return {"properties": named, **({"required": required} if required else {})}
+
+
+def _described_as(name: str, schema: Any) -> Any:
+    """Return the schema of a property with its own name before its description."""
+    described = _mapping(schema)
+    return {**described, "description": f"{name}: {described.get('description') or ''}".rstrip(": ")}
+
+
+def _adapted(schema: Any, depth: int) -> Any:
+    """Return the schema with `items` in each array, and with names of properties that servers accept; schemas that need
+    none of it are returned unchanged.
+    """
     if not isinstance(schema, Mapping) or not depth:
         return schema
     changed: dict[str, Any] = {}
@@ -47,17 +124,19 @@ def _with_items(schema: Any, depth: int) -> Any:
     kind = schema.get("type")
     if "items" not in schema and (kind == "array" or (isinstance(kind, list) and "array" in kind)):
         changed["items"] = {}
+    if respelled := _with_respelled_names({**schema, **changed}):
+        changed |= respelled
     return {**schema, **changed} if changed else schema
 
 
 def _inside(keyword: str, value: Any, depth: int) -> Any:
     if isinstance(value, list):
-        written = [_with_items(each, depth) for each in value]
+        written = [_adapted(each, depth) for each in value]
         return written if any(new is not old for new, old in zip(written, value, strict=True)) else value
     if keyword in _NAMED and isinstance(value, Mapping):
-        changed = {name: new for name, old in value.items() if (new := _with_items(old, depth)) is not old}
+        changed = {name: new for name, old in value.items() if (new := _adapted(old, depth)) is not old}
         return {**value, **changed} if changed else value
-    return _with_items(value, depth)
+    return _adapted(value, depth)
 
 
 def _points_into_combinations(schema: Any) -> bool:

@@ -45,7 +45,11 @@ class McpTool(Tool):
 
     @property
     def description(self) -> str:
-        return str(self._listed["description"])
+        """The server's description; with the server's own name of the tool before it, if that has letters that models
+        are not offered: `______` says nothing."""
+        own, described = str(self._listed.get("tool", "")), str(self._listed["description"])
+        is_respelled = any(letter.isalnum() and not letter.isascii() for letter in own)
+        return f"{own}: {described}".rstrip(": ") if is_respelled and own not in described else described
 
     @property
     def parameters(self) -> Mapping[str, Any]:

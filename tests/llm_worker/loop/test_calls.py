@@ -161,3 +161,11 @@ def test_a_call_without_a_result_runs_again_only_if_its_tool_allows_it(
 ) -> None:
     call = PlannedCall("1", tool.name if tool else "pay", {}, tool, result)
     assert plan_after_loss(call).result == expected
+
+
+def test_a_call_runs_with_arguments_as_its_tool_wants_them() -> None:
+    [call] = plan_calls([RequestedCall("1", "look", {"for": "tides", "most": "5"}, "")], TOOLS)
+    assert (call.result, call.arguments) == (None, {"for": "tides", "most": 5})
+    [refused] = plan_calls([RequestedCall("1", "look", {"for": "tides", "most": "five"}, "")], TOOLS)
+    assert refused.result
+    assert "most" in refused.result.response

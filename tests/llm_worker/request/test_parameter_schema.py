@@ -1,6 +1,7 @@
 """Schemas of tools are sent as model servers accept them, and allow what the tools do."""
 
 import json
+import re
 from copy import deepcopy
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from llm_worker.request.parameter_schema import accepted_schema
+from llm_worker.request.parameter_schema import accepted_schema, own_arguments
 from llm_worker.tools.schemas import tool_schemas
 
 pytestmark = pytest.mark.pure
@@ -135,3 +136,51 @@ def test_what_a_tool_accepts_the_sent_schema_allows(schema: Any, given_arguments
     assert (sent["type"], not {"anyOf", "oneOf", "allOf"} & set(sent)) == ("object", True)
     if Draft202012Validator(schema).is_valid(given_arguments):
         assert Draft202012Validator(sent).is_valid(given_arguments)
+
+
+ODD_NAMES = {
+    "type": "object",
+    "properties": {
+        "$top": {"type": "integer", "description": "At most so many."},
+        "城市": {"type": "string"},
+        "a b": {"type": "array", "items": {"type": "object", "properties": {"ü": {"type": "string"}}}},
+        "a/b": {"$ref": "#/$defs/Place"},
+        "plain": {"anyOf": [{"type": "object", "properties": {"x y": {}}}, {"type": "null"}]},
+    },
+    "required": ["$top", "plain"],
+    "$defs": {"Place": {"type": "object", "properties": {"é": {"type": "string"}}, "required": ["é"]}},
+}
+
+
+def test_names_that_servers_refuse_are_respelled_and_spelled_back_in_calls() -> None:
+    sent = accepted_schema(ODD_NAMES)
+    names = dict(zip(sent["properties"], ODD_NAMES["properties"], strict=True))
+    assert all(re.fullmatch("[A-Za-z0-9_.-]{1,64}", name) for name in names)
+    assert len(names) == 5
+    assert sent["required"] == ["_top", "plain"]
+    assert sent["properties"]["_top"]["description"] == "$top: At most so many."
+    [city] = [schema for name, schema in sent["properties"].items() if names[name] == "城市"]
+    assert city["description"] == "城市"
+    own = {"$top": 3, "城市": "Lübeck", "a b": [{"ü": "1"}], "a/b": {"é": "2"}, "plain": {"x y": 3}}
+    inner = sent["properties"][next(name for name in names if names[name] == "a b")]["items"]["properties"]
+    called: dict[str, Any] = {name: own[names[name]] for name in names}
+    for name, value in called.items():
+        if names[name] == "a b":
+            called[name] = [{next(iter(inner)): "1"}]
+        elif names[name] == "a/b":
+            called[name] = {next(iter(sent["$defs"]["Place"]["properties"])): "2"}
+        elif name == "plain":
+            called[name] = {"x_y": value["x y"]}
+    assert own_arguments(called, ODD_NAMES) == own
+    assert own_arguments(own, ODD_NAMES) == own, "as models repeat them"
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=80), max_size=8, unique=True))
+def test_respelled_names_differ_and_lead_back(names: list[str]) -> None:
+    schema = {"properties": {name: {} for name in names}, "required": names}
+    sent = accepted_schema(schema)
+    assert len(sent["properties"]) == len(names)
+    assert list(sent["properties"]) == sent.get("required", [])
+    assert all(re.fullmatch("[A-Za-z0-9_.-]{1,64}", name) for name in sent["properties"])
+    called = dict(zip(sent["properties"], names, strict=True))
+    assert own_arguments(called, schema) == {name: name for name in names}
