@@ -152,7 +152,8 @@ _DISTANCE: Final = """(
         )"""
 # For a chunk without a vector, the coverage of the words replaces the vector's part. It is hardly comparable with
 # vectors, one of which is always the nearest: the best of these chunks get every third place (decision 0109). Scores
-# are raised to those of later places.
+# are raised to those of later places. Of chunks with the same text, as of a document that was added twice, the first
+# is returned.
 _FUSED: Final = """, found AS (
         SELECT id, by_words.rank AS by_words, by_vector.rank AS by_vector, coalesce(coverage, 0) AS coverage,
             coalesce(by_vector.distance, {distance}) + {offset} AS distance
@@ -167,10 +168,13 @@ _FUSED: Final = """, found AS (
     ), kept AS (
         SELECT *, CASE WHEN distance IS NULL THEN least(place - number, 2 * number) + 0.5 ELSE number END AS after
         FROM placed
+    ), compared AS (
+        SELECT kept.*, row_number() OVER (PARTITION BY chunk.text ORDER BY after, number) AS copy
+        FROM kept JOIN knowledge_chunk AS chunk USING (id)
     ), fused AS (
         SELECT id, by_words, by_vector, row_number() OVER (ORDER BY after, number) AS place,
             max(score) OVER (ORDER BY after DESC, number DESC) AS score
-        FROM kept ORDER BY after, number LIMIT %(limit)s
+        FROM compared WHERE copy = 1 ORDER BY after, number LIMIT %(limit)s
     )
     SELECT chunk.id, file.id, coalesce(served.name, file.name), chunk.start, chunk.text, fused.by_words, fused.by_vector,
         coalesce(served.url, file.url), file.knowledge_base_id, fused.score::float8
@@ -182,7 +186,7 @@ _FUSED: Final = """, found AS (
 def search_chunks(
     files: QuerySet[File], text: str, vector: QueryVector | None, limit: int
 ) -> list[FoundChunk]:
-    """Return the best chunks of `files`, by words (unless `text` is empty) and by vector (unless it is None)."""
+    """Return the best chunks of `files`, each text once, by words (unless `text` is empty) and by vector (unless it is None)."""
     scope, parameters = _scope(files)
     statement, own = _statement(scope, text, vector)
     with transaction.atomic(), connection.cursor() as cursor:

@@ -122,3 +122,14 @@ def test_a_query_without_a_direction_is_searched_by_words_alone(
     model = EmbeddingModel.objects.create(name="zero", dimensions=2)
     monkeypatch.setattr(EmbeddingModel.objects, "serving", lambda: model, raising=False)
     assert search.embed_query("tides") is None
+
+
+@pytest.mark.parametrize("has_vectors", [False, True])
+def test_a_passage_of_several_documents_is_found_once(project: Project, has_vectors: bool) -> None:
+    for name in ("first.txt", "second.txt", "third.txt"):
+        add(project, name, "Spring tides follow the new moon.")
+    add(project, "other.txt", "Neap tides follow the half moon.")
+    if not has_vectors:
+        EmbeddingModel.objects.all().delete()
+    found = [chunk.text for chunk in search_files(files_of(project), "tides after the moon", 10)]
+    assert sorted(found) == ["Neap tides follow the half moon.", "Spring tides follow the new moon."]

@@ -43,7 +43,15 @@ def chunks(texts: Any, monkeypatch: pytest.MonkeyPatch) -> list[Chunk]:
         for number in range(FILES)
     )
     stored = Chunk.objects.bulk_create(
-        Chunk(file=file, version=0, position=at, start=at, text="x", content_hash=b"x", language="simple")
+        Chunk(
+            file=file,
+            version=0,
+            position=at,
+            start=at,
+            text=f"{file.name} {at}",
+            content_hash=b"x",
+            language="simple",
+        )
         for file in files
         for at in range(CHUNKS)
     )
