@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.reader import Reader
+from tests.browser.test_cut_network import Direct
+from tests.browser.test_found_messages import long_chat
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
@@ -43,6 +45,11 @@ def printed(reader: Reader, stack: Stack) -> Iterator[Reader]:
     reader.page.emulate_media(media="null")
 
 
+def printed_pages(reader: Reader) -> list[str]:
+    with pypdfium2.PdfDocument(reader.page.pdf(format="A4")) as document:
+        return [document[number].get_textpage().get_text_range() for number in range(len(document))]
+
+
 def test_paper_has_no_controls_and_is_light_whatever_the_theme(printed: Reader) -> None:
     page = printed.page
     for operated in OPERATED:
@@ -68,8 +75,7 @@ def test_nothing_is_cut_off_by_what_scrolls_on_a_screen(printed: Reader) -> None
 
 def test_all_pages_of_the_branch_are_printed(printed: Reader) -> None:
     printed.page.emulate_media(media="null")
-    with pypdfium2.PdfDocument(printed.page.pdf(format="A4")) as document:
-        pages = [document[number].get_textpage().get_text_range() for number in range(len(document))]
+    pages = printed_pages(printed)
     text = " ".join(" ".join(pages).split())
     assert len(pages) > 3
     for part in (
@@ -83,3 +89,14 @@ def test_all_pages_of_the_branch_are_printed(printed: Reader) -> None:
         assert part in text
     assert all(page.strip() for page in pages)
     assert "Search" not in text
+
+
+def test_a_print_says_that_messages_above_were_not_read(reader: Reader, stack: Stack) -> None:
+    Direct(reader, stack.base_url).post("sessions/import/", long_chat())
+    reader.page.reload()
+    reader.page.get_by_role("link", name="Zoo").click()
+    expect(reader.page.locator("article.answer").last).to_be_visible()
+    assert "Earlier messages of this chat are missing here" in " ".join(
+        " ".join(printed_pages(reader)).split()
+    )
+    expect(reader.page.locator(".older .on-paper")).to_be_hidden()
