@@ -41,6 +41,8 @@ class Issuer:
         self.access: dict[str, AccessToken] = {}
         self.refresh: dict[str, RefreshToken] = {}
         self.refreshed = 0
+        # The error of each renewal; empty: none.
+        self.refresh_error: Any = ""
         # By name of a tool, the scope without which its calls are refused; and whether whoever asks for a scope gets it.
         self.demanded: dict[str, str] = {}
         self.grants_all = True
@@ -93,6 +95,8 @@ class Issuer:
         self, client: OAuthClientInformationFull, refresh_token: RefreshToken, scopes: list[str]
     ) -> OAuthToken:
         """Each can be used once."""
+        if self.refresh_error:
+            raise TokenError(self.refresh_error)
         if self.refresh.pop(refresh_token.token, None) is None:
             raise TokenError("invalid_grant")
         self.refreshed += 1

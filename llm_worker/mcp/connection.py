@@ -161,7 +161,7 @@ class Connection:
         return answer
 
     def _note_failure(self, failure: Exception) -> None:
-        """Give up a connection that has ended, or to which two answers in a row are none."""
+        """Give up a connection that has ended, or whose last MAX_FAILURES answers were none."""
         is_refused = isinstance(self._server, HttpServer) and self._server.status >= HTTPStatus.BAD_REQUEST
         if isinstance(failure, CallLost) or is_refused:
             self._failures += 1

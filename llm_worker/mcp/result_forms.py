@@ -91,11 +91,9 @@ def _prompts(value: Any) -> list[dict[str, Any]]:
 
 def _messages(value: Any) -> list[dict[str, Any]]:
     """Return the messages of a prompt, each with one block."""
-    messages = value if isinstance(value, list) else [value]
     return [
         {"role": "assistant" if message.get("role") == "assistant" else "user", "content": block}
-        for message in ({"content": one} if isinstance(one, str) else one for one in messages)
-        if isinstance(message, dict)
+        for message in _objects(value)
         for block in _blocks(message.get("content"))
     ]
 

@@ -18,7 +18,14 @@ _FORGOTTEN: Final = re.compile(
     r"|\b(no|unknown|invalid|missing|expired|stale)\b[^.]{0,40}\bsession",
     re.IGNORECASE,
 )
+# A server that fails may have executed the call, and sessions of databases expire as well: there, the message begins so.
+_BEGINNING: Final = re.compile(
+    r"((error|bad request|not found|internal( server)? error): )?(mcp[ -])?"
+    r"(session|(no|unknown|invalid|missing|expired|stale)( or \w+)?( valid)? (mcp[ -])?session)",
+    re.IGNORECASE,
+)
 _MEMBERS: Final = {"result", "method"}
+_TEXTS: Final = ("error", "message", "detail")
 
 
 def forgets_session(status: int, head: bytes) -> bool:
@@ -29,22 +36,28 @@ def forgets_session(status: int, head: bytes) -> bool:
     text = head.decode("utf-8", "replace")
     answer = _json(text)
     if status < HTTPStatus.BAD_REQUEST:
-        return _says(answer) if isinstance(answer, dict) and not answer.keys() & _MEMBERS else False
-    if isinstance(answer, dict) and _code(answer) is not None:
-        # With a status of its own, or of the protocol's error, such as a method that is not known.
-        return _says(answer)
-    return status in _GONE or bool(_FORGOTTEN.search(text))
+        is_error = isinstance(answer, dict) and not answer.keys() & _MEMBERS
+        return is_error and bool(_FORGOTTEN.search(_message(answer)))
+    message = _message(answer) if isinstance(answer, dict) else text
+    says_so = bool(_FORGOTTEN.search(message))
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return says_so and bool(_BEGINNING.match(message.strip()))
+    # A protocol's error with 404 may be about a method that is not known.
+    is_about_session = status == HTTPStatus.GONE or (
+        status == HTTPStatus.NOT_FOUND and not _is_error_of_protocol(answer)
+    )
+    return is_about_session or says_so
 
 
-def _says(answer: dict[str, Any]) -> bool:
+def _message(answer: dict[str, Any]) -> str:
     error = answer.get("error")
-    message = error.get("message") if isinstance(error, dict) else error
-    return isinstance(message, str) and bool(_FORGOTTEN.search(message))
+    members = error if isinstance(error, dict) else answer
+    return next((members[name] for name in _TEXTS if isinstance(members.get(name), str)), "")
 
 
-def _code(answer: dict[str, Any]) -> Any:
-    error = answer.get("error")
-    return error.get("code") if isinstance(error, dict) else None
+def _is_error_of_protocol(answer: Any) -> bool:
+    error = answer.get("error") if isinstance(answer, dict) else None
+    return isinstance(error, dict) and "code" in error
 
 
 def _json(text: str) -> Any:

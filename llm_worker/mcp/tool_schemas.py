@@ -119,8 +119,8 @@ def _with_positions(schema: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(schema.get("items"), list):
         return schema
     rest = {"items": schema["additionalItems"]} if "additionalItems" in schema else {}
-    kept = {name: value for name, value in schema.items() if name not in ("items", "additionalItems")}
-    return {**kept, "prefixItems": schema["items"], **rest}
+    others = {name: value for name, value in schema.items() if name not in ("items", "additionalItems")}
+    return {**others, "prefixItems": schema["items"], **rest}
 
 
 def _with_required(schema: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,8 @@ FORGOTTEN = [
     (404, "text/plain", ""),
     (410, "text/plain", "gone"),
     (500, "application/json", '{"detail": "unknown session 5"}'),
+    (500, "text/plain", "Internal Server Error: Invalid or missing session ID"),
+    (410, "application/json", json.dumps({"jsonrpc": "2.0", "id": None, **error("gone")})),
     (200, "text/event-stream", 'event: message\ndata: {"error":"Session not found"}\n\n'),
     (200, "application/json", json.dumps({"jsonrpc": "2.0", "id": None, **error("Session not found")})),
 ]
@@ -59,6 +61,8 @@ async def test_a_server_that_forgets_each_session_is_asked_twice_and_says_so(cli
         (400, '{"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": "Unknown tool"}}'),
         (500, "Internal Server Error"),
         (503, "Too many sessions"),
+        (500, "The database session has expired."),
+        (500, '{"error": {"code": -32603, "message": "Paid, but the session was not found"}}'),
         (429, ""),
     ],
 )

@@ -43,6 +43,27 @@ def test_a_token_that_has_expired_is_renewed_in_the_middle_of_a_turn(
     assert McpCredential.objects.get().secret["access_token"] != before["access_token"]
 
 
+@pytest.mark.parametrize(("error", "credentials"), [("unauthorized_client", 1), ("invalid_grant", 0)])
+def test_a_credential_is_deleted_by_the_error_invalid_grant_alone(
+    harbour: McpServer,
+    runtime: Any,
+    session: Any,
+    answer: Any,
+    upstream: Any,
+    issuer: Issuer,
+    error: str,
+    credentials: int,
+) -> None:
+    sign_in(runtime, harbour, session.owner)
+    McpCredential.objects.update(expires_at=timezone.now())
+    issuer.refresh_error = error
+    answer(TIDE)
+    assert McpCredential.objects.count() == credentials
+    if credentials:
+        [response] = tool_responses(upstream.requests[-1])
+        assert "The server's sign-in was refused (unauthorized_client)." in response
+
+
 def test_a_token_that_the_server_refuses_is_renewed(
     harbour: McpServer, runtime: Any, session: Any, answer: Any, upstream: Any, issuer: Issuer
 ) -> None:
