@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.pure, pytest.mark.slow]
 PIECES = [("About 10", ""), ("6", "sup"), (" t of CO", ""), ("2", "sub"), (", ", ""), ("was 5", "del"), (" now 7", "")]  # fmt: skip
 LINE = "About 10^6 t of CO₂, ~~was 5~~ now 7"
 HTML_LINE = "".join(f"<{tag}>{text}</{tag}>" if tag else text for text, tag in PIECES)
-A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+RTF_LINE = rb"{\rtf1\ansi About 10{\super 6} t of CO\sub 2\nosupersub , {\strike was 5} now 7}"
 
 
 def word_line() -> bytes:
@@ -121,6 +121,7 @@ def rich_sheet() -> bytes:
         pytest.param(WORD, word_line(), id="Word"),
         pytest.param(SLIDES, slide_line(), id="slides"),
         pytest.param(EXCEL, rich_sheet(), id="sheets"),
+        pytest.param("application/rtf", RTF_LINE, id="RTF"),
         pytest.param(OPEN_DOCUMENT + "text", open_line(), id="ODT"),
         pytest.param(OPEN_DOCUMENT + "presentation", open_line("presentation"), id="ODP"),
         pytest.param(OPEN_DOCUMENT + "spreadsheet", open_line("spreadsheet"), id="ODS"),
@@ -179,6 +180,11 @@ def test_the_main_text_of_a_page_keeps_its_formatting(tmp_path: Path) -> None:
     text = (tmp_path / "text").read_text()
     assert LINE in text
     assert "3. third point\n4. fourth point" in text
+
+
+def test_struck_paragraphs_of_rtf_are_struck_each(tmp_path: Path) -> None:
+    source = rb"{\rtf1\ansi \strike one\par two\strike0\par {\super n+1}}"
+    assert extracted(tmp_path, "application/rtf", source) == "~~one~~\n~~two~~\n^(n+1)"
 
 
 def test_a_ruby_of_word_is_its_base_with_the_reading_behind_it(tmp_path: Path) -> None:
