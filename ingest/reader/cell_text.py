@@ -85,8 +85,8 @@ def _duration(value: timedelta) -> str:
 def _sections(number_format: str) -> list[list[_Token]]:
     """Return the sections of a format: of positive numbers, negative ones, zero, texts. One is empty: it is not read."""
     sections: list[list[_Token]] = [[]]
-    for found in _TOKEN.finditer(number_format):
-        *literals, _, code, other = found.groups()
+    for match in _TOKEN.finditer(number_format):
+        *literals, _, code, other = match.groups()
         if code == ";":
             sections.append([])
         elif code:

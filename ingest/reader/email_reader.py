@@ -142,7 +142,7 @@ def _calendar(source: str) -> str:
         elif mark == "END" and name == block:
             block = ""
         elif not block and line.strip() and not _UNSHOWN.match(line):
-            lines.append(_ESCAPE.sub(lambda found: "\n" if found[1] in "nN" else found[1], line))
+            lines.append(_ESCAPE.sub(lambda escape: "\n" if escape[1] in "nN" else escape[1], line))
     return "\n".join(lines)
 
 

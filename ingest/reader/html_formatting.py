@@ -103,5 +103,5 @@ def _set_text(element: Any, text: str) -> None:
 
 
 def _integer(value: str | None, otherwise: int) -> int:
-    found = _INTEGER.match(value or "")
-    return int(found[1]) if found else otherwise
+    number = _INTEGER.match(value or "")
+    return int(number[1]) if number else otherwise

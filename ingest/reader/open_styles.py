@@ -17,7 +17,7 @@ _FORMS: Final = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I":
 
 
 class _Level(NamedTuple):
-    """A level of a list with numbers. display: of how many levels the numbers are shown."""
+    """A level of a list with numbers. display: of how many levels the numbers are counted."""
 
     start: int
     form: str
@@ -50,21 +50,21 @@ class Styles:
 
     def start(self, name: str, level: int) -> int:
         """Return the first number of a list. `level`: from 1."""
-        found = self._levels.get((name, level))
-        return found.start if found else 1
+        definition = self._levels.get((name, level))
+        return definition.start if definition else 1
 
     def label(self, name: str, numbers: tuple[int, ...]) -> str:
         """Return the label of an item of a list; empty if it shows no number. `numbers`: of its levels."""
-        found = self._levels.get((name, len(numbers)))
-        if found is None or not found.form:
+        definition = self._levels.get((name, len(numbers)))
+        if definition is None or not definition.form:
             return ""
-        shown = list(enumerate(numbers, 1))[-max(found.display, 1) :]
-        texts = (written(number, self._form_of(name, level)) for level, number in shown)
-        return f"{found.prefix}{'.'.join(texts)}{found.suffix}".strip()
+        counted = list(enumerate(numbers, 1))[-max(definition.display, 1) :]
+        texts = (written(number, self._form_of(name, level)) for level, number in counted)
+        return f"{definition.prefix}{'.'.join(texts)}{definition.suffix}".strip()
 
     def _form_of(self, name: str, level: int) -> str:
-        found = self._levels.get((name, level))
-        return _FORMS.get(found.form, "decimal") if found else "decimal"
+        definition = self._levels.get((name, level))
+        return _FORMS.get(definition.form, "decimal") if definition else "decimal"
 
 
 def _form(properties: Any) -> Form:

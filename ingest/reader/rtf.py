@@ -36,8 +36,8 @@ def _with_marks(source: str) -> Iterator[str]:
     """Yield the source with marks around texts that are struck, above or below the line."""
     form, is_open = PLAIN, False
     outer: list[Form] = []
-    for found in _TOKEN.finditer(source):
-        word, number, bracket = found.groups()
+    for token in _TOKEN.finditer(source):
+        word, number, bracket = token.groups()
         if bracket == "{":
             outer.append(form)
         elif bracket:
@@ -47,11 +47,11 @@ def _with_marks(source: str) -> Iterator[str]:
         if is_open and (word in _BREAKS or not form.is_struck):
             yield "~~"
             is_open = False
-        is_text = not word and not bracket and not found[0].isspace()
+        is_text = not word and not bracket and not token[0].isspace()
         if is_text and form.is_struck and not is_open:
             yield "~~"
             is_open = True
-        yield _escaped(scripted(found[0], form.script)) if is_text and form.script else found[0]
+        yield _escaped(scripted(token[0], form.script)) if is_text and form.script else token[0]
 
 
 def _changed(form: Form, word: str, number: str) -> Form:
