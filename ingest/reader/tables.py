@@ -152,6 +152,8 @@ def _sheet(sheet: Any, archive: zipfile.ZipFile, formulas: Any = None) -> str:
     rows = list(islice(_filled(_with_links(shown, links) if links else shown), MAX_ROWS + 2))
     are_all = len(rows) < MAX_ROWS + 2 and not (isinstance(height, int) and height > _MOST_READ)
     total = len(rows) if are_all else max(len(rows), _count_rows(archive, part))
+    if total and not rows:
+        return f"Sheet {sheet.title}: {total:,} rows, all below row {_MOST_READ:,}, of which none follows"
     widest = max(map(len, rows), default=0)
     # The sheet's own number counts only beyond the columns that are read, because it may claim every possible column.
     is_wider = widest == MAX_COLUMNS and isinstance(columns, int)

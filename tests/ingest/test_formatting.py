@@ -273,6 +273,11 @@ def test_rows_far_below_are_counted(tmp_path: Path) -> None:
     assert text == "Sheet Sheet: 1 columns, 2 rows, of which the first 1 follow\nItem\nApples"
 
 
+def test_a_sheet_whose_rows_all_stand_far_below_is_not_called_empty(tmp_path: Path) -> None:
+    text = extracted(tmp_path, EXCEL, sheet([(20_000, ["Pears"])]))
+    assert text == "Sheet Sheet: 1 rows, all below row 10,000, of which none follows"
+
+
 def test_a_cell_shows_its_format(tmp_path: Path) -> None:
     from openpyxl import Workbook
     from openpyxl.styles import Font
