@@ -58,7 +58,7 @@ def _with_own_names(value: Any, schema: Any, root: Schema, depth: int) -> Any:
     elif isinstance(value, Mapping):
         properties = _mapping(schema.get("properties"))
         own = {sent: name for name, sent in _respelled(properties).items() if sent not in properties}
-        named = {own[name] if name in own else name: inner for name, inner in value.items()}
+        named: dict[Any, Any] = {own.get(str(name), name): inner for name, inner in value.items()}
         value = {
             name: _with_own_names(inner, properties.get(name), root, depth - 1)
             for name, inner in named.items()
