@@ -12,19 +12,20 @@ from compression.prompt import FINAL, INSTRUCTIONS
 
 # Of sources with fewer words that are their own, a summary may happen to use none.
 _FEWEST_OWN_WORDS: Final = 12
+_MOST_NUMBERS: Final = 10
 # A refusal is short; a longer text that begins like one says more.
 _LONGEST_REFUSAL: Final = 500
 _REFUSAL: Final = re.compile(
     r"""\W*(?:
-      (?:i[\u2019']?m|i\ am|we[\u2019']?re)?\ ?(?:very\ |so\ |really\ )?(?:sorry|afraid)\b | (?:i|we)\ apologi[sz]e\b
-      | as\ an?\ (?:ai|language|large)\b
+      (?:i[\u2019']?m|i\ am|we[\u2019']?re)?\ ?(?:very\ |so\ |really\ )?(?:sorry|afraid)\b(?!-) | (?:i|we)\ apologi[sz]e\b
+      | as\ an?\ (?:ai|(?:large\ )?language)\ (?:language\ )?model\b | as\ an\ ai(?:\ assistant)?,
       | (?:i|we)\ (?:can(?:no|[\u2019'])?t|can\ not|won[\u2019']?t|will\ not|am\ unable|am\ not\ able|do\ not|don[\u2019']?t|must\ decline)\b
-      | (?:es\ )?tut\ mir\ leid\b | ich\ (?:kann|darf|bin)\b.{0,60}\b(?:nicht|keine|außerstande)\b | als\ (?:ki|sprachmodell)\b
-      | (?:je\ suis\ )?(?:désolée?|navrée?)\b | je\ ne\ peux\b | en\ tant\ qu
-      | (?:lo\ siento|lo\ lamento|perdón)\b | no\ puedo\b | como\ (?:modelo|una\ ia|ia)\b
+      | (?:es\ )?tut\ mir\ leid\b | ich\ (?:kann|darf|bin)\b.{0,60}\b(?:nicht|keine|außerstande)\b | als\ (?:ki|sprachmodell)(?:-(?:modell|assistent))?\b(?!-)
+      | (?:je\ suis\ )?(?:désolée?|navrée?)\b | je\ ne\ peux\b | en\ tant\ qu(?:e\ modèle|['\u2019]ia\b)
+      | (?:lo\ siento|lo\ lamento|perdón)\b | no\ puedo\b | como\ (?:modelo\ de\ lenguaje|una\ ia|ia)\b,?
       | (?:mi\ dispiace|non\ posso|desculpe|sinto\ muito|não\ posso)\b
       | (?:извините|простите|я\ не\ могу)\b
-      | (?:很)?(?:抱歉|对不起|對不起) | 我(?:无法|無法|不能) | 作为(?:一个)?(?:ai|人工智能) | 申し訳 | すみません | 죄송 | عذرا | آسف
+      | (?:很)?(?:抱歉|对不起|對不起) | 我(?:无法|無法|不能) | 作为(?:一个)?(?:ai|人工智能)(?:助手|模型|语言模型|[\uff0c,]) | 申し訳 | すみません | 죄송 | عذرا | آسف
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -47,16 +48,19 @@ def why_refused(text: str, source: Iterable[str], replaced_tokens: int, tokens: 
     if tokens < smallest_summary(replaced_tokens):
         return "too_short"
     own = {word for message in source for word in _own_words(_SENT_AT.sub("", message))} - _OF_THE_REQUEST
-    if len(own) < _FEWEST_OWN_WORDS:
+    numbers = sum(word.replace(".", "").isdecimal() for word in own)
+    # Of a long table of numbers, a summary names none.
+    counted = len(own) - max(0, numbers - _MOST_NUMBERS)
+    if counted < _FEWEST_OWN_WORDS:
         return ""
     # A summary names few of them: one of 12, two of 80, three of 800.
-    needed = 1 + int(math.log10(len(own) / 8))
+    needed = 1 + int(math.log10(counted / 8))
     return "" if len(own & {*_own_words(text), *_all_words(text)}) >= needed else "unrelated"
 
 
 def smallest_summary(replaced_tokens: int) -> int:
-    """Return the fewest tokens of a summary: 14 for 2,048 tokens and 2 more for each doubling, less than two sentences have."""
-    return max(1, int(2 * math.log2(max(1, replaced_tokens) / 16)))
+    """Return the fewest tokens of a summary: 10 for 2,048 tokens and 1 more for each doubling; two short sentences have more."""
+    return max(1, int(3 + math.log2(max(1, replaced_tokens) / 16)))
 
 
 def _own_words(text: str) -> Iterator[str]:

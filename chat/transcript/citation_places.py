@@ -10,16 +10,18 @@ from typing import Final
 
 # Text before a marker that is looked at, and text behind it that may decide whether it stands in a formula.
 LONGEST_CONTEXT: Final = 2000
+# Text behind a marker that is waited for after a dollar sign: formulas in a line are short.
+_LONGEST_WAIT: Final = 200
 
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
 # Behind these, brackets are an index, a list of a program or a label: `m[3][4]`, `'a'[1]`, `{"ids": [1]}`, `x = [1, 2]`, `x ∈ [1, 2]`.
 _NO_STATEMENT: Final = re.compile(r"""(?:["'\]:/]|"\s?:\s?|[=∈∉⊂⊆]\s?)\Z""")
-_ADDRESS: Final = re.compile(r"""[^\s<>"'()\u3000-\u303f\uff00-\uffef]*""")
+_ADDRESS: Final = re.compile(r"""[^\s<>"'()*|\u3000-\u303f\uff00-\uffef]*""")
 # A list of lists: `[[1, 2], [3, 4]]`.
 _LIST: Final = re.compile(r"\[[-\d\s,.\[\]]*\Z")
 _LONGEST_LIST: Final = 200
-_DEFINITION: Final = re.compile(r"\]:[ \t]*(?:<|[a-zA-Z][a-zA-Z0-9+.-]*:|/)")
-_DEFINITION_BEGINS: Final = re.compile(r"\](?::[ \t]*[a-zA-Z0-9+.-]{0,20})?\Z")
+_DEFINITION: Final = re.compile(r"\]:[ \t]{0,20}(?:<|[a-zA-Z][a-zA-Z0-9+.-]{0,19}:(?=\S)|/)")
+_DEFINITION_BEGINS: Final = re.compile(r"\](?::[ \t]{0,20}(?:[a-zA-Z][a-zA-Z0-9+.-]{0,19}:?)?)?\Z")
 _LINE_BEGINS: Final = re.compile(r"(?:\A|\n) {0,3}\Z")
 
 _OPENING: Final = re.compile(r"\\\\|\\\[|\\\(|\\begin\{[a-z]+\*?\}|\\.|\$\$|\$(?![\s$])", re.DOTALL)
@@ -53,11 +55,11 @@ def may_cite(text: str, begin: int, end: int, *, is_whole: bool) -> bool | None:
 def _is_part_of_something(before: str) -> bool:
     """Return whether a word, a quote, a label, an address or a list goes on with the brackets.
 
-    Letters without upper and lower case count as no word: Chinese, Japanese or Thai put no blank before a citation, and nothing
+    Letters without upper and lower case do not count: Chinese, Japanese or Thai put no blank before a citation, and nothing
     is indexed with them.
     """
-    word = re.split(r"\W", before[-100:])[-1]
-    if any(letter == "_" or letter.islower() or letter.isupper() for letter in word):
+    letter = before.rstrip("0123456789")[-1:]
+    if letter == "_" or letter.islower() or letter.isupper():
         return True
     scheme_end = before.rfind("://")
     if _NO_STATEMENT.search(before[-3:]) or (scheme_end >= 0 and _ADDRESS.fullmatch(before, scheme_end)):
@@ -68,13 +70,15 @@ def _is_part_of_something(before: str) -> bool:
 
 def _is_in_formula(text: str, place: int, *, is_whole: bool) -> bool | None:
     """Return whether a formula of the paragraph contains the place; None if the text that follows decides."""
-    at = 0
+    at, unclosed = 0, set[str]()
     while opening := _OPENING.search(text, at, place):
         at = opening.end()
-        end = _formula_end(text, opening, is_whole=is_whole)
-        if end is None and not is_whole:
-            return None
-        if end and end > place:
+        end = None if opening[0] in unclosed else _formula_end(text, opening, is_whole=is_whole)
+        if end is None:
+            if not is_whole and not (opening[0] == "$" and len(text) - place >= _LONGEST_WAIT):
+                return None
+            unclosed |= {opening[0]} - {"$"}
+        elif end > place:
             return True
         at = max(at, end or 0)
     return False

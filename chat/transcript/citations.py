@@ -22,6 +22,9 @@ Mode = Literal["links", "plain"]
 # Longer lists of numbers in brackets are not citations.
 LONGEST_MARKER: Final = 100
 LONGEST_TARGET: Final = 2048
+# A marker in doubt is looked at again with each piece of text up to this length, then only where a formula may end.
+LEAST_WAIT: Final = 250
+_DECIDES = re.compile(r"[$\\\n]")
 
 # Behind the numbers in `【1†source】`.
 _PART = r"†[^】\n]{0,40}"
@@ -33,9 +36,10 @@ _MARKER_BEGINS = re.compile(
     rf"\[\[?[0-9{_COMMAS} ]{{0,{LONGEST_MARKER}}}\]?|【[0-9{_COMMAS} ]{{0,{LONGEST_MARKER}}}(?:{_PART})?"
 )
 # The target that models copy from earlier links: replaced, or the link would be shown twice.
-_TARGET = re.compile(rf'\([^\s()]{{0,{LONGEST_TARGET}}}(?: "[^"\n]{{0,{LONGEST_TARGET}}}")?\)')
+_ADDRESS = r"(?:(?=[/#)])|https?://)"
+_TARGET = re.compile(rf'\({_ADDRESS}[^\s()]{{0,{LONGEST_TARGET}}}(?: "[^"\n]{{0,{LONGEST_TARGET}}}")?\)')
 _TARGET_BEGINS = re.compile(
-    rf'(?:\([^\s()]{{0,{LONGEST_TARGET}}}(?: (?:"[^"\n]{{0,{LONGEST_TARGET}}}"?)?)?)?'
+    rf'\(?|\((?:h|ht|htt|https?|https?:|https?:/)|(?:\({_ADDRESS}[^\s()]{{0,{LONGEST_TARGET}}}(?: (?:"[^"\n]{{0,{LONGEST_TARGET}}}"?)?)?)?'
 )
 _BRACKETS = re.compile(r"[\[【]")
 _INTERESTING = re.compile(r"\\.|\[|【", re.DOTALL)
@@ -87,6 +91,7 @@ class Citations:
         # The end of the text that was read, code left out.
         self._before = ""
         self._is_behind_citation = False
+        self._is_in_doubt = False
 
     def _activate(self) -> bool:
         """Decide at the first text of an inference whether it may have citations: code is followed from the start."""
@@ -100,20 +105,34 @@ class Citations:
             self._is_behind_citation = False
         return _Segment(text)
 
+    def _pass_over(self, code: Iterable[MarkdownPart]) -> None:
+        """Note that code stands before what follows, however it was cut."""
+        for part in code:
+            mark = "\n" if part.text.startswith("\n") else "`"
+            if not self._before.endswith(mark):
+                self._pass_on(mark)
+
+    def _waits_for_more(self, new: str) -> bool:
+        """Return whether a marker that may stand in a formula is still undecided after this much more text."""
+        is_long = LEAST_WAIT < len(self._held) < LONGEST_CONTEXT
+        return self._is_in_doubt and is_long and not _DECIDES.search(new)
+
     def _read(self, parts: Iterable[MarkdownPart]) -> Iterator[_Segment]:
         for is_code, group in groupby(parts, key=lambda part: part.is_code):
-            text = "".join(part.text for part in group)
+            parts_of_kind = list(group)
+            text = "".join(part.text for part in parts_of_kind)
             if is_code:
                 yield from self._citations(is_end=True)
-                self._pass_on("\n" if "\n" in text else "`")
+                self._pass_over(parts_of_kind)
                 yield _Segment(text)
             else:
                 self._held += text
-                yield from self._citations(is_end=False)
+                if not self._waits_for_more(text):
+                    yield from self._citations(is_end=False)
 
     def _citations(self, *, is_end: bool) -> Iterator[_Segment]:
         """Consume `_held` up to the text that may still become a citation."""
-        text, self._held = self._held, ""
+        text, self._held, self._is_in_doubt = self._held, "", False
         at = 0
         while bracket := _INTERESTING.search(text, at):
             yield self._pass_on(text[at : bracket.start()])
@@ -122,7 +141,7 @@ class Citations:
             documents = self._documents_of(marker[0]) if marker else []
             is_citation = self._is_citation(text[at:], marker, documents, is_end=is_end)
             if not is_end and (is_citation is None or _may_continue(text, at)):
-                self._held = text[at:]
+                self._held, self._is_in_doubt = text[at:], is_citation is None
                 return
             target = _TARGET.match(text, marker.end()) if marker else None
             end = (target or marker or bracket).end()
@@ -141,6 +160,8 @@ class Citations:
         target = _TARGET.match(text, len(marker[0]))
         if target and citation_link(documents[0]).endswith(f"]{target[0]}"):
             return True  # the link is ours
+        if target and self._before.endswith("!"):
+            return False  # a picture
         begin = len(self._before)
         return may_cite(self._before + text, begin, begin + len(marker[0]), is_whole=is_end)
 

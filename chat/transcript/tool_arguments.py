@@ -80,4 +80,5 @@ def _parsed(text: str) -> Any:
         parsed = msgspec.json.decode(text.lower().replace("none", "null") if is_of_python else text)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return text
-    return int(parsed) if isinstance(parsed, float) and parsed.is_integer() else parsed
+    is_exact = isinstance(parsed, float) and parsed.is_integer() and abs(parsed) < 2**53
+    return int(parsed) if is_exact else parsed

@@ -41,7 +41,7 @@ def accepted_schema(parameters: Schema) -> dict[str, Any]:
 def own_arguments(arguments: Schema, parameters: Schema) -> dict[str, Any]:
     """Return the arguments of a call with the names that the tool's own schema has."""
     top = _without_combinations(parameters)
-    return dict(_with_own_names(arguments, top, top, _MAX_DEPTH))
+    return dict(_with_own_names(arguments, [top], top, _MAX_DEPTH))
 
 
 def _without_combinations(parameters: Schema) -> dict[str, Any]:
@@ -50,25 +50,51 @@ def _without_combinations(parameters: Schema) -> dict[str, Any]:
     return dict(parameters) if _points_into_combinations(top) else top
 
 
-def _with_own_names(value: Any, schema: Any, root: Schema, depth: int) -> Any:
-    if not isinstance(schema, Mapping) or not depth:
+def _with_own_names(value: Any, schemas: Iterable[Any], root: Schema, depth: int) -> Any:
+    """Return a value with its own names. schemas: those that hold or may hold for it."""
+    if not isinstance(value, list | Mapping) or not depth:
         return value
+    applied = _applied(schemas, root)
     if isinstance(value, list):
-        value = [_with_own_names(each, schema.get("items"), root, depth - 1) for each in value]
-    elif isinstance(value, Mapping):
-        properties = _mapping(schema.get("properties"))
-        own = {sent: name for name, sent in _respelled(properties).items() if sent not in properties}
-        named: dict[Any, Any] = {own.get(str(name), name): inner for name, inner in value.items()}
-        value = {
-            name: _with_own_names(inner, properties.get(name), root, depth - 1)
-            for name, inner in named.items()
-        }
-    others = [each for keyword in (*_CHOICES, "allOf") for each in _objects(schema.get(keyword))]
-    if isinstance(reference := schema.get("$ref"), str):
-        others.append(_target(reference, root))
-    for other in others:
-        value = _with_own_names(value, other, root, depth - 1)
-    return value
+        return [
+            _with_own_names(each, [_item_of(schema, at) for schema in applied], root, depth - 1)
+            for at, each in enumerate(value)
+        ]
+    properties = [_mapping(schema.get("properties")) for schema in applied]
+    known = {name for each in properties for name in each}
+    own = {sent: name for each in properties for name, sent in _respelled(each).items() if sent not in known}
+    return {
+        own.get(name, name): _with_own_names(
+            inner, [_member_of(schema, own.get(name, name)) for schema in applied], root, depth - 1
+        )
+        for name, inner in value.items()
+    }
+
+
+def _applied(schemas: Iterable[Any], root: Schema) -> list[Schema]:
+    """Return the schemas with those that they refer to or combine, each once."""
+    left, applied = [schema for schema in schemas if isinstance(schema, Mapping)], dict[int, Schema]()
+    while left and len(applied) < _MAX_SCHEMAS:
+        schema = left.pop()
+        if id(schema) in applied:
+            continue
+        applied[id(schema)] = schema
+        for keyword in (*_CHOICES, "allOf"):
+            left += _objects(schema.get(keyword))
+        left += _objects([schema.get("then"), schema.get("else")])
+        if isinstance(reference := schema.get("$ref"), str):
+            left.append(_target(reference, root))
+    return list(applied.values())
+
+
+def _item_of(schema: Schema, at: int) -> Any:
+    first = schema.get("prefixItems")
+    return first[at] if isinstance(first, list) and at < len(first) else schema.get("items")
+
+
+def _member_of(schema: Schema, name: Any) -> Any:
+    properties = _mapping(schema.get("properties"))
+    return properties[name] if name in properties else schema.get("additionalProperties")
 
 
 def _respelled(names: Iterable[str]) -> dict[str, str]:
@@ -139,15 +165,17 @@ def _inside(keyword: str, value: Any, depth: int) -> Any:
     return _adapted(value, depth)
 
 
-def _points_into_combinations(schema: Any) -> bool:
+def _points_into_combinations(schema: Any, depth: int = 2 * _MAX_DEPTH) -> bool:
     """Return whether a reference leads to what is left out at the top."""
-    if isinstance(schema, list):
-        return any(map(_points_into_combinations, schema))
+    inside = list(schema.values()) if isinstance(schema, Mapping) else schema
+    if not isinstance(inside, list) or not depth:
+        return False
+    if any(_points_into_combinations(each, depth - 1) for each in inside):
+        return True
     if not isinstance(schema, Mapping):
         return False
     reference = schema.get("$ref")
-    leads = isinstance(reference, str) and reference.split("/")[:2] in _LEFT_OUT
-    return leads or any(map(_points_into_combinations, schema.values()))
+    return isinstance(reference, str) and reference.split("/")[:2] in _LEFT_OUT
 
 
 class _Combinations:
@@ -227,6 +255,8 @@ def _joined(schema: Schema, properties: Schema, required: Sequence[str]) -> dict
 def _target(reference: str, root: Schema) -> Schema:
     """Return the schema in `root` that a local reference names; empty if there is none."""
     found: Any = root
+    if reference == "#":
+        return root
     for name in reference.removeprefix("#/").split("/"):
         found = _mapping(found).get(name.replace("~1", "/").replace("~0", "~"))
     return _mapping(found)

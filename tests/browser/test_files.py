@@ -65,7 +65,7 @@ def test_three_dropped_files_become_ready_and_an_answer_cites_one(reader: Reader
     )
     reader.send("How often?")
     expect(cards(page)).to_have_count(0)
-    reader.expect_answer("Twice 2.")
+    reader.expect_answer("Twice 1.")
     sent = str(stack.upstream.requests[0].messages)
     assert "one moon" in sent
     assert "The Moon pulls the sea." in sent
@@ -81,7 +81,7 @@ def test_three_dropped_files_become_ready_and_an_answer_cites_one(reader: Reader
 
 def open_citation(reader: Reader) -> None:
     """Of the book, by keyboard; close it again."""
-    chip = reader.answers.get_by_role("button", name="Source 2: book.pdf")
+    chip = reader.answers.get_by_role("button", name="Source 1: book.pdf")
     chip.press("Enter")
     viewer = reader.page.get_by_role("dialog", name="book.pdf")
     expect(viewer).to_contain_text("PDF · ")

@@ -65,6 +65,38 @@ def test_a_text_that_says_nothing_of_its_source_is_refused(text, source):
     assert refused(text, source) in ("refusal", "too_short", "unrelated")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "As a large retailer, Zimt wants to move to Lisbon with 14 people; Marta needs contract AB-77.",
+        "As an AI researcher, Marta compares rooms of Hotel Miramar in Lisbon for 14 people.",
+        "En tant que responsable, Marta demande le contrat AB-77 pour Lisbon, et Kilian paie.",
+        "Als KI-Beauftragte will Marta im May nach Lisbon, Kilian zahlt den Betrag für Miramar.",
+        "作为AI工程师,用户希望去Lisbon,住Miramar,合同是AB-77,由Kilian付款。",
+    ],
+)
+def test_a_summary_may_begin_as_refusals_do(text):
+    assert refused(text, ENGLISH) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Marta wants a room in Lisbon for 14 people. It was booked.",
+        "Marta will bis May ein Zimmer. Es wurde gebucht.",
+    ],
+)
+def test_two_short_sentences_are_enough_for_a_very_long_history(text):
+    assert refused(text, ENGLISH, replaced_tokens=30_000) == ""
+
+
+def test_a_table_of_numbers_need_not_be_repeated():
+    rows = "\n".join(f"{number * 7919 % 100_003} {number * 104_729 % 99_991}" for number in range(1500))
+    source = [f"What is the sum of each column?\n{rows}", "The sums are 74,511,020 and 76,002,118."]
+    text = "The user pasted a table with two columns of prices and asked for the sum of each. The assistant computed both sums."
+    assert refused(text, source) == ""
+
+
 def test_a_refusal_that_was_talked_about_is_no_refusal():
     assert (
         refused(
@@ -78,7 +110,7 @@ def test_a_refusal_that_was_talked_about_is_no_refusal():
 def test_the_floor_grows_with_what_is_replaced_and_is_never_more_than_two_sentences(one, other):
     low, high = sorted((one, other))
     assert 1 <= smallest_summary(low) <= smallest_summary(high) <= 40
-    assert smallest_summary(2048) == 14
+    assert smallest_summary(2048) == 10
 
 
 @given(st.lists(st.text(max_size=200), max_size=5), st.text(max_size=300), st.integers(0, 10**6))

@@ -69,7 +69,7 @@ async def test_documents_are_numbered_on_and_cited_by_number(chat: FileChat) -> 
     assert all_documents(request.messages) == [(1, "sent-1.txt"), (2, "sent-3.txt")]
     assert "# Citations" in text_of(request.messages[0])
     answer = (await chat.branch())[-1]
-    assert answer["text"] == "Three [2], two [1], none ."
+    assert answer["text"] == "Three [2], two [1], none [7]."
     assert [(one["number"], one["document_id"], one["title"]) for one in answer["citations"]] == [
         (1, old["id"], "sent-1.txt"),
         (2, new["id"], "sent-3.txt"),

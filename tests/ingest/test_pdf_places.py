@@ -35,6 +35,12 @@ PRINTED = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def much_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit counts from the start of a process, which a reader has to itself."""
+    monkeypatch.setattr("ingest.reader.pdf._PLACES_CPU_S", 100_000)
+
+
 def extracted(folder: Path, content: bytes) -> str:
     (folder / "content").write_bytes(content)
     file_reader.read("application/pdf", folder)

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -104,6 +105,15 @@ TABLE = [
         f"[1]: https://a.example\n{L1}: so\nIn {L1}: https://a.example",
     ),
     ("干燥[1]。2024[1]", f"干燥{L1}。2024{L1}"),
+    ("使用GPU加速[1]。OpenAI发布了[2]", f"使用GPU加速{L1}。OpenAI发布了{L2}"),
+    ("![1](https://a.example/x.png) Wow![1]", f"![1](https://a.example/x.png) Wow!{L1}"),
+    ("Wet [1](2023), [2](第5页).", f"Wet {L1}(2023), {L2}(第5页)."),
+    (
+        "[1]: Note: it rained\n[1]: Zusammenfassungsberichtes: nass",
+        f"{L1}: Note: it rained\n{L1}: Zusammenfassungsberichtes: nass",
+    ),
+    ("|https://a.example|[1]|", f"|https://a.example|{L1}|"),
+    ("Siehe `a\nb`[1]: https://x.example", f"Siehe `a\nb`{L1}: https://x.example"),
     # Invented
     ("[9]", "[9]"),
     (" [8]\n[[9]] ", " [8]\n[[9]] "),
@@ -189,7 +199,15 @@ def test_only_a_possible_citation_is_held_back():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "written",
-    ["x[" + "1, " * 5_000, "x[1](" + "a" * 5_000, " [9]" * 5_000 + " ", "`" * 5_000, "[[1]](u" * 5_000],
+    [
+        "[1]:" + " " * 5_000,
+        "The $AAPL share [1] " + "rose " * 2_000,
+        "x[" + "1, " * 5_000,
+        "x[1](" + "a" * 5_000,
+        " [9]" * 5_000 + " ",
+        "`" * 5_000,
+        "[[1]](u" * 5_000,
+    ],
 )
 def test_the_held_text_is_bounded(written):
     citations = Citations(DOCUMENTS)
@@ -248,6 +266,31 @@ def test_people_see_sources_counted_from_one_where_a_stored_text_cites_them(text
 def test_only_a_citation_makes_a_document_without_an_address_one_of_the_answer():
     documents = [DOCUMENTS[3], DOCUMENTS[4], DOCUMENTS[1]]
     assert linked_documents(f"m[3] = 4, so [4] {L1}", documents) == [DOCUMENTS[4], DOCUMENTS[1]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["\\([1] ", "$x [1] ", "\\(" * 20 + " [1] ", "[[1], ", "://[1] ", "x [1] $"])
+def test_hostile_text_is_read_in_a_time_that_grows_with_its_length(part):
+    """Counted in calls of the interpreter, so that it does not depend on how fast the machine is."""
+
+    def lines(length):
+        counted = [0]
+
+        def count(_frame, _event, _argument):
+            counted[0] += 1
+
+        written = (part * length)[:length]
+        citations = Citations({1: DOCUMENTS[1]})
+        sys.setprofile(count)
+        try:
+            for at in range(0, length, 20):
+                list(citations.feed(written[at : at + 20]))
+            list(citations.flush())
+        finally:
+            sys.setprofile(None)
+        return counted[0]
+
+    assert lines(24_000) < 2.6 * lines(12_000)
 
 
 alphabet = st.sampled_from(

@@ -184,3 +184,37 @@ def test_respelled_names_differ_and_lead_back(names: list[str]) -> None:
     assert all(re.fullmatch("[A-Za-z0-9_.-]{1,64}", name) for name in sent["properties"])
     called = dict(zip(sent["properties"], names, strict=True))
     assert own_arguments(called, schema) == {name: name for name in names}
+
+
+def test_names_are_spelled_back_inside_references_positions_and_additional_members() -> None:
+    inner = {"type": "object", "properties": {"my name": {"type": "string"}}}
+    schema = {
+        "properties": {"my name": {}, "child": {"$ref": "#"}, "map": {"additionalProperties": inner},
+                       "pair": {"prefixItems": [{}, inner]}},
+    }  # fmt: skip
+    written = {
+        "my_name": 1,
+        "child": {"my_name": 2},
+        "map": {"k": {"my_name": 3}},
+        "pair": [0, {"my_name": 4}],
+    }
+    own = {"my name": 1, "child": {"my name": 2}, "map": {"k": {"my name": 3}}, "pair": [0, {"my name": 4}]}
+    assert own_arguments(written, schema) == own
+
+
+@pytest.mark.slow
+def test_deep_and_recursive_schemas_take_no_longer_than_their_arguments() -> None:
+    binary = {"type": "object", "properties": {"left": {"$ref": "#/$defs/E"}, "right": {"$ref": "#/$defs/E"}}}
+    schema = {
+        "properties": {"expr": {"$ref": "#/$defs/E"}},
+        "$defs": {"E": {"anyOf": [{"type": "number"}, *[dict(binary) for _ in range(6)]]}},
+    }
+    expression: Any = 1
+    for _ in range(20):
+        expression = {"left": expression, "right": 1}
+    assert own_arguments({"expr": expression}, schema) == {"expr": expression}
+    deep: dict[str, Any] = {"type": "object"}
+    for _ in range(400):
+        deep = {"type": "object", "properties": {"a": deep}}
+    assert accepted_schema(deep)["type"] == "object"
+    assert own_arguments({"a": {"a": 1}}, deep) == {"a": {"a": 1}}

@@ -7,20 +7,21 @@
 /** @import {Source} from "../types.js" */
 
 /** What is passed over: code, formulas, escapes. Then a link to a source, and a number alone. */
+const PARAGRAPH = String.raw`(?:(?!\n[ \t]*\n)[\s\S])+?`;
 const PIECES = new RegExp(
   [
-    String.raw`(?<fence>~~~+|${"`"}+)[\s\S]*?\k<fence>(?![~${"`"}])`,
-    String.raw`\$\$[\s\S]+?\$\$|\\\[[\s\S]+?\\\]|\\\([\s\S]+?\\\)|\\begin\{(?<name>[a-z]+\*?)\}[\s\S]+?\\end\{\k<name>\}`,
+    String.raw`(?<fence>~~~+|${"`"}{3,})[\s\S]*?(?:\k<fence>(?![~${"`"}])|$(?![\s\S]))|(?<tick>${"`"}{1,2})${PARAGRAPH}\k<tick>(?!${"`"})`,
+    String.raw`\$\$${PARAGRAPH}\$\$|\\\[${PARAGRAPH}\\\]|\\\(${PARAGRAPH}\\\)|\\begin\{(?<name>[a-z]+\*?)\}${PARAGRAPH}\\end\{\k<name>\}`,
     String.raw`\$(?![\s$])(?!\d[^\\^_={}$\n]*\s[A-Za-z]{2,})(?:\\[^\n]|[^\\$\n])*?[^\s$]\$(?![\w$])|\\.`,
-    String.raw`\[\[(?<linked>\d{1,9})\]\](?=\()|\[(?<alone>\d{1,9})\](?!\()`,
+    String.raw`\[\[(?<linked>[1-9]\d{0,8})\]\](?=\()|\[(?<alone>[1-9]\d{0,8})\](?!\((?:https?:\/\/|[\/#)]))`,
   ].join("|"),
   "gs",
 );
-const WORD = /[\p{Ll}\p{Lu}_][\p{L}\p{N}_]*$/u;
+const WORD = /[\p{Ll}\p{Lu}_]\d*$/u;
 const NO_STATEMENT = /(?:["'\]:/]|"\s?:\s?|[=∈∉⊂⊆]\s?)$/;
-const ADDRESS = /:\/\/[^\s<>"'()\u3000-\u303f\uff00-\uffef]*$/;
+const ADDRESS = /:\/\/[^\s<>"'()*|\u3000-\u303f\uff00-\uffef]*$/;
 const LIST = /\[[-\d\s,.[\]]*$/;
-const DEFINITION = /^\[\d+\]:[ \t]*(?:<|[a-zA-Z][a-zA-Z0-9+.-]*:|\/)/;
+const DEFINITION = /^\[\d+\]:[ \t]{0,20}(?:<|[a-zA-Z][a-zA-Z0-9+.-]{0,19}:(?=\S)|\/)/;
 
 /** Only such an address is part of a link to a source. */
 export const ADDRESS_OF_LINK = /^(?:https?:\/\/|\/(?!\/))/;

@@ -357,7 +357,7 @@ def delivered(deliver: Any, started: dict[str, Any]) -> Run:
 def compress(client: Any, upstream: Any, session: str) -> Compression:
     """A compression of the session's branch, ended; its model has a small window by then."""
     ModelConfig.objects.update(context_window=3_500, max_output_tokens=500)
-    says(upstream, {"text": "They asked why."})
+    says(upstream, {"text": "They asked why. Each of their questions was the same, and none was answered."})
     assert client.post(f"/api/sessions/{session}/compression/", {}, format="json").status_code == 202
     asked = Compression.objects.get(session=session)
     runner = CompressionRunner()
