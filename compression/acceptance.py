@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from compression.prompt import FINAL, INSTRUCTIONS
+from knowledge.texts.normal_form import UNSPACED, is_unspaced
 
 # Of sources with fewer words that are their own, a summary may happen to use none.
 _FEWEST_OWN_WORDS: Final = 12
@@ -22,17 +23,14 @@ _REFUSAL: Final = re.compile(
       | (?:i|we)\ (?:can(?:no|[\u2019'])?t|can\ not|won[\u2019']?t|will\ not|am\ unable|am\ not\ able|do\ not|don[\u2019']?t|must\ decline)\b
       | (?:es\ )?tut\ mir\ leid\b | ich\ (?:kann|darf|bin)\b.{0,60}\b(?:nicht|keine|außerstande)\b | als\ (?:ki|sprachmodell)(?:-(?:modell|assistent))?\b(?!-)
       | (?:je\ suis\ )?(?:désolée?|navrée?)\b | je\ ne\ peux\b | en\ tant\ qu(?:e\ modèle|['\u2019]ia\b)
-      | (?:lo\ siento|lo\ lamento|perdón)\b | no\ puedo\b | como\ (?:modelo\ de\ lenguaje|una\ ia|ia)\b,?
+      | (?:lo\ siento|lo\ lamento|perdón)\b | no\ puedo\b | como\ (?:modelo\ de\ lenguaje|una\ ia|ia)\b
       | (?:mi\ dispiace|non\ posso|desculpe|sinto\ muito|não\ posso)\b
       | (?:извините|простите|я\ не\ могу)\b
       | (?:很)?(?:抱歉|对不起|對不起) | 我(?:无法|無法|不能) | 作为(?:一个)?(?:ai|人工智能)(?:助手|模型|语言模型|[\uff0c,]) | 申し訳 | すみません | 죄송 | عذرا | آسف
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_UNSPACED: Final = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-)
-_WORD: Final = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+(?:[-.'\u2019][^\W{_UNSPACED}]+)*")
+_WORD: Final = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+(?:[-.'\u2019][^\W{UNSPACED}]+)*")
 # The time behind each question is nobody's word.
 _SENT_AT: Final = re.compile(r"<sent_at>[^<]*</sent_at>\Z")
 _SENTENCE_ENDS: Final = re.compile(r"(?:\A|[.!?:;\n|>*#\"“(-])\s*\Z")
@@ -69,7 +67,7 @@ def _own_words(text: str) -> Iterator[str]:
     """
     for match in _WORD.finditer(text):
         word = match[0]
-        if re.match(rf"[{_UNSPACED}]", word):
+        if is_unspaced(word):
             yield from (word[at : at + 2] for at in range(len(word) - 1))
         elif _is_own(word) or (
             word[0].isupper() and not _SENTENCE_ENDS.search(text[max(0, match.start() - 5) : match.start()])

@@ -4,6 +4,7 @@ Reads and writes no rows: takes a SummaryRequest and returns a WrittenSummary.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,7 +23,7 @@ from llm_worker.upstream.model_request import Model, Request
 
 # A summary that saves a smaller share would soon have to be replaced.
 SMALLEST_GAIN: Final = 0.1
-# What a model writes once, it need not write again.
+# Requests for one pass: a model whose answer was not accepted may write a better one.
 ATTEMPTS: Final = 2
 # More requests for one summary mean that the window is far too small for the history.
 MOST_PASSES: Final = 200
@@ -73,21 +74,22 @@ async def compress_chat_history(request: SummaryRequest, models: CompletionClien
     rest, written = request.older, WrittenSummary(request.previous, 0)
     for _ in range(MOST_PASSES):
         step = _next_pass(request, rest, written.text)
-        for attempt in range(1, ATTEMPTS + 1):
-            completion = await models.complete(
-                Request(request.model, step.messages, gives_way=True, limit_s=request.limit_s)
-            )
-            try:
-                written = _accept(completion, request, step, written.text)
-            except SummaryRejected:
-                if attempt == ATTEMPTS:
-                    raise
-            else:
-                break
+        written = await _write_pass(request, step, written.text, models)
         rest = step.rest
         if not rest:
             return written
     raise SummaryRejected("no_room")
+
+
+async def _write_pass(
+    request: SummaryRequest, step: SummaryPass, previous: str, models: CompletionClient
+) -> WrittenSummary:
+    """Ask for the summary of one pass, at most ATTEMPTS times. Raises SummaryRejected or ModelFailed."""
+    asked = Request(request.model, step.messages, gives_way=True, limit_s=request.limit_s)
+    for _ in range(ATTEMPTS - 1):
+        with suppress(SummaryRejected):
+            return _accept(await models.complete(asked), request, step, previous)
+    return _accept(await models.complete(asked), request, step, previous)
 
 
 def shown_tokens(summary_tokens: int) -> int:

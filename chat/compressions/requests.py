@@ -135,7 +135,7 @@ def delete_summary(summary: ChatMessage) -> None:
     with transaction.atomic():
         Session.with_trash.lock_any(summary.session_id)
         summary.delete()
-        session_events.record(Session(pk=summary.session_id), "compression", {"status": "deleted"})
+        _publish(summary.session_id, "deleted")
 
 
 def request_after_run(run: Run, wanted: WantedCompression) -> None:
@@ -161,7 +161,7 @@ def start(held: Compression, *, tokens_before: int, reserved_tokens: int, histor
     with transaction.atomic():
         is_held = held.record_measurement(tokens_before, reserved_tokens, history_window)
         if is_held and held.tokens_before is None:
-            _publish(held, "started", tokens_before=tokens_before)
+            _publish(held.session_id, "started", tokens_before=tokens_before)
     held.tokens_before = tokens_before if is_held else held.tokens_before
     return is_held
 
@@ -177,7 +177,7 @@ def finish(held: Compression, new: NewSummary, usage: CompressionUsage) -> ChatM
             return None
         summary = summaries.store_summary(held.parent, new.cutoff_id, new.text, new.token_count)
         Compression.objects.filter(pk=held.pk).update(summary=summary)
-        _publish(held, "done", tokens_before=held.tokens_before, tokens_after=new.tokens_after)
+        _publish(held.session_id, "done", tokens_before=held.tokens_before, tokens_after=new.tokens_after)
     return summary
 
 
@@ -193,7 +193,7 @@ def end_without_summary(
     with transaction.atomic():
         has_ended = held.end(status, error_code=error_code, **asdict(usage), **columns)
         if has_ended and (status in UNSUCCESSFUL or held.tokens_before is not None):
-            _publish(held, "failed", tokens_before=held.tokens_before)
+            _publish(held.session_id, "failed", tokens_before=held.tokens_before)
     return has_ended
 
 
@@ -216,6 +216,6 @@ def _latest_on_branch(leaf: ChatMessage) -> list[Any]:
     return [one for one in latest if one.parent_id in branch]
 
 
-def _publish(held: Compression, status: str, **tokens: int | None) -> None:
+def _publish(session_id: UUID, status: str, **tokens: int | None) -> None:
     known = {name: count for name, count in tokens.items() if count is not None}
-    session_events.record(Session(pk=held.session_id), "compression", {"status": status, **known})
+    session_events.record(Session(pk=session_id), "compression", {"status": status, **known})

@@ -53,9 +53,7 @@ def offered_names(server: str, tools: Iterable[str]) -> dict[str, str]:
     spelled = {tool: f"{server}{SEPARATOR}{_REFUSED.sub('_', tool)}" for tool in own}
     alike = Counter(spelled.values())
     return {
-        tool: name
-        if _fits(name) and (alike[name] == 1 or _is_exact(name, tool))
-        else _with_digest(name, tool)
+        tool: name if _fits(name) and (alike[name] == 1 or _is_exact(name, tool)) else with_digest(name, tool)
         for tool, name in spelled.items()
     }
 
@@ -68,6 +66,7 @@ def _is_exact(name: str, tool: str) -> bool:
     return name.endswith(f"{SEPARATOR}{tool}")
 
 
-def _with_digest(name: str, tool: str) -> str:
-    digest = sha256(tool.encode()).hexdigest()[:8]
+def with_digest(name: str, own: str) -> str:
+    """Return a name that ends with a digest of another, whose spelling it has lost, in MAX_TOOL_NAME characters."""
+    digest = sha256(own.encode(errors="replace")).hexdigest()[:8]
     return f"{name[: MAX_TOOL_NAME - len(digest) - 1]}_{digest}"

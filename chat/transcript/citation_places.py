@@ -36,7 +36,7 @@ def may_cite(text: str, begin: int, end: int, *, is_whole: bool) -> bool | None:
     A marker directly behind another citation needs no such question. is_whole: nothing will follow.
     """
     before = text[max(0, begin - LONGEST_CONTEXT) : begin]
-    if _is_part_of_something(before):
+    if _belongs_to_text_before(before):
         return False
     if _LINE_BEGINS.search(before):
         if _DEFINITION.match(text, end - 1):
@@ -52,8 +52,8 @@ def may_cite(text: str, begin: int, end: int, *, is_whole: bool) -> bool | None:
     return None if is_inside is None else not is_inside
 
 
-def _is_part_of_something(before: str) -> bool:
-    """Return whether a word, a quote, a label, an address or a list goes on with the brackets.
+def _belongs_to_text_before(before: str) -> bool:
+    """Return whether the brackets belong to a word (an index), a quote, a label, an address or a list before them.
 
     Letters without upper and lower case do not count: Chinese, Japanese or Thai put no blank before a citation, and nothing
     is indexed with them.

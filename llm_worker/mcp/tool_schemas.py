@@ -6,14 +6,10 @@ A keyword whose value has the wrong type is left out, since model servers refuse
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from llm_worker.request.parameter_schema import LISTS, NAMED, SCHEMAS
+
 _TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "null")
 _COMBINATIONS: Final = ("allOf", "anyOf", "oneOf")
-# Keywords whose value is a schema, a list of schemas, or schemas by name.
-_SCHEMAS: Final = frozenset(
-    {"items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames"}
-)
-_LISTS: Final = frozenset({*_COMBINATIONS, "prefixItems"})
-_NAMED: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _COUNTS: Final = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
 
@@ -31,9 +27,9 @@ def _are_names(value: Any) -> bool:
 
 
 _VALID: Final[Mapping[str, Callable[[Any], bool]]] = {
-    **dict.fromkeys(_SCHEMAS, lambda value: isinstance(value, dict | bool)),
-    **dict.fromkeys(_LISTS, _is_list),
-    **dict.fromkeys(_NAMED, lambda value: isinstance(value, dict)),
+    **dict.fromkeys(SCHEMAS, lambda value: isinstance(value, dict | bool)),
+    **dict.fromkeys(LISTS, _is_list),
+    **dict.fromkeys(NAMED, lambda value: isinstance(value, dict)),
     **dict.fromkeys(_NUMBERS, _is_number),
     **dict.fromkeys(_COUNTS, lambda value: isinstance(value, int) and _is_number(value) and value >= 0),
     "multipleOf": lambda value: _is_number(value) and value > 0,
@@ -102,11 +98,11 @@ def _normal(schema: Any) -> Any:
 
 
 def _inside(keyword: str, value: Any) -> Any:
-    if keyword in _NAMED:
+    if keyword in NAMED:
         return {name: _normal(inner) for name, inner in value.items()}
-    if keyword in _LISTS:
+    if keyword in LISTS:
         return [_normal(inner) for inner in value]
-    return _normal(value) if keyword in _SCHEMAS else value
+    return _normal(value) if keyword in SCHEMAS else value
 
 
 def _is_valid(keyword: str, value: Any) -> bool:

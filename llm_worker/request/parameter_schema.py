@@ -9,8 +9,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from hashlib import sha256
 from typing import Any, Final
+
+from chat.protocol.mcp_names import MAX_TOOL_NAME, with_digest
 
 Schema = Mapping[str, Any]
 
@@ -20,12 +21,11 @@ _MAX_DEPTH: Final = 32
 _MAX_COMBINATIONS: Final = 4
 _MAX_SCHEMAS: Final = 1_000
 _MAX_DESCRIPTION: Final = 500
-_MAX_NAME: Final = 64
 _REFUSED_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.-]")
 # Keywords whose value is a schema, a list of schemas, or schemas by name.
-_SCHEMAS: Final = frozenset({"items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames"})  # fmt: skip
-_LISTS: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
-_NAMED: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+SCHEMAS: Final = frozenset({"items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames"})  # fmt: skip
+LISTS: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+NAMED: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _CHOICES: Final = ("anyOf", "oneOf")
 _REFUSED_AT_THE_TOP: Final = (*_CHOICES, "allOf", "$ref", "not", "enum")
 _LEFT_OUT: Final = [["#", keyword] for keyword in _REFUSED_AT_THE_TOP]
@@ -102,16 +102,14 @@ def _respelled(names: Iterable[str]) -> dict[str, str]:
     is left of one, a digest of its own name ends it.
     """
     own = list(names)
-    spelled = {name: _REFUSED_IN_NAMES.sub("_", name)[:_MAX_NAME] or "_" for name in own}
+    spelled = {name: _REFUSED_IN_NAMES.sub("_", name)[:MAX_TOOL_NAME] or "_" for name in own}
     alike = Counter(spelled.values())
-    digests = {
-        name: sha256(name.encode(errors="replace")).hexdigest()[:8] for name in own if spelled[name] != name
-    }
     return {
-        name: spelled[name]
-        if alike[spelled[name]] == 1 and spelled[name].strip("_")
-        else f"{spelled[name].strip('_')[: _MAX_NAME - 10] or 'argument'}_{digest}"
-        for name, digest in digests.items()
+        name: sent
+        if alike[sent] == 1 and sent.strip("_")
+        else with_digest(sent.strip("_") or "argument", name)
+        for name, sent in spelled.items()
+        if sent != name
     }
 
 
@@ -143,7 +141,7 @@ def _adapted(schema: Any, depth: int) -> Any:
         return schema
     changed: dict[str, Any] = {}
     for keyword, value in schema.items():
-        if keyword in _SCHEMAS or keyword in _LISTS or keyword in _NAMED:
+        if keyword in SCHEMAS or keyword in LISTS or keyword in NAMED:
             written = _inside(keyword, value, depth - 1)
             if written is not value:
                 changed[keyword] = written
@@ -159,7 +157,7 @@ def _inside(keyword: str, value: Any, depth: int) -> Any:
     if isinstance(value, list):
         written = [_adapted(each, depth) for each in value]
         return written if any(new is not old for new, old in zip(written, value, strict=True)) else value
-    if keyword in _NAMED and isinstance(value, Mapping):
+    if keyword in NAMED and isinstance(value, Mapping):
         changed = {name: new for name, old in value.items() if (new := _adapted(old, depth)) is not old}
         return {**value, **changed} if changed else value
     return _adapted(value, depth)

@@ -15,16 +15,8 @@ from llm_worker.upstream.redaction import MAX_INPUT_CHARACTERS
 
 _CODES: Final = ("code", "type", "error_type", "status", "status_code", "statusCode")
 _MESSAGES: Final = (
-    "error",
-    "errors",
-    "message",
-    "detail",
-    "msg",
-    "error_message",
-    "innererror",
-    "base_resp",
-    "status_msg",
-)
+    "error", "errors", "message", "detail", "msg", "error_message", "innererror", "base_resp", "status_msg",
+)  # fmt: skip
 # Codes that say nothing.
 _EMPTY: Final = frozenset({"", "none", "null", "error"})
 _MAX_DEPTH: Final = 6
