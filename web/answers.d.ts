@@ -105,6 +105,8 @@ interface ContextAnswer {
   used: number;
   free: number;
   compression: NextCompressionAnswer;
+  /** Chosen tools that the model's server refuses, or that are more than it takes. */
+  left_out_tools?: number;
 }
 
 interface ConversationRemark {
@@ -774,7 +776,7 @@ interface RunContinued {
 }
 
 interface RunErrorAnswer {
-  /** `context_too_long`, `empty_response`, `output_limit_reached`, `model_refusal`, `model_not_configured`, `tool_unknown`, `tool_not_configured`, `option_unsupported`, `upstream_option_rejected`, `upstream_auth`, `upstream_quota`, `model_not_found`, `content_filtered`, `upstream_rejected`, `upstream_rate_limited`, `upstream_unavailable`, `upstream_unreachable`, `upstream_timeout`, `upstream_interrupted`, `upstream_malformed`, `run_limit_reached`, `deadline_exceeded`, `worker_lost`, `internal_error`. Of an imported answer, whatever its file says. */
+  /** `context_too_long`, `prompt_too_long`, `tools_too_long`, `empty_response`, `output_limit_reached`, `model_refusal`, `model_not_configured`, `tool_unknown`, `tool_not_configured`, `option_unsupported`, `upstream_option_rejected`, `upstream_auth`, `upstream_quota`, `model_not_found`, `content_filtered`, `upstream_rejected`, `upstream_rate_limited`, `upstream_unavailable`, `upstream_unreachable`, `upstream_timeout`, `upstream_interrupted`, `upstream_malformed`, `run_limit_reached`, `deadline_exceeded`, `worker_lost`, `internal_error`. Of an imported answer, whatever its file says. */
   code: string;
   message: string;
   retryable: boolean;

@@ -14,16 +14,16 @@ from django.db.models import F, Q
 
 from chat.models.model_dialect import DialectFields, dialect_is_known
 from chat.models.model_server_rules import address_problem, key_problem, provider_address_problem
-from chat.models.provider import Provider
+from chat.models.provider import Provider, server_address
 from chat.models.sql.model_configs import OFFERED_NAMED
 from chat.models.sql.statements import instance
+from chat.transcript.dialect import source_of
 from chat.transcript.encodings import installed_encodings
 from chat.transcript.run_options import OPTION_NAMES
 from chat.transcript.token_factor import BOUNDS, START, Measured, TokenFactor, moved
 from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import answer_reserve, request_tokens
 
-# Prices are per this many tokens.
 PRICE_UNIT_TOKENS = 1_000_000
 
 
@@ -56,9 +56,7 @@ class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
             addressed = self.usable().filter(~Q(base_url="") | ~Q(provider=None), is_demo=False)
             demo_offered = demo and not addressed.exists()
             self.filter(is_demo=True).update(enabled=demo_offered)
-            usable = self.usable()
-            if demo_offered:
-                usable = usable.filter(is_demo=True)
+            usable = self.usable().filter(is_demo=True) if demo_offered else self.usable()
             if windows and not usable.filter(is_default=True).exists():
                 first = usable.filter(name=next(iter(windows))).first() or usable.first()
                 if first:
@@ -67,8 +65,7 @@ class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
     def ensure_default(self) -> None:
         """Make a usable model the default if none is. The demo gives way to any other."""
         usable = self.usable().order_by("is_demo", "name")
-        has_default = usable.filter(is_default=True)
-        first = usable.first()
+        has_default, first = usable.filter(is_default=True), usable.first()
         if first and not has_default.filter(is_demo=first.is_demo).exists():
             first.make_default()
 
@@ -80,8 +77,7 @@ class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
 
 def check_tokenizer(name: str) -> None:
     """Raise ValidationError unless texts can be counted in the encoding of this name."""
-    known = installed_encodings()
-    if name not in known:
+    if name not in (known := installed_encodings()):
         raise ValidationError(f"Unknown encoding {name!r}. Installed: {', '.join(known)}.")
 
 
@@ -216,6 +212,11 @@ class ModelConfig(DialectFields):
     @property
     def name_at_server(self) -> str:
         return self.upstream_name or self.name
+
+    @property
+    def source(self) -> str:
+        """The identifier of the model at its server."""
+        return source_of(self.name_at_server, server_address(self.base_url, self.provider))
 
     @property
     def measured_factor(self) -> TokenFactor:

@@ -10,9 +10,11 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 
-from chat.transcript.dialect import TRAITS
+from chat.transcript.dialect import MAX_TOOLS, REFUSED_TOOL, TRAITS, max_tools, refused_tools
 
 MAX_ADDRESS_CHARACTERS: Final = 500
+# Tools that change are refused again with every change; the latest are kept.
+MAX_REFUSED_TOOLS: Final = 100
 
 
 class DialectFields(models.Model):
@@ -23,7 +25,20 @@ class DialectFields(models.Model):
         blank=True,
         help_text="What its server refuses or omits. Learned from its refusals; forgotten when its address or name changes.",
     )
-    # The model and server it was learned of (source_of); empty: set by staff.
+    refused_tools = ArrayField(
+        models.CharField(max_length=100),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Tools that its server refused, with a digest of their schemas: not sent until they change, or are removed here.",
+    )
+    max_tools = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="How many tools its server takes in one request; of more, those used most are sent. Learned from its refusals; empty: any number.",
+    )
+    # The model and server these were learned of (source_of); empty: set by staff.
     dialect_source = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
 
     # The address that the server redirected the latest request to, and the model and server of that request.
@@ -43,16 +58,29 @@ class DialectFields(models.Model):
 
     def dialect_at(self, source: str) -> frozenset[str]:
         """Return the known traits of this model at this server."""
-        return frozenset(self.dialect if self.dialect_source in ("", source) else ())
+        if self.dialect_source not in ("", source):
+            return frozenset()
+        tools = (REFUSED_TOOL + tool for tool in self.refused_tools)
+        limit = (f"{MAX_TOOLS}{self.max_tools}",) if self.max_tools else ()
+        return frozenset((*self.dialect, *tools, *limit))
 
     @classmethod
     def learn(cls, pk: int, source: str, traits: Collection[str]) -> None:
         """Add traits that were learned of the server. Traits that were learned of another server are forgotten."""
         row = cls.all_rows().filter(pk=pk).first()
         if row is not None:
-            known = sorted({*row.dialect_at(source), *traits})
-            kept_source = "" if row.dialect and not row.dialect_source else source
-            cls.all_rows().filter(pk=pk).update(dialect=known, dialect_source=kept_source)
+            known = {*row.dialect_at(source), *traits}
+            is_set_by_staff = (
+                bool(row.dialect or row.refused_tools or row.max_tools) and not row.dialect_source
+            )
+            refused = refused_tools(traits)
+            refused = [*(tool for tool in refused_tools(known) if tool not in refused), *refused]
+            cls.all_rows().filter(pk=pk).update(
+                dialect=sorted(known.intersection(TRAITS)),
+                refused_tools=refused[-MAX_REFUSED_TOOLS:],
+                max_tools=max_tools(known),
+                dialect_source="" if is_set_by_staff else source,
+            )
 
     @classmethod
     def forget(cls, pk: int, source: str, trait: str) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from datetime import timedelta
+from typing import Any, Final
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Q
+from django.utils import timezone
 
 from chat.models.message import ChatMessage
 from chat.models.run import Run
@@ -23,6 +25,10 @@ class ToolCallStatus(models.TextChoices):
     UNKNOWN = "unknown"
 
 
+# How long a call counts where the tools that are used most are chosen.
+USES_COUNTED: Final = timedelta(days=30)
+
+
 class ToolCallQuerySet(models.QuerySet["ToolCall"]):
     def abandon(self, run_id: Any, reports: Mapping[str, tuple[str, str]]) -> None:
         """Mark the unfinished calls of an ended run as unknown, and those that waited for approval as refused.
@@ -34,6 +40,13 @@ class ToolCallQuerySet(models.QuerySet["ToolCall"]):
             unfinished.filter(pk=row).update(report=report, report_reasoning=reasoning)
         unfinished.update(status=ToolCallStatus.UNKNOWN)
         self.filter(run=run_id, status=ToolCallStatus.WAITING).update(status=ToolCallStatus.REFUSED)
+
+    def count_uses(self, user_id: int, names: Collection[str]) -> dict[str, int]:
+        """Count the calls of each of these tools in the chats of a user, within USES_COUNTED."""
+        recent = self.filter(
+            run__turn__session__owner=user_id, created_at__gt=timezone.now() - USES_COUNTED, name__in=names
+        )
+        return dict(recent.order_by().values_list("name").annotate(Count("pk")))
 
 
 class ToolCall(models.Model):

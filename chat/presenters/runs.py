@@ -64,6 +64,9 @@ class ContextAnswer(Answer):
     used: Annotated[int, doc("The sum of the six above.")]
     free: int
     compression: NextCompressionAnswer
+    left_out_tools: Annotated[
+        int, doc("Chosen tools that the model's server refuses, or that are more than it takes.")
+    ] = 0
 
 
 class AnsweringAgentAnswer(Answer):

@@ -9,6 +9,14 @@ RUN_ERRORS: Final[dict[str, tuple[str, bool]]] = {
         "The conversation is too long for the model. Shorten it, or use a larger model.",
         False,
     ),
+    "prompt_too_long": (
+        "The prompts of the agent, the project and the chat are too long for the model. Shorten them, or use a larger model.",
+        False,
+    ),
+    "tools_too_long": (
+        "The descriptions of the chosen tools are too long for the model. Choose fewer tools, or use a larger model.",
+        False,
+    ),
     "empty_response": ("The model returned an empty answer.", True),
     "output_limit_reached": ("The model reached its output limit before the answer began.", True),
     "model_refusal": ("The model declined to answer.", False),

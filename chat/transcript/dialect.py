@@ -1,5 +1,6 @@
 """The traits by which model servers differ, and the identifier of a model at its server. Pure."""
 
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final
 
@@ -27,6 +28,21 @@ TRAITS: Final = (
     ALTERNATING_ROLES,  # as requires_alternating_roles of the model
     REASONING_CONTENT,  # each message of the assistant has one
 )
+# Learned of single servers: with the name of a tool and a digest of its schema, and with a number.
+REFUSED_TOOL: Final = "refused_tool:"
+MAX_TOOLS: Final = "max_tools:"
+
+
+def refused_tools(traits: Iterable[str]) -> list[str]:
+    """Return the tools that a server with these traits has refused: `name:digest`, sorted."""
+    return sorted(trait.removeprefix(REFUSED_TOOL) for trait in traits if trait.startswith(REFUSED_TOOL))
+
+
+def max_tools(traits: Iterable[str]) -> int | None:
+    """Return how many tools a server with these traits takes; None: any number."""
+    return min(
+        (int(trait.removeprefix(MAX_TOOLS)) for trait in traits if trait.startswith(MAX_TOOLS)), default=None
+    )
 
 
 def source_of(name: str, base_url: str) -> str:

@@ -74,6 +74,7 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
         tokenizer=config.tokenizer,
         token_factor=config.estimate_factor,
         tools=tools,
+        left_out_tools=turn_context.left_out,
         tools_needing_approval=_find_tools_needing_approval(run.turn.session_id, tools),
         forced_tool="" if run.continuations else run.forced_tool,
         reminder=turn_context.reminder,

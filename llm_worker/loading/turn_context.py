@@ -3,14 +3,17 @@
 They are known before the branch is loaded, and decide how much of it is loaded. Reads the database.
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
-from chat.models import Agent, ModelConfig, Run
+from chat.models import Agent, ModelConfig, Run, ToolCall
 from chat.models.sql.model_configs import STANDING_PROMPTS, StandingPrompts
 from chat.prompts.definition import base_prompt_of
 from chat.prompts.prompt_blocks import stores_prompt_blocks
+from chat.transcript.dialect import MAX_TOOLS, max_tools, refused_tools
 from llm_worker.loading.branch_summaries import ModelWindow
 from llm_worker.loading.mcp_tools import load_mcp_tools
 from llm_worker.loading.model_budget import budget_of
@@ -32,12 +35,19 @@ from llm_worker.tools import (
     add_source_tools,
     select_tools,
 )
+from llm_worker.tools.schemas import tool_schemas
 from llm_worker.tools.tool import Tool
+from llm_worker.upstream.taken_tools import name_of, taken_tools
+
+# Of the tools that a server takes, those that search and read the files and bases of a run have their places.
+TOOLS_BESIDE: Final = len(PROJECT_TOOLS) + 1
 
 
 @dataclass(frozen=True)
 class TurnContext:
     """The parts around the branch. chosen: tools of the agent and the session.  base_prompt: edited or default.
+
+    left_out: names of chosen tools that the model's server does not take.
 
     instructions: the instructions of the session's owner for all chats.  dynamic_context: of the run's turn.
     """
@@ -48,6 +58,7 @@ class TurnContext:
     base_prompt: str
     instructions: str
     dynamic_context: str
+    left_out: Sequence[str] = ()
 
     @classmethod
     def of_run(
@@ -66,7 +77,11 @@ class TurnContext:
         chosen = _chosen_tools(session.chosen_tools, session.owner_id) if config.supports_tools else []
         [standing] = [prompts] if prompts else STANDING_PROMPTS.all(owner=session.owner_id)
         context = run.dynamic_context if dynamic_context is None else dynamic_context
-        return cls(run, config, chosen, base_prompt_of(standing.edited), standing.instructions, context)
+        taken = _taken_by(config, chosen, run)
+        left_out = [tool.name for tool in chosen if tool not in taken]
+        return cls(
+            run, config, taken, base_prompt_of(standing.edited), standing.instructions, context, left_out
+        )
 
     @cached_property
     def tools(self) -> Sequence[Tool]:
@@ -161,6 +176,21 @@ class TurnContext:
 
 def _chosen_tools(names: set[str], user_id: int) -> list[Tool]:
     return [*select_tools(names), *load_mcp_tools(names, user_id)]
+
+
+def _taken_by(config: ModelConfig, chosen: list[Tool], run: Run) -> list[Tool]:
+    """Return the chosen tools that the model's server takes, as far as is known; of too many, those used most."""
+    traits = config.dialect_at(config.source)
+    most = max_tools(traits)
+    if not chosen or not (refused_tools(traits) or (most and len(chosen) > most - TOOLS_BESIDE)):
+        return chosen
+    uses = {}
+    if most:
+        traits |= {f"{MAX_TOOLS}{max(1, most - TOOLS_BESIDE)}"}
+        uses = ToolCall.objects.count_uses(run.turn.session.owner_id, [tool.name for tool in chosen])
+        uses[run.forced_tool] = sys.maxsize
+    taken = {name_of(schema) for schema in taken_tools(tool_schemas(chosen), traits, uses)}
+    return [tool for tool in chosen if tool.name in taken]
 
 
 def _tokens(text: str) -> int:

@@ -45,7 +45,8 @@ class Brief:
     counts; empty for the default.  token_factor: the server's tokens per token of our estimate; 1 with a tokenizer.
     documents: documents of files and the project, which may be cited from the start.  highest_number: the highest
     number of a document on the branch.  inside: the row of the agent call that the loop belongs to; may be empty.
-    setup: the record of how the answer is set up.  tools_needing_approval: the names of tools whose calls need the
+    setup: the record of how the answer is set up.  left_out_tools: names of chosen tools that the model's server does
+    not take.  tools_needing_approval: the names of tools whose calls need the
     user's approval.
     """
 
@@ -57,6 +58,7 @@ class Brief:
     tokenizer: str = ""
     token_factor: float = 1.0
     tools: Sequence[Tool] = ()
+    left_out_tools: Sequence[str] = ()
     tools_needing_approval: frozenset[str] = frozenset()
     forced_tool: str = ""
     reminder: str = ""

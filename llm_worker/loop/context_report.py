@@ -70,6 +70,8 @@ class ContextReport:
         if context.omitted_files:
             names = [file.name for file in context.omitted_files]
             yield {"why": "file", "count": len(names), "what": _first_names(names)}
+        if left_out := self.brief.left_out_tools:
+            yield {"why": "tool", "count": len(left_out), "what": _first_names(left_out)}
         if not prompt_parts.sees_images and (images := self._images()):
             yield {"why": "image", "count": images}
 

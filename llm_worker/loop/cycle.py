@@ -134,4 +134,16 @@ def _fitting(brief: Brief, rounds: Sequence[Round], text: str) -> Context:
                 return context
         return build(tokens_of=exact)
     except ContextTooLong as error:
-        raise ModelFailed("context_too_long", str(error)) from error
+        raise _too_long(brief, error) from error
+
+
+def _too_long(brief: Brief, error: ContextTooLong) -> ModelFailed:
+    """Return the failure that names the largest part: tools, prompts, or the conversation."""
+    parts = brief.prompt_parts
+    tokens = {
+        "context_too_long": error.tokens,
+        "prompt_too_long": sum(estimate_tokens(text, 0) for text in (parts.system, parts.agent_prompt)),
+        "tools_too_long": schema_tokens(brief.tools),
+    }
+    tokens["context_too_long"] -= tokens["prompt_too_long"]
+    return ModelFailed(max(tokens, key=lambda code: tokens[code]), f"{error}; {tokens}")

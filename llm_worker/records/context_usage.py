@@ -51,6 +51,8 @@ class ContextUsage:
             "reserved": max(0, brief.context_window - _scaled(most, brief)),
             **{name: _scaled(tokens, brief) for name, tokens in parts.items()},
             "compression": self._compression(brief, answer_tokens),
+            # Only if there are some: web servers of an earlier version do not know the member.
+            **({"left_out_tools": len(brief.left_out_tools)} if brief.left_out_tools else {}),
         }
 
     def _compression(self, brief: Brief, answer_tokens: int) -> dict[str, Any]:

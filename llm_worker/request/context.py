@@ -27,7 +27,11 @@ LEAST_SHARE_OF_ROUNDS = 1 / 8
 
 
 class ContextTooLong(Exception):
-    """The fixed messages do not fit; the user has to shorten the question. No request is made."""
+    """The fixed messages do not fit; the user has to shorten the question. No request is made. tokens: of all."""
+
+    def __init__(self, tokens: int, most: int) -> None:
+        super().__init__(f"{tokens} tokens do not fit into {most}")
+        self.tokens = tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class Budget:
 
     def check(self, tokens: int) -> None:
         if tokens > self.tokens:
-            raise ContextTooLong(f"{tokens} tokens do not fit into {self.tokens}")
+            raise ContextTooLong(tokens, self.tokens)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ import os
 from chat.infrastructure.encryption import EncryptionUnavailable, UnreadableSecret
 from chat.models import ModelConfig, Provider
 from chat.models.provider import server_address
-from chat.transcript.dialect import source_of
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model
 
@@ -23,7 +22,7 @@ def resolve_model(config: ModelConfig) -> Model | None:
     api_key = key_of(config.provider) if config.provider else os.environ.get(config.api_key_env, "")
     if not base_url:
         return None
-    source = source_of(config.name_at_server, base_url)
+    source = config.source
     return Model(
         name=config.name_at_server,
         base_url=base_url,

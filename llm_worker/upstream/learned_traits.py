@@ -10,6 +10,7 @@ from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.refused_messages import refused_form
 from llm_worker.upstream.request_body import refused_trait, request_body
+from llm_worker.upstream.taken_tools import refused_tools
 
 logger = logging.getLogger(__name__)
 
@@ -43,16 +44,20 @@ class LearnedTraits:
 
     def after(self, failure: ModelFailed, request: Request, *, is_streamed: bool) -> Request | None:
         """Return the request without what the server has refused; None if it refused something else, or again."""
-        said = failure.searched
+        body, known = request_body(request, is_streamed=is_streamed), request.model.dialect
         trait = (
-            refused_ids(said, request.messages)
-            or refused_trait(failure, request_body(request, is_streamed=is_streamed))
+            refused_ids(failure.searched, request.messages)
+            or refused_trait(failure, body)
             or refused_form(failure, request)
         )
-        if not trait or trait in request.model.dialect:
+        refused = frozenset({trait} if trait else ()) - known
+        # A tool that the user asks for is refused by name, in the answers that users read.
+        if not refused and request.tool_choice != "required":
+            refused = refused_tools(failure, body.get("tools", ()), known) - known
+        if not refused:
             return None
-        logger.warning("%r is asked without what it refuses (%s)", request.model, trait)
-        return _with(request, frozenset({trait}))
+        logger.warning("%r is asked without what it refuses (%s)", request.model, ", ".join(sorted(refused)))
+        return _with(request, refused)
 
     async def accepted(self, request: Request, sent: Request) -> None:
         """Remember the traits that `sent` has beyond `request`, of which it was made: the server has accepted it."""

@@ -13,6 +13,7 @@ from llm_worker.request.model_message import LanguageModelInput, Message
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.failure_codes import is_refusal
 from llm_worker.upstream.model_request import Model, Request
+from llm_worker.upstream.taken_tools import called_names, taken_tools
 
 # Member of a request -> the trait of a server that refuses it. Options that a user chose are never left out silently.
 _BY_MEMBER: Final = {
@@ -75,12 +76,13 @@ def _accepted_messages(request: Request) -> list[dict[str, Any]]:
 
 
 def _tool_members(request: Request) -> dict[str, Any]:
-    if not request.tools:
+    tools = taken_tools(request.tools, request.model.dialect, called_names(request.messages))
+    if not tools:
         return {}
     if dialect.NO_TOOL_CHOICE not in request.model.dialect:
-        return {"tools": list(request.tools), "tool_choice": request.tool_choice}
+        return {"tools": tools, "tool_choice": request.tool_choice}
     # Without the choice, only the absence of tools says that none may be called.
-    return {} if request.tool_choice == "none" else {"tools": list(request.tools)}
+    return {} if request.tool_choice == "none" else {"tools": tools}
 
 
 def _max_tokens_name(model: Model) -> str:

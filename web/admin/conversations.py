@@ -13,8 +13,7 @@ from django.utils.translation import ngettext
 
 from chat.events import offered_models
 from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, ToolCall, Turn, run_of
-from chat.models.provider import server_address
-from chat.transcript.dialect import TRAITS, source_of
+from chat.transcript.dialect import TRAITS
 from chat.transcript.passages import readable_text
 from chat.transcript.run_options import OPTION_NAMES
 from web.admin.compressions import SummaryCompressionInline, count_covered_messages
@@ -121,7 +120,7 @@ class ModelConfigForm(forms.ModelForm[ModelConfig]):
         fields = (
             "name", "enabled", "provider", "upstream_name", "base_url", "api_key_env", "context_window", "max_output_tokens", "supports_vision",
             "supports_tools", "supports_prefill", "supports_tool_choice_none", "supports_prompt_cache_key",
-            "requires_alternating_roles", "unsupported_options", "dialect", "max_requests", "queue", "tokenizer", "prompt_price",
+            "requires_alternating_roles", "unsupported_options", "dialect", "refused_tools", "max_tools", "max_requests", "queue", "tokenizer", "prompt_price",
             "cached_price", "completion_price",
         )  # fmt: skip
 
@@ -155,8 +154,7 @@ class ModelConfigAdmin(admin.ModelAdmin[ModelConfig]):
 
     @admin.display(description=_("the address redirects"), empty_value="")
     def redirect(self, model: ModelConfig) -> str | None:
-        address = server_address(model.base_url, model.provider)
-        target = model.redirect_at(source_of(model.name_at_server, address))
+        target = model.redirect_at(model.source)
         said = _("The server sends requests to %(address)s. Enter that address.")
         return str(said) % {"address": target} if target else None
 

@@ -107,3 +107,7 @@ def _left_out(requests: Sequence[SentRequest]) -> Iterator[Finding]:
             yield Finding(
                 what % {"count": count}, _("The history is longer than the model's window allows."), url
             )
+        elif left["why"] == "tool":
+            count = left["count"]
+            what = ngettext("%(count)d tool was left out", "%(count)d tools were left out", count)
+            yield Finding(what % {"count": count}, ", ".join(left["what"]), url)

@@ -33,6 +33,7 @@ WHY: Final = {
     "earlier_response": _("tool responses of earlier turns, replaced by one sentence each"),
     "shortened": _("the middle of tool responses of this turn that are too long"),
     "file": _("files of messages that are not shown any more"),
+    "tool": _("tools that this model's server refused, or more than it takes"),
     "image": _("pictures: this model does not see, and gets a line instead of each"),
 }
 MESSAGES: Final = frozenset({"summary", "summary_too_long", "budget"})

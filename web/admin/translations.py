@@ -22,7 +22,7 @@ NAMES: Final = (
     _("group"), _("history window"), _("id"), _("limits of a group"), _("limits of groups"), _("in vain"), _("is default"), _("is demo"), _("is history cut"),
     _("is imported"), _("is estimated"),
     _("is positive"), _("kind"), _("last seq"), _("last summarized message"), _("latest child"),
-    _("latest event"), _("leaf"), _("lease until"), _("max output tokens"), _("max requests"), _("message"), _("messages"),
+    _("latest event"), _("leaf"), _("lease until"), _("max output tokens"), _("max requests"), _("max tools"), _("refused tools"), _("message"), _("messages"),
     _("model"), _("model config"), _("model configs"), _("model index"), _("models"), _("name"),
     _("number"), _("options"), _("origin"), _("owner"), _("pages"), _("parent"), _("parent role"), _("parent tool call"), _("parts"),
     _("prefix share"), _("project"),
@@ -78,6 +78,12 @@ HINTS: Final = (
     _("Whether users are asked before a tool is called; a rule of the tool itself comes first."),
     _("Its own names of the tools that are offered; empty: all."),
     _("How many requests its server takes at once, those of other models included; empty: any number."),
+    _(
+        "How many tools its server takes in one request; of more, those used most are sent. Learned from its refusals; empty: any number."
+    ),
+    _(
+        "Tools that its server refused, with a digest of their schemas: not sent until they change, or are removed here."
+    ),
     _("Of the prompt and completion tokens, those that the server did not report."),
     _("Tokens that no server reported are counted too."),
     _("Whether the user is asked before the tool is called."),

@@ -60,6 +60,8 @@ class TurnRow(NamedTuple):
 class ModelConfigRow(NamedTuple):
     id: int
     dialect: list[str]
+    refused_tools: list[str]
+    max_tools: int | None
     dialect_source: str
     redirects_to: str
     redirect_source: str

@@ -12,13 +12,19 @@ from llm_worker.loop.brief import Brief
 from llm_worker.loop.cycle import build_cycle
 from llm_worker.records.request_recorder import RequestRecorder
 from llm_worker.request.prompt_parts import PromptParts
+from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Model
+from tests.llm_worker.scripted_tool import ScriptedTool
 
 pytestmark = pytest.mark.pure
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 PICTURE = Image("p", "moon.png", "data:image/png;base64,AAAA", 10, 10)
 NOTES = TextFile("f", "notes.txt", 9, Document(1, "f", "notes.txt", "word " * 300), 300)
+
+
+class WordyTool(ScriptedTool):
+    description = "word " * 900
 
 
 def turns(number: int, words: int = 100) -> list[Entry]:
@@ -128,3 +134,23 @@ def test_the_report_is_stored_with_the_request_and_the_tokens_of_each_message() 
     assert '"budget":94950' in row.account
     assert row.parts.startswith('[["S",')
     assert row.parts.count('"U"') == 2
+
+
+def test_tools_that_the_server_does_not_take_are_reported() -> None:
+    [omitted] = report_of(brief(turns(1), left_out_tools=["a__one", "a__two"]))["left_out"]
+    assert omitted == {"why": "tool", "count": 2, "what": ["a__one", "a__two"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"framing": PromptParts(system="word " * 500, agent_prompt="word " * 500)}, "prompt_too_long"),
+        ({"tools": [WordyTool("act")]}, "tools_too_long"),
+        ({"entries": [Entry("last", "user", "word " * 900, NOW, 900)]}, "context_too_long"),
+    ],
+)
+def test_a_request_that_is_too_long_says_what_is_longest(given: dict[str, Any], code: str) -> None:
+    entries = given.pop("entries", turns(1))
+    with pytest.raises(ModelFailed) as failed:
+        report_of(brief(entries, window=900, **given))
+    assert failed.value.code == code

@@ -285,3 +285,51 @@ def test_staff_read_where_an_address_redirects_until_it_answers_itself(
     assert not shown(asks=False)
     ModelConfig.objects.update(base_url=upstream.base_url)
     assert not shown()
+
+
+@pytest.fixture
+def offered(upstream):
+    """The names of the tools in the requests, in order."""
+    return lambda: [
+        [tool["function"]["name"] for tool in request.body.get("tools", ())] for request in upstream.requests
+    ]
+
+
+def test_a_tool_that_its_server_refuses_is_left_out_for_good_and_named_to_staff(
+    ask, deliver, upstream, offered, agent_session
+):
+    model = ModelConfig.objects.create(name="scripted", base_url=upstream.base_url)
+    session = agent_session(tools=["current_time", "ask_user"])
+    upstream.reply(
+        refusal("Invalid schema for function 'ask_user'", code="invalid_function_parameters"), times=1
+    )
+    upstream.reply({"text": "Noon."})
+    for question in ("When?", "And now?"):
+        [run] = ask(question, session=session)
+        deliver(run).result(60)
+        ended(run, Status.COMPLETED)
+    assert offered() == [["ask_user", "current_time"], ["current_time"], ["current_time"]]
+    model.refresh_from_db()
+    [refused] = model.refused_tools
+    assert refused.startswith("ask_user:")
+    client = factories.staff_client("view_modelconfig", "change_modelconfig")
+    assert refused in client.get(f"/admin/chat/modelconfig/{model.pk}/change/").content.decode()
+    user = factories.api_client(run.turn.session.owner)
+    assert user.get(f"/api/runs/{run.pk}/").json()["context"]["left_out_tools"] == 1
+    # Elsewhere the tool is offered again, as it is when staff remove the entry.
+    ModelConfig.objects.update(upstream_name="renamed")
+    [run] = ask("Here?", session=session)
+    deliver(run).result(60)
+    assert offered()[-1] == ["ask_user", "current_time"]
+
+
+def test_a_tool_that_the_user_asks_for_is_not_left_out_silently(
+    ask, deliver, upstream, offered, agent_session
+):
+    ModelConfig.objects.create(name="scripted", base_url=upstream.base_url)
+    session = agent_session(tools=["current_time"])
+    upstream.reply(refusal("Invalid schema for function 'current_time'"))
+    [run] = ask("When?", session=session, forced_tool="current_time")
+    deliver(run).result(60)
+    ended(run, Status.FAILED, code="upstream_rejected")
+    assert offered() == [["current_time"]]

@@ -141,3 +141,24 @@ def test_a_listing_of_a_configuration_that_was_changed_meanwhile_is_not_stored(s
     assert not McpServer.objects.record_listing(stale, status="ready", tools=stale.tools)
     server.refresh_from_db()
     assert (server.status, server.tools) == ("down", [])
+
+
+def test_of_more_tools_than_a_model_server_takes_those_called_most_are_sent(server, answer, upstream):
+    """The limit is learned of a refusal; places are kept for the tools that search files and knowledge bases."""
+
+    def offered() -> list[list[str]]:
+        return [[tool["function"]["name"] for tool in one.body["tools"]] for one in upstream.requests]
+
+    said = "Invalid 'tools': array too long. Expected an array with maximum length 5, but got one of more."
+    upstream.reply({"status": 400, "body": {"error": {"message": said}}}, times=1)
+    answer(call("write", text="a"), call("write", text="b"))
+    every, first, *_ = offered()
+    assert len(every) > 5
+    assert first == every[:5]
+    assert ModelConfig.objects.get().max_tools == 5
+    run = answer(call("write", text="c"))
+    assert len(offered()[-1]) == 2
+    assert "tests__write" in offered()[-1]
+    user = factories.api_client(run.turn.session.owner)
+    context = user.get(f"/api/runs/{run.pk}/").json()["context"]
+    assert context["left_out_tools"] == len(every) - 2

@@ -91,11 +91,16 @@ def test_what_the_last_request_left_out_leads_to_the_summary_and_to_the_request(
     last = request_of(
         run,
         2,
-        [{"why": "summary", "what": [str(run.message_id)]}, {"why": "budget", "count": 1, "what": []}],
+        [
+            {"why": "summary", "what": [str(run.message_id)]},
+            {"why": "budget", "count": 1, "what": []},
+            {"why": "tool", "count": 2, "what": ["a", "b"]},
+        ],
     )
-    summary, budget = findings(run)
+    summary, budget, tools = findings(run)
     assert summary.url == reverse("admin:chat_chatmessage_change", args=[run.message_id])
     assert (budget.what, budget.url) == ("1 message was left out", admin_url(last))
+    assert (tools.what, tools.detail) == ("2 tools were left out", "a, b")
 
 
 def test_the_words_of_the_model_server_replace_ours(run: Run) -> None:

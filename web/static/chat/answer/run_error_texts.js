@@ -11,6 +11,8 @@ export const canAnotherModelHelp = (code) => !OF_NO_MODEL.has(code);
 /** @type {Record<string, () => string>} */
 export const RUN_ERRORS = {
   context_too_long: () => t("This conversation is too long for the model. Shorten your message, edit an earlier one, start a new chat, or try a model with a larger window."),
+  prompt_too_long: () => t("The prompts of the agent, the project and this chat are too long for the model. Shorten them, or try a model with a larger window."),
+  tools_too_long: () => t("The descriptions of the chosen tools are too long for the model. Choose fewer tools, or try a model with a larger window."),
   empty_response: () => t("The model returned an empty answer. Try again, or with another model."),
   output_limit_reached: () => t("The model used all of its output limit to think, before the answer began. Ask for less at once, or raise the limit."),
   model_refusal: () => t("The model declined to answer. Ask in another way, or try another model."),

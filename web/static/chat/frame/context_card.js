@@ -4,7 +4,7 @@ import { h } from "../elements/element.js";
 import { whole } from "../elements/durations.js";
 import { PopoverCard } from "../elements/popover_card.js";
 import { t } from "../i18n.js";
-import { compressionText, partsOf } from "./context_parts.js";
+import { compressionText, leftOutText, partsOf } from "./context_parts.js";
 
 /** @import {MeasuredRun} from "../types.js" */
 /** @import {ContextMeter} from "./context_meter.js" */
@@ -37,6 +37,7 @@ export class ContextCard {
       h("span", { class: "hint" }, t("%(used)s of %(window)s tokens", { used: whole(used), window: whole(window) })),
       h("div", { class: "context-bar", "aria-hidden": "true" }, ...parts.map((each) => stretch(each, window))),
       h("dl", {}, ...parts.map(({ part, name, tokens }) => h("div", { "data-part": part }, h("dt", {}, name), h("dd", {}, whole(tokens))))),
+      context.left_out_tools > 0 && h("p", { class: "hint" }, leftOutText(context.left_out_tools)),
       h("p", { class: "hint" }, compressionText(context)),
       this.#links(context.compression.keeps_from),
     );

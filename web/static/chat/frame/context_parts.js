@@ -2,7 +2,7 @@
 
 import { answerTo, isLive } from "../state/session_state.js";
 import { columnsOf } from "../state/columns.js";
-import { t } from "../i18n.js";
+import { t, tn } from "../i18n.js";
 import { whole } from "../elements/durations.js";
 
 /** @import {ContextUsage, Message, SessionState} from "../types.js" */
@@ -44,6 +44,10 @@ export function partsOf(usage) {
   };
   return PARTS.map((part) => ({ part, name: names[part], tokens: usage[part] })).filter(({ part, tokens }) => tokens > 0 || part === "free");
 }
+
+/** @param {number} count tools that the model's server does not take */
+export const leftOutText = (count) =>
+  tn("%(count)s chosen tool is not sent: this model's server refuses it, or takes fewer.", "%(count)s chosen tools are not sent: this model's server refuses them, or takes fewer.", count);
 
 /** When the history is summarised. @param {ContextUsage} usage */
 export function compressionText({ compression: { history, limit } }) {

@@ -1,0 +1,112 @@
+"""Decides which tools of a request its server takes, and reads from refusals which it does not. Pure."""
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+from chat.protocol.mcp_names import is_server_tool
+from chat.transcript import dialect
+from llm_worker.request.model_message import LanguageModelInput
+from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.failure_codes import is_refusal
+
+Schemas = Sequence[Mapping[str, Any]]
+
+_DIGEST_CHARACTERS: Final = 12
+# A request is not tried without one tool after the other for longer than this.
+_MAX_REFUSED: Final = 16
+# Gemini counts tools within their only group; FastAPI, Anthropic and OpenAI count groups.
+_PLACES: Final = (
+    re.compile(r"function_?declarations\[(\d+)\]"),
+    re.compile(r"(?<![a-z_])tools?(?:\[|\.)(\d+)"),
+)
+# What is named as the place of an error in the history is no tool.
+_IN_MESSAGES: Final = re.compile(r"messages?(?:\[|\.)\d")
+_NAMED: Final = r"(?:['\"`“\u2018]|\b(?:function|tool)s?:? ){name}(?![\w-])"
+_TOO_MANY: Final = re.compile(
+    r"(?:too (?:long|many)|maxim|at most|no more than|exceed|less than or equal|limit).*"
+)
+_OF_TOOLS: Final = re.compile(r"(?<![a-z_])(?:tools|functions|function_?declarations)(?![a-z_])")
+# The limit of OpenAI and of most others, where a refusal says that there are too many but not how many are taken.
+_USUAL_LIMIT: Final = 128
+
+
+def taken_tools(
+    schemas: Schemas, traits: Collection[str], uses: Mapping[str, int]
+) -> list[Mapping[str, Any]]:
+    """Return the tools that a server with these traits takes, in their order.
+
+    uses: by name of a tool, how often it was called. Of more tools than the server takes, those used most are kept;
+    among those used equally, our own before those of servers.
+    """
+    refused = set(dialect.refused_tools(traits))
+    accepted = [schema for schema in schemas if not refused or _mark(schema) not in refused]
+    most = dialect.max_tools(traits)
+    if most is None or len(accepted) <= most:
+        return accepted
+    ranked = sorted(map(name_of, accepted), key=lambda name: (-uses.get(name, 0), is_server_tool(name)))
+    kept = set(ranked[:most])
+    return [schema for schema in accepted if name_of(schema) in kept]
+
+
+def name_of(schema: Mapping[str, Any]) -> str:
+    return str(schema["function"]["name"])
+
+
+def refused_tools(failure: ModelFailed, sent: Schemas, traits: Collection[str]) -> frozenset[str]:
+    """Return the traits of a server that refuses some of the tools, or their number; empty if the failure names none.
+
+    sent: as in the body of the request.
+    """
+    if not is_refusal(failure.code, failure.status) or len(dialect.refused_tools(traits)) >= _MAX_REFUSED:
+        return frozenset()
+    said = failure.searched
+    if named := _at_places(said, sent) or _by_name(said, sent):
+        return frozenset(dialect.REFUSED_TOOL + _mark(schema) for schema in named)
+    limit = _limit(said, len(sent))
+    return frozenset({f"{dialect.MAX_TOOLS}{limit}"} if limit else ())
+
+
+def called_names(messages: LanguageModelInput) -> dict[str, int]:
+    """Count the calls of each tool in the messages."""
+    counts: dict[str, int] = {}
+    for message in messages:
+        for call in message.calls:
+            counts[call.name] = counts.get(call.name, 0) + 1
+    return counts
+
+
+def _mark(schema: Mapping[str, Any]) -> str:
+    text = json.dumps(schema, sort_keys=True)
+    return f"{name_of(schema)}:{sha256(text.encode()).hexdigest()[:_DIGEST_CHARACTERS]}"
+
+
+def _at_places(said: str, sent: Schemas) -> list[Mapping[str, Any]]:
+    places = next((found for pattern in _PLACES if (found := pattern.findall(said))), [])
+    return [sent[place] for place in {int(digits[:6]) for digits in places} if place < len(sent)]
+
+
+def _by_name(said: str, sent: Schemas) -> list[Mapping[str, Any]]:
+    """Return the tool that is named first: what is named after it may be a list of those that are known."""
+    if _IN_MESSAGES.search(said):
+        return []
+    found = (
+        (match.start(), place)
+        for place, schema in enumerate(sent)
+        if (match := re.search(_NAMED.format(name=re.escape(name_of(schema).lower())), said))
+    )
+    first = min(found, default=None)
+    return [sent[first[1]]] if first else []
+
+
+def _limit(said: str, count: int) -> int | None:
+    """Return how many tools the server takes, if it says that `count` are too many."""
+    found = _TOO_MANY.search(said)
+    if not found or not _OF_TOOLS.search(said):
+        return None
+    numbers = [int(digits) for digits in re.findall(r"\b\d{1,4}\b", found[0])]
+    return next(
+        (number for number in numbers if 0 < number < count), _USUAL_LIMIT if count > _USUAL_LIMIT else None
+    )
