@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.views import PasswordResetView
 from django.http import HttpResponse, HttpResponseRedirect
 
+from web.accounts.account_lookup import accounts_at
 from web.accounts.demo_account import may_log_in
 from web.accounts.mail import charge_mail, send_later
 from web.accounts.password_links import password_link_lifetime
@@ -22,7 +23,7 @@ from web.site_origin import site_url
 
 class LinkRequest(PasswordResetForm):
     def get_users(self, email: str) -> Iterable[User]:
-        return [user for user in super().get_users(email) if may_log_in(user)]
+        return [user for user in accounts_at(email) if user.has_usable_password() and may_log_in(user)]
 
 
 class RequestPasswordLink(PasswordResetView):

@@ -24,6 +24,7 @@ from django.views.decorators.cache import never_cache
 from django.views.generic import FormView
 
 from chat.models import Invitation, LoginLimit
+from web.accounts.account_lookup import accounts_at
 from web.accounts.known_device import remember_device
 from web.accounts.login_attempt import address_of, charge, link_attempt, spend
 from web.accounts.mail import charge_mail, send_later
@@ -113,7 +114,7 @@ class Register(FormView[Any]):
         if address:
             # Of concurrent requests with one link, the first one creates an account.
             ContentType.objects.select_for_update().get(app_label="auth", model="user")
-            if User.objects.filter(email__iexact=address).exists():
+            if accounts_at(address).exists():
                 transaction.set_rollback(True)
                 return None
         user = form.make_user(email=address or form.cleaned_data["email"])
@@ -156,7 +157,7 @@ class RegisterConfirmed(Register):
             return None
         invitation = Invitation.objects.usable().filter(pk=pk).first() if pk else None
         allowed = settings.REGISTRATION == "open" if pk is None else settings.REGISTRATION != "closed"
-        if not allowed or (pk and invitation is None) or User.objects.filter(email__iexact=address).exists():
+        if not allowed or (pk and invitation is None) or accounts_at(address).exists():
             return None
         return Ticket(address, invitation)
 
@@ -166,7 +167,7 @@ def _send(address: str, link: str, login: str) -> None:
     context = {
         "link": link,
         "login": login,
-        "has_account": User.objects.filter(email__iexact=address).exists(),
+        "has_account": accounts_at(address).exists(),
         "valid_for": password_link_lifetime(),
     }
     subject = render_to_string("web/register_mail_subject.txt", context).strip()

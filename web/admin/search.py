@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeVar
 from uuid import UUID
 
 from django.contrib import admin
-from django.contrib.auth import get_user_model
 from django.db import models
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -17,6 +16,7 @@ from django.utils.text import smart_split, unescape_string_literal
 
 from chat.models.sql import session_search
 from chat.protocol.run_errors import RUN_ERRORS
+from web.accounts.account_lookup import accounts_named
 
 M = TypeVar("M", bound=models.Model)
 
@@ -59,7 +59,7 @@ class SearchAdmin(admin.ModelAdmin[M]):
         if self.error_field and word in self.error_codes:
             return Q(**{self.error_field: word})
         if self.owner_field:
-            named = get_user_model().objects.filter(username__iexact=word).values_list("pk", flat=True)
+            named = accounts_named(word).values_list("pk", flat=True)
             if owners := list(named):
                 return Q(**{f"{self.owner_field}__in": owners})
         return self._match_texts(word)

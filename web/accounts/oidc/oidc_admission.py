@@ -9,6 +9,7 @@ import unicodedata
 from itertools import count
 from typing import Any, Final, NamedTuple
 
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
@@ -19,6 +20,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from knox.models import AuthToken
 
 from chat.models import Invitation
+from web.accounts.account_lookup import accounts_at
 from web.accounts.demo_account import DEMO, may_log_in
 from web.accounts.first_admin import is_setup_token, needs_first_admin
 from web.accounts.logins import end_logins
@@ -80,17 +82,19 @@ def _account_of(identity: Identity, intent: Intent) -> User:
 
 def _waiting_account(email: str) -> User | None:
     """Return the account with this address if nobody can have entered it by password or with the provider, else None."""
-    found = list(User.objects.filter(email__iexact=email).exclude(username=DEMO)[:2])
-    if not email or len(found) != 1:
+    found = list(accounts_at(email).exclude(username=DEMO)[:2])
+    if len(found) != 1:
         return None
     user = found[0]
     if has_password(user) or SocialAccount.objects.filter(user=user, provider=settings.OIDC_ISSUER).exists():
         return None
     if user.has_usable_password():
-        # The password is not accepted now, but once was, for whoever typed this address into a profile.
+        # The password is not accepted now, but once was, for whoever typed this address into a profile: what that person
+        # has left would be accepted again as soon as the account has a password.
         user.set_unusable_password()
         User.objects.filter(pk=user.pk).update(password=user.password)
         AuthToken.objects.filter(user=user).delete()
+        Authenticator.objects.filter(user=user).delete()
         end_logins(user)
     return user
 
@@ -98,7 +102,7 @@ def _waiting_account(email: str) -> User | None:
 def _new_account(identity: Identity, intent: Intent) -> User:
     invitation = _check_admission(intent)
     email = (invitation.email if invitation else "") or identity.email
-    if email and User.objects.filter(email__iexact=email).exists():
+    if accounts_at(email).exists():
         raise LoginRefused("address_taken")
     user = User.objects.create(
         username=_free_name(identity),
@@ -136,7 +140,8 @@ def _make_first_admin(user: User, token: str) -> None:
 
 def _free_name(identity: Identity) -> str:
     """Return a free user name made from the provider's claims.
-    Unsupported characters are replaced, and a number is added if the name is taken.
+    Unsupported characters are replaced, and a number is added if the name is taken, or looks as one that is: the
+    database's own folding, as in Django's form, which refuses more names than account_lookup.py finds.
     """
     wanted = identity.username or identity.email.partition("@")[0]
     base = re.sub(r"[^\w.@+-]+", "-", unicodedata.normalize("NFKC", wanted))[:140].strip("-") or "user"

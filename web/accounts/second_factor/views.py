@@ -19,7 +19,7 @@ from django.views.generic import FormView
 from web.accounts.account_deletion import PasswordAgain
 from web.accounts.demo_account import may_log_in
 from web.accounts.passkeys.ceremonies import has_usable_passkey
-from web.accounts.reauthentication import WithPasswordMixin
+from web.accounts.reauthentication import WithPasswordMixin, has_password
 from web.accounts.second_factor.codes import (
     has_app,
     has_second_factor,
@@ -92,11 +92,12 @@ class LoginCode(PendingLogin):
 
 
 def pending_user(request: HttpRequest) -> Any:
-    """Return the user who has given the right password and no code yet; None if there is none."""
+    """Return the user who has given the right password and no code yet; None if there is none.
+    The account may have been deleted since, and the site may have been started without password logins.
+    """
     stage = LoginStageController.enter(request, CodeStage.key)
-    # The account may have been deleted since the password was given.
     user = stage and stage.login.user
-    return user if user is not None and may_log_in(user) else None
+    return user if user is not None and has_password(user) and may_log_in(user) else None
 
 
 @method_decorator(never_cache, name="dispatch")

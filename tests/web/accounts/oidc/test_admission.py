@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
@@ -60,6 +61,19 @@ def test_an_account_that_waits_is_that_of_its_verified_address(
     assert SocialAccount.objects.get().uid == "a-1"
 
 
+@pytest.mark.parametrize(
+    "claimed", ["al\u0131ce@example.org", "al\u0130ce@example.org", "alice@example.org\u0307"]
+)
+def test_an_address_that_looks_like_that_of_an_account_does_not_enter_it(
+    provider: IdentityProvider, visit: Visit, settings: Any, claimed: str
+) -> None:
+    settings.REGISTRATION = "closed"
+    waiting()
+    answer = visit(Client(), provider.person("m", email=claimed, email_verified=True))
+    assert answer.status_code == 403
+    assert not SocialAccount.objects.exists()
+
+
 @pytest.mark.parametrize("verified", [False, None, "no", 1])
 def test_an_address_that_is_not_verified_gives_no_account_and_is_not_stored(
     provider: IdentityProvider, visit: Visit, verified: object
@@ -91,11 +105,13 @@ def test_where_nobody_has_a_password_those_of_before_count_for_nothing(
     User.objects.update(email="alice@example.org")
     before = Client()
     before.force_login(User.objects.get())
+    Authenticator.objects.create(user=User.objects.get(), type=Authenticator.Type.WEBAUTHN, data={})
     settings.PASSWORD_LOGIN = False
     browser = Client()
     visit(browser, provider.person("a", email="alice@example.org", email_verified=True))
     assert (who(browser), who(before)) == ("alice", None)
     assert not User.objects.get().has_usable_password()
+    assert not Authenticator.objects.exists()
 
 
 def test_accounts_with_the_same_address_are_nobodys(

@@ -71,6 +71,15 @@ def is_logged_in(browser: Client) -> bool:
     return bool(browser.get("/profile/").status_code == 200)
 
 
+def test_a_login_that_waits_for_its_code_ends_with_logins_by_password(
+    recovery: list[str], app: App, settings: Any
+) -> None:
+    browser = half_logged_in()
+    settings.PASSWORD_LOGIN = False
+    assert browser.post(CODE, {"code": app.code()})["Location"] == "/login/?notice=expired"
+    assert not is_logged_in(browser)
+
+
 def test_a_login_asks_for_the_code_after_the_password(recovery: list[str], app: App) -> None:
     browser = half_logged_in()
     wrong = browser.post(CODE, {"code": "000000"})
