@@ -32,6 +32,7 @@ from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from chat.transcript.questions import AnyQuestion
+from chat.transcript.tool_identity import AskedTool
 from knowledge.files import blobs
 from knowledge.models import File
 
@@ -115,7 +116,7 @@ def create_waiting_call(
         run=run, message=run.message, turn_number=0, tab_index=tab, tool_call_id=f"call_{tab}", name="act",
         arguments=arguments, status="waiting",
     )  # fmt: skip
-    Approval.for_call(call, run.turn.session, parameters, question).save()
+    Approval.for_call(call, run.turn.session, AskedTool(parameters), question).save()
     return call
 
 

@@ -599,6 +599,8 @@ interface OpenApprovalAnswer {
   question?: QuestionAnswer;
   sign_in?: OpenSignInAnswer;
   address?: AddressQuestionAnswer;
+  /** Why it asks, although the user has allowed a tool of this name: another server has the name now, the server is reached in another way, or has changed the tool's definition. Absent: nothing of the kind is known. */
+  changed?: "server" | "address" | "definition";
 }
 
 interface OpenSignInAnswer {
@@ -970,6 +972,8 @@ interface ToolCallAnswer {
   sign_in?: SignInQuestionAnswer;
   /** Where the user has to go, while the call waits for that. */
   address?: AddressQuestionAnswer;
+  /** Why it asks, although the user has allowed a tool of this name: another server has the name now, the server is reached in another way, or has changed the tool's definition. Absent: nothing of the kind is known. */
+  changed?: "server" | "address" | "definition";
   /** Those made inside it. */
   children: ToolCallAnswer[];
 }

@@ -8,13 +8,14 @@ from uuid import UUID
 
 from chat.loaders.attachments import load_tool_images
 from chat.models import Approval, CitedDocument, Run, ToolCall
-from chat.models.approval import Decision
+from chat.models.approval import Decision, Kind
 from chat.models.tool_call import ToolCallStatus
 from chat.transcript.citations import linked_documents
 from chat.transcript.entries import Document, Image, Passage, SentBack
 from chat.transcript.packets import place_of, snippet
 from chat.transcript.questions import Answered
 from chat.transcript.rebuild import ShownCall, ShownDecision, ShownRound, documents_of
+from chat.transcript.tool_identity import ToolIdentity
 
 _ANSWERS = (Decision.ANSWERED, Decision.DECLINED, Decision.SIGNED_IN)
 _MEMBERS = ("number", "document_id", "title", "url")
@@ -54,15 +55,27 @@ class _Stored(NamedTuple):
             return None
         latest = approvals[-1]
         return ShownDecision(
-            latest.decision, latest.note, latest.final_arguments, latest.question, latest.answer or {}
+            latest.decision,
+            latest.note,
+            latest.final_arguments,
+            latest.question,
+            latest.answer or {},
+            latest.changed,
         )
 
     def answers(self, call: ToolCall) -> tuple[Answered, ...]:
-        return tuple(
-            Answered(question, _values(approval), approval.note)
-            for approval in self.approvals.get(call.pk, ())
-            if approval.decision in _ANSWERS and (question := approval.question)
-        )
+        """Return the answers since the call was approved: an earlier one may have been for another server."""
+        answers: list[Answered] = []
+        for approval in self.approvals.get(call.pk, ()):
+            if approval.kind == Kind.APPROVAL:
+                answers.clear()
+            elif approval.decision in _ANSWERS and (question := approval.question):
+                answers.append(Answered(question, _values(approval), approval.note))
+        return tuple(answers)
+
+    def asked_about(self, call: ToolCall) -> ToolIdentity | None:
+        approvals = self.approvals.get(call.pk)
+        return approvals[-1].identity if approvals else None
 
 
 def _values(approval: Approval) -> Mapping[str, Any] | None:
@@ -126,6 +139,7 @@ def _round(calls: list[ToolCall], stored: _Stored) -> ShownRound:
             decision=stored.decision(call),
             answers=stored.answers(call),
             images=stored.images.get(call.pk, ()),
+            asked_about=stored.asked_about(call),
         )
         for call in calls
     )

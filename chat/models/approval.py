@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +21,7 @@ from chat.models.tool_call import ToolCall
 from chat.protocol.states import Status
 from chat.transcript.forms import Question
 from chat.transcript.questions import MAX_ADDRESS_CHARACTERS, AddressQuestion, AnyQuestion, SignInQuestion
+from chat.transcript.tool_identity import AskedTool, ToolIdentity
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -49,10 +52,6 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
     def undecided(self) -> Self:
         return self.filter(decision="")
 
-    def questions(self) -> Self:
-        """Select approvals of calls that ask something other than whether they may run."""
-        return self.exclude(kind=Kind.APPROVAL)
-
     def signed_in(self) -> Self:
         """Select undecided sign-ins for which there is a credential by now that the server has not refused."""
         held = McpCredential.objects.usable().filter(
@@ -71,10 +70,13 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
         """Select what nobody decided about in time. In the trash it stays as it is, until its session is restored."""
         return self.undecided().filter(expires_at__lt=Now(), session__deleted_at=None)
 
-    def remembered(self, session: UUID) -> set[str]:
-        """Return the names of the tools whose calls the user has approved for the whole session."""
+    def remembered(self, session: UUID) -> Mapping[str, Sequence[ToolIdentity]]:
+        """Return by name the tools whose calls the user has approved for the whole session, the latest last."""
+        by_name: dict[str, list[ToolIdentity]] = defaultdict(list)
         found = self.filter(session=session, is_remembered=True, decision=Decision.APPROVED)
-        return set(found.values_list("name", flat=True))
+        for name, identity in found.order_by("decided_at").values_list("name", "tool_identity"):
+            by_name[name].append(ToolIdentity(*identity))
+        return by_name
 
 
 class Approval(models.Model):
@@ -82,6 +84,8 @@ class Approval(models.Model):
 
     arguments: as the model asked for them.  edited_arguments: as the user edited them; null: not edited.
     parameters: the tool's JSON Schema when the model made the call, which edited arguments have to match.
+    tool_identity: the ToolIdentity of the tool that the decision is about, as a list; empty: of a built-in tool.
+    changed: what is different from the tool of this name that the user has allowed (ToolChange); empty: nothing.
     message, form: those of a question (chat/transcript/forms.py). The form is text, since JSON columns forget the order
     of properties.  answer: the values of the form by name; null: no answer.
     url: the address that the user has to go to.
@@ -107,6 +111,8 @@ class Approval(models.Model):
     name = models.CharField(max_length=64)
     arguments = models.JSONField(default=dict)
     parameters = models.JSONField(default=dict)
+    tool_identity = models.JSONField(default=list, db_default=[])
+    changed = models.CharField(max_length=10, blank=True, default="", db_default="")
     message = models.TextField(blank=True, default="", db_default="")
     form = models.TextField(blank=True, default="", db_default="")
     url = models.CharField(max_length=MAX_ADDRESS_CHARACTERS, blank=True, default="", db_default="")
@@ -160,7 +166,7 @@ class Approval(models.Model):
         cls,
         call: ToolCall,
         session: Session,
-        parameters: dict[str, Any],
+        tool: AskedTool,
         question: AnyQuestion | None = None,
     ) -> Self:
         """Build the unsaved approval of a call that waits. question: what the call asks; None: whether it may run."""
@@ -171,7 +177,9 @@ class Approval(models.Model):
             owner_id=session.owner_id,
             name=call.name,
             arguments=call.arguments,
-            parameters=parameters,
+            parameters=tool.parameters,
+            tool_identity=list(filter(None, tool.identity)),
+            changed=tool.changed,
             expires_at=expires_at,
             **_question_columns(question),
         )
@@ -202,6 +210,10 @@ class Approval(models.Model):
             case Kind.SIGN_IN:
                 return SignInQuestion(_text(self.server_id), self.message, _text(self.credential))
         return None
+
+    @property
+    def identity(self) -> ToolIdentity:
+        return ToolIdentity(*self.tool_identity)
 
     @property
     def final_arguments(self) -> dict[str, Any]:

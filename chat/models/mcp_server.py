@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from chat.protocol.mcp_names import MAX_SERVER_NAME, is_chosen, server_of
 from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
+from chat.transcript.tool_identity import digest
 
 
 class Transport(models.TextChoices):
@@ -61,6 +62,8 @@ DEMO_NAME = "notes"
 CONFIGURATION = tuple(
     name for name in EDITED if name not in ("approval", "enabled_tools", "sends_structured")
 )
+# Where and as whom its tools are called. Of a document, the tools themselves say where.
+_ADDRESS = ("transport", "command", "url", "base_url", "env", "headers", "query", "sign_in")
 MAX_DOCUMENT_CHARACTERS = 2_000_000
 
 
@@ -253,6 +256,11 @@ class McpServer(models.Model):
     def edited(self) -> dict[str, Any]:
         """The fields that staff edit."""
         return {name: getattr(self, name) for name in EDITED}
+
+    @property
+    def address_digest(self) -> str:
+        """The digest of how the server is reached. What people have allowed holds for this address alone."""
+        return digest([getattr(self, name) for name in _ADDRESS])
 
     @property
     def approval_rule(self) -> ApprovalRule:

@@ -10,6 +10,7 @@ from chat.models.approval import Decision, Kind
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.protocol.member_types import ADDRESS, Moment, choice, doc
+from chat.protocol.tool_change import CHANGED
 from chat.transcript.questions import present_question
 
 # The decisions of a user; time or a stop makes the others.
@@ -64,6 +65,7 @@ class OpenApprovalAnswer(Answer, kw_only=True):
     question: QuestionAnswer | UnsetType = UNSET
     sign_in: OpenSignInAnswer | UnsetType = UNSET
     address: AddressQuestionAnswer | UnsetType = UNSET
+    changed: Annotated[str | UnsetType, CHANGED] = UNSET
 
 
 class DecisionAnswer(Answer):
@@ -73,7 +75,7 @@ class DecisionAnswer(Answer):
 
 def present_open_approval(approval: Approval, sign_in_url: str) -> JSONObject:
     """Present an open approval, which has `tool_call` joined. sign_in_url: the page of the user's sign-ins."""
-    question = present_question(approval.question)
+    question = present_asked(approval)
     if "sign_in" in question:
         question["sign_in"] |= {"url": sign_in_url}
     return OpenApprovalAnswer.from_row(
@@ -83,6 +85,11 @@ def present_open_approval(approval: Approval, sign_in_url: str) -> JSONObject:
         session=approval.session_id,
         **question,
     ).json()
+
+
+def present_asked(approval: Approval) -> JSONObject:
+    """Return what the call asks besides whether it may run, and what changed, as members of the call."""
+    return present_question(approval.question) | ({"changed": approval.changed} if approval.changed else {})
 
 
 def present_decision(approval: Approval) -> JSONObject:

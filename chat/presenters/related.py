@@ -11,14 +11,19 @@ from chat.models import Approval, ChatMessage, CitedDocument, MessageFile, Role,
 from chat.models.file_tokens import tokens_of_file
 from chat.models.tool_call import ToolCallStatus
 from chat.presenters.answer import Answer
-from chat.presenters.approvals import AddressQuestionAnswer, QuestionAnswer, SignInQuestionAnswer
+from chat.presenters.approvals import (
+    AddressQuestionAnswer,
+    QuestionAnswer,
+    SignInQuestionAnswer,
+    present_asked,
+)
 from chat.presenters.files import has_thumbnail
 from chat.presenters.json_values import JSONObject
 from chat.protocol.member_types import choice, doc
+from chat.protocol.tool_change import CHANGED
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Image
 from chat.transcript.packets import image_record
-from chat.transcript.questions import present_question
 from knowledge.models import FileKind
 
 ByMessage = dict[UUID | None, list[Any]]
@@ -71,6 +76,7 @@ class ToolCallAnswer(Answer, kw_only=True):
     address: Annotated[
         AddressQuestionAnswer | UnsetType, doc("Where the user has to go, while the call waits for that.")
     ] = UNSET
+    changed: Annotated[str | UnsetType, CHANGED] = UNSET
     children: Annotated[list["ToolCallAnswer"], doc("Those made inside it.")]
 
 
@@ -146,9 +152,9 @@ def _tool_images(calls: Sequence[UUID]) -> ByMessage:
 
 
 def _questions(waiting: Sequence[UUID]) -> dict[UUID, JSONObject]:
-    """Return the member `question`, `sign_in` or `address` of the calls that wait for more than an approval."""
-    rows = Approval.objects.questions().undecided().filter(tool_call__in=waiting) if waiting else ()
-    return {row.tool_call_id: present_question(row.question) for row in rows}
+    """Return the members `question`, `sign_in`, `address` and `changed` that the calls have, as they wait."""
+    rows = Approval.objects.undecided().filter(tool_call__in=waiting) if waiting else ()
+    return {row.tool_call_id: present_asked(row) for row in rows}
 
 
 def _present_tool_call(call: ToolCall, **members: Any) -> ToolCallAnswer:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Struct, json
 
 from chat.protocol.member_types import Id, choice, doc
+from chat.protocol.tool_change import CHANGED
 
 # A packet larger than this is stored in Postgres and referenced.
 MAX_PACKET_BYTES: Final = 64 * 1024
@@ -159,7 +160,7 @@ class ReportDelta(PacketBody, frozen=True, tag="report_delta"):
 
 
 class ApprovalRequired(PacketBody, frozen=True, tag="approval_required", omit_defaults=True):
-    """The call waits for its user: for an approval, if it has none of the last three members."""
+    """The call waits for its user: for an approval, if it has no question, sign_in or address."""
 
     tool_call_id: str
     tool_call: str
@@ -178,6 +179,7 @@ class ApprovalRequired(PacketBody, frozen=True, tag="approval_required", omit_de
         dict[str, Any] | None,
         doc("Where the user has to go (message, url), which they answer by approving when they are done."),
     ] = None
+    changed: Annotated[str | None, CHANGED] = None
 
 
 class Error(PacketBody, frozen=True, tag="error"):

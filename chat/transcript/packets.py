@@ -125,12 +125,12 @@ class Blocks:
             yield self._place(p.ToolArguments(tool_call_id, dict(arguments)), tab)
 
     def approval_required(
-        self, tab: int, call: WaitingCall, question: AnyQuestion | None = None
+        self, tab: int, call: WaitingCall, question: AnyQuestion | None = None, changed: str = ""
     ) -> Iterator[Placed]:
-        """Ask the user about a call. Arguments too long for a packet are only in the list of open approvals."""
+        """Ask the user about a call. changed: a ToolChange, or empty. Arguments too long for a packet are only in the list of open approvals."""
         arguments = dict(call.arguments)
         shown = arguments if len(p.encode(arguments)) <= MAX_SHOWN_CHARACTERS else {}
-        asked = present_question(question)
+        asked = present_question(question) | ({"changed": changed} if changed else {})
         yield self._place(p.ApprovalRequired(self._running[tab], call.id, call.name, shown, **asked), tab)
 
     def tool_progress(self, tab: int, done: float, total: float | None, text: str) -> Iterator[Placed]:

@@ -13,6 +13,7 @@ from chat.transcript.entries import Document, Image, SentBack
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.packets import Blocks, Placed
 from chat.transcript.questions import Answered, AnyQuestion
+from chat.transcript.tool_identity import ToolIdentity
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class ShownDecision:
     """The user's decision about a call that waited for it. decision: of chat.models.approval; empty: none yet.
 
     question: of the call.  answer: the values of its form by name.
+    changed: what the user was told that is different from the tool they had allowed; empty: nothing.
     """
 
     decision: str
@@ -27,6 +29,7 @@ class ShownDecision:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     question: AnyQuestion | None = None
     answer: Mapping[str, Any] = field(default_factory=dict)
+    changed: str = ""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class ShownCall:
     duration_ms: None if unknown. rounds, report_reasoning, report: the calls and texts inside an agent tool.
     decision: set while the call waits, for approval or an answer.  answers: to its questions, until it ends.
     images: the images that can be shown; with their contents only where the call is resumed.
+    asked_about: the tool that the user was asked about last, until the call ends; None: they were not asked.
     """
 
     id: str
@@ -52,6 +56,7 @@ class ShownCall:
     decision: ShownDecision | None = None
     answers: tuple[Answered, ...] = ()
     images: tuple[Image, ...] = ()
+    asked_about: ToolIdentity | None = None
 
 
 @dataclass(frozen=True)

@@ -57,4 +57,6 @@ class ApprovalRule(StrEnum):
         )
 
 
+# Each asks at least as often as the one before it.
+STRICTER: Final = (ApprovalRule.NEVER, ApprovalRule.ASK_UNLESS_READ_ONLY, ApprovalRule.ASK)
 DEFAULT_RULE: Final = ApprovalRule.ASK_UNLESS_READ_ONLY

@@ -61,7 +61,7 @@ class DatabaseRoundStore:
         held = replace(self._checkpoint.take(), reasoning="") if not new_round.inside else None
         session = self._run.turn.session
         approvals = [
-            Approval.for_call(row, session, dict(call.tool.parameters), call.question)
+            Approval.for_call(row, session, call.asked_tool, call.question)
             for row, call in zip(rows, new_round.calls, strict=True)
             if call.needs_approval and call.tool
         ]
@@ -79,9 +79,8 @@ class DatabaseRoundStore:
             log_safe_summary(f"{result.logged_as}_persist_done", tool_call=row)
 
     async def wait(self, row: str, call: PlannedCall) -> None:
-        parameters = dict(call.tool.parameters) if call.tool else {}
         row_asked = ToolCall(id=UUID(row), run=self._run, name=call.name, arguments=dict(call.arguments))
-        approval = Approval.for_call(row_asked, self._run.turn.session, parameters, call.question)
+        approval = Approval.for_call(row_asked, self._run.turn.session, call.asked_tool, call.question)
         await self._write(wait_for_answer, self._run, approval)
 
     async def keep_images(self, row: str, name: str, contents: Sequence[bytes]) -> Sequence[Image]:
@@ -137,11 +136,13 @@ def start_approved(run: Run, approved: Mapping[str, PlannedCall]) -> bool:
 
 
 def wait_for_answer(run: Run, approval: Approval) -> bool:
-    """Store that a call which ran waits. Returns False if another process owns the run. Idempotent."""
+    """Store that a call waits, with the arguments that its user is shown. Returns False if another process owns the run. Idempotent."""
     with transaction.atomic():
         if not owns_run(run):
             return False
-        ToolCall.objects.filter(pk=approval.tool_call_id).update(status=ToolCallStatus.WAITING)
+        ToolCall.objects.filter(pk=approval.tool_call_id).update(
+            status=ToolCallStatus.WAITING, arguments=approval.arguments
+        )
         Approval.objects.bulk_create([approval], ignore_conflicts=True)
     return True
 

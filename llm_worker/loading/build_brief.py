@@ -1,6 +1,6 @@
 """Builds the brief of a run from database rows; the loop itself sees no rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 from uuid import UUID
@@ -18,12 +18,14 @@ from chat.transcript.entries import BlockKind, Document
 from chat.transcript.finish import Finish
 from chat.transcript.run_spending import RunSpending
 from chat.transcript.token_usage import TokenUsage
+from chat.transcript.tool_annotations import ApprovalRule
 from llm_worker.loading.answer_setup import describe_setup
 from llm_worker.loading.branch import Branch, MessageRow, load_branch
 from llm_worker.loading.file_reading import offer_reading
 from llm_worker.loading.project import NOT_SHOWN, ProjectContext, build_project_context
 from llm_worker.loading.turn_context import TurnContext
 from llm_worker.loop.brief import Brief, EarlierProgress
+from llm_worker.loop.call_approval import needed_approvals
 from llm_worker.loop.resume import is_finished
 from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
 from llm_worker.tools import TOOLS
@@ -215,14 +217,15 @@ def _earlier(run: Run) -> EarlierProgress:
     )
 
 
-def _find_tools_needing_approval(session: UUID, tools: Sequence[Tool]) -> frozenset[str]:
-    """Find tools that need approval, and that the user has not approved for the whole session. Returns their names."""
+def _find_tools_needing_approval(session: UUID, tools: Sequence[Tool]) -> Mapping[str, str]:
+    """Find tools that need approval, and that the user has not approved for the whole session (needed_approvals)."""
     if not tools:
-        return frozenset()
-    rules = ToolPolicy.objects.rules(tool.name for tool in tools)
-    names = {
-        tool.name
-        for tool in tools
-        if rules.get(tool.name, tool.approval_rule).needs_approval(tool.annotations)
-    }
-    return frozenset(names - Approval.objects.remembered(session) if names else ())
+        return {}
+    policies = ToolPolicy.objects.by_name(tool.name for tool in tools)
+
+    def rule_of(tool: Tool) -> ApprovalRule:
+        policy = policies.get(tool.name)
+        return policy.rule_for(tool.server, tool.approval_rule) if policy else tool.approval_rule
+
+    asking = [tool for tool in tools if rule_of(tool).needs_approval(tool.annotations)]
+    return needed_approvals(asking, Approval.objects.remembered(session)) if asking else {}

@@ -29,7 +29,13 @@ def load_mcp_tools(choices: Collection[str], user_id: int) -> Sequence[Tool]:
         if configuration := _configuration_of(server, credentials.get(server.pk)):
             may_sign_in = can_sign_in(user_id, server)
             tools += [
-                McpTool(tool, server.approval_rule, configuration, may_sign_in=may_sign_in)
+                McpTool(
+                    tool,
+                    server.approval_rule,
+                    configuration,
+                    address=server.address_digest,
+                    may_sign_in=may_sign_in,
+                )
                 for tool in server.chosen_tools(chosen)
             ]
     return tools

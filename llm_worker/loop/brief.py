@@ -1,6 +1,6 @@
 """Brief: the input of one loop, of a run or of an agent tool inside it. Values only; loading builds it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chat.transcript.answer_setup import AnswerSetup
@@ -46,8 +46,8 @@ class Brief:
     documents: documents of files and the project, which may be cited from the start.  highest_number: the highest
     number of a document on the branch.  inside: the row of the agent call that the loop belongs to; may be empty.
     setup: the record of how the answer is set up.  left_out_tools: names of chosen tools that the model's server does
-    not take.  tools_needing_approval: the names of tools whose calls need the
-    user's approval.
+    not take.  tools_needing_approval: the names of tools whose calls need the user's approval, each with what changed
+    since the user has allowed it (ToolChange, or empty).
     """
 
     model: Model
@@ -59,7 +59,7 @@ class Brief:
     token_factor: float = 1.0
     tools: Sequence[Tool] = ()
     left_out_tools: Sequence[str] = ()
-    tools_needing_approval: frozenset[str] = frozenset()
+    tools_needing_approval: Mapping[str, str] = field(default_factory=dict)
     forced_tool: str = ""
     reminder: str = ""
     options: RunOptions = field(default_factory=dict)

@@ -7,13 +7,14 @@ waits. Any worker goes on after the decision (chat/turns/approvals.py). Calls in
 that need approval are not offered there.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from chat.transcript.forms import Question, describe_answer
 from chat.transcript.questions import AddressQuestion, AnyQuestion, SignInQuestion
 from chat.transcript.rebuild import ShownDecision
-from llm_worker.loop.calls import CallResult, PlannedCall, refuse
+from chat.transcript.tool_identity import ToolIdentity
+from llm_worker.loop.calls import CallResult, PlannedCall, refuse, schema_error
 from llm_worker.tools.tool import Tool, ToolFailed
 
 
@@ -21,12 +22,26 @@ class ApprovalNeeded(Exception):
     """All calls of the round have ended, except those that wait for decisions."""
 
 
-def mark_for_approval(calls: Sequence[PlannedCall], names: Collection[str]) -> list[PlannedCall]:
-    """Mark calls that can run, but ask their user something or need approval. names: the tools that need approval."""
-    return [_marked(call, names) for call in calls]
+def needed_approvals(
+    tools: Sequence[Tool], allowed: Mapping[str, Sequence[ToolIdentity]]
+) -> Mapping[str, str]:
+    """Return which of these tools the user has not allowed, by name, with what changed since they did.
+    tools: those that need approval.  allowed: what the user has allowed by name, the latest last.
+    """
+    asking = {}
+    for tool in tools:
+        before = allowed.get(tool.name, ())
+        if tool.identity not in before:
+            asking[tool.name] = before[-1].change_to(tool.identity) if before else ""
+    return asking
 
 
-def _marked(call: PlannedCall, names: Collection[str]) -> PlannedCall:
+def mark_for_approval(calls: Sequence[PlannedCall], asking: Mapping[str, str]) -> list[PlannedCall]:
+    """Mark calls that can run, but ask their user something or need approval. asking: from needed_approvals."""
+    return [_marked(call, asking) for call in calls]
+
+
+def _marked(call: PlannedCall, asking: Mapping[str, str]) -> PlannedCall:
     if call.result or call.tool is None:
         return call
     try:
@@ -34,7 +49,8 @@ def _marked(call: PlannedCall, names: Collection[str]) -> PlannedCall:
     except ToolFailed as error:
         return refuse(call, f"{call.name} was not run: {error}")
     if question is None:
-        return replace(call, needs_approval=True) if call.name in names else call
+        changed = asking.get(call.name)
+        return call if changed is None else replace(call, needs_approval=True, changed=changed)
     return replace(call, needs_approval=True, question=question)
 
 
@@ -42,11 +58,25 @@ def without_tools(tools: Sequence[Tool], names: Collection[str]) -> list[Tool]:
     return [tool for tool in tools if tool.name not in names]
 
 
-def after_decision(call: PlannedCall, decision: ShownDecision) -> PlannedCall:
-    """Plan a call that waited, according to the decision of its user."""
+def after_decision(
+    call: PlannedCall, decision: ShownDecision, asked_about: ToolIdentity | None
+) -> PlannedCall:
+    """Plan a call that waited, according to the decision of its user, who is asked again about another tool."""
+    planned = _decided(call, decision)
+    if planned.tool is None or not planned.is_approved or planned.tool.identity == asked_about:
+        return planned
+    if error := schema_error(planned.tool, planned.arguments):
+        return refuse(planned, f"{call.name} was not run: {error}")
+    changed = asked_about.change_to(planned.tool.identity) if asked_about else ""
+    return replace(
+        planned, is_approved=False, needs_approval=True, is_asked_again=True, changed=changed, answers=()
+    )
+
+
+def _decided(call: PlannedCall, decision: ShownDecision) -> PlannedCall:
     match decision.decision:
         case "":
-            return replace(call, needs_approval=True, question=decision.question)
+            return replace(call, needs_approval=True, question=decision.question, changed=decision.changed)
         case "approved":
             return replace(call, arguments=decision.arguments, is_approved=True)
         case "signed_in":

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from chat.transcript.entries import Document, Image
 from chat.transcript.questions import Answered, AnyQuestion
 from chat.transcript.tool_arguments import as_wanted, first_violation
+from chat.transcript.tool_identity import AskedTool
 from llm_worker.loop.allowance import Allowance
 from llm_worker.request.parameter_schema import own_arguments
 from llm_worker.stream.call_assembler import RequestedCall
@@ -58,6 +59,8 @@ class PlannedCall:
     tool: None if no tool has this name.  result: set if the call was refused, or ended in an earlier attempt.
     needs_approval: the call waits for a decision.  is_approved: the call waited, and has not run since.
     question: the question whose answer the call waits for.  answers: the answers to questions it asked while it ran.
+    changed: a ToolChange since the user has allowed the tool; empty: none.  is_asked_again: the user has decided, but
+    about another tool of this name.
     """
 
     id: str
@@ -69,6 +72,14 @@ class PlannedCall:
     is_approved: bool = False
     question: AnyQuestion | None = None
     answers: tuple[Answered, ...] = ()
+    changed: str = ""
+    is_asked_again: bool = False
+
+    @property
+    def asked_tool(self) -> AskedTool:
+        if self.tool is None:
+            return AskedTool({})
+        return AskedTool(dict(self.tool.parameters), self.tool.identity, self.changed)
 
 
 def plan_calls(requested: Sequence[RequestedCall], tools: Sequence[Tool]) -> list[PlannedCall]:
@@ -145,9 +156,9 @@ def _planned(asked: RequestedCall, by_name: Mapping[str, Tool]) -> PlannedCall:
     if asked.arguments is None:
         return refuse(call, f"{name} was not run: its arguments were not a JSON object.")
     arguments = own_arguments(asked.arguments, tool.parameters)
-    if error := _schema_error(tool, arguments):
+    if error := schema_error(tool, arguments):
         arguments = as_wanted(arguments, tool.parameters)
-        error = _schema_error(tool, arguments)
+        error = schema_error(tool, arguments)
     call = replace(call, arguments=arguments)
     return refuse(call, f"{name} was not run: {error}") if error else call
 
@@ -156,7 +167,7 @@ def refuse(call: PlannedCall, sentence: str) -> PlannedCall:
     return replace(call, result=call.result or CallResult("failed", sentence), needs_approval=False)
 
 
-def _schema_error(tool: Tool, arguments: Mapping[str, Any]) -> str:
+def schema_error(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """Return the first violation of the tool's schema, as the end of a sentence; empty if there is none."""
     error = first_violation(arguments, tool.parameters)
     if error is None:

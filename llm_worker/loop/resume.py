@@ -59,8 +59,12 @@ def to_round(each: ShownRound) -> Round:
 def _unfinished(call: ShownCall, tool: Tool | None) -> PlannedCall:
     planned = _planned(call, tool)
     if call.decision:
-        return after_decision(planned, call.decision)
-    return plan_after_loss(planned) if call.status in _OPEN else plan_after_end(planned, call.status)
+        return after_decision(planned, call.decision, call.asked_about)
+    if call.status not in _OPEN:
+        return plan_after_end(planned, call.status)
+    # What the user has allowed may have run. What the name stands for now, they have not allowed.
+    is_another = bool(tool and call.asked_about not in (None, tool.identity))
+    return plan_after_end(planned, "unknown") if is_another else plan_after_loss(planned)
 
 
 def _planned(call: ShownCall, tool: Tool | None) -> PlannedCall:

@@ -138,9 +138,12 @@ class RoundRunner:
         self.emitter.state.has_called = True
         if self.resumed:
             self.rows = [call.id for call in self.resumed.calls]
-            approved = {row: call for row, call in zip(self.rows, calls, strict=True) if call.is_approved}
-            if approved:
+            by_row = dict(zip(self.rows, calls, strict=True))
+            if approved := {row: call for row, call in by_row.items() if call.is_approved}:
                 await self.deps.store.start(approved)
+            for row, call in by_row.items():
+                if call.is_asked_again:
+                    await self.deps.store.wait(row, call)
         else:
             number, before, sent_back = self._start
             new = NewRound(number, calls, before, self.brief.inside, sent_back)
@@ -152,7 +155,8 @@ class RoundRunner:
             self.emitter.show(show_call(self.emitter.blocks, tab, self._shown(tab, call)))
             if call.needs_approval:
                 shown = self._shown(tab, call)
-                self.emitter.show(self.emitter.blocks.approval_required(tab, shown, call.question))
+                asked = self.emitter.blocks.approval_required(tab, shown, call.question, call.changed)
+                self.emitter.show(asked)
 
     @contextmanager
     def context(self, tab: int) -> Iterator[ToolContext]:

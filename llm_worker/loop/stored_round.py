@@ -50,5 +50,5 @@ class RoundStore(Protocol):
         ...
 
     async def wait(self, row: str, call: PlannedCall) -> None:
-        """Store that a call which ran waits for the answer to its question."""
+        """Store that a call waits for the answer to its question, or once more for approval, with these arguments."""
         ...

@@ -5,6 +5,7 @@ from typing import Any
 
 from chat.transcript.questions import SignInQuestion
 from chat.transcript.tool_annotations import Annotations, ApprovalRule
+from chat.transcript.tool_identity import ToolIdentity, digest
 from llm_worker.mcp.configuration import (
     MAX_QUESTIONS,
     Answer,
@@ -28,15 +29,17 @@ class McpTool(Tool):
         approval_rule: ApprovalRule,
         configuration: Configuration,
         *,
+        address: str = "",
         may_sign_in: bool = False,
     ) -> None:
         """Wrap a tool. listed: one of the tools in the server's row (chat/models/mcp_server.py).
 
-        approval_rule: the rule of the server.  may_sign_in: whether the run's user can sign in to the server.
+        approval_rule: the rule of the server.  address: the digest of how it is reached.  may_sign_in: whether the run's user can sign in to the server.
         """
         self._listed = listed
         self._approval_rule = approval_rule
         self._configuration = configuration
+        self._address = address
         self._may_sign_in = may_sign_in
 
     @property
@@ -68,6 +71,14 @@ class McpTool(Tool):
     @property
     def approval_rule(self) -> ApprovalRule:
         return self._approval_rule
+
+    @property
+    def server(self) -> tuple[str, str]:
+        return self._configuration.server, self._address
+
+    @property
+    def identity(self) -> ToolIdentity:
+        return ToolIdentity(*self.server, digest(self._listed))
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         try:

@@ -9,6 +9,7 @@ from chat.transcript.entries import Document
 from chat.transcript.forms import Question
 from chat.transcript.questions import Answered, AnyQuestion
 from chat.transcript.tool_annotations import DEFAULT_RULE, READ_ONLY, Annotations, ApprovalRule
+from chat.transcript.tool_identity import ToolIdentity
 from llm_worker.mcp.configuration import Answer, Caller, Configuration
 from llm_worker.side_requests.artifact import Artifact, no_hits
 from llm_worker.side_requests.withheld import LoopTexts
@@ -246,6 +247,16 @@ class Tool(Protocol):
     def approval_rule(self) -> ApprovalRule:
         """The rule for when calls need approval, unless an admin has made a rule for the name of the tool."""
         return DEFAULT_RULE
+
+    @property
+    def server(self) -> tuple[str, str]:
+        """The id of the server of the tool, and the digest of how it is reached; empty: it is built in."""
+        return "", ""
+
+    @property
+    def identity(self) -> ToolIdentity:
+        """Which tool it is. A user's approval holds for this one, not for others of the same name."""
+        return ToolIdentity()
 
     @property
     def time_limit_s(self) -> float | None:

@@ -23,6 +23,7 @@ from django.contrib.auth.models import Group
 from django.utils import timezone
 from chat.models import Approval, ToolCall, ToolPolicy
 from chat.models import ChatMessage, Compression, Feedback, Invitation, McpServer, Provider, Run, SavedPrompt, Share, SideRequest, Suggestion, SystemPrompt
+from chat.transcript.tool_identity import AskedTool
 from knowledge.models import KnowledgeBase, MembershipChange
 from web.admin.read_only import admin_url
 run = Run.objects.select_related("turn__session__owner", "turn__user_message", "message").filter(status="completed").first()
@@ -36,7 +37,7 @@ McpServer.objects.create(name="quay", transport="http", url="https://mcp.example
 Suggestion.objects.create(text="Why two tides a day?")
 Provider.objects.create(name="Quay", base_url="https://api.example.com/v1")
 ToolPolicy.objects.create(name="act", approval="ask")
-Approval.for_call(ToolCall.objects.order_by("created_at").last(), session, {}).save()
+Approval.for_call(ToolCall.objects.order_by("created_at").last(), session, AskedTool({})).save()
 SavedPrompt.objects.create(owner=session.owner, name="Tides", text="Name the Moon.")
 Feedback.objects.create(message=run.message, is_positive=True, text="Clear.")
 KnowledgeBase.objects.start(session.owner, name="Harbour", summary="Depths.")

@@ -128,6 +128,16 @@ def test_calls_that_wait_side_by_side_are_allowed_with_one_click(helped: Reader,
     assert [place in response for place, response in zip(places[1:], others, strict=True)] == [True, True]
 
 
+def test_the_card_says_what_has_changed_since_the_tool_was_allowed(helped: Reader, stack: Stack) -> None:
+    ask(helped, stack)
+    with psycopg.connect(stack.environment["DATABASE_URL"], autocommit=True) as connection:
+        connection.execute("UPDATE chat_approval SET changed = 'definition' WHERE decision = ''")
+    helped.page.reload()
+    expect(card(helped)).to_contain_text("definition has changed since you allowed it.")
+    assert violations_in_both_themes(helped.page) == []
+    helped.stop.click()
+
+
 def test_an_answer_that_waits_can_be_stopped(helped: Reader, stack: Stack) -> None:
     ask(helped, stack)
     helped.stop.click()

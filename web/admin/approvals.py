@@ -11,8 +11,13 @@ from web.admin.search import SearchAdmin
 
 @admin.register(ToolPolicy)
 class ToolPolicyAdmin(admin.ModelAdmin[ToolPolicy]):
-    list_display = ("name", "approval")
+    list_display = ("name", "approval", "holds")
     list_filter = ("approval",)
+
+    @admin.display(description=_("Holds"))
+    def holds(self, policy: ToolPolicy) -> str:
+        """Say where a rule only makes stricter: a server that got the name later is none that staff meant."""
+        return str(_("as it is") if policy.is_current else _("only where it is stricter: save it again"))
 
 
 @admin.register(Approval)

@@ -45,7 +45,7 @@ NAMES: Final = (
     _("invitation"), _("invitations"), _("email"), _("max uses"), _("uses"), _("created by"), _("expires at"),
     _("provider"), _("providers"), _("encrypted api key"), _("upstream name"), _("is enabled"), _("latest check"),
     _("approval"), _("approvals"), _("tool policy"), _("tool policies"), _("requested at"), _("decision"), _("decided at"), _("decided by"), _("note"), _("server"), _("credential"),
-    _("edited arguments"), _("is remembered"), _("parameters"), _("form"), _("answer"),
+    _("edited arguments"), _("is remembered"), _("tool identity"), _("changed"), _("bound to"), _("parameters"), _("form"), _("answer"),
     _("MCP server"), _("MCP servers"), _("transport"), _("command"), _("document"), _("base url"), _("env"), _("headers"), _("query"), _("enabled tools"), _("problem"), _("listed at"), _("revision"), _("sign in"),
     _("oauth issuer"), _("oauth client id"), _("oauth client secret"), _("assumes pkce"), _("sends structured"),
     _("context usage"), _("knowledge access"), _("knowledge base"), _("knowledge bases"), _("routing hint"), _("routing keywords"), _("topics"),

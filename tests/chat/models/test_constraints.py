@@ -48,6 +48,7 @@ from chat.models import (
     Turn,
 )
 from chat.models.token_scope import TokenScope
+from chat.transcript.tool_identity import AskedTool
 from knowledge.models import File
 from tests import factories
 
@@ -118,7 +119,7 @@ def mcp_catalog() -> McpCatalog:
 
 
 def approval(world: World, **fields: Any) -> Approval:
-    row = Approval.for_call(tool_call(world), world.session, {})
+    row = Approval.for_call(tool_call(world), world.session, AskedTool({}))
     for name, value in fields.items():
         setattr(row, name, value)
     row.save()

@@ -17,7 +17,7 @@ CITY = {"name": "city", "question": "Which city?", "type": "choice", "options": 
 
 def planned(*questions: Any, **arguments: Any) -> PlannedCall:
     given = {"message": "For the trip.", "questions": list(questions), **arguments}
-    [call] = mark_for_approval(plan_calls([RequestedCall("1", "ask_user", given, "")], [AskUser()]), ())
+    [call] = mark_for_approval(plan_calls([RequestedCall("1", "ask_user", given, "")], [AskUser()]), {})
     return call
 
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { groupsOf, textAfter } from "../../../web/static/chat/state/tool_rounds.js";
+import { groupsOf, roundsOf, textAfter, withToolPacket } from "../../../web/static/chat/state/tool_rounds.js";
 import { outcomeText } from "../../../web/static/chat/tools/tool_texts.js";
 import { emptyState, fold } from "../../../web/static/chat/state/session_state.js";
 import { MESSAGE, RUN, SESSION, questions, subscribed, turnStarted } from "./recorded.mjs";
@@ -148,4 +148,14 @@ test("rounds without a word between them are one timeline", () => {
   const round = (textBefore) => ({ turn_index: -1, textBefore, reasoning: "", reasoningMs: null, calls: [] });
   const groups = groupsOf(["", " \n", "Then this. ", ""].map(round));
   assert.deepEqual(groups.map(({ textBefore, rounds }) => [textBefore, rounds.length]), [["", 2], ["Then this. ", 2]]);
+});
+
+test("a call that is asked about again says what has changed, from its packet and from the message", () => {
+  const begun = { turn_index: -1, textBefore: "", reasoning: "", reasoningMs: null, calls: [] };
+  const packet = { placement: place(0), obj: { type: "approval_required", tool_call_id: "a", tool_call: "row", name: "quay__write", arguments: { text: "b" }, changed: "address" } };
+  const started = { placement: place(0), obj: { type: "tool_start", tool_call_id: "a", name: "quay__write" } };
+  const [round] = [started, packet].reduce((rounds, each) => withToolPacket(rounds, each, { text: "", reasoning: "", reasoningMs: null }), [begun]).slice(-1);
+  assert.equal(round.calls[0].changed, "address");
+  const [read] = roundsOf([{ id: "row", tool_call_id: "a", name: "quay__write", arguments: {}, response: "", status: "waiting", turn_number: 0, tab_index: 0, changed: "server" }]);
+  assert.equal(read.calls[0].changed, "server");
 });

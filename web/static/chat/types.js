@@ -110,6 +110,7 @@
  * @property {Question|null} question  what it asks its user, while it waits; null: nothing
  * @property {Address|null} address  where its user has to go, while it waits; null: nowhere
  * @property {SignIn|null} signIn  what its user has to sign in to, while it waits; null: nothing
+ * @property {string|null} changed  what is different from the tool that the user has allowed, while it waits; null: nothing
  * @property {string} report  what an agent tool writes
  * @property {ToolCall[]} inside
  *

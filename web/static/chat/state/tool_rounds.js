@@ -9,8 +9,8 @@
 
 const CALL_PACKETS = new Set(["tool_start", "tool_arguments_delta", "tool_arguments", "tool_progress", "approval_required", "tool_output", "section_end"]);
 
-/** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs"|"row"|"progress"|"question"|"address"|"signIn">} */
-const NOTHING_YET = { row: "", given: {}, writing: "", output: "", report: "", ref: null, durationMs: null, progress: null, question: null, address: null, signIn: null };
+/** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs"|"row"|"progress"|"question"|"address"|"signIn"|"changed">} */
+const NOTHING_YET = { row: "", given: {}, writing: "", output: "", report: "", ref: null, durationMs: null, progress: null, question: null, address: null, signIn: null, changed: null };
 
 /** @typedef {{text: string, reasoning: string, reasoningMs: number|null}} AnswerText  of the answer so far; text: all of it */
 
@@ -94,7 +94,7 @@ export function roundsOf(calls = []) {
 }
 
 /** @param {any} call @returns {ToolCall} */
-function readCall({ id: row, tool_call_id, name, arguments: given, response, documents = [], images = [], status, duration_ms = null, tab_index, question = null, address = null, sign_in: signIn = null, children = [] }) {
+function readCall({ id: row, tool_call_id, name, arguments: given, response, documents = [], images = [], status, duration_ms = null, tab_index, question = null, address = null, sign_in: signIn = null, changed = null, children = [] }) {
   return {
     ...newCall(tool_call_id, tab_index, name),
     row,
@@ -102,6 +102,7 @@ function readCall({ id: row, tool_call_id, name, arguments: given, response, doc
     question,
     address,
     signIn,
+    changed,
     output: documents.length > 0 ? noteIn(response) : response,
     documents,
     images,
@@ -158,7 +159,7 @@ function packetChanges(call, obj) {
       return { given: obj.ref ? parseObject(call.writing) : obj.arguments };
     case "approval_required":
       // Without arguments where they are too long; the packets before have them.
-      return { status: "waiting", row: obj.tool_call, question: obj.question ?? null, address: obj.address ?? null, signIn: obj.sign_in ?? null, given: Object.keys(obj.arguments).length ? obj.arguments : call.given };
+      return { status: "waiting", row: obj.tool_call, question: obj.question ?? null, address: obj.address ?? null, signIn: obj.sign_in ?? null, changed: obj.changed ?? null, given: Object.keys(obj.arguments).length ? obj.arguments : call.given };
     case "tool_progress":
       return { progress: { done: obj.done, total: obj.total ?? null, text: obj.text ?? "" } };
     case "tool_output":

@@ -29,7 +29,7 @@ export class ApprovalCard extends DecisionCard {
     const title = t("%(name)s wants to run", { name: nameOf(call.name) });
     // Several calls of one tool are told apart by what they are called with.
     this.element = h("section", { class: "approval", "aria-label": [title, about(call)].filter(Boolean).join(": ") },
-      h("p", { class: "title" }, icon(wordsOf(call.name).icon), title), this.given, this.field, this.note, this.problem, this.buttons, this.said);
+      h("p", { class: "title" }, icon(wordsOf(call.name).icon), title), h("p", { class: "changed", hidden: !call.changed }, changeText(call.changed)), this.given, this.field, this.note, this.problem, this.buttons, this.said);
   }
 
   #edit() {
@@ -90,6 +90,13 @@ export class AllCalls {
   async #each(decideAbout) {
     for (const card of this.cards.filter(({ isOpen }) => isOpen)) await decideAbout(card);
   }
+}
+
+/** @param {string|null} changed */
+function changeText(changed) {
+  if (changed === "server") return t("You allowed a tool of another server with this name.");
+  if (changed === "address") return t("The server is at another address, or set up in another way, since you allowed this.");
+  return changed ? t("The tool’s definition has changed since you allowed it.") : "";
 }
 
 /** @param {string} text @returns {Record<string, any>|null} */

@@ -59,5 +59,5 @@ function cardOf(call) {
   return call.question ? new QuestionCard({ ...call, question: call.question }) : new ApprovalCard(call);
 }
 
-/** A call may wait for its approval, and then for the answer to what it asks. @param {ToolCall} call */
-const keyOf = ({ row, question, address, signIn }) => `${row} ${JSON.stringify(question ?? address ?? signIn)}`;
+/** A call may wait for its approval, for the answer to what it asks, and for another approval if its tool has changed. @param {ToolCall} call */
+const keyOf = ({ row, question, address, signIn, changed }) => `${row} ${JSON.stringify(question ?? address ?? signIn ?? changed)}`;
