@@ -1,7 +1,8 @@
 """The text of an answer as one text to read, with a paragraph break at each round of tools. Pure.
 
-A message's `text` is the streamed text, in which the texts before and after a round follow each other directly. Code
-that shows or passes on the text without the rounds in between uses `readable_text`;
+A message's `text` is the streamed text, in which the text after a round begins with `paragraph_break`. Code that shows or
+passes on the text without the rounds in between uses `readable_text`, since answers of earlier versions and of other
+systems lack the break, and a code block may be open;
 `web/static/chat/state/passages.js` does the same for the page, and both pass tests/chat/transcript/passages.json.
 """
 
@@ -20,6 +21,17 @@ def readable_text(text: str, rounds: Iterable[tuple[int, str]]) -> str:
     rounds: turn_number and text_before of its top-level calls, oldest first; parallel calls have equal pairs.
     """
     return join_passages(_passages(text, dict(rounds).values()))
+
+
+def paragraph_break(before: str, text: str) -> str:
+    """Return the line ends that are missing between a text and the paragraph that follows it."""
+    blank = before[len(before.rstrip()) :] + text[: len(text) - len(text.lstrip())]
+    return "\n" * (2 - blank.count("\n"))
+
+
+def without_break(text: str) -> str:
+    """Return the text of a passage as its model wrote it, without the line ends before it."""
+    return text.lstrip("\n")
 
 
 def join_passages(passages: Iterable[str]) -> str:

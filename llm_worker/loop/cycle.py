@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from chat.transcript.entries import Round
+from chat.transcript.passages import without_break
 from chat.transcript.tokens import count_tokens
 from llm_worker.loop.allowance import LoopShare, TokenNeed
 from llm_worker.loop.brief import Brief, EarlierProgress
@@ -97,7 +98,7 @@ def continued_request(request: Request, earlier: EarlierProgress) -> Request:
     limit = request.model.max_output_tokens
     if limit and not earlier.is_continued:
         limit = max(1, limit - count_tokens(earlier.text))
-    begun = [*request.messages, Message("A", earlier.text)]
+    begun = [*request.messages, Message("A", without_break(earlier.text))]
     if earlier.is_continued and not request.model.takes_prefill:
         begun.append(Message("R", prompt("go_on")))
     return replace(request, model=replace(request.model, max_output_tokens=limit), messages=begun)

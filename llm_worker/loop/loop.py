@@ -11,6 +11,7 @@ from typing import Final
 from chat.infrastructure import log_context
 from chat.transcript.entries import Round
 from chat.transcript.finish import FILTERED, LENGTH, TOKENS_USED_UP, Finish
+from chat.transcript.passages import without_break
 from llm_worker.loop.allowance import LoopShare, UsedUp
 from llm_worker.loop.brief import Brief
 from llm_worker.loop.call_approval import mark_for_approval
@@ -79,7 +80,7 @@ async def _answer(brief: Brief, deps: LoopDeps, emitter: Emitter, share: LoopSha
         calls = admit(planned, deps.allowance)
         rounds.append(await runner.run(calls, RoundStart(len(rounds), step.utterance, step.sent_back)))
     _check(step, has_text=_has_text(brief, rounds))
-    return LoopAnswer(step.utterance.text, step.finish)
+    return LoopAnswer(without_break(step.utterance.text), step.finish)
 
 
 async def _without_withheld(

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any
 
 from chat.transcript.entries import Block, BlockKind, Call, Entry, Image, Round
-from chat.transcript.passages import join_passages
+from chat.transcript.passages import join_passages, without_break
 from chat.transcript.picture_tokens import picture_tokens
 from llm_worker.request.images import image_lines, tool_image_lines
 from llm_worker.request.model_message import (
@@ -116,7 +116,7 @@ class MessageRenderer:
         return [self.with_images(self.render_text("TI", lines), tuple(shown))]
 
     def render_calls(self, each: Round, per_character: float = 0) -> Message:
-        text = each.text_before
+        text = without_break(each.text_before)
         tokens = self.tokens_of(text, _part(text, per_character)) if text else 0
         tokens += sum(self._call_tokens(call) for call in each.calls) + TOKENS_PER_MESSAGE
         asked = tuple(Call(call.id, call.name, call.arguments) for call in each.calls)
@@ -177,7 +177,7 @@ def _split_narration(entry: Entry) -> tuple[Sequence[Round], str]:
     """Return the rounds and the text after them, so that no text that a reader saw is repeated or lost."""
     narration = "".join(each.text_before for each in entry.rounds)
     if entry.text.startswith(narration):
-        return entry.rounds, entry.text[len(narration) :]
+        return entry.rounds, without_break(entry.text[len(narration) :])
     return [replace(each, text_before="") for each in entry.rounds], entry.text
 
 

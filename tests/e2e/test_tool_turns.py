@@ -206,7 +206,7 @@ async def test_a_call_is_shown_while_the_model_writes_it_to_whoever_joins(
         await late.ended(run)
         packets = chat.packets(turn)
         assert late.of_type("packet") == packets[answer["cursor"]["seq"] :]
-    assert view.text == "I ask. The sun, I hear."
+    assert view.text == "I ask. \n\nThe sun, I hear."
     [given] = of_kind(packets, "tool_arguments")
     pieces = [packet["obj"]["text"] for packet in of_kind(packets, "tool_arguments_delta")]
     assert json.loads("".join(pieces)) == given["obj"]["arguments"] == {"question": "Who pulls?"}

@@ -41,7 +41,7 @@ async def approve(scenario: Scenario, call: str) -> None:
 
 async def answer_of(scenario: Scenario, question: WatchedTurn) -> dict[str, Any]:
     view = await question.ended()
-    assert (view.text, view.stop_reason) == ("I act. Done.", "finished")
+    assert (view.text, view.stop_reason) == ("I act. \n\nDone.", "finished")
     await scenario.check()
     _, answer = await scenario.client.branch(question.session)
     return answer

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 ACT = {"call": {"name": "act", "arguments": {"what": "now"}}}
 TOOLS = ["current_time", "research_agent", "web_search"]
 PHASES = ("a search", "an agent's question", "an agent's search", "an agent's report", "the answer")
-COMPLETE = "Let me see. One more. The moon [[1]](https://moon.example/), the sea [[2]](https://sea.example/)."
+COMPLETE = "Let me see. \n\nOne more. \n\nThe moon [[1]](https://moon.example/), the sea [[2]](https://sea.example/)."
 ACT_UNASKED = "INSERT INTO chat_toolpolicy (name, approval) VALUES ('act', 'never'), ('note', 'never') ON CONFLICT DO NOTHING RETURNING id"
 ADD_ACT = """UPDATE chat_agent SET tools = '["act", "current_time", "draw", "note", "research_agent", "web_search"]' WHERE id = %s RETURNING id"""
 

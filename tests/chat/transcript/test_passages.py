@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.transcript.passages import close_code_block, readable_text
+from chat.transcript.passages import close_code_block, paragraph_break, readable_text
 
 pytestmark = pytest.mark.pure
 
@@ -42,3 +42,19 @@ def test_no_word_is_lost_and_closing_twice_changes_nothing(passages: list[str]) 
     joined = readable_text("".join(passages), enumerate(before))
     assert [one for one in joined if one in "ab."] == [one for one in "".join(passages) if one in "ab."]
     assert close_code_block(close_code_block(joined)) == close_code_block(joined)
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "missing"),
+    [
+        ("Let me look.", "It is dry.", "\n\n"),
+        ("Let me look. ", "It is dry.", "\n\n"),
+        ("Let me look.\n", "It is dry.", "\n"),
+        ("Let me look.\n", " \nIt is dry.", ""),
+        ("Let me look.", "\n\n\nIt is dry.", ""),
+    ],
+)
+def test_a_paragraph_gets_the_line_ends_that_are_missing_before_it(
+    before: str, text: str, missing: str
+) -> None:
+    assert paragraph_break(before, text) == missing

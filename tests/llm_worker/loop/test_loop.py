@@ -101,7 +101,7 @@ async def test_an_answer_after_a_round_of_tools_does_not_read_the_saved_state():
     assert (stored.number, stored.before[:2]) == (0, ("A.", "Hm."))
     assert script.requests[1].messages[-2].text == "A."
     state.is_readable = True
-    assert (state.text, state.latest, state.cycles) == ("A.B.", Utterance("B."), 2)
+    assert (state.text, state.latest, state.cycles) == ("A.\n\nB.", Utterance("\n\nB."), 2)
 
 
 async def test_a_resumed_round_does_not_read_the_saved_state():

@@ -17,7 +17,7 @@ from tests.tool_fixtures import MOON, SEA, search_call, streamed_call
 from tests.upstream_steps import last_user_text, tool_responses
 
 NOW = {"call": {"name": "current_time", "arguments": {}}}
-COMPLETE = "Let me see. One more. The moon [[1]](https://moon.example/), the sea [[2]](https://sea.example/)."
+COMPLETE = "Let me see. \n\nOne more. \n\nThe moon [[1]](https://moon.example/), the sea [[2]](https://sea.example/)."
 # About as many as the undisturbed run has.
 MOMENTS = range(1, 43, 5)
 

@@ -106,7 +106,7 @@ def test_a_call_that_changes_something_waits_and_runs_once_in_another_worker_whe
     assert (call.status, call.response) == ("completed", "did this")
     assert tool_responses(upstream.requests[-1]) == ["did this"]
     run.message.refresh_from_db()
-    assert run.message.text == "I act. Done."
+    assert run.message.text == "I act. \n\nDone."
     if model == "plain":
         assert live(run) == rebuilt(run)
     assert (run.cycles, run.prompt_tokens) == (2, 300)
@@ -293,7 +293,7 @@ def test_what_the_model_says_after_a_call_that_waits_is_kept(ask, deliver, upstr
     assert (run.status, run.message.text) == (Status.WAITING, "I act. And so.")
     answer(run, YES)
     run = goes_on(run)
-    assert run.message.text == "I act. And so. Done."
+    assert run.message.text == "I act. And so.\n\n Done."
     if model == "plain":
         assert live(run) == rebuilt(run)
 

@@ -197,7 +197,7 @@ def test_tools_are_used_once_and_their_rounds_stay(cut, deliver, upstream, agent
     go_on(run)
     deliver(run).result(60)
     run = fresh(run)
-    assert run.message.text == "Wait. It is done."
+    assert run.message.text == "Wait. \n\nIt is done."
     assert [call.text_before for call in ToolCall.objects.filter(run=run)] == ["Wait. "]
     assert len(scripted_tool.ran) == 1
     assert upstream.requests[-1].messages[-2]["content"] == "It is d"

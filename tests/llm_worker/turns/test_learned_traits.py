@@ -125,6 +125,22 @@ def test_of_its_first_answer_what_stands_before_the_tag_is_reasoning_too(ask, de
     assert stop.seq == snapshot.seq + 1 == run.last_seq
 
 
+def test_after_a_call_the_text_behind_it_is_a_paragraph_and_the_model_reads_its_own_words(
+    ask, deliver, upstream, agent_session
+):
+    session = agent_session(tools=["current_time"])
+    upstream.reply({"text": "Let me see."}, {"call": TIME}, times=1)
+    upstream.reply(*LONE[:2], {"text": "Noon."}, {"call": TIME}, times=1)
+    upstream.reply({"text": "Done."})
+    [run] = ask("Why?", session=session)
+    deliver(run).result(60)
+    ended(run, Status.COMPLETED, text="Let me see.\n\nNoon.\n\nDone.")
+    [again] = ask("And now?", session=session)
+    deliver(again).result(60)
+    said = [one["content"] for one in upstream.requests[-1].messages if one["role"] == "assistant"]
+    assert said == ["Let me see.", "Noon.", "Done."]
+
+
 def test_before_a_call_it_is_stored_with_the_round(ask, deliver, upstream, agent_session):
     session = agent_session(tools=["current_time"])
     upstream.reply(*LONE[:2], {"text": "Let me see. "}, {"call": TIME}, times=1)
@@ -132,7 +148,7 @@ def test_before_a_call_it_is_stored_with_the_round(ask, deliver, upstream, agent
     upstream.reply(*LONE[:2], {"text": "Noon."})
     [run] = ask("Why?", session=session)
     deliver(run).result(60)
-    ended(run, Status.COMPLETED, text="Let me see. Noon.")
+    ended(run, Status.COMPLETED, text="Let me see. \n\nNoon.")
     assert str(entries(run)).count("</think>") == 1
     call = ToolCall.objects.get()
     assert (call.text_before, call.reasoning) == ("Let me see. ", "So the user asks.\n")

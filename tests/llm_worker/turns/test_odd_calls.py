@@ -47,7 +47,7 @@ def test_a_malformed_call_gets_a_response_and_the_turn_continues(ask, deliver, u
     upstream.reply({"text": "Well."})
     [run] = ask("Go", session=session)
     deliver(run).result(60)
-    ended(run, Status.COMPLETED, text="Hm. Well.")
+    ended(run, Status.COMPLETED, text="Hm. \n\nWell.")
     assert ToolCall.objects.filter(run=run).count() == 2
     called = [one["id"] for m in upstream.requests[1].messages for one in m.get("tool_calls", ())]
     answered = [m["tool_call_id"] for m in upstream.requests[1].messages if m["role"] == "tool"]
@@ -85,7 +85,7 @@ def test_a_round_is_kept_if_the_model_fails_after_it(ask, deliver, upstream, ses
     upstream.reply({"text": "Well."})
     [run] = ask("Go", session=session)
     deliver(run).result(60)
-    ended(run, Status.FAILED, text="Hm. Half", code="upstream_interrupted")
+    ended(run, Status.FAILED, text="Hm. \n\nHalf", code="upstream_interrupted")
     assert live(run) == rebuilt(run)
     [again] = ask("Again", session=session)
     deliver(again).result(60)
@@ -111,7 +111,7 @@ def test_a_call_written_as_text_runs_and_is_not_shown(ask, deliver, upstream, se
     upstream.reply({"text": f"I wrote {written}."})
     [run] = ask("Go", session=session)
     deliver(run).result(60)
-    ended(run, Status.COMPLETED, text=f"Hm. I wrote {written}.")
+    ended(run, Status.COMPLETED, text=f"Hm. \n\nI wrote {written}.")
     assert scripted_tool.ran == [{"what": "this"}]
     assert [m["role"][0] for m in upstream.requests[1].messages] == ["s", "u", "a", "t"]
     assert live(run) == rebuilt(run)

@@ -63,7 +63,7 @@ def test_a_tool_that_is_called_in_the_continuation_knows_the_whole_text_before_i
     go_on(run)
     deliver(run).result(60)
     run = fresh(run)
-    assert run.message.text == "The Moon pulls. Twice."
+    assert run.message.text == "The Moon pulls. \n\nTwice."
     assert [call.text_before for call in ToolCall.objects.filter(run=run)] == ["The Moon pulls. "]
     sent = upstream.requests[-1].messages
     assert [one["content"] for one in sent if one["role"] == "assistant"] == ["The Moon pulls. "]

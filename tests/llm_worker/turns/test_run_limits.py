@@ -135,7 +135,7 @@ def test_an_answer_ends_where_the_tokens_end_and_is_kept(
     upstream.reply({"text": "It is"}, {"finish": "length"}, tokens_of(1_500, 1_000))
     [run] = ask("Why?", "long", session=researching)
     deliver(run).result(60)
-    ended(run, "completed", text="Let me look. It is")
+    ended(run, "completed", text="Let me look. \n\nIt is")
     first, second = (request.body["max_tokens"] for request in upstream.requests)
     assert first == 4_000
     assert second < 2_500

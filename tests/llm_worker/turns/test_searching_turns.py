@@ -35,7 +35,7 @@ def test_documents_are_numbered_once_in_a_turn_and_cited_as_links(ask, deliver, 
     ended(
         run,
         Status.COMPLETED,
-        text="First [[1]](https://moon.example/). Moon [[1]](https://moon.example/), "
+        text="First [[1]](https://moon.example/). \n\nMoon [[1]](https://moon.example/), "
         "sea [[3]](https://sea.example/), sun [2, 9], venus [7].",
     )
     first, second = tool_responses(upstream.requests[2])
@@ -199,7 +199,7 @@ def test_an_agent_searches_inside_its_call_and_its_documents_can_be_cited_outsid
     agent_at_work(upstream)
     [run] = ask("Why?", session=session)
     deliver(run).result(60)
-    ended(run, Status.COMPLETED, text="One moment. It is the sun [[1]](https://sun.example/).")
+    ended(run, Status.COMPLETED, text="One moment. \n\nIt is the sun [[1]](https://sun.example/).")
     assert searching.queries == ["sea"]
     outer, inner = (
         ToolCall.objects.get(run=run, message=run.message),

@@ -78,7 +78,7 @@ def test_a_hand_over_during_the_first_text(upstream, handed_over, searching, mod
         upstream.reply(search_call("moon"), times=1)
     upstream.reply({"text": "The moon [1]."})
     run = handed_over(model, lambda run: wait_for(upstream, run, "Let me look. "))
-    assert run.message.text == "Let me look. The moon [[1]](https://moon.example/)."
+    assert run.message.text == "Let me look. \n\nThe moon [[1]](https://moon.example/)."
     assert ToolCall.objects.get(run=run).text_before == "Let me look. "
     assert searching.queries == ["moon"]
     assert cited(run) == [1]
@@ -96,10 +96,10 @@ def test_a_hand_over_during_the_second_inference_does_not_repeat_finished_calls(
     else:
         upstream.reply({"text": "and [1]."})
     run = handed_over(
-        model, lambda run: wait_for(upstream, run, "Let me look. By [[2]](https://sun.example/)")
+        model, lambda run: wait_for(upstream, run, "Let me look. \n\nBy [[2]](https://sun.example/)")
     )
     assert run.message.text == (
-        "Let me look. By [[2]](https://sun.example/) and [[1]](https://moon.example/)."
+        "Let me look. \n\nBy [[2]](https://sun.example/) and [[1]](https://moon.example/)."
     )
     assert searching.queries == ["moon"]
     assert cited(run) == [1, 2]
@@ -117,8 +117,8 @@ def test_a_citation_of_a_hostile_address_is_kept(upstream, handed_over, searchin
     upstream.reply({"text": "Let me look. "}, search_call("wet"), times=1)
     upstream.reply({"text": "By [1] "}, {"hang": True}, times=1)
     upstream.reply({"text": "By [1] and so."} if model == "plain" else {"text": "and so."})
-    run = handed_over(model, lambda run: wait_for(upstream, run, f"Let me look. By {link}"))
-    assert run.message.text == f"Let me look. By {link} and so."
+    run = handed_over(model, lambda run: wait_for(upstream, run, f"Let me look. \n\nBy {link}"))
+    assert run.message.text == f"Let me look. \n\nBy {link} and so."
     assert [(one.number, one.url) for one in run.message.citations.all()] == [(1, address)]
     assert [obj.url for packets in rebuilt(run).values() for obj in packets if hasattr(obj, "url")] == [
         address
@@ -135,7 +135,7 @@ def test_documents_found_after_a_hand_over_get_new_numbers(upstream, handed_over
     run = handed_over(model, lambda _run: upstream.wait_for_requests(2))
     assert document_numbers(tool_responses(upstream.requests[3])[1]) == [(3, "Sea")]
     assert run.message.text == (
-        "Let me look. Sea [[3]](https://sea.example/), moon [[1]](https://moon.example/)."
+        "Let me look. \n\nSea [[3]](https://sea.example/), moon [[1]](https://moon.example/)."
     )
     assert searching.queries == ["moon", "sea"]
     assert_screen_is_kept(run, model)
@@ -153,7 +153,7 @@ def test_a_hand_over_while_a_tool_hangs(upstream, handed_over, scripted_tool, se
         upstream.wait_for(lambda: scripted_tool.ran and found.exists())
 
     run = handed_over(model, both_run, before_the_next=scripted_tool.released.set)
-    assert run.message.text == "I act. Done [[1]](https://moon.example/)."
+    assert run.message.text == "I act. \n\nDone [[1]](https://moon.example/)."
     assert searching.queries == ["moon"]
     call = ToolCall.objects.get(run=run, name="act")
     if may_repeat:
@@ -189,7 +189,7 @@ def test_a_hand_over_while_a_search_of_an_agent_hangs(upstream, handed_over, sea
         lambda _run: searching.wait_for(lambda: "stuck" in searching.queries),
         before_the_next=search_again,
     )
-    assert run.message.text == "I ask. It is [[3]](https://sea.example/)."
+    assert run.message.text == "I ask. \n\nIt is [[3]](https://sea.example/)."
     assert searching.queries == ["moon", "stuck", "stuck"]
     assert ToolCall.objects.filter(run=run, message=None).count() == 2
     agent = ToolCall.objects.get(run=run, name="research_agent")
@@ -205,7 +205,7 @@ def test_a_hand_over_while_an_agent_writes_its_report(upstream, handed_over, sea
     upstream.reply({"text": "The moon [1]."}, contains="Who pulls")
     upstream.reply({"text": "It is [1]."})
     run = handed_over(model, lambda _run: upstream.wait_for_requests(3))
-    assert run.message.text == "I ask. It is [[1]](https://moon.example/)."
+    assert run.message.text == "I ask. \n\nIt is [[1]](https://moon.example/)."
     assert searching.queries == ["moon"]
     assert ToolCall.objects.get(run=run, name="research_agent").report == "The moon [1]."
     assert_screen_is_kept(run, model)
@@ -233,7 +233,7 @@ def test_a_run_handed_over_three_times_has_one_answer(
     run.refresh_from_db()
     run.message.refresh_from_db()
     assert (run.status, run.attempt) == (Status.COMPLETED, 4)
-    assert run.message.text == "One. Two. Three [[1]](https://moon.example/)."
+    assert run.message.text == "One. \n\nTwo. \n\nThree [[1]](https://moon.example/)."
     assert (searching.queries, len(scripted_tool.ran)) == (["moon"], 1)
     assert live(run) == rebuilt(run)
 

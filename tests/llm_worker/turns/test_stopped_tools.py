@@ -236,7 +236,7 @@ def test_reasoning_is_stored_with_its_round_and_sent_back_under_the_name_it_came
     upstream.reply(thought, {"text": "Late."})
     [run] = ask("Go", session=session)
     deliver(run).result(60)
-    seen = ended(run, Status.COMPLETED, text="So: Late.")
+    seen = ended(run, Status.COMPLETED, text="So: \n\nLate.")
     assert seen.reasoning == "Hm."
     call = ToolCall.objects.get(run=run)
     assert (call.reasoning, call.text_before) == ("Hm.", "So: ")
@@ -335,7 +335,7 @@ def test_each_model_of_a_turn_has_its_own_calls(ask, deliver, upstream, session)
     runs = ask("Go", "alpha", "beta", session=session)
     for future in [deliver(run) for run in runs]:
         future.result(60)
-    ended(runs[0], Status.COMPLETED, text="One. Done.")
+    ended(runs[0], Status.COMPLETED, text="One. \n\nDone.")
     ended(runs[1], Status.COMPLETED, text="Done.")
     for run in runs:
         assert live(run) == rebuilt(run)

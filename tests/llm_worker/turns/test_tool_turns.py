@@ -29,7 +29,7 @@ def test_a_tool_runs_and_the_model_continues_with_its_response(ask, deliver, ups
     upstream.reply({"text": "It is late."})
     [run] = ask("What time is it?", session=clock)
     assert deliver(run).result(60)
-    ended(run, Status.COMPLETED, text="Let me look. It is late.")
+    ended(run, Status.COMPLETED, text="Let me look. \n\nIt is late.")
     assert asked(upstream) == ["u", "u a t"]
     call = ToolCall.objects.get(run=run)
     assert (call.name, call.status, call.turn_number, call.tab_index) == ("current_time", "completed", 0, 0)
@@ -175,6 +175,6 @@ def test_a_call_written_as_text_runs_once_a_turn_and_is_not_shown(ask, deliver, 
     [run] = ask("When?", session=clock)
     deliver(run).result(60)
     seen = ended(run, Status.COMPLETED)
-    assert seen.text == "Let me see. " + written
+    assert seen.text == "Let me see. \n\n" + written
     assert ToolCall.objects.get(run=run).arguments == {"timezone": "Asia/Tokyo"}
     assert live(run) == rebuilt(run)

@@ -64,7 +64,7 @@ def test_a_call_is_shown_while_the_model_writes_it_and_stored_only_when_complete
     assert seq < start_of_call(run)
     upstream.release("the rest")
     future.result(60)
-    ended(run, Status.COMPLETED, text="I act. Done.")
+    ended(run, Status.COMPLETED, text="I act. \n\nDone.")
     assert scripted_tool.ran == [{"what": "go far away"}]
     assert written(run) == '{"what": "go far away"}'
     assert objs(run, ToolArguments) == [ToolArguments("call_1", {"what": "go far away"})]
@@ -86,7 +86,7 @@ def test_without_the_log_a_reader_joins_before_the_call(ask, deliver, upstream, 
     assert 0 < seq < start
     upstream.release("the rest")
     future.result(60)
-    ended(run, Status.COMPLETED, text="I act. Done.")
+    ended(run, Status.COMPLETED, text="I act. \n\nDone.")
     assert live(run) == rebuilt(run)
 
 
@@ -138,7 +138,7 @@ def test_a_worker_that_drains_during_a_call_stores_nothing_of_it(
     another_worker_does([run])
     run.refresh_from_db()
     run.message.refresh_from_db()
-    assert (run.status, run.message.text) == (Status.COMPLETED, "I act. Done.")
+    assert (run.status, run.message.text) == (Status.COMPLETED, "I act. \n\nDone.")
     assert scripted_tool.ran == [{"what": "stay"}]
     assert [call.tool_call_id for call in ToolCall.objects.filter(run=run)] == ["call_2"]
     first = entries(run)[0]
@@ -190,7 +190,7 @@ def test_text_written_during_a_call_is_placed_after_its_round(ask, deliver, upst
     wait_until_written(upstream, run)
     upstream.release("the rest")
     future.result(60)
-    ended(run, Status.COMPLETED, text="I act. And so. On. Done.")
+    ended(run, Status.COMPLETED, text="I act. \n\nAnd so. On. Done.")
     assert ToolCall.objects.get(run=run).text_before == "I act. "
     assert run.message.reasoning == "Late."
 
@@ -204,7 +204,7 @@ def test_text_written_after_an_interrupted_call_is_stored_after_it(ask, deliver,
     upstream.release("the rest")
     future.result(60)
     ended(run, Status.FAILED, code="upstream_interrupted")
-    assert run.message.text == "I act. And so."
+    assert run.message.text == "I act. \n\nAnd so."
     assert live(run) == rebuilt(run)
 
 
