@@ -290,7 +290,7 @@ def test_hostile_text_is_read_in_a_time_that_grows_with_its_length(part):
             sys.setprofile(None)
         return counted[0]
 
-    assert lines(24_000) < 2.6 * lines(12_000)
+    assert lines(8_000) < 2.6 * lines(4_000)
 
 
 alphabet = st.sampled_from(
