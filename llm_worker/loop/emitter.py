@@ -16,9 +16,9 @@ from chat.transcript.citations import Citations
 from chat.transcript.entries import Document
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.packets import Blocks, Placed
-from chat.transcript.passages import paragraph_break
 from llm_worker.loop.state import RunState, Utterance
 from llm_worker.stream.call_assembler import CallFragment, RequestedCall
+from llm_worker.stream.paragraphs import Paragraphs
 from llm_worker.stream.pipeline import AnswerPipeline, Output
 from llm_worker.stream.text_calls import TextCalls
 from llm_worker.stream.think_tags import Reasoning, split_untagged
@@ -117,12 +117,7 @@ class Emitter:
         self._passage = state.open_passage()
         self._step_begins_at = 0, 0  # the number of pieces of the passage that were shown before
         self._has_spoken = False
-        # The latest text that is not blank, and what was shown since.
-        self._latest = ""
-        # The same when the passage was opened, from which its first text is parted: readers join the texts around a
-        # round. Empty in an agent tool, whose report is its last passage alone.
-        self._before = ""
-        self._is_blank = True  # the passage has no text yet
+        self._paragraphs = Paragraphs(are_parted=not blocks.inside)
         # Whether tools have found documents in this loop, or in a loop inside it.
         self.has_found = False
         # Whether the answer is JSON, in which `[1]` cites nothing.
@@ -161,7 +156,7 @@ class Emitter:
         self._text_room.take(text)
         self._reasoning_room.take(reasoning)
         self._passage.texts += [text] if text else []
-        self._note_shown(text)
+        self._paragraphs.note(text)
         self._passage.reasonings += [reasoning] if reasoning else []
 
     def begin_step(self, text_calls: TextCalls | None = None) -> None:
@@ -219,9 +214,7 @@ class Emitter:
         if passage.reasonings or not (split := split_untagged("".join(passage.texts))):
             return
         reasoning, text = split
-        self._is_blank = True
-        passage.reasonings, passage.texts = [reasoning], [self._as_paragraph(text)]
-        self._note_shown(text)
+        passage.reasonings, passage.texts = [reasoning], [self._paragraphs.begin_again(text)]
         self._step_begins_at = 0, 0
         self.state.outermost.has_untagged_thinking = self.is_untagged = True
 
@@ -240,7 +233,7 @@ class Emitter:
     def open_round(self) -> None:
         """Open a passage: text since the previous round belongs to the round that starts, whatever its results."""
         self._passage = self.state.open_passage()
-        self._before, self._is_blank = "" if self.blocks.inside else self._latest, True
+        self._paragraphs.open_passage()
 
     def end(self) -> None:
         """Show everything but the error and `stop`, which follow when the end has been committed."""
@@ -277,23 +270,12 @@ class Emitter:
         return self._text_room.is_full or self._reasoning_room.is_full
 
     def _show_text(self, text: str) -> None:
-        if text := self._text_room.take(self._as_paragraph(text)):
-            self._note_shown(text)
+        if text := self._text_room.take(self._paragraphs.begin(text)):
+            self._paragraphs.note(text)
             if not self._has_spoken:
                 self._speak()
             self._passage.texts.append(text)
             self.show(self.blocks.message(text))
-
-    def _as_paragraph(self, text: str) -> str:
-        """Return the text, at the beginning of a passage with the line ends that part it from the passage before."""
-        is_first = self._is_blank and self._before and text.strip()
-        return paragraph_break(self._before, text) + text if is_first else text
-
-    def _note_shown(self, text: str) -> None:
-        if text.strip():
-            self._latest, self._is_blank = text, False
-        elif self._latest:
-            self._latest += text
 
     def _show_reasoning(self, text: str) -> None:
         if text := self._reasoning_room.take(text):
