@@ -98,7 +98,7 @@ async def test_everything_at_once_is_shown_and_stored(stack: Stack, chat_with: A
     chat = await chat_with()
     turn, view = await play_everything(stack, chat)
     assert view.text == (
-        "Let me see. The moon [[1]](https://moon.example/), the sun [[3]](https://sun.example/), nobody [9]."
+        "Let me see. \n\nThe moon [[1]](https://moon.example/), the sun [[3]](https://sun.example/), nobody [9]."
     )
     assert (view.reasoning, view.stop_reason) == ("I see.", "finished")
     assert sorted(stack.searching.queries) == ["moon", "sea", "sea"]
