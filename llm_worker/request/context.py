@@ -116,11 +116,15 @@ def build_context(
     free = budget.tokens - frame.tokens
     window = budget.history_window(frame.tokens)
     kept = expected = history.fit_with_newest_turn(window, int(free * (1 - LEAST_SHARE_OF_ROUNDS)))
-    shown = CurrentRounds.render(rounds, free - expected.tokens - REMINDER_TOKENS, renderer)
+    room = free - expected.tokens - REMINDER_TOKENS
+    shown = CurrentRounds.render(rounds, room, renderer)
     if kept.tokens + shown.tokens > free - frame.behind:
         kept = history.fit(free - frame.behind - shown.tokens)
-    if kept.tokens + shown.tokens > free - frame.behind:
-        shown = CurrentRounds.render(rounds, 0, renderer)
+    # The earlier rounds stay as they were sent, as many as possible.
+    for whole in reversed(range(len(rounds))):
+        if kept.tokens + shown.tokens <= free - frame.behind:
+            break
+        shown = CurrentRounds.render(rounds, room, renderer, whole=whole)
         kept = history.fit(free - frame.behind - shown.tokens)
     tokens = frame.tokens + kept.tokens + shown.tokens + frame.behind
     budget.check(tokens)

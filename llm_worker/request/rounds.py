@@ -23,11 +23,17 @@ class CurrentRounds:
     truncated: tuple[str, ...]
 
     @classmethod
-    def render(cls, rounds: Sequence[Round], room: int, renderer: MessageRenderer) -> Self:
-        """Render the rounds. Each depends only on earlier rounds, so that every later cycle renders it the same."""
+    def render(
+        cls, rounds: Sequence[Round], room: int, renderer: MessageRenderer, *, whole: int | None = None
+    ) -> Self:
+        """Render the rounds. Each depends only on earlier rounds, so that every later cycle renders it the same.
+
+        whole: how many of the rounds have room; None: all.
+        """
         messages: list[Message] = []
         truncated: list[str] = []
-        for each in drop_unanswered_calls(rounds)[0]:
+        for number, each in enumerate(drop_unanswered_calls(rounds)[0]):
+            room = 0 if number == whole else room
             asked = renderer.render_calls(each)
             sizes = [renderer.tokens_of(call.response, 0) for call in each.calls]
             images = renderer.render_tool_images(each, floor(room * IMAGES_SHARE))
