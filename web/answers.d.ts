@@ -458,6 +458,8 @@ interface McpServerAnswer {
   is_enabled?: boolean;
   /** Why it is down, or which of its tools are left out; empty: neither. */
   problem?: string;
+  /** The server's own names of tools that ask more than it says they must: it has listed weaker hints, or a new tool, since staff last saved the server or had it listed again, which confirms them. */
+  unconfirmed_tools?: string[];
   /** The server's own names. */
   all_tools?: string[];
   listed_at?: string | null;

@@ -21,6 +21,7 @@ from chat.models.mcp_request import McpRequest
 from chat.models.mcp_revocation import McpRevocation
 from chat.models.mcp_server import McpServer
 from chat.models.mcp_sign_in import McpCredential, McpSignIn
+from chat.models.mcp_tool_list import McpToolList
 from chat.models.message import ChatMessage
 from chat.models.message_file import MessageFile
 from chat.models.model_config import ModelConfig
@@ -68,6 +69,7 @@ __all__ = [
     "McpRevocation",
     "McpServer",
     "McpSignIn",
+    "McpToolList",
     "MessageFile",
     "ModelConfig",
     "Preferences",

@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from chat.protocol.mcp_names import MAX_SERVER_NAME, is_chosen, server_of
 from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
+from chat.transcript.tool_hints import Tools, limited
 from chat.transcript.tool_identity import digest
 
 
@@ -104,7 +105,9 @@ class McpServer(models.Model):
     the name of such a variable, too.
     enabled_tools: the server's own names of the tools that are offered; empty: all.
     tools: [{name, tool, description, parameters, read_only, destructive, idempotent, open_world}]: `name` is the name
-    for models, `tool` the server's own; with openapi also `operation`, by which the tool is called.
+    for models, `tool` the server's own; with openapi also `operation`, by which the tool is called; `claimed` has hints
+    that are not believed yet.  is_listed: whether there was such a list. Not those that a server lists to one user
+    (McpToolList).
     expires_at: when that list expires, as the server said.  revision: changes with each change of the configuration.
     """
 
@@ -206,6 +209,7 @@ class McpServer(models.Model):
     )
     problem = models.CharField(max_length=500, blank=True, default="", editable=False)
     tools = models.JSONField(default=list, editable=False)
+    is_listed = models.BooleanField(default=False, db_default=False, editable=False)
     listed_at = models.DateTimeField(null=True, editable=False)
     expires_at = models.DateTimeField(null=True, editable=False)
     requested_at = models.DateTimeField(null=True, editable=False)
@@ -244,6 +248,7 @@ class McpServer(models.Model):
                 "status": McpStatus.DOWN,
                 "problem": "",
                 "tools": [],
+                "is_listed": False,
                 "listed_at": None,
                 "expires_at": None,
                 "requested_at": None,
@@ -278,16 +283,17 @@ class McpServer(models.Model):
             name.lower() == "authorization" for name in self.headers
         )
 
-    @property
-    def offered_tools(self) -> list[dict[str, Any]]:
-        """The tools that may be chosen now: none of a server that is down or disabled.
-        If nobody has signed in to the server, a call waits until somebody has.
+    def offered_to(self, own: Tools | None = None) -> Tools:
+        """Return the tools that a user may choose now: none of a server that is down or disabled.
+        If the user has not signed in to the server, a call waits until they have.
+        own: what the server has listed to this user (McpToolList); None: nothing yet, and what it lists to all is offered.
         """
         waits = self.status == McpStatus.NEEDS_SIGN_IN and self.takes_sign_ins
         if not self.is_enabled or not (self.status == McpStatus.READY or waits):
             return []
-        return [tool for tool in self.tools if not self.enabled_tools or tool["tool"] in self.enabled_tools]
+        tools = self.tools if own is None else limited(own, self.tools)
+        return [tool for tool in tools if not self.enabled_tools or tool["tool"] in self.enabled_tools]
 
-    def chosen_tools(self, choices: frozenset[str]) -> list[dict[str, Any]]:
+    def chosen_tools(self, choices: frozenset[str], own: Tools | None) -> Tools:
         """Return the offered tools that are chosen. choices: names of tools, `server__*` among them."""
-        return [tool for tool in self.offered_tools if is_chosen(tool["name"], choices)]
+        return [tool for tool in self.offered_to(own) if is_chosen(tool["name"], choices)]

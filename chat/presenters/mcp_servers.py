@@ -1,11 +1,13 @@
 """MCP servers: what everybody sees, and what staff may edit."""
 
+from collections.abc import Collection
 from typing import Annotated, Final
 from uuid import UUID
 
 from msgspec import UNSET, UnsetType
 
-from chat.models.mcp_server import EDITED, McpServer, McpStatus, SignInOf, Transport
+from chat.models import McpServer, McpToolList
+from chat.models.mcp_server import EDITED, McpStatus, SignInOf, Transport
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.protocol.member_types import Moment, choice, doc
@@ -55,25 +57,35 @@ class McpServerAnswer(Answer, kw_only=True):
     problem: Annotated[
         str | UnsetType, doc("Why it is down, or which of its tools are left out; empty: neither.")
     ] = UNSET
+    unconfirmed_tools: Annotated[
+        list[str] | UnsetType,
+        doc(
+            "The server's own names of tools that ask more than it says they must: it has listed weaker hints, or a new tool, since staff last saved the server or had it listed again, which confirms them."
+        ),
+    ] = UNSET
     all_tools: Annotated[list[str] | UnsetType, doc("The server's own names.")] = UNSET
     listed_at: Moment | UnsetType | None = UNSET
 
 
-def present_mcp_server(server: McpServer, sign_in_state: str, *, for_staff: bool) -> JSONObject:
+def present_mcp_server(
+    server: McpServer, sign_in_state: str, own: McpToolList | None, unconfirmed: Collection[str] | None
+) -> JSONObject:
     """Present a server. sign_in_state: that of the user who asks (chat/runs/mcp/sign_ins.py).
+    own: what the server lists to this user.  unconfirmed: of tool_lists.py, for staff; None: they are not.
     Values of environment variables are in no row and in no answer.
     """
     tools = [
         McpToolAnswer(name=tool["name"], description=tool["description"], read_only=tool["read_only"])
-        for tool in server.offered_tools
+        for tool in server.offered_to(own.tools if own else None)
     ]
     for_them = {
         **{name: getattr(server, name) for name in EDITED if name != "document"},
         "problem": server.problem,
+        "unconfirmed_tools": sorted(unconfirmed or ()),
         "all_tools": [tool["tool"] for tool in server.tools],
         "listed_at": server.listed_at,
     }
-    members = {"name": server.name, **(for_them if for_staff else {})}
+    members = {"name": server.name, **({} if unconfirmed is None else for_them)}
     return McpServerAnswer(
         id=server.pk, status=server.status, sign_in_state=sign_in_state, tools=tools, **members
     ).json()

@@ -8,6 +8,7 @@ The caller checks who may access the session.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 from django.conf import settings
@@ -100,7 +101,9 @@ def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
         return repeated
     if request.parent is DefaultParent.TIP and snapshot.tip and snapshot.tip.role == Role.USER:
         raise ApiError("role_order", "The latest question has no answer. Have it answered first.")
-    forced_tool = selection.choose_forced_tool(request.forced_tool, session, is_configured)
+    forced_tool = selection.choose_forced_tool(
+        request.forced_tool, session, partial(is_configured, session.owner_id)
+    )
     choices = selection.standing_choices(session, snapshot.preferred)
     models = selection.choose_models(snapshot.models, request.models, choices)
     options = selection.choose_options([*selection.standing_options(session), request.options], models)

@@ -37,7 +37,7 @@ from llm_worker.loading.claim import claim_run
 from llm_worker.mcp.attachment_requests import answer_request
 from llm_worker.mcp.connections import Connections
 from llm_worker.mcp.credentials import Credentials
-from llm_worker.mcp.listing import list_again, list_server
+from llm_worker.mcp.listing import list_changed_server, list_server
 from llm_worker.mcp.revocations import revoke
 from llm_worker.mcp.sign_ins import advance_sign_in
 from llm_worker.records.request_log import RequestLog
@@ -203,7 +203,7 @@ class Runtime:
 
     def _list_again(self, server_id: str) -> None:
         """Request a new list of the tools of a server, which says that they changed."""
-        task = self._loop.create_task(self._database.call(list_again, server_id))
+        task = self._loop.create_task(self._database.call(list_changed_server, server_id))
         self._requests_of_lists.add(task)
         task.add_done_callback(self._requests_of_lists.discard)
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
-from chat.models import McpCredential, McpServer
+from chat.models import McpCredential, McpServer, McpToolList
 from chat.protocol.mcp_names import is_server_tool
-from chat.runs.mcp.servers import refresh_stale
+from chat.runs.mcp.servers import refresh_own, refresh_stale
 from chat.runs.mcp.sign_ins import can_sign_in
 from llm_worker.mcp.configuration import Configuration, ServerUnavailable
 from llm_worker.mcp.server_endpoint import configuration_of
@@ -20,14 +20,17 @@ def load_mcp_tools(choices: Collection[str], user_id: int) -> Sequence[Tool]:
     chosen = frozenset(filter(is_server_tool, choices))
     if not chosen:
         return ()
-    refresh_stale(chosen)
     servers = list(McpServer.objects.named_in(chosen).without_documents())
     held = McpCredential.objects.held_by(user_id).filter(server__in=servers) if servers else ()
     credentials = {credential.server_id: credential for credential in held}
+    own = McpToolList.objects.by_server(user_id, servers)
+    refresh_own(credentials, own)
+    refresh_stale(chosen)
     tools: list[Tool] = []
     for server in servers:
         if configuration := _configuration_of(server, credentials.get(server.pk)):
             may_sign_in = can_sign_in(user_id, server)
+            listed = own[server.pk].tools if server.pk in own else None
             tools += [
                 McpTool(
                     tool,
@@ -36,7 +39,7 @@ def load_mcp_tools(choices: Collection[str], user_id: int) -> Sequence[Tool]:
                     address=server.address_digest,
                     may_sign_in=may_sign_in,
                 )
-                for tool in server.chosen_tools(chosen)
+                for tool in server.chosen_tools(chosen, listed)
             ]
     return tools
 

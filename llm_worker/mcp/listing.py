@@ -4,11 +4,13 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from django.db.models import Q
 
 from chat.models import McpCatalog, McpCredential, McpServer
 from chat.models.mcp_server import McpStatus, Transport
-from chat.runs.mcp.servers import request_listing
+from chat.runs.mcp.tool_lists import Listed, list_again, record_tools, speaks_for_all
 from llm_worker.database import Database
 from llm_worker.mcp.configuration import ServerUnavailable
 from llm_worker.mcp.connections import Connections
@@ -37,6 +39,17 @@ LOCAL_TRIALS: Final = 6
 LOCAL_WAIT_S: Final = 10.0
 
 
+class _Read(NamedTuple):
+    """tools: for stored_tools.  ttl: how long they are valid.  left_out: by name, why tools are left out.
+    credential: of the listing.
+    """
+
+    tools: list[dict[str, Any]]
+    ttl: timedelta
+    left_out: dict[str, str]
+    credential: McpCredential | None = None
+
+
 async def list_server(
     server_id: str, database: Database, connections: Connections, credential_id: str = ""
 ) -> None:
@@ -45,7 +58,7 @@ async def list_server(
     if row is None:
         return
     try:
-        tools, ttl, left_out = await _list_patiently(row, database, connections, credential_id)
+        tools, ttl, left_out, credential = await _list_patiently(row, database, connections, credential_id)
     except ServerUnavailable as unavailable:
         status = McpStatus.NEEDS_SIGN_IN if unavailable.needs_sign_in else McpStatus.DOWN
         problem = clean(f"{unavailable} {unavailable.detail}".strip())[:MAX_PROBLEM]
@@ -54,6 +67,7 @@ async def list_server(
             {"problem": problem} if unavailable.is_local else {"status": status, "problem": problem}
         )
         logger.warning("the MCP server %s is not listed: %s", row.name, problem)
+        await database.call_with_retry(McpServer.objects.record_listing, row, **listing)
     else:
         stored, unstored = stored_tools(row.name, tools, row.enabled_tools)
         chosen = row.enabled_tools
@@ -61,15 +75,14 @@ async def list_server(
             name: reason for name, reason in (left_out | unstored).items() if not chosen or name in chosen
         }
         problem = _described(missing)
-        expires_at = datetime.now(UTC) + ttl
-        listing = {"status": McpStatus.READY, "problem": problem, "tools": stored, "expires_at": expires_at}
+        listed = Listed(stored, problem, datetime.now(UTC) + ttl, credential)
+        await database.call_with_retry(record_tools, row, listed)
         logger.info("the MCP server %s has %d tools", row.name, len(tools))
-    await database.call_with_retry(McpServer.objects.record_listing, row, **listing)
 
 
 async def _list_patiently(
     row: McpServer, database: Database, connections: Connections, credential_id: str
-) -> tuple[list[dict[str, Any]], timedelta, dict[str, str]]:
+) -> _Read:
     """Return what _list_tools does; wait while this process has no connection for the server. Raises ServerUnavailable."""
     for _ in range(LOCAL_TRIALS):
         try:
@@ -83,14 +96,12 @@ async def _list_patiently(
 
 async def _list_tools(
     row: McpServer, database: Database, connections: Connections, credential_id: str
-) -> tuple[list[dict[str, Any]], timedelta, dict[str, str]]:
-    """Return the tools for stored_tools, how long they are valid, and by name why tools are left out. Stores the catalog.
-    Raises ServerUnavailable.
-    """
+) -> _Read:
+    """List the tools. Stores the catalog. Raises ServerUnavailable."""
     if row.transport == Transport.OPENAPI:
         source = ApiSource(row.url, row.document, row.base_url, frozenset(row.enabled_tools))
         read = await list_operations(configuration_of(row), source)
-        return read.tools, DEFAULT_TTL, read.left_out
+        return _Read(read.tools, DEFAULT_TTL, read.left_out)
     credentials = await database.call_with_retry(_load_credentials, row, credential_id)
     found, credential = await _list(row, credentials, connections)
     ttl = min(max(found.ttl or DEFAULT_TTL, SHORTEST_TTL), LONGEST_TTL)
@@ -100,7 +111,7 @@ async def _list_tools(
         await database.call_with_retry(
             McpCatalog.objects.record, row, credential, **listed, expires_at=expires_at
         )
-    return list(map(describe, found.tools)), ttl, dict(found.left_out)
+    return _Read(list(map(describe, found.tools)), ttl, dict(found.left_out), credential)
 
 
 def _described(left_out: dict[str, str]) -> str:
@@ -113,37 +124,43 @@ def _described(left_out: dict[str, str]) -> str:
 
 
 async def _list(
-    row: McpServer, credentials: Sequence[McpCredential], connections: Connections
+    row: McpServer, credentials: Sequence[McpCredential | None], connections: Connections
 ) -> "tuple[Listing, McpCredential | None]":
-    """Try the credentials in turn, and then none. Return the list, and its credential. Raises ServerUnavailable."""
+    """Try the credentials in turn. Return the list, and its credential. Raises ServerUnavailable: that without any."""
+    refused: ServerUnavailable | None = None
     for credential in credentials:
         try:
             return await connections.list_tools(configuration_of(row, credential)), credential
         except ServerUnavailable as unavailable:
             if not unavailable.needs_sign_in:
                 raise
-    return await connections.list_tools(configuration_of(row)), None
+            refused = unavailable if refused is None or credential is None else refused
+    raise refused or ServerUnavailable("The server was not asked.")
 
 
-def list_again(server_id: str) -> None:
-    """Request a new list of the server's tools, in a database thread."""
+def list_changed_server(server_id: str) -> None:
+    """Request new lists of the server's tools, in a database thread."""
     server = _load(server_id)
     if server is not None:
-        request_listing(server)
+        list_again(server)
 
 
 def _load(server_id: str) -> McpServer | None:
     return McpServer.objects.filter(pk=server_id, is_enabled=True).first()
 
 
-def _load_credentials(server: McpServer, first: str) -> list[McpCredential]:
-    """Load the credential `first`, and then the latest MAX_TRIALS.
-    Any may list: servers list the same tools to all who sign in, as they list the same to all where nobody does.
+def _load_credentials(server: McpServer, first: str) -> list[McpCredential | None]:
+    """Load the credentials to try in turn: `first`, those whose lists speak for all, none (None), and the latest others,
+    which show at least that the server can be reached.
     """
-    found = McpCredential.objects.usable().filter(server=server)
+    found = McpCredential.objects.usable().filter(server=server).select_related("user")
     latest = list(found.order_by("-created_at")[:MAX_TRIALS])
-    asked = list(found.filter(pk=first)) if first else []
-    return [*asked, *(credential for credential in latest if credential not in asked)]
+    ours = found.filter(Q(user=None) | Q(user__is_staff=True)).order_by("-created_at")[:MAX_TRIALS]
+    tried: list[McpCredential | None] = [*found.filter(pk=first)] if first else []
+    for credential in [*filter(speaks_for_all, ours), None, *latest]:
+        if credential not in tried:
+            tried.append(credential)
+    return tried
 
 
 def describe(tool: "Tool") -> dict[str, Any]:

@@ -153,5 +153,5 @@ def _complete(sign_in: McpSignIn, issuer: str, grant: Any) -> None:
         if not McpSignIn.objects.move(sign_in, SignInStatus.EXCHANGING, SignInStatus.DONE, encrypted_flow=""):
             return
         secret = grant.secret.model_dump(mode="json")
-        McpCredential.objects.store(sign_in, issuer, secret, expires_at=grant.expires_at)
-        request_listing(sign_in.server)
+        stored = McpCredential.objects.store(sign_in, issuer, secret, expires_at=grant.expires_at)
+        request_listing(sign_in.server, stored)

@@ -16,7 +16,7 @@ LARGE = forms.Textarea(attrs={"rows": 20, "cols": 100})
 
 def tool_choices() -> list[tuple[str, str]]:
     """Return our own tools, and for each MCP server the choice of all of its tools and of single ones."""
-    return [(name, name) for name in (*sorted(TOOL_NAMES), *choices_of_servers())]
+    return [(name, name) for name in (*sorted(TOOL_NAMES), *choices_of_servers(None))]
 
 
 def model_choices() -> list[tuple[str, str]]:

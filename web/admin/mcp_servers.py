@@ -1,6 +1,7 @@
 """The admin of MCP servers, entered one by one or imported in the format of desktop clients."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
@@ -17,12 +18,13 @@ from django.utils import timezone
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
-from chat.models import McpServer
+from chat.models import McpServer, McpToolList
 from chat.models.mcp_server import EDITED
 from chat.protocol.errors import ApiError
 from chat.runs.mcp import server_rules
 from chat.runs.mcp.imports import ImportRefused, read_servers
-from chat.runs.mcp.servers import change_server, create_server, request_listing
+from chat.runs.mcp.servers import change_server, create_server
+from chat.runs.mcp.tool_lists import confirm_and_list_again, unconfirmed_tools
 from web.admin.tool_rows import load_server_rows, load_tool_rows
 
 _FIELDS = tuple(
@@ -51,7 +53,7 @@ class McpServerForm(forms.ModelForm[McpServer]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # Who may only view has no fields.
-        if self.instance.tools and (before := self.fields.get("enabled_tools")):
+        if _listed(self.instance) and (before := self.fields.get("enabled_tools")):
             self.fields["enabled_tools"] = _ToolsField(
                 label=before.label,
                 help_text=before.help_text,
@@ -100,9 +102,16 @@ class _ToolsField(forms.MultipleChoiceField):
 def _choices_of_tools(server: McpServer) -> list[tuple[str, str]]:
     """Return the tools that the server has listed, and those that are chosen and not listed any more."""
     listed = {tool["tool"]: Truncator(" ".join(tool["description"].split())) for tool in server.tools}
-    gone = [name for name in server.enabled_tools if name not in listed]
+    others = [name for name in dict.fromkeys((*_listed(server), *server.enabled_tools)) if name not in listed]
     choices = [(name, f"{name}: {text.chars(_DESCRIPTION_CHARACTERS)}") for name, text in listed.items()]
-    return [*choices, *((name, name) for name in gone)]
+    return [*choices, *((name, name) for name in others)]
+
+
+def _listed(server: McpServer) -> Sequence[str]:
+    """Return the names of the tools that the server has listed, to everybody or to any user."""
+    lists = McpToolList.objects.current().filter(server=server)
+    to_users = {tool["tool"] for one in lists for tool in one.tools}
+    return sorted(to_users | {tool["tool"] for tool in server.tools})
 
 
 class ImportForm(forms.Form):
@@ -132,6 +141,7 @@ class McpServerAdmin(admin.ModelAdmin[McpServer]):
         "status",
         "problem",
         "tool_names",
+        "unconfirmed",
         "listed_at",
         "expires_at",
         "created_by",
@@ -146,12 +156,18 @@ class McpServerAdmin(admin.ModelAdmin[McpServer]):
 
     @admin.display(description=_("tools"))
     def tool_names(self, server: McpServer) -> str:
-        return ", ".join(tool["tool"] for tool in server.tools) or "-"
+        return ", ".join(_listed(server)) or "-"
+
+    @admin.display(
+        description=_("tools that ask until you save"),
+    )
+    def unconfirmed(self, server: McpServer) -> str:
+        return ", ".join(sorted(unconfirmed_tools([server])[server.pk])) or "-"
 
     @admin.action(description=_("List the tools again"), permissions=["change"])
     def list_tools(self, request: HttpRequest, servers: QuerySet[McpServer]) -> None:
         for server in servers:
-            request_listing(server)
+            confirm_and_list_again(server)
         self.message_user(request, _("Workers list the tools now."))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[McpServer]:
@@ -173,7 +189,9 @@ class McpServerAdmin(admin.ModelAdmin[McpServer]):
     def save_model(self, request: HttpRequest, obj: McpServer, form: Any, change: bool) -> None:
         given = {name: form.cleaned_data[name] for name in EDITED}
         if change:
-            change_server(McpServer.objects.get(pk=obj.pk), given)
+            server = McpServer.objects.get(pk=obj.pk)
+            change_server(server, given)
+            confirm_and_list_again(server)
         else:
             obj.pk = create_server(cast("User", request.user), given).pk
 

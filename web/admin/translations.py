@@ -47,7 +47,7 @@ NAMES: Final = (
     _("approval"), _("approvals"), _("tool policy"), _("tool policies"), _("requested at"), _("decision"), _("decided at"), _("decided by"), _("note"), _("server"), _("credential"),
     _("edited arguments"), _("is remembered"), _("tool identity"), _("changed"), _("bound to"), _("parameters"), _("form"), _("answer"),
     _("MCP server"), _("MCP servers"), _("transport"), _("command"), _("document"), _("base url"), _("env"), _("headers"), _("query"), _("enabled tools"), _("problem"), _("listed at"), _("revision"), _("sign in"),
-    _("oauth issuer"), _("oauth client id"), _("oauth client secret"), _("assumes pkce"), _("sends structured"),
+    _("oauth issuer"), _("oauth client id"), _("oauth client secret"), _("assumes pkce"), _("is listed"), _("sends structured"),
     _("context usage"), _("knowledge access"), _("knowledge base"), _("knowledge bases"), _("routing hint"), _("routing keywords"), _("topics"),
 )  # fmt: skip
 # knox's table of tokens.

@@ -31,7 +31,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "suggestions": Suggestion.objects.offered(),
         "has_trash": settings.KEEP_DELETED_DAYS > 0,
         "has_temporary_chats": settings.TEMPORARY_CHAT_MINUTES > 0,
-        "tools": " ".join([*sorted(configured_tools()), *choices_of_servers()]),
+        "tools": " ".join([*sorted(configured_tools()), *choices_of_servers(user.pk)]),
         "max_file_bytes": settings.MAX_FILE_BYTES,
         "scripts": _script_urls(),
         "preview_url": base_url(),

@@ -9,12 +9,14 @@ from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, McpServer, SignInOf, Transport
+from chat.models import McpServer, McpToolList
+from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, SignInOf, Transport
 from chat.presenters.json_values import JSONObject
 from chat.presenters.mcp_servers import McpServerAnswer, present_mcp_server
 from chat.protocol.mcp_names import MAX_SERVER_NAME
-from chat.runs.mcp.servers import change_server, create_server, request_listing
+from chat.runs.mcp.servers import change_server, create_server
 from chat.runs.mcp.sign_ins import sign_in_states
+from chat.runs.mcp.tool_lists import confirm_and_list_again, unconfirmed_tools
 from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
 from knowledge.fetching.target import MAX_URL_CHARACTERS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
@@ -168,9 +170,10 @@ class McpServerView(StrictAPIView):
 
     @documented("mcp_servers_update", body=McpServerBody(partial=True), answer=McpServerAnswer)
     def patch(self, request: Request, server: str) -> Response:
-        """Update an MCP server; omitted fields stay as they are. Its tools are listed again."""
+        """Update an MCP server; omitted fields stay as they are. Its tools are listed again, and `unconfirmed_tools` confirmed."""
         found = _get_server(server)
         change_server(found, self.body(McpServerBody, partial=True))
+        confirm_and_list_again(found)
         [shown] = _present(request, [_get_server(server)], for_staff=True)
         return Response(shown)
 
@@ -186,16 +189,20 @@ class McpServerRefreshView(StrictAPIView):
 
     @documented("mcp_servers_refresh", answer=McpServerAnswer, statuses=(202,))
     def post(self, request: Request, server: str) -> Response:
-        """Request that a worker lists the server's tools again."""
-        found = _get_server(server)
-        request_listing(found)
-        [shown] = _present(request, [found], for_staff=True)
+        """Request that a worker lists the server's tools again. Confirms the hints of `unconfirmed_tools`."""
+        confirm_and_list_again(_get_server(server))
+        [shown] = _present(request, [_get_server(server)], for_staff=True)
         return Response(shown, status.HTTP_202_ACCEPTED)
 
 
 def _present(request: Request, servers: Sequence[McpServer], *, for_staff: bool) -> list[JSONObject]:
     states = sign_in_states(current_user(request), servers)
-    return [present_mcp_server(server, states[server], for_staff=for_staff) for server in servers]
+    own = McpToolList.objects.by_server(current_user(request), servers)
+    unconfirmed = unconfirmed_tools(servers) if for_staff else {}
+    return [
+        present_mcp_server(server, states[server], own.get(server.pk), unconfirmed.get(server.pk))
+        for server in servers
+    ]
 
 
 def _sees_all(request: Request) -> bool:

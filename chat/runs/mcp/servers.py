@@ -4,14 +4,16 @@ import logging
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Final
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from chat.infrastructure.after_commit import call_after_commit
-from chat.models import McpCredential
+from chat.models import McpCredential, McpToolList
 from chat.models.mcp_server import McpServer, McpStatus
 from chat.protocol.errors import ApiError
 from chat.protocol.tasks import DEFAULT_QUEUE, LIST_MCP_TOOLS
@@ -40,7 +42,7 @@ def create_server(user: User, fields: Mapping[str, Any]) -> McpServer:
 
 
 def change_server(server: McpServer, fields: Mapping[str, Any]) -> None:
-    """Change these fields of a server, and request the list of its tools. Raises ApiError."""
+    """Change these fields of a server. Raises ApiError. The caller has its tools listed (tool_lists.py)."""
     changed = server.edited | dict(fields)
     server_rules.check(changed, is_demo_command=server.is_demo and changed["command"] == server.command)
     if changed["command"] != server.command:
@@ -50,7 +52,6 @@ def change_server(server: McpServer, fields: Mapping[str, Any]) -> None:
             server.change(**fields)
     except IntegrityError:
         raise ApiError("mcp_server_name_taken", field="name") from None
-    request_listing(server)
 
 
 def request_listing(server: McpServer, credential: McpCredential | None = None) -> None:
@@ -67,6 +68,17 @@ def refresh_stale(choices: Iterable[str]) -> None:
     waiting = Q(requested_at=None) | Q(requested_at__lt=moment - PATIENCE)
     for server in McpServer.objects.named_in(choices).without_documents().filter(stale, waiting):
         request_listing(server)
+
+
+def refresh_own(credentials: Mapping[UUID, McpCredential], lists: Mapping[UUID, McpToolList]) -> None:
+    """Request new lists of the servers to which a user has signed in, where there is none of this user or it has expired.
+    credentials, lists: the user's, by server. Runs do not wait for them."""
+    now = timezone.now()
+    of_users = {pk: one for pk, one in credentials.items() if one.user_id}
+    wanted = [pk for pk in of_users if pk not in lists or lists[pk].expires_at < now]
+    waiting = Q(requested_at=None) | Q(requested_at__lt=now - PATIENCE)
+    for server in McpServer.objects.without_documents().filter(waiting, pk__in=wanted) if wanted else ():
+        request_listing(server, of_users[server.pk])
 
 
 def _send(server: McpServer, credential_id: str) -> None:

@@ -28,6 +28,7 @@ from chat.models import (
     McpRevocation,
     McpServer,
     McpSignIn,
+    McpToolList,
     MessageFile,
     ModelConfig,
     PromptBlock,
@@ -116,6 +117,12 @@ def shared_credential(**fields: Any) -> McpCredential:
 
 def mcp_catalog() -> McpCatalog:
     return McpCatalog.objects.create(server=mcp_server(), revision=uuid.uuid4(), expires_at=timezone.now())
+
+
+def mcp_tool_list(world: World) -> McpToolList:
+    return McpToolList.objects.create(
+        server=mcp_server(), user=world.session.owner, revision=uuid.uuid4(), expires_at=timezone.now()
+    )
 
 
 def approval(world: World, **fields: Any) -> Approval:
@@ -287,6 +294,7 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "one_mcp_credential_of_a_user": lambda _: twice(shared_credential),
     "mcp_credential_has_a_secret": lambda _: shared_credential(encrypted_secret=""),
     "one_mcp_catalog_of_a_credential": lambda _: twice(mcp_catalog),
+    "one_mcp_tool_list_of_a_user": lambda world: twice(lambda: mcp_tool_list(world)),
     "mcp_request_kind_known": lambda w: McpRequest.objects.begin(w.session.owner, mcp_server(), kind="tool"),
     "mcp_request_status_known": lambda w: McpRequest.objects.begin(
         w.session.owner, mcp_server(), kind="prompt", status="lost"

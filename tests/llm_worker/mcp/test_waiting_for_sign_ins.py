@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
-from chat.models import Approval, McpServer, Run, ToolCall
+from chat.models import Approval, McpServer, McpToolList, Run, ToolCall
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.runs import cancellation
@@ -165,7 +165,7 @@ def test_a_user_who_cannot_sign_in_is_not_waited_for(
 ) -> None:
     """To a server that all users share, staff do."""
     sign_in(runtime, harbour, session.owner)
-    McpServer.objects.update(sign_in="shared")
+    McpServer.objects.update(sign_in="shared", tools=McpToolList.objects.get().tools)
     run = answer(TIDE)
     assert run.status == Status.COMPLETED
     assert "sign in" in ToolCall.objects.get(run=run).response

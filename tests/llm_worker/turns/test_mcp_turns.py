@@ -111,7 +111,7 @@ def test_a_server_that_is_down_offers_nothing_says_why_and_holds_up_no_answer(
     server.change(env={})
     runtime.list_mcp_tools(str(server.pk))
     server.refresh_from_db()
-    assert (server.status, "no tide table" in server.problem, server.offered_tools) == ("down", True, [])
+    assert (server.status, "no tide table" in server.problem, server.offered_to()) == ("down", True, [])
     run = answer()
     assert run.status == Status.COMPLETED
     assert "tools" not in upstream.requests[0].body

@@ -193,12 +193,12 @@ def test_addresses_in_a_document_are_relative_to_where_it_was_read(listed, answe
 def test_the_problem_of_a_document_is_told_and_it_is_read_again_on_request(listed, api, runtime):
     kept, api.document = api.document, {"swagger": "2.0", "paths": {}}
     server = listed()
-    assert (server.status, server.offered_tools) == ("down", [])
+    assert (server.status, server.offered_to()) == ("down", [])
     assert server.problem == "The document is of Swagger 2.0; OpenAPI 3.0 or later is needed."
     api.document = kept
     runtime.list_mcp_tools(str(server.pk))
     server.refresh_from_db()
-    assert (server.status, server.problem, len(server.offered_tools)) == ("ready", "", 8)
+    assert (server.status, server.problem, len(server.offered_to())) == ("ready", "", 8)
 
 
 def test_those_operations_are_offered_that_staff_have_chosen_of_a_pasted_document(

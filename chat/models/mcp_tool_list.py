@@ -1,0 +1,62 @@
+"""McpToolList: the tools that an MCP server has listed to one user, who signs in to it (decision 0191)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Self
+from uuid import UUID
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F
+
+from chat.models.mcp_server import McpServer, SignInOf
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from chat.transcript.tool_hints import Tools
+
+
+class McpToolListQuerySet(models.QuerySet["McpToolList"]):
+    def current(self) -> Self:
+        """Select the lists of servers that each user signs in to, and whose configuration has not changed since."""
+        return self.filter(revision=F("server__revision"), server__sign_in=SignInOf.USER)
+
+    def by_server(self, user: User | int, servers: Collection[McpServer]) -> Mapping[UUID, McpToolList]:
+        """Return this user's lists by the ids of the servers."""
+        found = self.current().filter(user=user, server__in=servers) if servers else ()
+        return {one.server_id: one for one in found}
+
+    def record(self, server: McpServer, user: User, tools: Tools, expires_at: datetime) -> None:
+        """Store what the server has listed to the user."""
+        listed = {"revision": server.revision, "tools": tools, "expires_at": expires_at}
+        self.update_or_create(server=server, user=user, defaults=listed)
+
+
+class McpToolList(models.Model):
+    """tools: as McpServer.tools.  revision: that of the server's configuration.
+
+    It belongs to the user, not to a credential: a call that waits for a sign-in is one of a tool that was listed with the
+    credential before.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    server = models.ForeignKey(McpServer, on_delete=models.CASCADE, related_name="tool_lists")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    revision = models.UUIDField()
+    tools = models.JSONField(default=list)
+    expires_at: models.DateTimeField[datetime, datetime] = models.DateTimeField()
+
+    objects = McpToolListQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "MCP tool list"
+        constraints = [
+            models.UniqueConstraint(fields=["server", "user"], name="one_mcp_tool_list_of_a_user"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.server}: {self.user}, {len(self.tools)} tools"
