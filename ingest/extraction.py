@@ -137,6 +137,8 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
         tokens_by_encoding=outcome.tokens_by_encoding,
         notes_length=outcome.notes_length,
         unread_pages=outcome.unread_pages,
+        shown_rows=outcome.shown_rows,
+        table_rows=outcome.table_rows,
     )
     stored: list[str] = []
     is_stored = False

@@ -151,6 +151,10 @@ interface DocumentAnswer {
   token_count: number;
   /** Those that are pictures without text. */
   unread_pages: number;
+  /** Of tables that the text shows in part: their rows without the names of the columns. */
+  table_rows: number;
+  /** Of these rows: the first ones, which the text has. */
+  shown_rows: number;
   created_at: string;
 }
 
@@ -251,6 +255,10 @@ interface FileAnswer {
   unread_pages?: number;
   /** Of its unread pages: the first ones, which models that see are shown as pictures. */
   shown_pages?: number;
+  /** Of tables that the text shows in part: their rows without the names of the columns. */
+  table_rows?: number;
+  /** Of these rows: the first ones, which the text has. */
+  shown_rows?: number;
   /** Once it is ready: by model, whether it fits into a request, counted in the model's own encoding if that is known. */
   fits?: Record<string, boolean>;
   error?: FileErrorAnswer;
@@ -539,6 +547,9 @@ interface MessageFileAnswer {
   token_count: number;
   /** Of a picture. */
   has_thumbnail?: boolean;
+  /** As of the file. */
+  table_rows?: number;
+  shown_rows?: number;
 }
 
 interface ModelAnswer {

@@ -31,6 +31,10 @@ class DocumentAnswer(Answer):
     size: Annotated[int, doc("Bytes of the content.")]
     token_count: Annotated[int, doc("Of the extracted text.")]
     unread_pages: Annotated[int, doc("Those that are pictures without text.")]
+    table_rows: Annotated[
+        int, doc("Of tables that the text shows in part: their rows without the names of the columns.")
+    ]
+    shown_rows: Annotated[int, doc("Of these rows: the first ones, which the text has.")]
     created_at: Moment
 
 

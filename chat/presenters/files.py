@@ -42,6 +42,11 @@ class FileAnswer(Answer, kw_only=True):
         int | UnsetType,
         doc("Of its unread pages: the first ones, which models that see are shown as pictures."),
     ] = UNSET
+    table_rows: Annotated[
+        int | UnsetType,
+        doc("Of tables that the text shows in part: their rows without the names of the columns."),
+    ] = UNSET
+    shown_rows: Annotated[int | UnsetType, doc("Of these rows: the first ones, which the text has.")] = UNSET
     fits: Annotated[
         dict[str, bool] | UnsetType,
         doc(
@@ -79,9 +84,15 @@ def describe_file(
         has_thumbnail=has_thumbnail(file),
         unread_pages=file.unread_pages if has_unread_pages else UNSET,
         shown_pages=file.shown_pages if has_unread_pages else UNSET,
+        **rows_of_tables(file),
         fits=_fits(file, models) if is_ready else UNSET,
         error=describe_file_error(file) if file.status == FileStatus.FAILED else UNSET,
     )
+
+
+def rows_of_tables(file: File) -> dict[str, int]:
+    """Return the members `table_rows` and `shown_rows` of a file whose text shows tables in part; else none."""
+    return {"table_rows": file.table_rows, "shown_rows": file.shown_rows} if file.table_rows else {}
 
 
 def has_thumbnail(file: File) -> bool | UnsetType:

@@ -17,7 +17,7 @@ from chat.presenters.approvals import (
     SignInQuestionAnswer,
     present_asked,
 )
-from chat.presenters.files import has_thumbnail
+from chat.presenters.files import has_thumbnail, rows_of_tables
 from chat.presenters.json_values import JSONObject
 from chat.protocol.member_types import choice, doc
 from chat.protocol.tool_change import CHANGED
@@ -37,6 +37,8 @@ class MessageFileAnswer(Answer, kw_only=True):
     kind: Annotated[str, choice(FileKind)]
     token_count: int
     has_thumbnail: Annotated[bool | UnsetType, doc("Of a picture.")] = UNSET
+    table_rows: Annotated[int | UnsetType, doc("As of the file.")] = UNSET
+    shown_rows: int | UnsetType = UNSET
 
 
 class ToolImageAnswer(Answer):
@@ -114,7 +116,10 @@ def present_files(message_ids: Sequence[UUID]) -> ByMessage:
         file = row.file
         by_message[row.message_id].append(
             MessageFileAnswer.from_row(
-                file, token_count=tokens_of_file(file), has_thumbnail=has_thumbnail(file)
+                file,
+                token_count=tokens_of_file(file),
+                has_thumbnail=has_thumbnail(file),
+                **rows_of_tables(file),
             )
         )
     return by_message

@@ -111,4 +111,6 @@ def _read_text(content_type: str, folder: Path) -> Outcome:
         notes_length=min(len(notes), len(text)),
         unread_pages=found.unread_pages,
         page_pictures=found.page_pictures,
+        shown_rows=found.shown_rows,
+        table_rows=found.table_rows,
     )

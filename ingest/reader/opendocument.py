@@ -10,8 +10,16 @@ from lxml import etree
 from ingest.reader.formatting import PLAIN, Form, marked, with_reading
 from ingest.reader.office_xml import whole_number
 from ingest.reader.open_styles import NAMESPACE, TEXT, Styles
-from ingest.reader.reading_outcome import Unreadable
-from ingest.reader.tables import MAX_COLUMNS, MAX_ROWS, MAX_SHEETS, join_cells, preview
+from ingest.reader.reading_outcome import ReadText, Unreadable
+from ingest.reader.tables import (
+    MAX_COLUMNS,
+    MAX_ROWS,
+    MAX_SHEETS,
+    Preview,
+    join_cells,
+    join_previews,
+    preview,
+)
 from ingest.reader.zip_archive import open_checked
 
 _TABLE, _OFFICE, _DRAW, _STYLE = (NAMESPACE % name for name in ("table", "office", "drawing", "style"))
@@ -40,12 +48,12 @@ def read_slides(path: Path) -> str:
     return "\n\n".join(slides)
 
 
-def read_sheets(path: Path) -> str:
+def read_sheets(path: Path) -> ReadText:
     body, _, content = _parts(path)
     sheets = list(body.iter(f"{_TABLE}table"))
     more = ", ".join(_name(sheet) for sheet in sheets[MAX_SHEETS:])
     parts = [content.sheet(sheet) for sheet in sheets[:MAX_SHEETS]]
-    return "\n\n".join([*parts, *([f"Further sheets, which are not shown: {more}"] if more else [])])
+    return join_previews(parts, f"Further sheets, which are not shown: {more}" if more else "")
 
 
 def _parts(path: Path) -> tuple[Any, Any, "_Content"]:
@@ -144,7 +152,7 @@ class _Content:
                 yield from self._pieces(child, self._styles.form(child, form), apart)
             yield _flat(child.tail), form
 
-    def sheet(self, sheet: Any) -> str:
+    def sheet(self, sheet: Any) -> Preview:
         first: list[list[str]] = []
         total = columns = 0
         for row in self._rows(sheet):

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 from ingest.reader.cell_links import Links, links_of
 from ingest.reader.cell_text import cell_text
@@ -38,6 +38,14 @@ _DELIMITERS: Final = ";\t|,"
 _TOLD: Final = re.compile(r"sep=([^\r\n])(?:\r\n|\r|\n|$)", re.IGNORECASE)
 
 
+class Preview(NamedTuple):
+    """A preview of a table. shown_rows, table_rows: of a table that is shown in part, its rows but that of the names."""
+
+    text: str
+    shown_rows: int = 0
+    table_rows: int = 0
+
+
 def read_csv(path: Path) -> ReadText:
     decoded = decode(path.read_bytes())
     text = decoded.text.removeprefix("\ufeff")
@@ -51,10 +59,11 @@ def read_csv(path: Path) -> ReadText:
         columns = max(columns, len(row))
         first.append(row[:MAX_COLUMNS])
     more = sum(1 for row in rows if row)
-    return decoded.noted(preview("Table", first, len(first) + more, columns))
+    table = join_previews([preview("Table", first, len(first) + more, columns)])
+    return table._replace(notes=decoded.noted(table.text).notes)
 
 
-def read_xlsx(path: Path) -> str:
+def read_xlsx(path: Path) -> ReadText:
     open_checked(path).close()
     import openpyxl
 
@@ -68,23 +77,31 @@ def read_xlsx(path: Path) -> str:
         more = ", ".join(sheet.title for sheet in sheets[MAX_SHEETS:])
         with zipfile.ZipFile(path) as archive:
             parts = [_sheet(sheet, archive, formulas.get(sheet.title)) for sheet in sheets[:MAX_SHEETS]]
-        parts.append(f"Further sheets, which are not shown: {more}" if more else "")
-        return "\n\n".join(filter(None, parts))
+        return join_previews(parts, f"Further sheets, which are not shown: {more}" if more else "")
 
 
-def preview(title: str, rows: Sequence[Sequence[Any]], total: int, columns: int) -> str:
+def join_previews(previews: Sequence[Preview], note: str = "") -> ReadText:
+    """Join the previews of a file. note: below them."""
+    text = "\n\n".join(filter(None, [*(each.text for each in previews), note]))
+    shown = sum(each.shown_rows for each in previews)
+    return ReadText(text, shown_rows=shown, table_rows=sum(each.table_rows for each in previews))
+
+
+def preview(title: str, rows: Sequence[Sequence[Any]], total: int, columns: int) -> Preview:
     """Render the preview of a table, which says what it omits.
 
     rows: the first rows, beginning with the names of the columns.  total: number of all rows.
     columns: number of columns of the whole table.
     """
     if not rows:
-        return f"{title}: empty"
+        return Preview(f"{title}: empty")
     shown = rows[: MAX_ROWS + 1]
     lines = [join_cells(row) for row in shown]
-    note = f", of which the first {len(shown) - 1} follow" if total > len(shown) else ""
+    is_part = total > len(shown)
+    note = f", of which the first {len(shown) - 1} follow" if is_part else ""
     widest = f" (the first {MAX_COLUMNS} follow)" if columns > MAX_COLUMNS else ""
-    return "\n".join([f"{title}: {columns:,} columns{widest}, {total - 1:,} rows{note}", *lines])
+    text = "\n".join([f"{title}: {columns:,} columns{widest}, {total - 1:,} rows{note}", *lines])
+    return Preview(text, len(shown) - 1, total - 1) if is_part else Preview(text)
 
 
 def join_cells(cells: Iterable[Any]) -> str:
@@ -142,7 +159,7 @@ def _with_links(rows: Iterable[Sequence[Any]], links: Links) -> Iterator[Sequenc
         ]
 
 
-def _sheet(sheet: Any, archive: zipfile.ZipFile, formulas: Any = None) -> str:
+def _sheet(sheet: Any, archive: zipfile.ZipFile, formulas: Any = None) -> Preview:
     columns, height = sheet.max_column, sheet.max_row
     values = (list(map(cell_text, row)) for row in _rows_of(sheet, values_only=False))
     shown = _with_formulas(values, _rows_of(formulas, values_only=True) if formulas else ())
@@ -153,7 +170,8 @@ def _sheet(sheet: Any, archive: zipfile.ZipFile, formulas: Any = None) -> str:
     are_all = len(rows) < MAX_ROWS + 2 and not (isinstance(height, int) and height > _MOST_READ)
     total = len(rows) if are_all else max(len(rows), _count_rows(archive, part))
     if total and not rows:
-        return f"Sheet {sheet.title}: {total:,} rows, all below row {_MOST_READ:,}, of which none follows"
+        text = f"Sheet {sheet.title}: {total:,} rows, all below row {_MOST_READ:,}, of which none follows"
+        return Preview(text, 0, total)
     widest = max(map(len, rows), default=0)
     # The sheet's own number counts only beyond the columns that are read, because it may claim every possible column.
     is_wider = widest == MAX_COLUMNS and isinstance(columns, int)

@@ -24,6 +24,7 @@ class Extraction(NamedTuple):
 
     notes_length: length of the reader's notes at the beginning of the text, in characters; no search finds them.
     unread_pages: number of pages that are pictures without text.  shown_pages: those that have a picture for models.
+    table_rows: number of rows of tables that are shown in part.  shown_rows: those of them that the text has.
     content, thumbnail: paths in the storage, or empty; `content` replaces the upload.
     """
 
@@ -40,3 +41,5 @@ class Extraction(NamedTuple):
     notes_length: int = 0
     unread_pages: int = 0
     shown_pages: int = 0
+    shown_rows: int = 0
+    table_rows: int = 0

@@ -89,6 +89,9 @@ class File(models.Model):
     unread_pages = models.IntegerField(default=0, db_default=0)
     # Number of these pages that have page_pictures.
     shown_pages = models.IntegerField(default=0, db_default=0)
+    # Of tables that the text shows in part: their rows, and how many of these the text has.
+    table_rows = models.BigIntegerField(default=0, db_default=0)
+    shown_rows = models.BigIntegerField(default=0, db_default=0)
     width_px = models.IntegerField(null=True, blank=True)
     height_px = models.IntegerField(null=True, blank=True)
     # For the picture of a page without text: its document and page number. Vision models get it with the document.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
-import { entryOfInfo, entryOfUpload, firstUnfit } from "../../../web/static/chat/files/file_entry.js";
+import { entryOfAttached, entryOfInfo, entryOfUpload, firstUnfit } from "../../../web/static/chat/files/file_entry.js";
 import { announcement, kindText, stateText } from "../../../web/static/chat/files/file_texts.js";
 import { FileUploads } from "../../../web/static/chat/files/file_uploads.js";
 
@@ -148,6 +148,8 @@ test("a file says what it is and how it gets on", () => {
   assert.equal(stateText(entry), "waiting…");
   assert.equal(stateText({ ...entry, state: "uploading", progress: 0.349 }), "uploading 34%");
   assert.equal(stateText(entryOfInfo(READY)), "PDF · 1,234 tokens");
+  assert.equal(stateText(entryOfInfo({ ...READY, shown_rows: 50, table_rows: 120_000 })), "PDF · 1,234 tokens · first 50 of 120,000 rows");
+  assert.equal(stateText(entryOfAttached({ id: "f", name: "a.csv", kind: "tabular", token_count: 9, shown_rows: 50, table_rows: 60 })), "CSV · 9 tokens · first 50 of 60 rows");
   assert.equal(stateText(entryOfInfo({ ...READY, unread_pages: 3 })), "PDF · 1,234 tokens · 3 pages are pictures: not read");
   assert.equal(stateText(entryOfInfo({ ...READY, unread_pages: 1, shown_pages: 1 })), "PDF · 1,234 tokens · 1 page is a picture: only for models that see");
   assert.equal(stateText(entryOfInfo({ ...READY, unread_pages: 12, shown_pages: 10 })), "PDF · 1,234 tokens · 12 pages are pictures: only for models that see (the first 10)");

@@ -158,7 +158,7 @@
  *
  * @typedef {KnowledgeBaseAnswer} KnowledgeBase
  *
- * @typedef {Omit<DocumentAnswer, "unread_pages"|"created_at"> & {unread_pages?: number}} KnowledgeDocument
+ * @typedef {Omit<DocumentAnswer, "unread_pages"|"table_rows"|"shown_rows"|"created_at"> & {unread_pages?: number, table_rows?: number, shown_rows?: number}} KnowledgeDocument
  *
  * @typedef {MemberAnswer} Member
  *

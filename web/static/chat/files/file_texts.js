@@ -32,8 +32,11 @@ export function stateText(entry) {
   if (entry.state === "failed") return fileErrorText(entry.error ?? {});
   // An image counts by its size, which depends on the model.
   const size = entry.tokens > 0 ? tokenText(entry.tokens) : entry.size > 0 && byteText(entry.size);
-  return [kindText(entry), size, unreadText(entry.unreadPages, entry.shownPages)].filter(Boolean).join(" · ");
+  return [kindText(entry), size, rowsText(entry.shownRows, entry.tableRows), unreadText(entry.unreadPages, entry.shownPages)].filter(Boolean).join(" · ");
 }
+
+/** Of tables that are shown in part; empty: there are none. @param {number} shown @param {number} rows */
+export const rowsText = (shown, rows) => (rows > 0 ? t("first %(shown)s of %(rows)s rows", { shown: shown.toLocaleString(language), rows: rows.toLocaleString(language) }) : "");
 
 /** Of scans that nobody has recognised; empty: there are none. @param {number} pages @param {number} [shown] of them, to models that see */
 export function unreadText(pages, shown = 0) {

@@ -10,7 +10,7 @@ import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { byteText } from "../answer/api_error_texts.js";
 import { language, t } from "../i18n.js";
-import { fileErrorText, kindText, tokenText } from "./file_texts.js";
+import { fileErrorText, kindText, rowsText, tokenText } from "./file_texts.js";
 import { pageAt } from "./passage.js";
 import { pageText, textView } from "./text_view.js";
 
@@ -88,9 +88,9 @@ export class FileViewer {
 
   #showFacts() {
     const { info, page } = this;
-    const { size, width, height, token_count: tokens } = info;
+    const { size, width, height, token_count: tokens, table_rows: rows = 0, shown_rows: shown = 0 } = info;
     const pixels = width && height ? `${width.toLocaleString(language)} × ${height.toLocaleString(language)}` : "";
-    this.facts.textContent = [kindText(info), byteText(size), pixels, tokens > 0 && tokenText(tokens), page && pageText(page)].filter(Boolean).join(" · ");
+    this.facts.textContent = [kindText(info), byteText(size), pixels, tokens > 0 && tokenText(tokens), rowsText(shown, rows), page && pageText(page)].filter(Boolean).join(" · ");
   }
 
   /** Between the pages of a document and its text. */

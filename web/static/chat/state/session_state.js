@@ -97,10 +97,10 @@ const HANDLERS = {
  * A file of a message was read after the message: one that came with an import, or that is read again.
  * @param {SessionState} state @param {any} frame @returns {[SessionState, Effect[]]}
  */
-function foldFile(state, { id, token_count, has_thumbnail }) {
+function foldFile(state, { id, token_count, has_thumbnail, table_rows, shown_rows }) {
   const isOf = (/** @type {Message} */ { files = [] }) => files.some((file) => file.id === id);
   if (!state.branch?.some(isOf)) return [state, []];
-  const read = (/** @type {AttachedFile} */ file) => (file.id === id ? { ...file, token_count, has_thumbnail } : file);
+  const read = (/** @type {AttachedFile} */ file) => (file.id === id ? { ...file, token_count, has_thumbnail, table_rows, shown_rows } : file);
   const branch = state.branch.map((message) => (isOf(message) ? { ...message, files: message.files.map(read) } : message));
   return [{ ...state, branch }, []];
 }
