@@ -115,17 +115,14 @@ def build_context(
     history = _history(before, question, parts, renderer)
     free = budget.tokens - frame.tokens
     window = budget.history_window(frame.tokens)
-    kept = expected = history.fit_with_newest_turn(window, int(free * (1 - LEAST_SHARE_OF_ROUNDS)))
-    room = free - expected.tokens - REMINDER_TOKENS
-    shown = CurrentRounds.render(rounds, room, renderer)
-    if kept.tokens + shown.tokens > free - frame.behind:
-        kept = history.fit(free - frame.behind - shown.tokens)
+    expected = history.fit_with_newest_turn(window, int(free * (1 - LEAST_SHARE_OF_ROUNDS)))
+    room, most = free - expected.tokens - REMINDER_TOKENS, free - frame.behind
     # The earlier rounds stay as they were sent, as many as possible.
-    for whole in reversed(range(len(rounds))):
-        if kept.tokens + shown.tokens <= free - frame.behind:
-            break
+    for whole in (None, *reversed(range(len(rounds)))):
         shown = CurrentRounds.render(rounds, room, renderer, whole=whole)
-        kept = history.fit(free - frame.behind - shown.tokens)
+        kept = expected if expected.tokens + shown.tokens <= most else history.fit(most - shown.tokens)
+        if kept.tokens + shown.tokens <= most:
+            break
     tokens = frame.tokens + kept.tokens + shown.tokens + frame.behind
     budget.check(tokens)
     tokens_at_most = frame.tokens + expected.tokens + free - window
