@@ -113,8 +113,7 @@ def build_context(
     renderer = MessageRenderer(memoize_counts(tokens_of), parts.sees_images, parts.source)
     frame = FixedMessages.around(question, parts, renderer)
     history = _history(before, question, parts, renderer)
-    free = budget.tokens - frame.tokens
-    window = budget.history_window(frame.tokens)
+    free, window = budget.tokens - frame.tokens, budget.history_window(frame.tokens)
     expected = history.fit_with_newest_turn(window, int(free * (1 - LEAST_SHARE_OF_ROUNDS)))
     room, most = free - expected.tokens - REMINDER_TOKENS, free - frame.behind
     # The earlier rounds stay as they were sent, as many as possible.
