@@ -130,10 +130,12 @@ def test_calls_that_wait_side_by_side_are_allowed_with_one_click(helped: Reader,
 
 def test_the_card_says_what_has_changed_since_the_tool_was_allowed(helped: Reader, stack: Stack) -> None:
     ask(helped, stack)
+    card(helped).get_by_role("button", name="Allow in this chat").click()
+    helped.expect_answer("It is late there.")
     with psycopg.connect(stack.environment["DATABASE_URL"], autocommit=True) as connection:
-        connection.execute("UPDATE chat_approval SET changed = 'definition' WHERE decision = ''")
-    helped.page.reload()
-    expect(card(helped)).to_contain_text("definition has changed since you allowed it.")
+        connection.execute("""UPDATE chat_approval SET tool_identity = '["another server", "a", "d"]'""")
+    helped.send("And now?")
+    expect(card(helped)).to_contain_text("You allowed a tool of another server with this name.")
     assert violations_in_both_themes(helped.page) == []
     helped.stop.click()
 

@@ -1,5 +1,7 @@
 """The admin of approvals: the rules of tools, and who decided on or answered which call."""
 
+from typing import Any, Final
+
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
@@ -7,6 +9,10 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import Approval, Run, Session, ToolPolicy
 from web.admin.read_only import ReadOnlyAdmin
 from web.admin.search import SearchAdmin
+from web.admin.visible_text import visible_column
+
+# What models, tools and their servers have written.
+_OF_OTHERS: Final = ("arguments", "edited_arguments", "message", "form", "url", "answer", "note")
 
 
 @admin.register(ToolPolicy)
@@ -39,6 +45,10 @@ class ApprovalAdmin(SearchAdmin[Approval], ReadOnlyAdmin[Approval]):
     related_ids = ((Session, "approvals"), (Run, "tool_calls__approval"))
     search_help_text = _("A user's name, the id of an approval, of its session or run.")
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Approval | None = None) -> list[str]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Approval | None = None) -> list[Any]:
         """Leave out the schema, which belongs to the tool and is the same for all of its calls."""
-        return [name for name in super().get_readonly_fields(request, obj) if name != "parameters"]
+        return [
+            visible_column(Approval, name) if name in _OF_OTHERS else name
+            for name in super().get_readonly_fields(request, obj)
+            if name != "parameters"
+        ]

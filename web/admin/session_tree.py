@@ -25,6 +25,7 @@ from chat.models import (
 )
 from chat.transcript.passages import readable_text
 from web.admin.tree_shape import FoldedBranch, ShownMessage, TreeEntry, TreePage, TreeShape
+from web.admin.visible_text import visible_text
 
 # Displayed characters of each text; the message's own page shows the rest.
 MAX_CHARACTERS: Final = 1500
@@ -40,7 +41,9 @@ class CallNode:
     @property
     def arguments_line(self) -> str:
         """The arguments in one line."""
-        return json.dumps(self.call.arguments, ensure_ascii=False) if self.call.arguments else ""
+        return (
+            visible_text(json.dumps(self.call.arguments, ensure_ascii=False)) if self.call.arguments else ""
+        )
 
     @property
     def reasoning(self) -> str:
@@ -49,7 +52,11 @@ class CallNode:
 
     @property
     def arguments(self) -> str:
-        return json.dumps(self.call.arguments, indent=1, ensure_ascii=False)
+        return visible_text(json.dumps(self.call.arguments, indent=1, ensure_ascii=False))
+
+    @property
+    def response(self) -> str:
+        return visible_text(self.call.shown_response or "")  # type: ignore[attr-defined]
 
 
 @dataclass

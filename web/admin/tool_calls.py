@@ -2,6 +2,8 @@
 The tables list calls, files, citations and prompt blocks.
 """
 
+from typing import Any, ClassVar, Final
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -11,11 +13,16 @@ from chat.models import ChatMessage, CitedDocument, MessageFile, PromptBlock, Ru
 from web.admin.filters import ToolFilter
 from web.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
 from web.admin.search import SearchAdmin
+from web.admin.visible_text import visible_column
+
+_NAME, _ARGUMENTS, _RESPONSE = (visible_column(ToolCall, name) for name in ("name", "arguments", "response"))
+_VISIBLY: Final = {"name": _NAME, "arguments": _ARGUMENTS, "response": _RESPONSE}
 
 
 class ToolCallInline(ReadOnlyInline):
     model = ToolCall
-    fields = ("turn_number", "tab_index", "name", "arguments", "response", "status")
+    fields: ClassVar[Any] = ("turn_number", "tab_index", _NAME, _ARGUMENTS, _RESPONSE, "status")
+    readonly_fields: ClassVar[Any] = fields
 
 
 class CitationInline(ReadOnlyInline):
@@ -53,6 +60,9 @@ class ToolCallAdmin(SearchAdmin[ToolCall], ReadOnlyAdmin[ToolCall]):
     related_ids = ((Run, "tool_calls"), (ChatMessage, "tool_calls"))
     search_help_text = _("A user's name, the id of a call, of its run or message.")
     inlines = (ToolCallInline,)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: ToolCall | None = None) -> list[Any]:
+        return [_VISIBLY.get(name, name) for name in super().get_readonly_fields(request, obj)]
 
     @admin.display(description=_("owner"))
     def owner(self, call: ToolCall) -> str:

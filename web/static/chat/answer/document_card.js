@@ -5,6 +5,7 @@ import { h } from "../elements/element.js";
 import { hostOf } from "../elements/hosts.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
+import { shown } from "../elements/visible_text.js";
 
 /** @import {Source} from "../types.js" */
 
@@ -20,8 +21,8 @@ export function documentCard(source) {
 export function cardParts(source) {
   return [
     h("span", { class: "document-head" }, source.place ? h("span", { class: "number" }, String(source.place)) : "", h("span", { class: "document-host" }, hostOf(source.url) || t("Document")), isLinkable(source) && icon("external")),
-    h("span", { class: "document-title" }, titleOf(source)),
-    source.snippet && h("span", { class: "document-snippet" }, source.snippet),
+    h("span", { class: "document-title" }, shown(titleOf(source))),
+    source.snippet && h("span", { class: "document-snippet" }, shown(source.snippet)),
   ].filter((part) => part instanceof Node);
 }
 

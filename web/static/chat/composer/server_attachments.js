@@ -5,6 +5,7 @@ import { attemptOrClose, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { askFor, text } from "../elements/form_dialog.js";
 import { icon } from "../elements/icons.js";
+import { shown } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 import { ApiError } from "../server/api.js";
 import { attachResource, fillPrompt, readCatalogs } from "../server/attachments_api.js";
@@ -69,8 +70,8 @@ function stateOf({ name, status, sign_in_state }) {
 
 /** @param {import("../elements/icons.js").IconName} mark @param {string} name @param {string} description @param {() => void} onclick */
 function row(mark, name, description, onclick) {
-  const begins = h("span", { class: "hint", dir: "auto" }, description);
-  return h("li", {}, icon(mark), h("button", { type: "button", class: "whole", onclick }, h("strong", { dir: "auto" }, name), begins));
+  const begins = h("span", { class: "hint", dir: "auto" }, shown(description));
+  return h("li", {}, icon(mark), h("button", { type: "button", class: "whole", onclick }, h("strong", { dir: "auto" }, shown(name)), begins));
 }
 
 /** @param {McpCatalog} catalog @param {McpResource} resource @param {Message} message */

@@ -2,6 +2,7 @@
 
 import { h } from "./element.js";
 import { icon } from "./icons.js";
+import { shown } from "./visible_text.js";
 import { t } from "../i18n.js";
 
 /**
@@ -12,7 +13,7 @@ import { t } from "../i18n.js";
  */
 export function dialog(heading, options = {}, ...content) {
   const away = h("button", { type: "button", class: "icon-button", "aria-label": t("Close"), title: t("Close"), onclick: () => element.requestClose() }, icon("close"));
-  const title = h("h2", { id: `dialog-${(dialogCount += 1)}` }, heading);
+  const title = h("h2", { id: `dialog-${(dialogCount += 1)}` }, shown(heading));
   /** @type {HTMLDialogElement} */
   const element = h("dialog", { class: options.class ?? "", "aria-labelledby": title.id }, h("div", { class: "dialog-head" }, title, away), ...content);
   element.setAttribute("closedby", options.isKept ? "closerequest" : "any");

@@ -3,6 +3,7 @@
 import { thumbnailAddress } from "../server/files_api.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
+import { showText, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 import { stateText } from "./file_texts.js";
 
@@ -38,18 +39,20 @@ export class FileCard {
     this.entry = entry;
     this.warning = warning;
     const { name, state } = entry;
+    const label = visibleText(name);
     this.element.dataset.state = state;
     this.element.classList.toggle("warned", Boolean(warning));
-    this.name.textContent = this.name.title = name;
+    showText(this.name, name);
+    this.name.title = label;
     this.note.textContent = warning || stateText(entry);
     this.progress.hidden = state !== "uploading";
     this.progress.value = entry.progress;
-    this.progress.setAttribute("aria-label", t("Upload of %(name)s", { name }));
+    this.progress.setAttribute("aria-label", t("Upload of %(name)s", { name: label }));
     if (this.face instanceof HTMLButtonElement) this.face.disabled = state !== "ready";
     this.again.hidden = !entry.canRetry;
-    this.again.setAttribute("aria-label", t("Try again: %(name)s", { name }));
+    this.again.setAttribute("aria-label", t("Try again: %(name)s", { name: label }));
     this.away.title = state === "uploading" || state === "waiting" ? t("Cancel") : t("Remove");
-    this.away.setAttribute("aria-label", t("Remove: %(what)s", { what: name }));
+    this.away.setAttribute("aria-label", t("Remove: %(what)s", { what: label }));
     this.#showPicture(entry);
   }
 

@@ -3,6 +3,7 @@
 import { h } from "../elements/element.js";
 import { hostOf } from "../elements/hosts.js";
 import { icon } from "../elements/icons.js";
+import { showText, visibleText } from "../elements/visible_text.js";
 import { menuButton } from "../elements/menu.js";
 import { stateText } from "../files/file_texts.js";
 import { t } from "../i18n.js";
@@ -41,22 +42,24 @@ export class DocumentRow {
   show(entry, document, isMine) {
     [this.entry, this.document] = [entry, document];
     const { name, state, kind, canRetry } = entry;
+    const label = visibleText(name);
     this.element.dataset.state = state;
     if (this.mark.dataset.kind !== kind) this.mark.replaceChildren(icon(ICONS[kind] ?? "file"));
     this.mark.dataset.kind = kind;
-    this.name.textContent = this.name.title = name;
+    showText(this.name, name);
+    this.name.title = label;
     this.note.textContent = [hostOf(document?.url), stateText(entry)].filter(Boolean).join(" · ");
     this.open.disabled = state !== "ready";
     this.progress.hidden = state !== "uploading";
     this.progress.value = entry.progress;
-    this.progress.setAttribute("aria-label", t("Upload of %(name)s", { name }));
+    this.progress.setAttribute("aria-label", t("Upload of %(name)s", { name: label }));
     this.again.hidden = Boolean(document) || !canRetry;
-    this.again.setAttribute("aria-label", t("Try again: %(name)s", { name }));
+    this.again.setAttribute("aria-label", t("Try again: %(name)s", { name: label }));
     this.away.hidden = Boolean(document);
     this.away.title = state === "failed" ? t("Remove") : t("Cancel");
-    this.away.setAttribute("aria-label", t("Remove: %(what)s", { what: name }));
+    this.away.setAttribute("aria-label", t("Remove: %(what)s", { what: label }));
     this.menu.hidden = !document || !isMine;
     this.menu.title = t("Actions");
-    this.menu.setAttribute("aria-label", t("Actions for “%(title)s”", { title: name }));
+    this.menu.setAttribute("aria-label", t("Actions for “%(title)s”", { title: label }));
   }
 }

@@ -6,6 +6,7 @@ import { documentCard } from "../answer/document_card.js";
 import { cutText } from "../answer/cut_view.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
+import { shown, shownJson, visibleText } from "../elements/visible_text.js";
 import { language, t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
 import { QuestionText } from "../conversation/question_text.js";
@@ -29,7 +30,7 @@ function question(message) {
 
 /** Of a file that strangers cannot open. @param {string} name */
 function fileCard(name) {
-  const face = h("span", { class: "file-open" }, h("span", { class: "file-picture" }, icon("file")), h("span", { class: "file-name", title: name }, name));
+  const face = h("span", { class: "file-open" }, h("span", { class: "file-picture" }, icon("file")), h("span", { class: "file-name", title: visibleText(name) }, shown(name)));
   return h("li", { class: "file-card" }, face);
 }
 
@@ -59,12 +60,12 @@ function details(message) {
 /** @param {SharedCall} call */
 function toolCall(call) {
   const shortened = call.is_shortened && h("p", { class: "hint" }, t("Shortened, since it is very long."));
-  return fold(call.name, h("pre", {}, JSON.stringify(call.arguments, null, 2)), h("pre", {}, call.response), shortened);
+  return fold(call.name, h("pre", { dir: "ltr" }, ...shownJson(JSON.stringify(call.arguments, null, 2))), h("pre", {}, shown(call.response)), shortened);
 }
 
 /** @param {string} title @param {...(Node|false|undefined)} content */
 function fold(title, ...content) {
-  return h("details", {}, h("summary", {}, title), ...content);
+  return h("details", {}, h("summary", {}, shown(title)), ...content);
 }
 
 /** @param {Source[]} citations */

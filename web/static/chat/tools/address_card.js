@@ -2,6 +2,7 @@
 
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
+import { shown, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 import { DecisionCard, button } from "./decision_card.js";
 import { nameOf } from "./tool_names.js";
@@ -14,9 +15,9 @@ export class AddressCard extends DecisionCard {
     super(row,
       button(t("Go on without"), () => this.decide({ approved: false, ...this.noted }, t("Going on without"))),
       button(t("Done"), () => this.decide({ approved: true, ...this.noted }, t("Answered")), "primary"));
-    const title = t("%(name)s sends you to a page", { name: nameOf(name) });
+    const title = t("%(name)s sends you to a page", { name: visibleText(nameOf(name)) });
     this.element = h("section", { class: "question-card", "aria-label": title },
-      h("p", { class: "title" }, icon("user"), title), h("p", { class: "message", dir: "auto" }, address.message),
+      h("p", { class: "title" }, icon("user"), title), h("p", { class: "message", dir: "auto" }, shown(address.message)),
       h("p", { class: "message", dir: "ltr" }, linkTo(address.url)),
       this.note, this.problem, this.buttons, this.said);
   }
@@ -24,7 +25,7 @@ export class AddressCard extends DecisionCard {
 
 /** As browsers write it: a host that looks like another is seen. @param {string} url */
 function linkTo(url) {
-  if (!URL.canParse(url)) return url;
+  if (!URL.canParse(url)) return shown(url);
   const { href } = new URL(url);
   return h("a", { href, target: "_blank", rel: "noopener noreferrer" }, href);
 }

@@ -3,6 +3,7 @@
 import { apiErrorText } from "../answer/status_texts.js";
 import { assign, h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
+import { shownJson, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 import { DecisionCard, button } from "./decision_card.js";
 import { nameOf } from "./tool_names.js";
@@ -23,12 +24,13 @@ export class ApprovalCard extends DecisionCard {
       button(t("Allow in this chat"), () => this.allow({ remember: "session" })),
       button(t("Allow"), () => this.allow(), "primary"));
     this.edit = edit;
-    const text = JSON.stringify(call.given, null, 2);
-    this.given = h("pre", { class: "given", role: "group", tabIndex: 0, "aria-label": t("Arguments") }, text);
-    this.field = h("textarea", { hidden: true, value: text, spellcheck: false, rows: Math.min(MOST_LINES, text.split("\n").length + 1), "aria-label": t("Arguments") });
-    const title = t("%(name)s wants to run", { name: nameOf(call.name) });
+    const json = JSON.stringify(call.given, null, 2);
+    this.given = h("pre", { class: "given", dir: "ltr", role: "group", tabIndex: 0, "aria-label": t("Arguments") }, ...shownJson(json));
+    const text = visibleText(json);
+    this.field = h("textarea", { hidden: true, value: text, dir: "ltr", spellcheck: false, rows: Math.min(MOST_LINES, text.split("\n").length + 1), "aria-label": t("Arguments") });
+    const title = t("%(name)s wants to run", { name: visibleText(nameOf(call.name)) });
     // Several calls of one tool are told apart by what they are called with.
-    this.element = h("section", { class: "approval", "aria-label": [title, about(call)].filter(Boolean).join(": ") },
+    this.element = h("section", { class: "approval", "aria-label": [title, visibleText(about(call))].filter(Boolean).join(": ") },
       h("p", { class: "title" }, icon(wordsOf(call.name).icon), title), h("p", { class: "changed", hidden: !call.changed }, changeText(call.changed)), this.given, this.field, this.note, this.problem, this.buttons, this.said);
   }
 

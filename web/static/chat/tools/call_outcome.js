@@ -2,6 +2,7 @@
 
 import { documentCard } from "../answer/document_card.js";
 import { h } from "../elements/element.js";
+import { showText, visibleText } from "../elements/visible_text.js";
 import { openFile } from "../files/open_file.js";
 import { t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
@@ -37,12 +38,12 @@ export class CallOutcome {
     const report = reportOf(call);
     const note = searchNote(call);
     const output = report || note || documents.length ? "" : call.output;
-    this.note.textContent = note;
+    showText(this.note, note);
     this.note.hidden = !note;
     this.report.hidden = !report;
     if (report) this.text.show(report, { isLive: status === "running" });
     this.output.hidden = !output;
-    if (output !== this.call?.output && !this.isWhole) this.output.textContent = indentJson(output);
+    if (output !== this.call?.output && !this.isWhole) showText(this.output, indentJson(output));
     this.more.hidden = !ref || !output || this.isWhole;
     if (documents !== this.call?.documents) this.cards.replaceChildren(...documents.map((source) => h("li", {}, documentCard(source))));
     this.cards.hidden = documents.length === 0;
@@ -57,14 +58,14 @@ export class CallOutcome {
     this.more.disabled = false;
     if (!text) return; // the failure has been reported
     this.isWhole = this.more.hidden = true;
-    this.output.textContent = indentJson(text);
+    showText(this.output, indentJson(text));
     this.output.focus();
   }
 }
 
 /** Opens the image; its size is known before it is loaded. @param {ToolImage} image */
 function imageButton({ id, name, width, height }) {
-  return h("button", { type: "button", class: "call-image", title: name, onclick: () => openFile({ id, name }) }, h("img", { src: thumbnailAddress(id), alt: name, width, height, loading: "lazy" }));
+  return h("button", { type: "button", class: "call-image", title: visibleText(name), onclick: () => openFile({ id, name }) }, h("img", { src: thumbnailAddress(id), alt: name, width, height, loading: "lazy" }));
 }
 
 /** What is read as text: the report of an agent tool, while it is written, then the returned one; a checked summary. @param {ToolCall} call */

@@ -4,6 +4,7 @@ import { CallOutcome } from "./call_outcome.js";
 import { h, setChildren } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
+import { showText, visibleText } from "../elements/visible_text.js";
 import { about, outcomeText, title, wordsOf } from "./tool_texts.js";
 
 /** @import {ToolCall} from "../types.js" */
@@ -33,10 +34,10 @@ export class CallView {
   show(call) {
     if (call === this.call) return;
     this.call = call;
-    this.title.textContent = title(call);
-    this.about.textContent = about(call);
-    this.about.title = about(call);
-    this.state.textContent = outcomeText(call);
+    showText(this.title, title(call));
+    showText(this.about, about(call));
+    this.about.title = visibleText(about(call));
+    showText(this.state, outcomeText(call));
     this.element.dataset.status = call.status;
     this.#showBody();
   }
@@ -45,7 +46,7 @@ export class CallView {
     if (!this.element.open || !this.call) return;
     const text = argumentsText(this.call);
     this.given.hidden = !text;
-    if (this.given.textContent !== text) this.given.textContent = text;
+    showText(this.given, text);
     this.inside.hidden = this.call.inside.length === 0;
     this.calls.show(this.call.inside);
     this.outcome.show(this.call);

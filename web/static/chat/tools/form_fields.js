@@ -2,6 +2,7 @@
 
 import { autosize } from "../elements/autosize.js";
 import { h } from "../elements/element.js";
+import { shown, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 
 /** @import {Asked, Form} from "../types.js" */
@@ -52,10 +53,11 @@ class ShownField {
     const title = asked.title || name;
     const label = isRequired ? title : t("%(label)s (optional)", { label: title });
     this.field = fieldOf(id, label, asked, isRequired);
-    this.hint = h("small", { id: `${id}-hint`, dir: "auto", hidden: !asked.description }, asked.description ?? "");
+    const hints = [asked.description, hiddenIn(asked.default)].filter((hint) => hint !== undefined);
+    this.hint = h("small", { id: `${id}-hint`, dir: "auto", hidden: hints.length === 0 }, ...hints.map((hint) => h("div", {}, shown(hint))));
     this.problem = h("small", { id: `${id}-problem`, class: "field-problem", role: "alert" });
     this.element = h("div", { class: "field" }, this.field.element, this.hint, this.problem);
-    const described = [asked.description && this.hint.id, this.problem.id].filter(Boolean).join(" ");
+    const described = [!this.hint.hidden && this.hint.id, this.problem.id].filter(Boolean).join(" ");
     for (const control of this.field.controls) control.setAttribute("aria-describedby", described);
   }
 
@@ -77,6 +79,11 @@ function fieldOf(id, label, asked, isRequired) {
   const options = optionsOf(asked);
   if (options.length > MOST_RADIOS) return list(id, label, options, asked, isRequired);
   return options.length ? radios(id, label, options, asked.default, isRequired) : entry(id, label, asked, isRequired);
+}
+
+/** What a field that is filled in does not show; undefined: it shows all. @param {any} value */
+function hiddenIn(value) {
+  return typeof value === "string" && visibleText(value) !== value ? t("Filled in: %(text)s", { text: value }) : undefined;
 }
 
 /** @param {Partial<Asked>} asked @returns {[string, string][]} value and what is shown */
@@ -123,7 +130,7 @@ function localTime(text) {
 
 /** @param {string} id @param {string} label @param {[string, string][]} options @param {Asked} asked @param {boolean} required @returns {Field} */
 function list(id, label, options, asked, required) {
-  const rows = [["", ""], ...options].map(([value, text]) => h("option", { value, selected: value === asked.default }, text));
+  const rows = [["", ""], ...options].map(([value, text]) => h("option", { value, selected: value === asked.default }, visibleText(text)));
   const select = h("select", { id, required }, ...rows);
   return { element: labelled(id, label, select), controls: [select], read: () => select.value || undefined };
 }
@@ -147,10 +154,10 @@ function boxes(label, options, asked, isRequired) {
 }
 
 /** @param {string} id @param {string} label @param {HTMLElement} control */
-const labelled = (id, label, control) => h("div", {}, h("label", { htmlFor: id, dir: "auto" }, label), control);
+const labelled = (id, label, control) => h("div", {}, h("label", { htmlFor: id, dir: "auto" }, shown(label)), control);
 
 /** @param {string} label @param {HTMLInputElement[]} controls @param {[string, string][]} options */
 function group(label, controls, options) {
-  const rows = controls.map((control, i) => h("label", { class: "box", dir: "auto" }, control, h("span", {}, options[i][1])));
-  return h("fieldset", { class: "group" }, h("legend", { dir: "auto" }, label), ...rows);
+  const rows = controls.map((control, i) => h("label", { class: "box", dir: "auto" }, control, h("span", {}, shown(options[i][1]))));
+  return h("fieldset", { class: "group" }, h("legend", { dir: "auto" }, shown(label)), ...rows);
 }

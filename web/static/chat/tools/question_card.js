@@ -3,6 +3,7 @@
 import { apiErrorText } from "../answer/status_texts.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
+import { shown, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 import { DecisionCard, button } from "./decision_card.js";
 import { FormFields } from "./form_fields.js";
@@ -19,10 +20,10 @@ export class QuestionCard extends DecisionCard {
       button(t("Do not answer"), () => this.decide({ approved: false, ...this.noted }, t("Not answered"))),
       h("button", { type: "submit", class: "small primary" }, t("Answer")));
     this.fields = new FormFields(question.form);
-    const title = isOfServer(name) ? t("%(name)s asks you", { name: nameOf(name) }) : t("The model asks you");
+    const title = isOfServer(name) ? t("%(name)s asks you", { name: visibleText(nameOf(name)) }) : t("The model asks you");
     const form = h("form", { onsubmit: (/** @type {SubmitEvent} */ event) => this.#answer(event) }, ...this.fields.elements, this.note, this.problem, this.buttons);
     this.element = h("section", { class: "question-card", "aria-label": title },
-      h("p", { class: "title" }, icon("user"), title), h("p", { class: "message", dir: "auto" }, question.message), form, this.said);
+      h("p", { class: "title" }, icon("user"), title), h("p", { class: "message", dir: "auto" }, shown(question.message)), form, this.said);
   }
 
   /** @param {SubmitEvent} event */

@@ -2,6 +2,7 @@
 
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
+import { visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 import { beginSignIn } from "../server/approvals_api.js";
 import { DecisionCard, button } from "./decision_card.js";
@@ -11,7 +12,8 @@ import { DecisionCard, button } from "./decision_card.js";
 export class SignInCard extends DecisionCard {
   /** @param {ToolCall & {signIn: SignIn}} call */
   constructor({ row, signIn }) {
-    const { server, name, again } = signIn;
+    const { server, again } = signIn;
+    const name = visibleText(signIn.name);
     super(row,
       button(t("Go on without"), () => this.decide({ approved: false, ...this.noted }, t("Going on without"))),
       ...(server ? [button(t("Sign in"), () => this.#leave(server), "primary")] : []));

@@ -5,6 +5,7 @@
 
 import { h, setChildren } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
+import { showText } from "../elements/visible_text.js";
 import { apiErrorText } from "../answer/status_texts.js";
 import { stepsText, wordsOf } from "./tool_texts.js";
 
@@ -37,7 +38,7 @@ export class StepsView {
     this.rounds = rounds;
     const calls = rounds.flatMap((round) => round.calls);
     this.element.classList.toggle("running", calls.some(({ status }) => status === "running"));
-    this.line.textContent = calls.length ? stepsText(rounds) : "";
+    showText(this.line, calls.length ? stepsText(rounds) : "");
     this.#showMark(calls);
     this.#showRounds();
   }
