@@ -47,6 +47,8 @@ _REFUSED_V6: Final = [
 ]
 # The prefix for translation of IPv6 to IPv4 (RFC 6052). 64:ff9b:1::/48 is local.
 _NAT64: Final = IPv6Network("64:ff9b::/96")
+# The upper half of an interface id of ISATAP: of private and of global IPv4 addresses.
+_ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
 
 # Metadata services, where a machine gets its credentials: AWS, Azure, Oracle, Alibaba. Most other clouds use a
 # link-local address.
@@ -72,7 +74,7 @@ def is_metadata(text: str) -> bool:
 
 
 def is_public(text: str) -> bool:
-    """Return whether neither the address nor an IPv4 address inside it (mapped, 6to4, NAT64, Teredo) is special."""
+    """Return whether neither the address nor an IPv4 address inside it (mapped, 6to4, NAT64, Teredo, ISATAP) is special."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -97,5 +99,10 @@ def _inside(address: IPv6Address) -> Iterator[IPv4Address]:
         yield address.sixtofour
     if address.teredo:
         yield from address.teredo
-    if address in _NAT64:
+    if address in _NAT64 or _is_isatap(address):
         yield IPv4Address(int(address) & 0xFFFF_FFFF)
+
+
+def _is_isatap(address: IPv6Address) -> bool:
+    """Return whether the address is an ISATAP one (RFC 5214): under any prefix, its interface id ends in an IPv4 address."""
+    return (int(address) >> 32) & 0xFFFF_FFFF in _ISATAP

@@ -55,15 +55,16 @@ def take_answer(sign_in: McpSignIn, answer: Mapping[str, str]) -> bool:
 
 def sign_out(user: User, server: McpServer) -> None:
     """Delete the credential of this user, or of all users, and have a worker revoke it at its issuer.
-    Raises ApiError."""
+    Idempotent: without a credential, no worker has anything to do. Raises ApiError."""
     _check_may_sign_in(user, server)
     McpSignIn.objects.filter(user=user, server=server).delete()
     held = McpCredential.objects.filter(server=server, user=None if server.is_shared else user)
     with transaction.atomic():
         for credential in held.select_for_update():
             _revoke(McpRevocation.objects.begin(credential))
-        held.delete()
-    request_listing(server)
+        deleted, _ = held.delete()
+    if deleted:
+        request_listing(server)
 
 
 def sign_in_states(user: User, servers: Collection[McpServer]) -> Mapping[McpServer, str]:

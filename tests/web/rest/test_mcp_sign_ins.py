@@ -167,6 +167,19 @@ def test_each_user_is_told_whether_they_have_to_sign_in(server: McpServer, alice
     assert state_of(bob) == "not_needed"
 
 
+def test_only_a_sign_out_of_who_was_signed_in_makes_work_for_a_worker(
+    server: McpServer, alice: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    pending = McpSignIn.objects.begin(alice, server, "https://chat.example.com/mcp/callback/")
+    McpCredential.objects.store(pending, "https://auth.example.com", {"access_token": "token"})
+    callbacks = []
+    for _ in range(3):
+        with django_capture_on_commit_callbacks() as committed:
+            assert factories.api_client(alice).delete(path_of(server)).status_code == 204
+        callbacks.append(len(committed))
+    assert callbacks == [2, 0, 0], "the tokens are revoked and the tools listed again, once"
+
+
 def test_staff_sign_in_to_a_server_that_all_share(server: McpServer, alice: User) -> None:
     McpServer.objects.update(sign_in="shared")
     refused = factories.api_client(alice).post(path_of(server), {}, format="json")
