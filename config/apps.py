@@ -18,8 +18,9 @@ class TurnwireAdminConfig(AdminConfig):
 
         secret_filter.install()
         migration_locks.install(self)
+        import chat.runs.mcp.checks  # noqa: F401  registers it, as those below
         import web.accounts.oidc.checks
-        import web.page.checks  # noqa: F401  registers them
+        import web.page.checks  # noqa: F401
 
         check_role()
 

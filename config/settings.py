@@ -196,6 +196,8 @@ LLM_BASE_URL = env.url("LLM_BASE_URL", "", schemes=("http", "https"))
 LLM_MODELS = env.models("LLM_MODELS")
 # Prefix of the variables that rows of models may name for their keys (chat/models/model_server_rules.py).
 LLM_KEY_PREFIX = env.constant("LLM_KEY_PREFIX", "LLM_KEY_")
+# Prefix of the variables that rows of MCP servers may name (chat/runs/mcp/server_rules.py).
+MCP_VARIABLE_PREFIX = env.constant("MCP_VARIABLE_PREFIX", "MCP_")
 ALLOWED_MODEL_SERVERS = env.urls("ALLOWED_MODEL_SERVERS", schemes=("http", "https"))
 LLM_SILENCE_S = env.whole_number("LLM_SILENCE", 300, low=1, high=86_400)
 # Limits of one run, with its agent tools and all its attempts (llm_worker/loop/allowance.py).
@@ -477,5 +479,5 @@ SPECTACULAR_SETTINGS = {
     "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "uuid"}},
     "ENUM_NAME_OVERRIDES": ENUM_NAMES,
 }
-# The names of the variables read above: no row of a model may name one for its key.
+# The names of the variables read above: no row of a model or an MCP server may name one.
 OWN_VARIABLES = frozenset(env.NAMES_READ)

@@ -16,12 +16,17 @@ from knowledge.fetching.public_addresses import is_metadata
 DEFAULT_KEY_VARIABLE: Final = "LLM_API_KEY"
 
 
+def is_for_rows(variable: str, prefix: str) -> bool:
+    """Return whether rows may name this environment variable. Others may be read by Turnwire itself, or by any library or
+    service beside it: `PGPASSWORD`, `AWS_SECRET_ACCESS_KEY`.
+    """
+    return variable.startswith(prefix) and variable not in settings.OWN_VARIABLES
+
+
 def key_problem(variable: str) -> str:
     """Return why no row may name this environment variable, and what to do; empty if it may."""
     prefix = settings.LLM_KEY_PREFIX
-    if variable in ("", DEFAULT_KEY_VARIABLE):
-        return ""
-    if variable.startswith(prefix) and variable not in settings.OWN_VARIABLES:
+    if variable in ("", DEFAULT_KEY_VARIABLE) or is_for_rows(variable, prefix):
         return ""
     return _(
         "The environment variable %(variable)s is not used: only LLM_API_KEY and names that begin with %(prefix)s are. Give the key to the workers in such a variable, and enter its name here."

@@ -80,7 +80,10 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "mcp_server_name_taken": (409, "There is an MCP server of this name."),
     "mcp_command_refused": (400, "MCP_COMMANDS does not name this program."),
     "mcp_url_refused": (400, "No MCP server is reached at this address."),
-    "mcp_variable_refused": (400, "This environment variable is not given to MCP servers."),
+    "mcp_variable_refused": (
+        400,
+        "Only environment variables that begin with MCP_ are given to MCP servers.",
+    ),
     "mcp_server_without_sign_in": (409, "Nobody signs in to this MCP server."),
     "mcp_resource_not_found": (404, "The MCP server lists no such resource."),
     "mcp_prompt_not_found": (404, "The MCP server lists no such prompt."),

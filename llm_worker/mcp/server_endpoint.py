@@ -51,5 +51,5 @@ def registered_client_of(server_id: UUID) -> RegisteredClient | None:
 
 
 def _refuse_own(variables: list[str]) -> None:
-    if refused := next(filter(server_rules.is_own_variable, variables), ""):
-        raise ServerUnavailable("The server is not set up.", f"{refused} is not given to MCP servers.")
+    if problem := next(filter(None, map(server_rules.variable_problem, variables)), ""):
+        raise ServerUnavailable("The server is not set up.", problem)

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, Transport
-from chat.models.model_server_rules import DEFAULT_KEY_VARIABLE
+from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, McpServer, Transport
+from chat.models.model_server_rules import is_for_rows
 from chat.protocol.errors import ApiError
 from chat.protocol.mcp_names import is_server_name
 from knowledge.fetching.refusal import UrlRefused
@@ -126,11 +126,22 @@ def _check_variable(field: str, variable: Any) -> None:
         raise ApiError(
             "invalid_value", "The names of environment variables, never their values.", field=field
         )
-    if is_own_variable(variable):
-        raise ApiError("mcp_variable_refused", field=field)
+    if variable_problem(variable):
+        raise ApiError("mcp_variable_refused", variable_problem(variable), field=field)
 
 
-def is_own_variable(variable: str) -> bool:
-    """Return whether Turnwire itself reads the variable, or it contains the key of a model server."""
-    ours = (DEFAULT_KEY_VARIABLE, *settings.OWN_VARIABLES)
-    return variable in ours or variable.startswith(settings.LLM_KEY_PREFIX)
+def variable_problem(variable: str) -> str:
+    """Return why no server is given this environment variable, and what to do; empty if servers may be given it."""
+    prefix = settings.MCP_VARIABLE_PREFIX
+    if is_for_rows(variable, prefix):
+        return ""
+    return (
+        f"{variable[:100]} is not given to MCP servers, only variables that begin with {prefix} are."
+        " Give the workers its value in such a variable, and name that one."
+    )
+
+
+def named_variables(server: McpServer) -> list[str]:
+    """Return the variables that the row names."""
+    secret = [server.oauth_client_secret] if server.oauth_client_secret else []
+    return [*server.env.values(), *server.headers.values(), *server.query.values(), *secret]

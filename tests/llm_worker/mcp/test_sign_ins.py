@@ -87,7 +87,7 @@ def registered(harbour: McpServer, issuer: Issuer) -> OAuthClientInformationFull
         scope="tides",
     )
     issuer.clients["ours"] = client
-    harbour.change(oauth_issuer=issuer.iss, oauth_client_id="ours", oauth_client_secret="HARBOUR")
+    harbour.change(oauth_issuer=issuer.iss, oauth_client_id="ours", oauth_client_secret="MCP_HARBOUR")
     return client
 
 
@@ -103,11 +103,11 @@ def test_a_client_that_staff_have_registered_is_the_one_that_calls(
 ) -> None:
     """Its secret is replaced while users are signed in."""
     assert "is not set up" in sign_in(runtime, harbour, session.owner)
-    monkeypatch.setenv("HARBOUR", "first")
+    monkeypatch.setenv("MCP_HARBOUR", "first")
     assert "You are signed in" in sign_in(runtime, harbour, session.owner)
     assert list(issuer.clients) == ["ours"]
     registered.client_secret = "second"
-    monkeypatch.setenv("HARBOUR", "second")
+    monkeypatch.setenv("MCP_HARBOUR", "second")
     McpCredential.objects.update(expires_at=timezone.now())
     answer(TIDE)
     assert tool_responses(upstream.requests[-1]) == ["high at Sole"]
@@ -123,7 +123,7 @@ def test_a_secret_that_workers_do_not_have_yet_signs_nobody_out(
     upstream: Any,
     monkeypatch: Any,
 ) -> None:
-    monkeypatch.setenv("HARBOUR", "first")
+    monkeypatch.setenv("MCP_HARBOUR", "first")
     sign_in(runtime, harbour, session.owner)
     registered.client_secret = "second"
     McpCredential.objects.update(expires_at=timezone.now())

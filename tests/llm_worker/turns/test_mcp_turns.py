@@ -128,8 +128,8 @@ def test_a_program_that_is_no_longer_allowed_is_neither_started_nor_offered(
     assert (server.status, "MCP_COMMANDS does not name" in server.problem) == ("down", True)
 
 
-def test_variables_that_have_become_ours_are_given_to_no_server_any_more(server, runtime, settings):
-    settings.LLM_KEY_PREFIX = "MCP_"
+def test_variables_that_may_not_be_named_any_more_are_given_to_no_server(server, runtime, settings):
+    settings.MCP_VARIABLE_PREFIX = "OF_SERVERS_"
     runtime.list_mcp_tools(str(server.pk))
     server.refresh_from_db()
     assert (server.status, "is not given to MCP servers" in server.problem) == ("down", True)

@@ -132,7 +132,7 @@ def test_operations_at_a_private_address_are_not_offered_and_those_listed_before
 @pytest.fixture
 def other(api, settings, monkeypatch):
     """Another host; the workers have a token."""
-    monkeypatch.setenv("TIDES_TOKEN", "Bearer ebb")
+    monkeypatch.setenv("MCP_TIDES_TOKEN", "Bearer ebb")
     with ApiServer() as serving:
         settings.URL_ALLOWED_HOSTS = frozenset({api.host, serving.host})
         yield serving
@@ -143,7 +143,7 @@ def test_headers_have_the_values_of_variables_and_are_sent_to_the_origin_of_the_
 ):
     elsewhere = {**api.document["paths"]["/nothing"], "servers": [{"url": other.url}]}
     api.document = {**api.document, "paths": {**api.document["paths"], "/nothing": elsewhere}}
-    listed(headers={"Authorization": "TIDES_TOKEN"})
+    listed(headers={"Authorization": "MCP_TIDES_TOKEN"})
     answer(call("getPort", port="Husum"), call("nothing"))
     sent = [headers.get("authorization") for headers in api.readers]
     assert (sent, api.received[0][2]["authorization"]) == (["Bearer ebb"], "Bearer ebb")
@@ -154,7 +154,7 @@ def test_a_document_that_leads_elsewhere_gets_headers_sent_there_by_the_row_alon
     listed, answer, api, other, runtime
 ):
     api.document = {**api.document, "servers": [{"url": other.url}]}
-    server = listed(headers={"Authorization": "TIDES_TOKEN"})
+    server = listed(headers={"Authorization": "MCP_TIDES_TOKEN"})
     assert (server.status, f"{other.url}: enter it as base_url" in server.problem) == ("down", True)
     server.change(base_url=other.url)
     runtime.list_mcp_tools(str(server.pk))
@@ -172,7 +172,7 @@ def test_a_key_in_the_query_is_sent_to_the_origin_of_the_document_alone_and_is_n
     port = {"get": {**port, "parameters": [*port["parameters"], key]}}
     elsewhere = {**paths["/nothing"], "servers": [{"url": other.url}]}
     api.document = {**api.document, "paths": {**paths, "/ports/{port}": port, "/nothing": elsewhere}}
-    listed(query={"key": "TIDES_TOKEN"})
+    listed(query={"key": "MCP_TIDES_TOKEN"})
     answer(call("getPort", port="Husum", days=["today"]), call("nothing"))
     assert [path for _, path, _, _ in api.received] == ["/ports/Husum?days=today&key=Bearer%20ebb"]
     assert [path for _, path, _, _ in other.received] == ["/nothing"]

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.django_db
 
 ADD = "/admin/chat/mcpserver/add/"
 IMPORT = "/admin/chat/mcpserver/import/"
-STDIO = {"command": "npx", "args": ["-y", "server"], "env": {"TOKEN": "${GITHUB_TOKEN}"}}
-HTTP = {"url": "https://mcp.example.com/mcp", "headers": {"X-Key": "$EXAMPLE_KEY"}}
+STDIO = {"command": "npx", "args": ["-y", "server"], "env": {"TOKEN": "${MCP_GITHUB_TOKEN}"}}
+HTTP = {"url": "https://mcp.example.com/mcp", "headers": {"X-Key": "$MCP_EXAMPLE_KEY"}}
 
 
 @pytest.fixture(autouse=True)
@@ -42,8 +42,8 @@ def test_servers_are_imported_as_desktop_clients_list_them(admin):
     assert imported(admin, **{"Git Hub": STDIO, "example": HTTP}).status_code == 302
     rows = McpServer.objects.values_list("name", "transport", "command", "url", "env", "headers")
     assert list(rows) == [
-        ("Git-Hub", "stdio", ["npx", "-y", "server"], "", {"TOKEN": "GITHUB_TOKEN"}, {}),
-        ("example", "http", [], "https://mcp.example.com/mcp", {}, {"X-Key": "EXAMPLE_KEY"}),
+        ("Git-Hub", "stdio", ["npx", "-y", "server"], "", {"TOKEN": "MCP_GITHUB_TOKEN"}, {}),
+        ("example", "http", [], "https://mcp.example.com/mcp", {}, {"X-Key": "MCP_EXAMPLE_KEY"}),
     ]
     assert "Git-Hub" in admin.get("/admin/chat/mcpserver/").content.decode()
 

@@ -250,7 +250,7 @@ def _of_mcp_servers(body: dict[str, Any]) -> dict[str, Any]:
     nothing = {"command": [], "env": {}, "headers": {}, "query": {}, "document": "", "base_url": ""}
     known = {"name": "ebb", "transport": "http", **nothing}
     body = {name: known.get(name, value) for name, value in body.items()} | {"url": MCP_URL}
-    client = {"oauth_issuer": MCP_URL, "oauth_client_id": "ours", "oauth_client_secret": "EBB_SECRET"}
+    client = {"oauth_issuer": MCP_URL, "oauth_client_id": "ours", "oauth_client_secret": "MCP_EBB_SECRET"}
     return body | client if client.keys() & body.keys() else body
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.core.checks import Tags, run_checks
 from rest_framework.test import APIClient
 
 from chat.models import McpServer
@@ -19,7 +20,7 @@ API = {"name": "tides", "transport": "openapi", "url": "https://tides.example.co
 REGISTERED = {
     "oauth_issuer": "https://auth.example.com",
     "oauth_client_id": "turnwire",
-    "oauth_client_secret": "HARBOUR_SECRET",
+    "oauth_client_secret": "MCP_HARBOUR_SECRET",
 }
 TOOL = {
     "name": "time__now",
@@ -77,7 +78,7 @@ def test_each_operation_needs_the_permission_of_the_admin(is_staff, permissions,
 
 
 def test_people_see_the_tools_that_may_be_chosen_and_nothing_of_how_a_server_is_reached(root, client):
-    made = add(root, TIME, env={"TOKEN": "TIME_TOKEN"})
+    made = add(root, TIME, env={"TOKEN": "MCP_TIME_TOKEN"})
     assert made.status_code == 201, made.json()
     McpServer.objects.update(status="ready", tools=[TOOL, {**TOOL, "name": "time__set", "tool": "set"}])
     root.patch(f"{SERVERS}{made.json()['id']}/", {"enabled_tools": ["now"]}, format="json")
@@ -90,7 +91,7 @@ def test_people_see_the_tools_that_may_be_chosen_and_nothing_of_how_a_server_is_
         "tools": [{"name": "time__now", "description": "The time.", "read_only": True}],
     }
     [for_staff] = root.get(SERVERS).json()
-    assert for_staff["env"] == {"TOKEN": "TIME_TOKEN"}
+    assert for_staff["env"] == {"TOKEN": "MCP_TIME_TOKEN"}
     assert for_staff["all_tools"] == ["now", "set"]
 
 
@@ -134,6 +135,10 @@ def test_tools_of_another_configuration_are_forgotten_and_those_of_the_same_are_
         (TIME, {"env": {"A=B": "NAME"}}, "invalid_value", "env"),
         (TIME, {"env": {"TOKEN": "SECRET_KEY"}}, "mcp_variable_refused", "env"),
         (TIME, {"env": {"TOKEN": "DATABASE_URL"}}, "mcp_variable_refused", "env"),
+        (TIME, {"env": {"TOKEN": "AWS_SECRET_ACCESS_KEY"}}, "mcp_variable_refused", "env"),
+        (TIME, {"env": {"TOKEN": "MCP_COMMANDS"}}, "mcp_variable_refused", "env"),
+        (WEB, {"headers": {"Authorization": "PGPASSWORD"}}, "mcp_variable_refused", "headers"),
+        (API, {"query": {"key": "PGPASSWORD"}}, "mcp_variable_refused", "query"),
         (TIME, {"env": {"TOKEN": "LLM_API_KEY"}}, "mcp_variable_refused", "env"),
         (TIME, {"env": {"TOKEN": "LLM_KEY_CLOUD"}}, "mcp_variable_refused", "env"),
         (TIME, {"transport": "sse"}, "invalid_value", "transport"),
@@ -159,7 +164,7 @@ def test_tools_of_another_configuration_are_forgotten_and_those_of_the_same_are_
             "mcp_variable_refused",
             "oauth_client_secret",
         ),
-        (WEB, {"oauth_client_secret": "HARBOUR_SECRET"}, "invalid_value", "oauth_client_id"),
+        (WEB, {"oauth_client_secret": "MCP_HARBOUR_SECRET"}, "invalid_value", "oauth_client_id"),
         (TIME, REGISTERED, "invalid_value", "oauth_issuer"),
         (API, REGISTERED, "invalid_value", "oauth_issuer"),
         (API, {"url": ""}, "invalid_value", "url"),
@@ -179,6 +184,14 @@ def test_what_a_server_may_not_be(root, body, fields, code, field):
     problem = refused.json()
     assert (problem["code"], problem["field"].partition(".")[0]) == (code, field)
     assert McpServer.objects.count() == 0
+
+
+def test_an_upgrade_names_the_servers_whose_variables_have_to_be_renamed():
+    McpServer.objects.create(name="tides", transport="stdio", env={"TOKEN": "PGPASSWORD", "A": "MCP_A"})
+    found = run_checks(tags=[Tags.database], databases=["default"])
+    [warning] = [one.msg for one in found if one.id == "turnwire.W005"]
+    assert "tides: PGPASSWORD is not given to MCP servers" in warning
+    assert "begin with MCP_" in warning
 
 
 def test_a_document_is_pasted_and_not_shown_again(root, requested, django_capture_on_commit_callbacks):

@@ -92,7 +92,7 @@ export const API_ERRORS = {
   mcp_server_name_taken: () => t("There is an MCP server of this name. Choose another one."),
   mcp_command_refused: () => t("This program may not be started. MCP_COMMANDS names those that may."),
   mcp_url_refused: () => t("No MCP server is reached at this address. Enter another one."),
-  mcp_variable_refused: () => t("This environment variable is not given to MCP servers. Name another one."),
+  mcp_variable_refused: () => t("Only environment variables that begin with MCP_ are given to MCP servers. Give the workers the value in such a variable."),
 
   mcp_resource_not_found: () => t("The server does not offer this any more. Choose something else."),
   mcp_prompt_not_found: () => t("The server does not offer this prompt any more. Choose another one."),
