@@ -1,7 +1,8 @@
-"""Django's ASGI handler, which closes a response that raises while it is sent.
+"""Django's ASGI handler, which closes a response that raises while it is sent, and keeps no content that was sent.
 
 Django omits that: a slot or an open content that the response holds would never be released, nor would a database
-connection of the request.
+connection of the request. The content would stay until a later collection, since the handler's tasks, their exceptions
+and its frames refer to each other.
 """
 
 from typing import Any
@@ -18,3 +19,6 @@ class HttpHandler(ASGIHandler):
         except Exception:
             await sync_to_async(response.close)()
             raise
+        finally:
+            if not response.streaming:
+                response.content = b""  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
 """MCP servers: what everybody sees, and what staff may edit."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Annotated, Final
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from chat.models import McpServer, McpToolList
 from chat.models.mcp_server import EDITED, McpStatus, SignInOf, Transport
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.presenters.page_bytes import PAGE_BYTES
 from chat.protocol.member_types import Moment, choice, doc
 from chat.transcript.tool_annotations import ApprovalRule
 
@@ -17,6 +18,8 @@ from chat.transcript.tool_annotations import ApprovalRule
 NOT_NEEDED: Final = "not_needed"
 NEEDS_SIGN_IN: Final = "needs_sign_in"
 SIGNED_IN: Final = "signed_in"
+# What is left of a description where there is no room for more.
+SHORT_DESCRIPTION: Final = 100
 
 
 class McpToolAnswer(Answer):
@@ -65,6 +68,15 @@ class McpServerAnswer(Answer, kw_only=True):
     ] = UNSET
     all_tools: Annotated[list[str] | UnsetType, doc("The server's own names.")] = UNSET
     listed_at: Moment | UnsetType | None = UNSET
+
+
+def shorten_descriptions(servers: Iterable[JSONObject]) -> None:
+    """Cut the descriptions of tools in a list once those before them fill a page."""
+    room = PAGE_BYTES
+    for tool in (tool for server in servers for tool in server["tools"]):
+        room -= len(tool["description"])
+        if room < 0:
+            tool["description"] = tool["description"][:SHORT_DESCRIPTION]
 
 
 def present_mcp_server(

@@ -9,7 +9,8 @@ from llm_worker.stream.sanitiser import clean
 
 MAX_DESCRIPTION: Final = 4_000
 MAX_NAME: Final = 200
-# Characters of JSON, of one tool and of all. Each run that chooses the server reads them and sends them to its model.
+# Characters of JSON, of one tool and, with their descriptions, of all. Each run that chooses the server reads them and
+# sends them to its model.
 MAX_SCHEMA: Final = 32_000
 MAX_SCHEMAS: Final = 500_000
 
@@ -33,11 +34,11 @@ def stored_tools(
     stored, size = [], 0
     for name in sorted(by_name, key=lambda name: (by_name[name]["tool"] not in chosen, name)):
         tool = by_name[name]
-        length = _length(tool)
+        described = clean(tool["description"])[:MAX_DESCRIPTION]
+        length = _length(tool) and _length(tool) + len(described)
         if reason := _reason(tool, length, size):
             left_out[tool["tool"][:MAX_NAME]] = reason
         else:
-            described = clean(tool["description"])[:MAX_DESCRIPTION]
             stored.append({**tool, "name": name, "description": described})
             size += length
     return sorted(stored, key=lambda tool: str(tool["name"])), left_out

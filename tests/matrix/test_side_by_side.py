@@ -1,6 +1,7 @@
 """Whatever one user asks 40 times side by side, another is answered about as soon as alone. New routes and commands join by themselves."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +27,9 @@ PARTS = 4
 # Those that cost most: every change asks them.
 SAMPLE = {"sessions_export", "knowledge_bases_search", "turns_create"}
 SAMPLE_OF_COMMANDS = {"send"}
+# What is as long as the rows that it lists, but is not called a list. Of the memory of web before, what it may keep.
+LISTS = {"tree_read"}
+GROWTH_MIB = 100
 # What deletes much comes last: after the commands, too.
 LAST = (
     "sessions_bulk",
@@ -38,13 +42,14 @@ LAST = (
 
 
 class World(NamedTuple):
-    """staff: the place of a superuser, for what only staff may ask."""
+    """staff: the place of a superuser, for what only staff may ask. stack: with web alone."""
 
     place: Place
     staff: Place
     bystander: Bystander
+    stack: Stack
 
-    def disturb(self, operation: Operation) -> Finding:
+    def disturb(self, operation: Operation, times: int = crowd.TIMES) -> Finding:
         """With the largest request that is not refused as malformed."""
         place = self.staff if operation.access not in (OWN, PUBLIC) else self.place
         requests = list(candidates(operation, place))
@@ -56,7 +61,7 @@ class World(NamedTuple):
                 break
         else:
             request = requests[-1]
-        return crowd.disturb(self.bystander, operation.id, crowd.requests(place.address, request))
+        return crowd.disturb(self.bystander, operation.id, crowd.requests(place.address, request, times))
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +88,7 @@ def _world(stack: Stack, described: Path) -> World:
     found = json.loads(described.read_text())
     address = stack.base_url.removeprefix("http://")
     place = Place(address, found["owner"], found["ids"], found["exported"], FILE_BYTES)
-    return World(place, place._replace(token=found["staff"]), Bystander(address, found["bystander"]))
+    return World(place, place._replace(token=found["staff"]), Bystander(address, found["bystander"]), stack)
 
 
 def order(operation: Operation) -> Any:
@@ -128,6 +133,34 @@ def test_every_operation_asked_side_by_side_delays_nobody_else(
     in_order = sorted(operations(), key=order)
     first, end = (len(in_order) * number // PARTS for number in (part, part + 1))
     report([world.disturb(one) for one in in_order[first:end]], record_property)
+
+
+@pytest.mark.full
+def test_lists_as_long_as_they_may_be_delay_nobody_and_leave_no_memory(
+    world: World, record_property: Callable[[str, object], None]
+) -> None:
+    script = f"from tests.matrix.longest_rows import store; store({dict(world.place.ids)!r})"
+    world.stack.manage("shell", "-v", "0", "-c", script)
+    lists = [one for one in sorted(operations(), key=order) if one.id in LISTS or one.id.endswith("_list")]
+    web = world.stack.processes["web"].pid
+    # What each loads stays, and the threads and connections for so many.
+    for operation in lists:
+        world.disturb(operation, times=1)
+    world.disturb(next(one for one in lists if one.id == "groups_list"))
+    findings, grown, before = [], {}, resident_mib(web)
+    for operation in lists:
+        findings.append(world.disturb(operation))
+        grown[operation.id] = resident_mib(web) - before
+        print(f"{operation.id}: {grown[operation.id]} MiB more, {findings[-1]}", flush=True)
+    record_property("sampled", f"web: {before} MiB, then {grown}")
+    report(findings, record_property)
+    assert max(grown.values()) < GROWTH_MIB, (before, grown)
+
+
+def resident_mib(pid: int) -> int:
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert found
+    return int(found[1]) // 1024
 
 
 def disturb_by_commands(world: World, kinds: set[str]) -> list[Finding]:

@@ -72,7 +72,8 @@ class AgentsView(StrictAPIView):
         """
         user = current_user(request)
         usable = Agent.objects.usable_by(user)
-        return Response(present_agents(read_newest_rows(request, usable, "agent"), user))
+        rows, headers = read_newest_rows(request, usable, "agent", ("prompt", "reminder", "tools"))
+        return Response(present_agents(rows, user), headers=headers)
 
     @documented("agents_create", body=AgentBody, answer=AgentAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:

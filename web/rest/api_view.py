@@ -1,6 +1,6 @@
 """The base class of API views, and the lookup of the user's own rows."""
 
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, Final, TypeVar, cast
 
 from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
@@ -8,9 +8,11 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
+from chat.infrastructure.gc_tuning import free_circles
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import is_storable
 from web.rest.fields import parse_id
@@ -18,6 +20,8 @@ from web.rest.request_slots import REQUESTS
 from web.rest.user_slots import Slot, UserSlots
 
 Row = TypeVar("Row", bound=Model)
+# Of an answer that waits for its client, what the sockets between take anyway.
+BUFFERED_BYTES: Final = 256 * 1024
 
 
 class JsonOnlyNegotiation(DefaultContentNegotiation):
@@ -49,10 +53,26 @@ class StrictAPIView(APIView):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
-            return super().dispatch(request, *args, **kwargs)
+            response = super().dispatch(request, *args, **kwargs)
+            # DRF's references in a circle would keep the request and the answer until some later collection.
+            del self.response
+            self.request.parser_context.clear()
+            if isinstance(response, Response):
+                response.render()
+                response.data = response.renderer_context = None  # type: ignore[attr-defined]
+            if len(getattr(response, "content", b"")) > BUFFERED_BYTES:
+                # It is in memory until it is sent, and each user has few slots.
+                response._resource_closers.append(self.keep_slot().free)  # type: ignore[attr-defined]  # noqa: SLF001  Django has no public way
+                free_circles()
+            return response
         finally:
             if self._slot is not None:
                 self._slot.free()
+
+    def keep_slot(self) -> Slot:
+        """Return the slot of the request, which whoever calls this frees once the response is sent."""
+        slot, self._slot = self._slot or Slot(None, None), None
+        return slot
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)

@@ -19,6 +19,7 @@ from chat.presenters.approvals import (
     present_decision,
     present_open_approval,
 )
+from chat.presenters.page_bytes import count_fitting, text_bytes
 from chat.protocol.errors import ApiError
 from chat.turns.approvals import Reply, decide, get_approval
 from web.rest.api_view import StrictAPIView, current_user
@@ -87,10 +88,14 @@ class ApprovalBody(StrictSerializer):
 class ApprovalsView(StrictAPIView):
     @documented("approvals_list", answer=list[OpenApprovalAnswer])
     def get(self, request: Request) -> Response:
-        """List the user's tool calls that wait for approval, an answer or a sign-in, oldest first, at most 500."""
+        """List the user's tool calls that wait for approval, an answer or a sign-in, oldest first, at most 500.
+        Long ones are fewer: the others follow when these are decided.
+        """
         waiting = Approval.objects.open_for(current_user(request)).select_related("tool_call")
         sign_ins = site_url(reverse("mcp_servers"))
-        return Response([present_open_approval(approval, sign_ins) for approval in waiting[:MAX_LISTED]])
+        sizes = waiting.values_list(text_bytes("arguments", "message", "form"), flat=True)[:MAX_LISTED]
+        listed = waiting[: count_fitting(sizes)]
+        return Response([present_open_approval(approval, sign_ins) for approval in listed])
 
 
 class ApprovalView(StrictAPIView):

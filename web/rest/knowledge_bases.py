@@ -90,7 +90,9 @@ class KnowledgeBasesView(StrictAPIView):
     def get(self, request: Request) -> Response:
         """List the knowledge bases that the user is a member of, the latest updated first, at most 200."""
         own = KnowledgeBase.objects.with_role_of(current_user(request)).select_related("owner")
-        return Response(present_bases(read_newest_rows(request, own, "knowledge_base")))
+        columns = ("summary", "topics", "routing_hint", "routing_keywords")
+        rows, headers = read_newest_rows(request, own, "knowledge_base", columns)
+        return Response(present_bases(rows), headers=headers)
 
     @documented("knowledge_bases_create", body=KnowledgeBaseBody, answer=KnowledgeBaseAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from chat.models import McpServer, McpToolList
 from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, SignInOf, Transport
 from chat.presenters.json_values import JSONObject
-from chat.presenters.mcp_servers import McpServerAnswer, present_mcp_server
+from chat.presenters.mcp_servers import McpServerAnswer, present_mcp_server, shorten_descriptions
 from chat.protocol.mcp_names import MAX_SERVER_NAME
 from chat.runs.mcp.servers import change_server, create_server
 from chat.runs.mcp.sign_ins import sign_in_states
@@ -30,6 +30,7 @@ from web.rest.fields import (
     StringsField,
 )
 from web.rest.openapi import documented
+from web.rest.request_slots import EXPENSIVE
 
 _BY_METHOD: Final = {
     "POST": "chat.add_mcpserver",
@@ -140,14 +141,18 @@ class McpServerRefreshPermission(McpServerPermission):
 
 class McpServersView(StrictAPIView):
     permission_classes: list[type[BasePermission]] = [McpServerPermission]
+    slots = EXPENSIVE
 
     @documented("mcp_servers_list", answer=list[McpServerAnswer])
     def get(self, request: Request) -> Response:
         """List the MCP servers by name, with the tools that agents and chats may choose now.
         Only staff with the permission to view or change servers see disabled servers and how each server is reached.
+        Descriptions of tools are cut if there are very many; `mcp-servers/{id}/` has them whole.
         """
         sees_all = _sees_all(request)
-        return Response(_present(request, list(_visible(sees_all=sees_all)), for_staff=sees_all))
+        shown = _present(request, list(_visible(sees_all=sees_all)), for_staff=sees_all)
+        shorten_descriptions(shown)
+        return Response(shown)
 
     @documented("mcp_servers_create", body=McpServerBody, answer=McpServerAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.log.progress import present_live_branch
+from chat.log.branch_parts import as_json, parts_of, present_part
 from chat.models import ChatMessage, Role, Session
 from chat.presenters.messages import MessageAnswer, NodeAnswer, present_nodes
 from chat.presenters.sessions import SessionAnswer
@@ -16,6 +17,7 @@ from web.rest.openapi import ID, documented, query, whole_number
 from web.rest.pagination import MAX_PAGE, page_size
 from web.rest.request_slots import EXPENSIVE
 from web.rest.sessions import get_own_session, present_current
+from web.rest.streaming import streamed
 
 
 class MessagesView(StrictAPIView):
@@ -30,15 +32,18 @@ class MessagesView(StrictAPIView):
             query("limit", whole_number(1, MAX_PAGE), "Only the newest messages."),
         ],
     )
-    def get(self, request: Request, session: str) -> Response:
+    def get(self, request: Request, session: str) -> HttpResponseBase:
         """List the messages of a branch, oldest first."""
         found = get_own_session(request, session)
         limit = page_size(request.query_params, None)
-        branch = _branch(found, request.query_params, limit).replies().select_related("run", "feedback")
-        if limit is None:
-            return Response(present_live_branch(branch))
-        newest_first = branch.order_by("depth")[:limit]
-        return Response(present_live_branch(reversed(newest_first)))
+        branch = _branch(found, request.query_params, limit).replies()
+        parts = parts_of(branch if limit is None else branch.order_by("depth")[:limit])
+        if limit is not None:
+            parts = [part[::-1] for part in parts[::-1]]
+        if len(parts) <= 1:
+            return Response(present_part(parts[0]) if parts else [])
+        slot = self.keep_slot()
+        return streamed(request._request, as_json(parts), slot, content_type="application/json")  # noqa: SLF001
 
 
 class TreeView(StrictAPIView):

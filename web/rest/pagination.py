@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from rest_framework.exceptions import NotFound
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 
 from chat.presenters.answer import Answer
+from chat.presenters.page_bytes import count_fitting, text_bytes
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import ADDRESS
 
@@ -46,7 +47,13 @@ class Page(Answer):
 
 
 class NewestFirstPagination(CursorPagination):
-    """Cursor pagination by the latest update."""
+    """Cursor pagination by the latest update.
+
+    long_columns: the texts of a row whose bytes end a page early; empty: rows are short.
+    """
+
+    long_columns: ClassVar[tuple[str, ...]] = ()
+    _most: int | None = None
 
     page_size = 50
     page_size_query_param = "limit"
@@ -54,7 +61,20 @@ class NewestFirstPagination(CursorPagination):
     ordering = ("-updated_at", "-id")
 
     def get_page_size(self, request: Request) -> int | None:
-        return page_size(request.query_params, self.page_size, self.max_page_size)
+        return self._most or page_size(request.query_params, self.page_size, self.max_page_size)
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+        if not self.long_columns:
+            return super().paginate_queryset(queryset, request, view) or []
+        order = [name.removeprefix("-") for name in self.ordering]
+        measured = queryset.values("pk", *order, page_bytes=text_bytes(*self.long_columns))
+        page: list[Any] = super().paginate_queryset(measured, request, view) or []
+        sizes = [row["page_bytes"] for row in page]
+        self._most = count_fitting(reversed(sizes) if self.cursor and self.cursor.reverse else sizes)
+        if self._most < len(page):
+            page = super().paginate_queryset(measured, request, view) or []
+        rows = queryset.in_bulk([row["pk"] for row in page])
+        return [rows[row["pk"]] for row in page if row["pk"] in rows]
 
     def decode_cursor(self, request: Request) -> Any:
         try:

@@ -42,7 +42,8 @@ class ProjectsView(StrictAPIView):
     def get(self, request: Request) -> Response:
         """List the user's projects, latest update first, at most 200. The next page is `before` the last project."""
         own = Project.objects.visible_to(current_user(request))
-        return Response(present_projects(read_newest_rows(request, own, "project")))
+        rows, headers = read_newest_rows(request, own, "project", ("instructions",))
+        return Response(present_projects(rows), headers=headers)
 
     @documented("projects_create", body=ProjectBody, answer=ProjectAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:

@@ -30,6 +30,15 @@ class PacketsAnswer(Answer):
     packets: list[dict[str, Any]]
 
 
+# Texts that are read when something needs them: a run and its message refer to each other, and are freed later.
+_UNREAD: Final = (
+    "message__text",
+    "message__reasoning",
+    "turn__user_message__text",
+    "turn__session__prompt",
+)
+
+
 class RunView(StrictAPIView):
     @documented("runs_read", answer=RunAnswer)
     def get(self, request: Request, run: str) -> Response:
@@ -78,7 +87,8 @@ class RunCancellationView(StrictAPIView):
 
 
 def _get_own_run(request: Request, pk: str) -> Run:
-    return get_own_row(Run.objects.visible_to(current_user(request)).for_work(), pk, "run")
+    own = Run.objects.visible_to(current_user(request)).for_work().defer(*_UNREAD)
+    return get_own_row(own, pk, "run")
 
 
 def _parse_after(parameters: Mapping[str, str]) -> int:

@@ -33,7 +33,8 @@ class SavedPromptsView(StrictAPIView):
     def get(self, request: Request) -> Response:
         """List the user's saved prompts, latest update first, at most 200. The next page is `before` the last one."""
         own = SavedPrompt.objects.visible_to(current_user(request))
-        return Response([present_saved_prompt(prompt) for prompt in read_newest_rows(request, own, "prompt")])
+        rows, headers = read_newest_rows(request, own, "prompt", ("text",))
+        return Response([present_saved_prompt(prompt) for prompt in rows], headers=headers)
 
     @documented("prompts_create", body=SavedPromptBody, answer=SavedPromptAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:

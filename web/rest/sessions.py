@@ -95,6 +95,10 @@ class SeenBody(StrictSerializer):
     n = StrictIntegerField(required=False, min_value=0, max_value=2**63 - 1)
 
 
+class SessionPagination(NewestFirstPagination):
+    long_columns = ("prompt", "reminder", "tools")
+
+
 class SessionsView(StrictAPIView):
     def slots_of(self, request: Request) -> UserSlots:
         return EXPENSIVE if request.query_params.get("search") else super().slots_of(request)
@@ -132,7 +136,7 @@ class SessionsView(StrictAPIView):
         if is_archived is None and not text.strip():
             is_archived = False
         sessions = sessions.in_state(is_pinned=query_flag(request, "pinned"), is_archived=is_archived)
-        page = NewestFirstPagination()
+        page = SessionPagination()
         rows = page.paginate_queryset(annotate_sessions(sessions), request, view=self) or []
         shapes = [present_session(session) for session in rows]
         if text.strip():

@@ -16,14 +16,15 @@ from chat.sessions import deletion
 from chat.sessions.trash import empty_trash, restore_session
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import TEXT, documented, query, whole_number
-from web.rest.pagination import NewestFirstPagination, Page
+from web.rest.pagination import Page
+from web.rest.sessions import SessionPagination
 
 
 class TrashPage(Page):
     results: list[TrashedSessionAnswer]
 
 
-class TrashPagination(NewestFirstPagination):
+class TrashPagination(SessionPagination):
     """Cursor pagination by the time of deletion, the latest first."""
 
     ordering = ("-deleted_at", "-id")

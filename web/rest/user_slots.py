@@ -57,8 +57,9 @@ class UserSlots:
 class Slot:
     """One unit of work in progress. It is freed once, however often free() is called, and when it is unreferenced."""
 
-    def __init__(self, slots: UserSlots, user: object) -> None:
-        self._slots: UserSlots | None = slots
+    def __init__(self, slots: UserSlots | None, user: object) -> None:
+        """Take `slots`; None: the user needs none."""
+        self._slots = slots
         self._user = user
 
     def free(self) -> None:

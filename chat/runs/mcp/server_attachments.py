@@ -38,7 +38,7 @@ class Attachable(NamedTuple):
 def list_attachables(user: User) -> Sequence[Attachable]:
     """Return, by name, the enabled servers that list anything to the user, or that the user has to sign in to.
     Requests expired lists again, without waiting for them."""
-    servers = list(McpServer.objects.without_documents().filter(is_enabled=True))
+    servers = list(McpServer.objects.without_documents().filter(is_enabled=True).defer("tools"))
     catalogs = {catalog.server_id: catalog for catalog in McpCatalog.objects.visible_to(user)}
     states = sign_in_states(user, servers)
     _refresh(user, states, catalogs)

@@ -8,6 +8,7 @@ from django.core.checks import Tags, run_checks
 from rest_framework.test import APIClient
 
 from chat.models import McpServer
+from chat.presenters.page_bytes import PAGE_BYTES
 from chat.runs.mcp import servers
 from tests import factories
 
@@ -184,6 +185,22 @@ def test_what_a_server_may_not_be(root, body, fields, code, field):
     problem = refused.json()
     assert (problem["code"], problem["field"].partition(".")[0]) == (code, field)
     assert McpServer.objects.count() == 0
+
+
+def test_descriptions_of_very_many_tools_are_whole_for_one_server_and_cut_in_the_list(root):
+    described = [
+        {**TOOL, "name": f"tides__t{n}", "tool": f"t{n}", "description": "x" * 4_000} for n in range(300)
+    ]
+    server = McpServer.objects.create(
+        name="tides", transport="http", url="https://a.example", status="ready", tools=described
+    )
+    [listed] = root.get(SERVERS).json()
+    lengths = [len(tool["description"]) for tool in listed["tools"]]
+    assert lengths == sorted(lengths, reverse=True)
+    assert set(lengths) == {4_000, 100}
+    assert sum(lengths) <= PAGE_BYTES + 300 * 100
+    one = root.get(f"{SERVERS}{server.pk}/").json()
+    assert {len(tool["description"]) for tool in one["tools"]} == {4_000}
 
 
 def test_an_upgrade_names_the_servers_whose_variables_have_to_be_renamed():

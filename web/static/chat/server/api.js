@@ -82,7 +82,10 @@ export const cancelRun = (run) => call("POST", `runs/${run}/cancellation/`);
 export const continueRun = (run) => call("POST", `runs/${run}/continuation/`);
 
 /** @param {"GET"|"POST"|"PUT"|"PATCH"|"DELETE"} method @param {string} path below /api/ @param {object} [body] @returns {Promise<any>} */
-export async function call(method, path, body) {
+export const call = async (method, path, body) => (await callForPage(method, path, body)).answer;
+
+/** Like call, with the address below /api/ of the next page of a list; null: there is none. @param {"GET"|"POST"|"PUT"|"PATCH"|"DELETE"} method @param {string} path @param {object} [body] @returns {Promise<{answer: any, next: string|null}>} */
+export async function callForPage(method, path, body) {
   const requestId = newRequestId();
   const json = method === "GET" ? undefined : JSON.stringify(body ?? {});
   const response = await sendRequest(() =>
@@ -99,9 +102,10 @@ export async function call(method, path, body) {
       signal: method === "GET" ? AbortSignal.timeout(LONGEST_READ_MS) : undefined,
     }),
   );
-  if (response.status === 204) return null;
+  if (response.status === 204) return { answer: null, next: null };
   const answer = await response.json().catch(() => /** @type {any} */ (null));
-  if (response.ok && answer !== null) return answer;
+  const next = response.headers?.get("Link")?.match(/<([^>]*)>; rel="next"/)?.[1];
+  if (response.ok && answer !== null) return { answer, next: next ? belowApi(next) : null };
   // A successful response that ended early.
   if (response.ok) throw new ApiError(0, "unreachable", "");
   throw refusal(response, answer, requestId);

@@ -1,6 +1,6 @@
 /** REST calls of sessions for the session list and the composer. */
 
-import { call, readSessions } from "./api.js";
+import { call, callForPage, readSessions } from "./api.js";
 
 /** @import {Agent, ChatOptions, Session, WhileAnswering} from "../types.js" */
 
@@ -73,9 +73,11 @@ export const readGroups = () => call("GET", "groups/");
 
 /** @param {string} path of a list in pages that begin behind a row @returns {Promise<any[]>} */
 export async function readAllPages(path) {
-  const rows = await call("GET", `${path}?limit=${LARGEST_PAGE}`);
-  for (let page = rows; page.length === LARGEST_PAGE; rows.push(...page)) {
-    page = await call("GET", `${path}?limit=${LARGEST_PAGE}&before=${page[page.length - 1].id}`);
+  const rows = [];
+  for (let page = /** @type {string|null} */ (`${path}?limit=${LARGEST_PAGE}`); page; ) {
+    const { answer, next } = await callForPage("GET", page);
+    rows.push(...answer);
+    page = next;
   }
   return rows;
 }
