@@ -23,8 +23,9 @@ def read(path: Path) -> ReadText:
     slides, roots, has_text = [], [], False
     for number, slide in enumerate(pptx.Presentation(str(path)).slides, 1):
         parts = list(_Slide(slide.part).texts(slide.element.iterfind(f"{P}cSld/{P}spTree")))
-        if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-            parts.append(slide.notes_slide.notes_text_frame.text)
+        notes = slide.notes_slide.notes_placeholder if slide.has_notes_slide else None
+        if notes is not None:
+            parts += _Slide(slide.notes_slide.part).texts([notes.element])
         parts = [part for part in parts if part.strip()]
         has_text = has_text or bool(parts)
         roots.append(slide.element)

@@ -37,12 +37,13 @@ def word_line() -> bytes:
     return documents.rezipped(documents.docx(), word__document_dot_xml=body)
 
 
-def slide_line() -> bytes:
+def slide_line(*, in_notes: bool = False) -> bytes:
     from pptx import Presentation
 
     presentation = Presentation()
     slide = presentation.slides.add_slide(presentation.slide_layouts[5])
-    paragraph = slide.shapes.title.text_frame.paragraphs[0]
+    frame = slide.notes_slide.notes_text_frame if in_notes else slide.shapes.title.text_frame
+    paragraph = frame.paragraphs[0]
     for text, mark in PIECES:
         run = paragraph.add_run()
         run.text = text
@@ -120,6 +121,7 @@ def rich_sheet() -> bytes:
         pytest.param("message/rfc822", f"Content-Type: text/html\n\n<p>{HTML_LINE}</p>".encode(), id="mail"),
         pytest.param(WORD, word_line(), id="Word"),
         pytest.param(SLIDES, slide_line(), id="slides"),
+        pytest.param(SLIDES, slide_line(in_notes=True), id="notes of slides"),
         pytest.param(EXCEL, rich_sheet(), id="sheets"),
         pytest.param("application/rtf", RTF_LINE, id="RTF"),
         pytest.param(OPEN_DOCUMENT + "text", open_line(), id="ODT"),
