@@ -19,14 +19,13 @@ from knowledge.fetching.connector import Resolver, resolve_host
 from knowledge.fetching.guarded_client import GuardedRequest, GuardedResponse, RequestLimits, send
 from knowledge.fetching.refusal import UrlRefused
 from llm_worker.mcp.configuration import (
-    MAX_MESSAGE_BYTES,
     MORE_RIGHTS_NEEDED,
-    TOO_LARGE,
     Configuration,
     ServerUnavailable,
     Tokens,
     values_of,
 )
+from llm_worker.mcp.message_limits import MessageLimits
 from llm_worker.mcp.sessions import MAX_ERROR_BYTES, forgets_session
 
 # Of a stream of events, after which the SDK opens another one.
@@ -233,19 +232,22 @@ class _Body(httpx2.AsyncByteStream):
         return forgets_session(self._response.status, self._head[:MAX_ERROR_BYTES])
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        received = len(self._head)
-        is_stream = self._response.headers.get("Content-Type", "").lower().startswith("text/event-stream")
+        kind = self._response.headers.get("Content-Type", "").lower()
+        limits = MessageLimits(is_stream=kind.startswith("text/event-stream"))
         try:
-            if self._head:
-                yield self._head
-            async for piece in self._pieces:
-                received += len(piece)
-                if received > MAX_MESSAGE_BYTES and not is_stream:
-                    self._server.problem = TOO_LARGE
-                    raise httpx2.StreamError(TOO_LARGE)
+            async for piece in self._all_pieces():
+                if problem := limits.take(piece):
+                    self._server.problem = problem
+                    raise httpx2.StreamError(problem)
                 yield piece
         except (UrlRefused, aiohttp.ClientError, OSError) as error:
             raise httpx2.StreamError("The answer was cut off.") from error
+
+    async def _all_pieces(self) -> AsyncIterator[bytes]:
+        if self._head:
+            yield self._head
+        async for piece in self._pieces:
+            yield piece
 
     async def aclose(self) -> None:
         await self._opened.aclose()

@@ -15,6 +15,8 @@ from llm_worker.mcp.tool_schemas import normal_parameters
 
 # In `_meta` of a list of tools: the names of all tools that the server lists, each with the reason why it is left out.
 LISTED_TOOLS: Final = "turnwire/listed-tools"
+# Of a list in a result; no honest server has as many, and each member takes time on the loop of all runs.
+MAX_MEMBERS: Final = 2_000
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 # What an initialize result without a revision is of: the first revision of the HTTP transport (2025-06-18, Transports).
 _OLDEST: Final = "2025-03-26"
@@ -101,7 +103,10 @@ def _messages(value: Any) -> list[dict[str, Any]]:
 def _blocks(value: Any) -> list[dict[str, Any]]:
     """Return the blocks of a result: those that are not understood as their JSON, empty ones not at all."""
     blocks = value if isinstance(value, list) else [value]
-    return [normal for block in blocks if (normal := _block(block)) is not None]
+    normal = [normal for block in blocks[:MAX_MEMBERS] if (normal := _block(block)) is not None]
+    if len(blocks) > MAX_MEMBERS:
+        normal.append({"type": "text", "text": f"(Cut off: the result has {len(blocks)} blocks.)"})
+    return normal
 
 
 def _block(block: Any) -> dict[str, Any] | None:
@@ -184,7 +189,7 @@ def _texts(item: Object, *names: str) -> dict[str, str]:
 
 
 def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+    return value[:MAX_MEMBERS] if isinstance(value, list) else []
 
 
 def _object(value: Any) -> Object:

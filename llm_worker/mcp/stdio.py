@@ -31,6 +31,7 @@ from llm_worker.mcp.configuration import (
     ServerUnavailable,
     values_of,
 )
+from llm_worker.mcp.message_limits import MessageLimits
 
 Incoming = SessionMessage | Exception
 Streams = tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]
@@ -135,6 +136,9 @@ class StdioServer:
         async with to_us:
             try:
                 while line := await process.stdout.readline():
+                    if problem := MessageLimits().take(line):
+                        self.problem = problem
+                        return
                     message = _parse(line)
                     if message is not None:
                         await to_us.send(message)

@@ -128,3 +128,11 @@ def test_staff_read_why_a_server_is_not_listed_if_its_worker_has_no_connection_l
     runtime.list_mcp_tools(str(server.pk))
     server.refresh_from_db()
     assert (server.status, server.problem) == ("down", "Too many servers are in use at the moment.")
+
+
+async def test_an_answer_of_a_million_values_ends_its_call_and_holds_nobody_up(client, serve):
+    server = serve(tools=[GOOD], results={"flood": {"content": [{}] * 1_000_000}})
+    assert (await client.call(server, "good")).text == "good"
+    with pytest.raises(CallLost, match="more than 50,000 values"):
+        await client.call(server, "flood")
+    assert (await client.call(server, "good")).text == "good"
