@@ -55,6 +55,12 @@ APPEND_S: Final = Histogram(
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
     registry=REGISTRY,
 )
+LOOP_LAG_S: Final = Histogram(
+    "turnwire_loop_lag_seconds",
+    "How late the event loop of a worker process is, four times a second while it has runs.",
+    buckets=(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+    registry=REGISTRY,
+)
 STOP_S: Final = Histogram(
     "turnwire_stop_seconds",
     "From a worker hearing of a stop until `stop` is in the log.",

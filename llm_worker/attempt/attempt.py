@@ -51,6 +51,7 @@ from llm_worker.records.window_usage import WindowUsage
 from llm_worker.request.numbered_documents import Numbering
 from llm_worker.side_requests.query_expansion import QueryExpansion
 from llm_worker.side_requests.safe_summary import SafeSummaries
+from llm_worker.tools.fair_slots import USER
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.llm import LanguageModels
 from llm_worker.upstream.model_request import Request
@@ -161,6 +162,7 @@ class Attempt:
             self.cancel("stopped")
 
     async def _answer(self) -> None:
+        USER.set(self.run.turn.session.owner_id)
         if can_continue(self.run):
             await self._show_saved_answer()
         if self.run.attempt == 1:

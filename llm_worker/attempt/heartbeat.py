@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 
 from django.db import DatabaseError
 
+from chat.metrics import counters
 from chat.models import Run
 from chat.models.lease import RUN_LEASE
 from chat.protocol.states import Status
@@ -41,12 +42,16 @@ class Heartbeat:
     async def keep_fencing(self) -> None:
         """Release runs without a recent heartbeat. Runs as a separate task: the heartbeat may hang in the database.
 
-        Uses the monotonic clock, which is never adjusted.
+        Uses the monotonic clock, which is never adjusted. Its own lateness is that of the loop of all runs.
         """
         loop = asyncio.get_running_loop()
         while True:
+            due_at = loop.time() + FENCE_CHECK_S
             await asyncio.sleep(FENCE_CHECK_S)
-            for attempt in list(self._live()):
+            live = list(self._live())
+            if live:
+                counters.LOOP_LAG_S.observe(max(0.0, loop.time() - due_at))
+            for attempt in live:
                 if loop.time() - attempt.leased_at > FENCE_S:
                     attempt.cancel("released")
 

@@ -5,18 +5,22 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from chat.infrastructure import log_context
 from chat.infrastructure.threads import with_connection
+from llm_worker.tools.fair_slots import LoopSlots
 
 Result = TypeVar("Result")
 
+# As many as the pool of connections has beside those of database.py. A search of a large base takes a processor.
+_QUERIES: Final = LoopSlots(places=8, each=2)
 
-async def run_in_thread(function: Callable[[], Result]) -> Result:
+
+async def run_in_thread(function: Callable[[], Result], at_end: Callable[[], None] | None = None) -> Result:
     """Run `function` in a thread, and return or raise what it does.
 
-    When cancelled, the thread continues and its result is discarded.
+    When cancelled, the thread continues and its result is discarded. at_end: called when the thread has ended.
 
     A new daemon thread, not one of a pool: if it hangs, it blocks neither other tools nor the exit of the process.
     """
@@ -24,6 +28,8 @@ async def run_in_thread(function: Callable[[], Result]) -> Result:
     waiting: asyncio.Future[Result] = loop.create_future()
 
     def tell(result: Result | None, failure: BaseException | None) -> None:
+        if at_end:
+            at_end()
         if waiting.done():  # cancelled
             return
         if failure is None:
@@ -45,5 +51,8 @@ async def run_in_thread(function: Callable[[], Result]) -> Result:
 
 
 async def query_in_thread(query: Callable[[], Result]) -> Result:
-    """Run a function that reads the database, as run_in_thread does; the connection returns to the pool."""
-    return await run_in_thread(partial(with_connection, query))
+    """Run a function that reads the database, as run_in_thread does; the connection returns to the pool.
+    Waits while too many others run, of the same user or of all.
+    """
+    free = await _QUERIES.take()
+    return await run_in_thread(partial(with_connection, query), at_end=free)

@@ -3,31 +3,31 @@
 A thread waits for the process, so the event loop is never blocked. Cancelling a call kills the process.
 """
 
-import asyncio
 import logging
+import os
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Final
-from weakref import WeakKeyDictionary
 
 import msgspec
 
 from knowledge.fetching.page import FetchedPage
 from knowledge.files.reader_process import end_of_log, start_reader
+from llm_worker.tools.fair_slots import LoopSlots
 from llm_worker.tools.in_thread import run_in_thread
 from llm_worker.tools.tool import Page
 
 logger = logging.getLogger(__name__)
 
 # The limit from the start of the process to its end.
-WALL_CLOCK_S: Final = 40.0
+WALL_CLOCK_S: Final = 20.0
 # The characters of a page; the rest is not read.
 MAX_CHARACTERS: Final = 1_000_000
-# Concurrent readers of one worker process: each may take as much memory as the reader of an upload.
-MAX_PROCESSES: Final = 2
+# Concurrent readers of one worker process, two at least: each may take as much memory as the reader of an upload.
+MAX_PROCESSES: Final = max(2, os.cpu_count() or 1)
 _MAX_OUTCOME_BYTES: Final = 64 * 1024
-_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+_SLOTS: Final = LoopSlots(MAX_PROCESSES, each=MAX_PROCESSES // 2)
 
 
 class PageUnreadable(Exception):
@@ -52,13 +52,13 @@ _decode: Final = msgspec.json.Decoder(_Outcome).decode
 
 async def read_in_process(fetched: FetchedPage, content_type: str) -> Page:
     """Read a page in a process of its own. Raises PageUnreadable."""
-    slot = _slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MAX_PROCESSES))
-    async with slot:
-        reading = _Reading(fetched, content_type)
-        try:
-            return await run_in_thread(reading.run)
-        finally:
-            reading.stop()
+    free = await _SLOTS.take()
+    reading = _Reading(fetched, content_type)
+    try:
+        return await run_in_thread(reading.run)
+    finally:
+        reading.stop()
+        free()
 
 
 class _Reading:

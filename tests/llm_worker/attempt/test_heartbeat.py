@@ -1,11 +1,13 @@
 """Liveness lock and heartbeat of a worker, and the release of its runs when it misses heartbeats."""
 
+import time
 from datetime import timedelta
 
 from django.db import OperationalError, connection
 from django.db.models.functions import Now
 
 from chat.infrastructure.liveness import Lock, connect
+from chat.metrics.counters import REGISTRY
 from chat.models import Run
 from chat.protocol.states import Status
 from llm_worker.attempt import heartbeat
@@ -97,3 +99,18 @@ def test_the_deadline_of_a_run_comes_from_the_database(ask):
 
 def unreachable(*_: object) -> dict[str, tuple[int, str]]:
     raise OperationalError("the database is away")
+
+
+def test_a_loop_that_is_held_up_while_a_run_goes_on_is_measured(runtime, deliver, ask, upstream):
+    def seconds() -> float:
+        return REGISTRY.get_sample_value("turnwire_loop_lag_seconds_sum") or 0
+
+    upstream.reply({"text": "Half"}, {"wait": "the look"})
+    [run] = ask()
+    future = deliver(run)
+    wait_for_text(upstream, run)
+    before = seconds()
+    runtime._loop.call_soon_threadsafe(time.sleep, 1)
+    upstream.wait_for(lambda: seconds() > before + 0.7)
+    upstream.release("the look")
+    assert future.result(60)
