@@ -308,6 +308,8 @@ test("a picture of a message that is read after the message gets its preview", (
   const told = { type: "file", id: "f", name: "tide.png", kind: "image", status: "ready", token_count: 258, has_thumbnail: true };
   const after = fold(state, told)[0];
   assert.deepEqual(after.branch[0].files, [{ ...file, token_count: 258, has_thumbnail: true }]);
+  const rows = { table_rows: 120, shown_rows: 50 };
+  assert.deepEqual(fold(state, { ...told, ...rows })[0].branch[0].files, [{ ...file, token_count: 258, has_thumbnail: true, ...rows }]);
   assert.equal(fold(state, { ...told, id: "other" })[0], state);
 });
 

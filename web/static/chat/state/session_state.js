@@ -100,7 +100,8 @@ const HANDLERS = {
 function foldFile(state, { id, token_count, has_thumbnail, table_rows, shown_rows }) {
   const isOf = (/** @type {Message} */ { files = [] }) => files.some((file) => file.id === id);
   if (!state.branch?.some(isOf)) return [state, []];
-  const read = (/** @type {AttachedFile} */ file) => (file.id === id ? { ...file, token_count, has_thumbnail, table_rows, shown_rows } : file);
+  const found = { token_count, has_thumbnail, ...(table_rows ? { table_rows, shown_rows } : {}) };
+  const read = (/** @type {AttachedFile} */ file) => (file.id === id ? { ...file, ...found } : file);
   const branch = state.branch.map((message) => (isOf(message) ? { ...message, files: message.files.map(read) } : message));
   return [{ ...state, branch }, []];
 }
