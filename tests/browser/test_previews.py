@@ -211,6 +211,15 @@ class TestHtml:
         expect(shown.locator("pre")).to_be_visible()
         reader.page.emulate_media(media="null")
 
+    def test_one_that_floods_the_page_with_messages_is_closed(self, alone: Reader, stack: Stack) -> None:
+        flood = 'setInterval(() => { for (let i = 0; i < 2000; i += 1) parent.postMessage("x".repeat(1000), "*"); })'
+        shown = answer(alone, stack, f"```html\n<p>soon</p><script>{flood}</script>\n```\n")
+        toggle(shown).click()
+        expect(shown.get_by_text("The preview sent too many messages, so it was closed.")).to_be_visible()
+        expect(shown.locator("iframe")).to_have_count(0)
+        alone.field.fill("The page goes on")
+        expect(alone.field).to_have_value("The page goes on")
+
     def test_one_that_hangs_is_closed_and_the_page_goes_on_meanwhile(
         self, alone: Reader, stack: Stack
     ) -> None:

@@ -54,7 +54,7 @@ export class HtmlPanel {
     this.frame = new PreviewFrame("html", t("Preview"), {
       ready: () => this.#fill(),
       received: (message) => this.#hear(message),
-      lost: (wasReady) => this.#lose(wasReady ? t("The preview does not respond any more, so it was closed.") : t("The preview could not be loaded.")),
+      lost: (wasReady, isFlood) => this.#lose(lossText(wasReady, isFlood)),
     });
     this.place.replaceChildren(this.frame.element);
   }
@@ -83,6 +83,12 @@ export class HtmlPanel {
     this.hint.textContent = text;
     this.hint.hidden = false;
   }
+}
+
+/** @param {boolean} wasReady @param {boolean} isFlood */
+function lossText(wasReady, isFlood) {
+  if (isFlood) return t("The preview sent too many messages, so it was closed.");
+  return wasReady ? t("The preview does not respond any more, so it was closed.") : t("The preview could not be loaded.");
 }
 
 /** @param {string} label @param {import("../elements/icons.js").IconName} name @param {() => void} onclick */

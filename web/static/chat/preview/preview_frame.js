@@ -10,12 +10,14 @@ const TICK_MS = 5_000;
 /** The document does not respond if it has left so many in a row unanswered; while it loads, the network may be slow. */
 const MOST_UNANSWERED = 3;
 const MOST_UNANSWERED_LOADING = 12;
+/** What a document may say between two ticks: each word takes time of this page, whatever it is. */
+const MOST_SAID = 200;
 
 /**
  * @typedef {object} FrameEvents
  * @property {() => void} ready  the document has loaded; again if it has loaded itself anew
  * @property {(message: any) => void} received  what it says, in its own words
- * @property {(wasReady: boolean) => void} lost  it never came, hangs, or is not there any more; it is asked nothing from now on
+ * @property {(wasReady: boolean, isFlood: boolean) => void} lost  it never came, hangs, says too much, or is not there any more; it is asked nothing from now on
  */
 
 export class PreviewFrame {
@@ -29,6 +31,7 @@ export class PreviewFrame {
     /** @type {MessagePort|null} */
     this.port = null;
     this.unanswered = 0;
+    this.said = 0;
     this.onMessage = this.#onMessage.bind(this);
     addEventListener("message", this.onMessage);
     this.timer = setInterval(() => this.#tick(), TICK_MS);
@@ -48,14 +51,26 @@ export class PreviewFrame {
   }
 
   /** Takes the port that ends with the document: what another one in its place says or hears is not ours. @param {MessageEvent} event */
-  #onMessage({ source, origin, data, ports }) {
-    if (source === null || source !== this.element.contentWindow || origin !== "null") return;
+  #onMessage(event) {
+    const { source, origin, ports } = event;
+    if (source === null || source !== this.element.contentWindow || this.#isFlood() || origin !== "null") return;
+    // What it says is only read now: a large message takes long.
+    const { data } = event;
     if (data?.kind !== "ready" || ports.length !== 1) return;
     this.port?.close();
     this.port = ports[0];
-    this.port.onmessage = (event) => this.#onAnswer(event.data);
+    this.port.onmessage = (answer) => this.#isFlood() || this.#onAnswer(answer.data);
     this.unanswered = 0;
     this.events.ready();
+  }
+
+  /** Counts one more message. Of too many, the frame is removed with all that it has still to say. */
+  #isFlood() {
+    this.said += 1;
+    if (this.said <= MOST_SAID) return false;
+    this.end();
+    this.events.lost(true, true);
+    return true;
   }
 
   /** @param {any} data */
@@ -66,12 +81,13 @@ export class PreviewFrame {
 
   #tick() {
     if (!this.element.isConnected) return this.end();
+    this.said = 0;
     // Browsers slow down what nobody sees.
     if (document.hidden) return undefined;
     const wasReady = this.port !== null;
     if (this.unanswered >= (wasReady ? MOST_UNANSWERED : MOST_UNANSWERED_LOADING)) {
       this.end();
-      return this.events.lost(wasReady);
+      return this.events.lost(wasReady, false);
     }
     this.unanswered += 1;
     return this.send({ kind: "ping" });
