@@ -22,6 +22,7 @@ from django.contrib import admin
 from django.urls import reverse
 
 from tests.e2e.client import Client, Frame, Socket
+from tests.e2e.file_chat import SUMMARY
 from tests.search_server import SearchServer
 from tests.services import Services
 from tests.stack import Stack
@@ -254,7 +255,7 @@ def test_the_admin_shows_the_rows_of(old: Old, model: Any) -> None:
 def with_workers(old: Old) -> Old:
     """With all processes."""
     old.stack.searching.find(MOON, SEA, query="moon")
-    old.stack.upstream.reply({"text": "They counted."}, model="narrow", stream=False)
+    old.stack.upstream.reply({"text": SUMMARY}, model="narrow", stream=False)
     old.stack.upstream.reply({"text": ANSWER})
     for line in ("llm", "sweeper", "compression"):
         old.stack.start(line)
@@ -306,7 +307,7 @@ async def test_compressions_that_were_left_over_end(with_workers: Old, title: st
     assert with_workers.recorded["answers"]["alice"][f"/api/{address}"]["is_under_way"]
     async with with_workers.client() as alice:
         found = await until(alice, address, lambda found: not found["is_under_way"])
-    assert found["summary"]["text"] == "They counted."
+    assert found["summary"]["text"] == SUMMARY
 
 
 async def new_turn(with_workers: Old, owner: str, title: str, **body: Any) -> tuple[Socket, Received]:
