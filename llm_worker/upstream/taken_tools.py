@@ -22,8 +22,10 @@ _PLACES: Final = (
     re.compile(r"function_?declarations\[(\d+)\]"),
     re.compile(r"(?<![a-z_])tools?(?:\[|\.)(\d+)"),
 )
-# What is named as the place of an error in the history is no tool.
-_IN_MESSAGES: Final = re.compile(r"messages?(?:\[|\.)\d")
+# What is named is a call, in the history or by the model (Groq), not a tool that is offered.
+_OF_A_CALL: Final = re.compile(
+    r"messages?(?:\[|\.)\d|tool_use_failed|failed_generation|tool.?calls?\b|function call"
+)
 _NAMED: Final = r"(?:['\"`“\u2018]|\b(?:function|tool)s?:? ){name}(?![\w-])"
 _TOO_MANY: Final = re.compile(
     r"(?:too (?:long|many)|maxim|at most|no more than|exceed|less than or equal|limit).*"
@@ -90,7 +92,7 @@ def _at_places(said: str, sent: Schemas) -> list[Mapping[str, Any]]:
 
 def _by_name(said: str, sent: Schemas) -> list[Mapping[str, Any]]:
     """Return the tool that is named first: what is named after it may be a list of those that are known."""
-    if _IN_MESSAGES.search(said):
+    if _OF_A_CALL.search(said):
         return []
     found = (
         (match.start(), place)

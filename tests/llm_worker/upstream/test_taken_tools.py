@@ -47,6 +47,8 @@ def test_the_tool_that_a_refusal_names_is_left_out_and_no_other(said):
     "said",
     [
         "Invalid 'messages[3].tool_calls[0].function.name': 'odd__odd' is no function of this request",
+        "tool_use_failed Tool call validation failed: parameters for tool odd__odd did not match schema",
+        "Function call arguments of 'odd__odd' must be valid JSON",
         "The model is odd__oddly configured for tools",
         "messages: text content blocks must be non-empty",
         "tools.7.function: there is no such tool",
