@@ -6,6 +6,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
@@ -66,7 +67,10 @@ def read_csv(path: Path) -> ReadText:
 def read_xlsx(path: Path) -> ReadText:
     open_checked(path).close()
     import openpyxl
+    from openpyxl.worksheet import _read_only, _reader
 
+    # It reads the formatting of shared texts only; the process reads this one file.
+    _read_only.WorkSheetParser = partial(_reader.WorkSheetParser, rich_text=True)
     # Opened here, because openpyxl refuses a path without an extension.
     with path.open("rb") as content:
         workbook = openpyxl.load_workbook(

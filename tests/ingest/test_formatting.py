@@ -90,8 +90,8 @@ def with_styles(content: str, styles: str, kind: str = "text") -> bytes:
     )
 
 
-def rich_sheet() -> bytes:
-    """The line in a cell whose text is shared."""
+def rich_sheet(*, is_shared: bool = True) -> bytes:
+    """The line in a cell whose text is shared, or stands in the cell."""
     properties = {
         "sup": '<vertAlign val="superscript"/>',
         "sub": '<vertAlign val="subscript"/>',
@@ -102,7 +102,8 @@ def rich_sheet() -> bytes:
         for text, mark in PIECES
     )
     name = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    sheet = f'<worksheet xmlns="{name}"><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c></row></sheetData></worksheet>'
+    cell = '<c r="A1" t="s"><v>0</v></c>' if is_shared else f'<c r="A1" t="inlineStr"><is>{runs}</is></c>'
+    sheet = f'<worksheet xmlns="{name}"><sheetData><row r="1">{cell}</row></sheetData></worksheet>'
     types = documents.zip_part(documents.xlsx(), "[Content_Types].xml").decode()
     shared = '<Override PartName="/xl/sharedStrings.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"/>'
     return documents.rezipped(
@@ -123,6 +124,7 @@ def rich_sheet() -> bytes:
         pytest.param(SLIDES, slide_line(), id="slides"),
         pytest.param(SLIDES, slide_line(in_notes=True), id="notes of slides"),
         pytest.param(EXCEL, rich_sheet(), id="sheets"),
+        pytest.param(EXCEL, rich_sheet(is_shared=False), id="sheets that share no texts"),
         pytest.param("application/rtf", RTF_LINE, id="RTF"),
         pytest.param(OPEN_DOCUMENT + "text", open_line(), id="ODT"),
         pytest.param(OPEN_DOCUMENT + "presentation", open_line("presentation"), id="ODP"),
