@@ -173,11 +173,14 @@ def test_a_call_that_was_refused(user: Reader, cluster: Cluster, operator: Opera
     operator.reads("Tool call failed: web_search", "did not match the schema")
 
 
+WRONG = "The user asked question 0, question 1 and more; each answer spoke of two tides and repeated the same word; they agreed on FOUR tides."
+
+
 def test_a_summary_that_says_something_else_than_the_messages(
     user: Reader, cluster: Cluster, operator: Operator
 ) -> None:
     cluster.stack.start("compression")
-    cluster.upstream.reply({"text": "They agreed on FOUR tides."}, stream=False)
+    cluster.upstream.reply({"text": WRONG}, stream=False)
     user.pick("small")
     summary = "SELECT 1 FROM chat_chatmessage WHERE role = 'summary'"
     asked = 0
@@ -193,7 +196,7 @@ def test_a_summary_that_says_something_else_than_the_messages(
     user.expect_answer("Four tides.", index=asked)
     operator.look_up(reference_in_details(user))
     operator.follow("A summary was sent instead of the messages it covers")
-    operator.reads("They agreed on FOUR tides.")
+    operator.reads(WRONG)
 
 
 def test_a_worker_that_died(user: Reader, cluster: Cluster, operator: Operator) -> None:
