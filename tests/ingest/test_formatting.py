@@ -176,6 +176,42 @@ def test_a_page_is_read_with_its_formatting(tmp_path: Path, source: str, lines: 
     assert text.split("\n\n") == lines
 
 
+LISTS = "<ol start=3><li>c</li><li>d</li></ol><p><ruby>漢字<rt>かんじ</rt></ruby>です</p>"
+OPEN_LISTS = (
+    '<text:list text:style-name="L"><text:list-item><text:p>c</text:p></text:list-item>'
+    "<text:list-item><text:p>d</text:p></text:list-item></text:list>"
+    "<text:p><text:ruby><text:ruby-base>漢字</text:ruby-base><text:ruby-text>かんじ</text:ruby-text></text:ruby>です</text:p>"
+)
+OPEN_LEVEL = (
+    '<text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="1"'
+    ' style:num-suffix="." text:start-value="3"/></text:list-style>'
+)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "content"),
+    [
+        pytest.param("text/html", LISTS.encode(), id="HTML"),
+        pytest.param("application/epub+zip", documents.epub(LISTS), id="EPUB"),
+        pytest.param(
+            "message/rfc822", f"Content-Type: text/html; charset=utf-8\n\n{LISTS}".encode(), id="mail"
+        ),
+        pytest.param(OPEN_DOCUMENT + "text", with_styles(OPEN_LISTS, OPEN_LEVEL), id="ODT"),
+        pytest.param(
+            OPEN_DOCUMENT + "presentation",
+            with_styles(f"<draw:frame><draw:text-box>{OPEN_LISTS}</draw:text-box></draw:frame>", OPEN_LEVEL, "presentation"),
+            id="ODP",
+        ),
+    ],
+)  # fmt: skip
+def test_numbers_of_lists_and_readings_are_read_alike(
+    tmp_path: Path, content_type: str, content: bytes
+) -> None:
+    lines = [line for line in extracted(tmp_path, content_type, content).split("\n") if line]
+    begin = lines.index("3. c")
+    assert lines[begin : begin + 3] == ["3. c", "4. d", "漢字(かんじ)です"]
+
+
 def test_the_main_text_of_a_page_keeps_its_formatting(tmp_path: Path) -> None:
     article = f"<p>{HTML_LINE}. {'More of the text. ' * 20}</p><ol start=3><li>third point</li><li>fourth point</li></ol>"
     (tmp_path / "content").write_text(f"<html><body><article><h1>T</h1>{article}</article></body></html>")
