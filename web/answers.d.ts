@@ -547,8 +547,9 @@ interface MessageFileAnswer {
   token_count: number;
   /** Of a picture. */
   has_thumbnail?: boolean;
-  /** As of the file. */
+  /** Of tables that the text shows in part: their rows without the names of the columns. */
   table_rows?: number;
+  /** Of these rows: the first ones, which the text has. */
   shown_rows?: number;
 }
 

@@ -27,8 +27,8 @@ class McpToolListQuerySet(models.QuerySet["McpToolList"]):
 
     def by_server(self, user: User | int, servers: Collection[McpServer]) -> Mapping[UUID, McpToolList]:
         """Return this user's lists by the ids of the servers."""
-        found = self.current().filter(user=user, server__in=servers) if servers else ()
-        return {one.server_id: one for one in found}
+        lists = self.current().filter(user=user, server__in=servers) if servers else ()
+        return {tool_list.server_id: tool_list for tool_list in lists}
 
     def record(self, server: McpServer, user: User, tools: Tools, expires_at: datetime) -> None:
         """Store what the server has listed to the user."""

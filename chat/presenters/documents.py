@@ -5,7 +5,7 @@ from typing import Annotated
 from uuid import UUID
 
 from chat.presenters.answer import Answer
-from chat.presenters.files import FileErrorAnswer, describe_file_error
+from chat.presenters.files import SHOWN_ROWS, TABLE_ROWS, FileErrorAnswer, describe_file_error
 from chat.presenters.json_values import JSONObject
 from chat.protocol.member_types import Moment, choice, doc
 from knowledge.models import Document, FileKind, FileStatus
@@ -31,10 +31,8 @@ class DocumentAnswer(Answer):
     size: Annotated[int, doc("Bytes of the content.")]
     token_count: Annotated[int, doc("Of the extracted text.")]
     unread_pages: Annotated[int, doc("Those that are pictures without text.")]
-    table_rows: Annotated[
-        int, doc("Of tables that the text shows in part: their rows without the names of the columns.")
-    ]
-    shown_rows: Annotated[int, doc("Of these rows: the first ones, which the text has.")]
+    table_rows: Annotated[int, TABLE_ROWS]
+    shown_rows: Annotated[int, SHOWN_ROWS]
     created_at: Moment
 
 

@@ -1,7 +1,7 @@
 """Files as clients see them."""
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Final
 from uuid import UUID
 
 from msgspec import UNSET, UnsetType
@@ -18,6 +18,10 @@ from knowledge.models import File, FileKind, FileStatus
 class FileErrorAnswer(Answer):
     code: str
     message: str
+
+
+TABLE_ROWS: Final = doc("Of tables that the text shows in part: their rows without the names of the columns.")
+SHOWN_ROWS: Final = doc("Of these rows: the first ones, which the text has.")
 
 
 class FileAnswer(Answer, kw_only=True):
@@ -42,11 +46,8 @@ class FileAnswer(Answer, kw_only=True):
         int | UnsetType,
         doc("Of its unread pages: the first ones, which models that see are shown as pictures."),
     ] = UNSET
-    table_rows: Annotated[
-        int | UnsetType,
-        doc("Of tables that the text shows in part: their rows without the names of the columns."),
-    ] = UNSET
-    shown_rows: Annotated[int | UnsetType, doc("Of these rows: the first ones, which the text has.")] = UNSET
+    table_rows: Annotated[int | UnsetType, TABLE_ROWS] = UNSET
+    shown_rows: Annotated[int | UnsetType, SHOWN_ROWS] = UNSET
     fits: Annotated[
         dict[str, bool] | UnsetType,
         doc(

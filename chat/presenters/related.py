@@ -17,7 +17,7 @@ from chat.presenters.approvals import (
     SignInQuestionAnswer,
     present_asked,
 )
-from chat.presenters.files import has_thumbnail, rows_of_tables
+from chat.presenters.files import SHOWN_ROWS, TABLE_ROWS, has_thumbnail, rows_of_tables
 from chat.presenters.json_values import JSONObject
 from chat.protocol.member_types import choice, doc
 from chat.protocol.tool_change import CHANGED
@@ -37,8 +37,8 @@ class MessageFileAnswer(Answer, kw_only=True):
     kind: Annotated[str, choice(FileKind)]
     token_count: int
     has_thumbnail: Annotated[bool | UnsetType, doc("Of a picture.")] = UNSET
-    table_rows: Annotated[int | UnsetType, doc("As of the file.")] = UNSET
-    shown_rows: int | UnsetType = UNSET
+    table_rows: Annotated[int | UnsetType, TABLE_ROWS] = UNSET
+    shown_rows: Annotated[int | UnsetType, SHOWN_ROWS] = UNSET
 
 
 class ToolImageAnswer(Answer):

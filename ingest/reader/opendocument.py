@@ -51,9 +51,8 @@ def read_slides(path: Path) -> str:
 def read_sheets(path: Path) -> ReadText:
     body, _, content = _parts(path)
     sheets = list(body.iter(f"{_TABLE}table"))
-    more = ", ".join(_name(sheet) for sheet in sheets[MAX_SHEETS:])
     parts = [content.sheet(sheet) for sheet in sheets[:MAX_SHEETS]]
-    return join_previews(parts, f"Further sheets, which are not shown: {more}" if more else "")
+    return join_previews(parts, [_name(sheet) for sheet in sheets[MAX_SHEETS:]])
 
 
 def _parts(path: Path) -> tuple[Any, Any, "_Content"]:

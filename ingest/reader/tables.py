@@ -78,17 +78,17 @@ def read_xlsx(path: Path) -> ReadText:
         )
         sheets = workbook.worksheets
         formulas = _formulas(path, content)
-        more = ", ".join(sheet.title for sheet in sheets[MAX_SHEETS:])
         with zipfile.ZipFile(path) as archive:
             parts = [_sheet(sheet, archive, formulas.get(sheet.title)) for sheet in sheets[:MAX_SHEETS]]
-        return join_previews(parts, f"Further sheets, which are not shown: {more}" if more else "")
+        return join_previews(parts, [sheet.title for sheet in sheets[MAX_SHEETS:]])
 
 
-def join_previews(previews: Sequence[Preview], note: str = "") -> ReadText:
-    """Join the previews of a file. note: below them."""
-    text = "\n\n".join(filter(None, [*(each.text for each in previews), note]))
-    shown = sum(each.shown_rows for each in previews)
-    return ReadText(text, shown_rows=shown, table_rows=sum(each.table_rows for each in previews))
+def join_previews(tables: Sequence[Preview], further: Sequence[str] = ()) -> ReadText:
+    """Join the previews of a file. further: the names of the sheets that are not shown."""
+    note = f"Further sheets, which are not shown: {', '.join(further)}" if further else ""
+    text = "\n\n".join(filter(None, [*(table.text for table in tables), note]))
+    shown = sum(table.shown_rows for table in tables)
+    return ReadText(text, shown_rows=shown, table_rows=sum(table.table_rows for table in tables))
 
 
 def preview(title: str, rows: Sequence[Sequence[Any]], total: int, columns: int) -> Preview:

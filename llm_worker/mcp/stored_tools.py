@@ -35,7 +35,7 @@ def stored_tools(
     for name in sorted(by_name, key=lambda name: (by_name[name]["tool"] not in chosen, name)):
         tool = by_name[name]
         described = clean(tool["description"])[:MAX_DESCRIPTION]
-        length = _length(tool) and _length(tool) + len(described)
+        length = _length(tool, described)
         if reason := _reason(tool, length, size):
             left_out[tool["tool"][:MAX_NAME]] = reason
         else:
@@ -53,8 +53,8 @@ def _reason(tool: dict[str, Any], length: int, size: int) -> str:
     return "there is no room for its schema" if size + length > MAX_SCHEMAS else ""
 
 
-def _length(tool: dict[str, Any]) -> int:
-    """Return the number of characters of the tool as JSON; 0: it is too long, or no JSON that can be stored."""
+def _length(tool: dict[str, Any], described: str) -> int:
+    """Return the characters of the tool as JSON and of its description; 0: it is too long, or no JSON that can be stored."""
     kept = [tool["parameters"], tool.get("operation")]
     stored, length = measured_storable(kept) or (None, 0)
-    return length if stored == kept and length <= MAX_SCHEMA else 0
+    return length + len(described) if stored == kept and length <= MAX_SCHEMA else 0

@@ -1,13 +1,13 @@
 """Decides which tools of a request its server takes, and reads from refusals which it does not. Pure."""
 
-import json
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from hashlib import sha256
 from typing import Any, Final
 
 from chat.protocol.mcp_names import is_server_tool
 from chat.transcript import dialect
+from chat.transcript.tool_identity import digest
 from llm_worker.request.model_message import LanguageModelInput
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.failure_codes import is_refusal
@@ -73,16 +73,11 @@ def refused_tools(failure: ModelFailed, sent: Schemas, traits: Collection[str]) 
 
 def called_names(messages: LanguageModelInput) -> dict[str, int]:
     """Count the calls of each tool in the messages."""
-    counts: dict[str, int] = {}
-    for message in messages:
-        for call in message.calls:
-            counts[call.name] = counts.get(call.name, 0) + 1
-    return counts
+    return Counter(call.name for message in messages for call in message.calls)
 
 
 def _mark(schema: Mapping[str, Any]) -> str:
-    text = json.dumps(schema, sort_keys=True)
-    return f"{name_of(schema)}:{sha256(text.encode()).hexdigest()[:_DIGEST_CHARACTERS]}"
+    return f"{name_of(schema)}:{digest(schema)[:_DIGEST_CHARACTERS]}"
 
 
 def _at_places(said: str, sent: Schemas) -> list[Mapping[str, Any]]:

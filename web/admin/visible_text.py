@@ -28,7 +28,8 @@ _JOINERS: Final = "\u200c\u200d\ufe0e\ufe0f"
 def visible_text(text: str) -> str:
     """Return the text with escapes, as JSON reads them, for characters that are not seen or turn the direction."""
     return "".join(
-        letter if _is_seen(letter, text[at - 1 : at]) else _escape(letter) for at, letter in enumerate(text)
+        letter if _is_seen(letter, text[at - 1 : at]) else json.dumps(letter)[1:-1]
+        for at, letter in enumerate(text)
     )
 
 
@@ -51,7 +52,3 @@ def _is_seen(letter: str, before: str) -> bool:
     if letter in _JOINERS:
         return bool(before) and not before.isascii() and unicodedata.category(before) in _JOINED
     return unicodedata.category(letter) not in _HIDDEN and ord(letter) not in _IGNORED
-
-
-def _escape(letter: str) -> str:
-    return json.dumps(letter)[1:-1] if ord(letter) > 0x7E or ord(letter) < 0x20 else f"\\u{ord(letter):04x}"

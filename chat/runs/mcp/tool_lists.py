@@ -71,10 +71,10 @@ def list_again(server: McpServer) -> None:
 
 def unconfirmed_tools(servers: Collection[McpServer]) -> Mapping[UUID, set[str]]:
     """Return by server the own names of the tools that ask more than the server says, until staff confirm its hints."""
-    found = {server.pk: unconfirmed(server.tools) for server in servers}
-    for one in McpToolList.objects.current().filter(server__in=servers):
-        found[one.server_id] |= unconfirmed(one.tools)
-    return found
+    names = {server.pk: unconfirmed(server.tools) for server in servers}
+    for tool_list in McpToolList.objects.current().filter(server__in=servers):
+        names[tool_list.server_id] |= unconfirmed(tool_list.tools)
+    return names
 
 
 def _lock(server: McpServer) -> Any:

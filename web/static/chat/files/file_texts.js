@@ -2,6 +2,7 @@
 
 import { byteText } from "../answer/api_error_texts.js";
 import { apiErrorText } from "../answer/status_texts.js";
+import { whole } from "../elements/durations.js";
 import { language, t, tn } from "../i18n.js";
 import { FILE_ERRORS } from "./file_error_texts.js";
 
@@ -36,7 +37,7 @@ export function stateText(entry) {
 }
 
 /** Of tables that are shown in part; empty: there are none. @param {number} shown @param {number} rows */
-export const rowsText = (shown, rows) => (rows > 0 ? t("first %(shown)s of %(rows)s rows", { shown: shown.toLocaleString(language), rows: rows.toLocaleString(language) }) : "");
+export const rowsText = (shown, rows) => (rows > 0 ? t("first %(shown)s of %(rows)s rows", { shown: whole(shown), rows: whole(rows) }) : "");
 
 /** Of scans that nobody has recognised; empty: there are none. @param {number} pages @param {number} [shown] of them, to models that see */
 export function unreadText(pages, shown = 0) {
