@@ -45,6 +45,10 @@ _ASIDE: Final = re.compile(
     re.IGNORECASE,
 )
 
+# What the extractor says of a page does not concern operators.
+for _library in ("trafilatura", "htmldate", "courlan"):
+    logging.getLogger(_library).setLevel(logging.CRITICAL)
+
 
 class _Found(NamedTuple):
     """The result of the extractor. is_shown_by_scripts: the page has scripts, and hardly any text beside menus."""
@@ -62,7 +66,6 @@ class _TooSlow(Exception):
 def read_main_text(path: Path, target: Path) -> Outcome:
     """Write the main text of the page to `target`. Raises Unreadable."""
     page = decode(path.read_bytes())
-    logging.disable(logging.CRITICAL)  # its messages about pages do not concern operators
     address = path.with_name("address").read_text()
     found = _extract(page.text, address)
     text = found.text or visible_text(page.text)

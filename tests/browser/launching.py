@@ -17,6 +17,8 @@ ARGUMENTS = [
     "--no-proxy-server",
     # As the whole browser does: a frame that hangs must not stop the page.
     "--site-per-process",
+    # Older versions (150) obey the header Connection-Allowlist only in an origin trial; 156 obeys it always.
+    "--enable-features=OverrideConnectionAllowlistOriginTrial",
     # Requests to other hosts fail, except to a second name of this machine.
     f"--host-resolver-rules=MAP {SECOND_NAME} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]

@@ -1,7 +1,5 @@
 """What is kept of a page of the web: bench/main_text.py measures more pages."""
 
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,13 +9,6 @@ from bench.extraction_words import split
 from ingest.reader import main_text
 
 pytestmark = [pytest.mark.pure, pytest.mark.slow]
-
-
-@pytest.fixture(autouse=True)
-def logging_again() -> Iterator[None]:
-    """The reader's process, which does nothing else, ends all logging."""
-    yield
-    logging.disable(logging.NOTSET)
 
 
 def kept(folder: Path, name: str, body: str = "<body>") -> tuple[str, float, float]:
