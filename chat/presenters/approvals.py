@@ -11,7 +11,7 @@ from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.protocol.member_types import ADDRESS, Moment, choice, doc
 from chat.protocol.tool_change import CHANGED
-from chat.transcript.questions import present_question
+from chat.transcript.questions import present_asked
 
 # The decisions of a user; time or a stop makes the others.
 DECISIONS: Final = (
@@ -75,7 +75,7 @@ class DecisionAnswer(Answer):
 
 def present_open_approval(approval: Approval, sign_in_url: str) -> JSONObject:
     """Present an open approval, which has `tool_call` joined. sign_in_url: the page of the user's sign-ins."""
-    question = present_asked(approval)
+    question = present_asked(approval.question, approval.changed)
     if "sign_in" in question:
         question["sign_in"] |= {"url": sign_in_url}
     return OpenApprovalAnswer.from_row(
@@ -85,11 +85,6 @@ def present_open_approval(approval: Approval, sign_in_url: str) -> JSONObject:
         session=approval.session_id,
         **question,
     ).json()
-
-
-def present_asked(approval: Approval) -> JSONObject:
-    """Return what the call asks besides whether it may run, and what changed, as members of the call."""
-    return present_question(approval.question) | ({"changed": approval.changed} if approval.changed else {})
 
 
 def present_decision(approval: Approval) -> JSONObject:

@@ -11,12 +11,7 @@ from chat.models import Approval, ChatMessage, CitedDocument, MessageFile, Role,
 from chat.models.file_tokens import tokens_of_file
 from chat.models.tool_call import ToolCallStatus
 from chat.presenters.answer import Answer
-from chat.presenters.approvals import (
-    AddressQuestionAnswer,
-    QuestionAnswer,
-    SignInQuestionAnswer,
-    present_asked,
-)
+from chat.presenters.approvals import AddressQuestionAnswer, QuestionAnswer, SignInQuestionAnswer
 from chat.presenters.files import SHOWN_ROWS, TABLE_ROWS, has_thumbnail, rows_of_tables
 from chat.presenters.json_values import JSONObject
 from chat.protocol.member_types import choice, doc
@@ -24,6 +19,7 @@ from chat.protocol.tool_change import CHANGED
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Image
 from chat.transcript.packets import image_record
+from chat.transcript.questions import present_asked
 from knowledge.models import FileKind
 
 ByMessage = dict[UUID | None, list[Any]]
@@ -159,7 +155,7 @@ def _tool_images(calls: Sequence[UUID]) -> ByMessage:
 def _questions(waiting: Sequence[UUID]) -> dict[UUID, JSONObject]:
     """Return the members `question`, `sign_in`, `address` and `changed` that the calls have, as they wait."""
     rows = Approval.objects.undecided().filter(tool_call__in=waiting) if waiting else ()
-    return {row.tool_call_id: present_asked(row) for row in rows}
+    return {row.tool_call_id: present_asked(row.question, row.changed) for row in rows}
 
 
 def _present_tool_call(call: ToolCall, **members: Any) -> ToolCallAnswer:

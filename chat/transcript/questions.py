@@ -57,11 +57,12 @@ class Answered(NamedTuple):
     note: str = ""
 
 
-def present_question(question: AnyQuestion | None) -> dict[str, Any]:
-    """Return the question as a member of the call for clients; empty if the call asks nothing."""
-    if question is None:
-        return {}
-    return {_MEMBERS[type(question)]: question.present()}
+def present_asked(question: AnyQuestion | None, changed: str) -> dict[str, Any]:
+    """Return what a call that waits asks, as members of the call for clients. question: None if only whether it may run.
+    changed: a ToolChange, or empty.
+    """
+    asked = {_MEMBERS[type(question)]: question.present()} if question else {}
+    return asked | ({"changed": changed} if changed else {})
 
 
 def read_address(text: str) -> str:
