@@ -30,6 +30,10 @@ class McpToolListQuerySet(models.QuerySet["McpToolList"]):
         lists = self.current().filter(user=user, server__in=servers) if servers else ()
         return {tool_list.server_id: tool_list for tool_list in lists}
 
+    def tools_by_server(self, user: User | int, servers: Collection[McpServer]) -> Mapping[UUID, Tools]:
+        """Return what is listed to this user by the ids of the servers, for McpServer.offered_to."""
+        return {pk: tool_list.tools for pk, tool_list in self.by_server(user, servers).items()}
+
     def record(self, server: McpServer, user: User, tools: Tools, expires_at: datetime) -> None:
         """Store what the server has listed to the user."""
         listed = {"revision": server.revision, "tools": tools, "expires_at": expires_at}

@@ -6,13 +6,14 @@ from uuid import UUID
 
 from msgspec import UNSET, UnsetType
 
-from chat.models import McpServer, McpToolList
+from chat.models import McpServer
 from chat.models.mcp_server import EDITED, McpStatus, SignInOf, Transport
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.presenters.page_bytes import PAGE_BYTES
 from chat.protocol.member_types import Moment, choice, doc
 from chat.transcript.tool_annotations import ApprovalRule
+from chat.transcript.tool_hints import Tools
 
 # Whether a user has signed in to a server.
 NOT_NEEDED: Final = "not_needed"
@@ -80,7 +81,7 @@ def shorten_descriptions(servers: Iterable[JSONObject]) -> None:
 
 
 def present_mcp_server(
-    server: McpServer, sign_in_state: str, own: McpToolList | None, unconfirmed: Collection[str] | None
+    server: McpServer, sign_in_state: str, own: Tools | None, unconfirmed: Collection[str] | None
 ) -> JSONObject:
     """Present a server. sign_in_state: that of the user who asks (chat/runs/mcp/sign_ins.py).
     own: what the server lists to this user.  unconfirmed: of tool_lists.py, for staff; None: they are not.
@@ -88,7 +89,7 @@ def present_mcp_server(
     """
     tools = [
         McpToolAnswer(name=tool["name"], description=tool["description"], read_only=tool["read_only"])
-        for tool in server.offered_to(own.tools if own else None)
+        for tool in server.offered_to(own)
     ]
     for_them = {
         **{name: getattr(server, name) for name in EDITED if name != "document"},

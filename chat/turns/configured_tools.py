@@ -1,14 +1,10 @@
 """The tools that this instance is set up for. The page offers only these, and a question can force only these."""
 
-from collections.abc import Mapping
-from uuid import UUID
-
 from django.conf import settings
 
 from chat.models import McpServer, McpToolList
 from chat.protocol.mcp_names import all_of, is_server_tool, server_of
 from chat.protocol.tasks import TOOL_NAMES
-from chat.transcript.tool_hints import Tools
 
 
 def configured_tools() -> frozenset[str]:
@@ -21,11 +17,11 @@ def choices_of_servers(user_id: int | None) -> list[str]:
     """Return the MCP choices for agents and chats: per server, all tools and each tool. Reads the database.
     user_id: who chooses; None: only what is listed to everybody is there."""
     servers = list(McpServer.objects.without_documents().filter(is_enabled=True))
-    own = McpToolList.objects.by_server(user_id, servers) if user_id else {}
+    own = McpToolList.objects.tools_by_server(user_id, servers) if user_id else {}
     return [
         name
         for server in servers
-        for name in (all_of(server.name), *(tool["name"] for tool in _offered(server, own)))
+        for name in (all_of(server.name), *(tool["name"] for tool in server.offered_to(own.get(server.pk))))
     ]
 
 
@@ -35,9 +31,5 @@ def is_configured(user_id: int, name: str) -> bool:
     if not is_server_tool(name):
         return name in configured_tools()
     servers = list(McpServer.objects.without_documents().filter(name=server_of(name)))
-    own = McpToolList.objects.by_server(user_id, servers)
-    return any(tool["name"] == name for server in servers for tool in _offered(server, own))
-
-
-def _offered(server: McpServer, own: Mapping[UUID, McpToolList]) -> Tools:
-    return server.offered_to(own[server.pk].tools if server.pk in own else None)
+    own = McpToolList.objects.tools_by_server(user_id, servers)
+    return any(tool["name"] == name for server in servers for tool in server.offered_to(own.get(server.pk)))

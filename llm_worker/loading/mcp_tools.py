@@ -26,11 +26,11 @@ def load_mcp_tools(choices: Collection[str], user_id: int) -> Sequence[Tool]:
     own = McpToolList.objects.by_server(user_id, servers)
     refresh_own(credentials, own)
     refresh_stale(chosen)
+    listed = {pk: tool_list.tools for pk, tool_list in own.items()}
     tools: list[Tool] = []
     for server in servers:
         if configuration := _configuration_of(server, credentials.get(server.pk)):
             may_sign_in = can_sign_in(user_id, server)
-            listed = own[server.pk].tools if server.pk in own else None
             tools += [
                 McpTool(
                     tool,
@@ -39,7 +39,7 @@ def load_mcp_tools(choices: Collection[str], user_id: int) -> Sequence[Tool]:
                     address=server.address_digest,
                     may_sign_in=may_sign_in,
                 )
-                for tool in server.chosen_tools(chosen, listed)
+                for tool in server.chosen_tools(chosen, listed.get(server.pk))
             ]
     return tools
 

@@ -77,10 +77,10 @@ class TurnContext:
         chosen = _chosen_tools(session.chosen_tools, session.owner_id) if config.supports_tools else []
         [standing] = [prompts] if prompts else STANDING_PROMPTS.all(owner=session.owner_id)
         context = run.dynamic_context if dynamic_context is None else dynamic_context
-        taken = _taken_by(config, chosen, run)
-        left_out = [tool.name for tool in chosen if tool not in taken]
+        sent = _taken_by(config, chosen, run)
+        left_out = [tool.name for tool in chosen if tool not in sent]
         return cls(
-            run, config, taken, base_prompt_of(standing.edited), standing.instructions, context, left_out
+            run, config, sent, base_prompt_of(standing.edited), standing.instructions, context, left_out
         )
 
     @cached_property
@@ -189,8 +189,8 @@ def _taken_by(config: ModelConfig, chosen: list[Tool], run: Run) -> list[Tool]:
         traits |= {f"{MAX_TOOLS}{max(1, most - TOOLS_BESIDE)}"}
         uses = ToolCall.objects.count_uses(run.turn.session.owner_id, [tool.name for tool in chosen])
         uses[run.forced_tool] = sys.maxsize
-    taken = {name_of(schema) for schema in taken_tools(tool_schemas(chosen), traits, uses)}
-    return [tool for tool in chosen if tool.name in taken]
+    names = {name_of(schema) for schema in taken_tools(tool_schemas(chosen), traits, uses)}
+    return [tool for tool in chosen if tool.name in names]
 
 
 def _tokens(text: str) -> int:

@@ -202,7 +202,7 @@ class McpServerRefreshView(StrictAPIView):
 
 def _present(request: Request, servers: Sequence[McpServer], *, for_staff: bool) -> list[JSONObject]:
     states = sign_in_states(current_user(request), servers)
-    own = McpToolList.objects.by_server(current_user(request), servers)
+    own = McpToolList.objects.tools_by_server(current_user(request), servers)
     unconfirmed = unconfirmed_tools(servers) if for_staff else {}
     return [
         present_mcp_server(server, states[server], own.get(server.pk), unconfirmed.get(server.pk))

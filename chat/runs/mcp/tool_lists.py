@@ -42,8 +42,8 @@ def record_tools(server: McpServer, listed: Listed) -> None:
             return
         of_all = current.tools if current.is_listed else None
         if user is not None:
-            own = McpToolList.objects.by_server(user, [current]).get(current.pk)
-            tools = held(listed.tools, own.tools if own else of_all)
+            own = McpToolList.objects.tools_by_server(user, [current])
+            tools = held(listed.tools, own.get(current.pk, of_all))
             McpToolList.objects.record(current, user, tools, listed.expires_at)
         if speaks_for_all(listed.credential):
             columns |= {"tools": held(listed.tools, of_all), "is_listed": True}
