@@ -23,6 +23,7 @@ from config.private_files import PRIVATE_UMASK
 from config.supervisor import Program
 
 RESTORED: Final = "turnwire_restored"
+_REPLACED: Final = "turnwire_replaced"
 _HAS_TABLES: Final = "SELECT to_regclass('public.django_migrations') IS NOT NULL"
 _WITHOUT_A_TRACE: Final = ("--no-owner", "--no-comments", "--exit-on-error")
 NOT_EMPTIED: Final = (
@@ -74,10 +75,13 @@ def restore(directory: Path, file: Path, *, is_replacing: bool) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with lock, tempfile.TemporaryDirectory(dir=directory, prefix="restore-") as folder:
         dump = Path(folder) / backup_archive.DUMP
+        # All of it, before anything is changed.
         try:
-            backup_archive.read_dump(file, dump)
-        except (KeyError, OSError) as error:
-            env.fail("restore", f"{file} has no dump that can be read ({error})")
+            backup_archive.unpack(file, Path(folder))
+        except backup_archive.BackupUnreadable as error:
+            env.fail("restore", f"{file} {error}")
+        if status := _refuse_other_dumps(dump):
+            return status
         _refuse_live_processes()
         embedded.stop_leftovers(directory / "postgres", directory / "valkey")
         status = (
@@ -87,13 +91,21 @@ def restore(directory: Path, file: Path, *, is_replacing: bool) -> int:
         )
         if status:
             return status
-        count = backup_archive.read_files(file, directory)
-        backup_archive.read_secrets(file, directory)
+        count = backup_archive.move(Path(folder), directory)
         status = _empty_redis(directory)
     sys.stdout.write(
         f"restored {file} with {count} uploaded files into {directory}; a start, or turnwire migrate, migrates it\n"
     )
     return status
+
+
+def _refuse_other_dumps(dump: Path) -> int:
+    """End the process if the dump is of a database without Turnwire's tables; return the status of pg_restore."""
+    program = str(programs_for(None, env.data_dir()) / "pg_restore")
+    listed = subprocess.run([program, "--list", str(dump)], stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603  our own program
+    if not listed.returncode and " TABLE public django_migrations " not in listed.stdout:
+        env.fail("restore", "the dump is not that of a database of Turnwire")
+    return listed.returncode
 
 
 def _restore_own(dump: Path) -> int:
@@ -136,15 +148,18 @@ def _restore_embedded(directory: Path, dump: Path, *, is_replacing: bool) -> int
                     f"{directory} holds a database already: choose another DATA_DIR, or add --replace",
                 )
         with psycopg.connect(_url_of(server, "postgres"), autocommit=True) as connection:
-            connection.execute(f'DROP DATABASE IF EXISTS "{RESTORED}" WITH (FORCE)')
+            for left in (RESTORED, _REPLACED):
+                connection.execute(f'DROP DATABASE IF EXISTS "{left}" WITH (FORCE)')
             connection.execute(f'CREATE DATABASE "{RESTORED}"')
             if status := _client_program(
                 "pg_restore", _url_of(server, RESTORED), *_WITHOUT_A_TRACE, source=dump
             ):
                 connection.execute(f'DROP DATABASE "{RESTORED}" WITH (FORCE)')
                 return status
-            connection.execute(f'DROP DATABASE "{embedded.DATABASE}" WITH (FORCE)')
-            connection.execute(f'ALTER DATABASE "{RESTORED}" RENAME TO "{embedded.DATABASE}"')
+            with connection.transaction():
+                connection.execute(f'ALTER DATABASE "{embedded.DATABASE}" RENAME TO "{_REPLACED}"')
+                connection.execute(f'ALTER DATABASE "{RESTORED}" RENAME TO "{embedded.DATABASE}"')
+            connection.execute(f'DROP DATABASE "{_REPLACED}" WITH (FORCE)')
     return 0
 
 

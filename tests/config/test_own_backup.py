@@ -103,6 +103,20 @@ def test_a_process_that_runs_prevents_it(services: Services, redis: Redis, data:
     assert (done.returncode, "web runs on there (process 7)" in done.stderr) == (78, True), done
 
 
+@pytest.mark.usefixtures("redis")
+def test_a_dump_of_another_database_is_refused_before_anything_is_changed(
+    services: Services, database: str, data: Path, tmp_path: Path
+) -> None:
+    with psycopg.connect(database) as connection:
+        connection.execute("ALTER TABLE django_migrations RENAME TO theirs")
+    assert turnwire(services, "backup all.tar", data, SERVER).returncode == 0
+    done = turnwire(services, "restore all.tar", tmp_path / "new", f"{SERVER}_empty")
+    assert (done.returncode, "not that of a database of Turnwire" in done.stderr) == (78, True), done
+    with psycopg.connect(url_of(services, f"{SERVER}_empty")) as connection:
+        assert connection.execute("SELECT to_regclass('theirs')").fetchone() == (None,)
+    assert not (tmp_path / "new" / "media" / "files").exists()
+
+
 @pytest.mark.usefixtures("database")
 def test_a_backup_that_fails_leaves_no_file(services: Services, data: Path, tmp_path: Path) -> None:
     assert turnwire(services, "backup all.tar", data, "not_there").returncode == 1
