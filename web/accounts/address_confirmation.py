@@ -1,7 +1,7 @@
 """Links that confirm an e-mail address: it is stored when its user, logged in, opens the link that was sent to it."""
 
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
@@ -24,7 +24,7 @@ _SALT: Final = "web.accounts.profile"
 
 def send_confirmation(user: User, address: str) -> None:
     """Send a link that makes `address` the address of `user`. Raises ApiError as send_later() does."""
-    token = signing.dumps([user.pk, user.email, address], salt=_SALT)
+    token = signing.dumps([user.pk, user.email, address], salt=_salt(user))
     link = site_url(reverse("confirm_address", args=[token]))
     send_later(partial(_send, address, link))
 
@@ -34,10 +34,13 @@ def send_confirmation(user: User, address: str) -> None:
 @login_required
 def confirm_address(request: HttpRequest, token: str) -> HttpResponse:
     """Store the address that the link was sent to.
-    The link must be valid, and its user must be logged in and still have the address of the time when it was sent.
+    The link must be valid, and its user must be logged in and still have the address and the password of the time when
+    it was sent.
     """
     try:
-        user, old, new = signing.loads(token, salt=_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT)
+        user, old, new = signing.loads(
+            token, salt=_salt(request.user), max_age=settings.PASSWORD_RESET_TIMEOUT
+        )
     except (signing.BadSignature, TypeError, ValueError):
         user = old = new = None
     own = User.objects.filter(username=request.user.get_username())
@@ -45,6 +48,11 @@ def confirm_address(request: HttpRequest, token: str) -> HttpResponse:
         return render(request, "web/address_link.html", status=404)
     notify_former(old, request.user.get_username())
     return redirect(f"{reverse('profile')}?notice=address")
+
+
+def _salt(user: Any) -> str:
+    """Return the salt of the user's links: who asked for one with a former password may have been somebody else."""
+    return f"{_SALT}.{user.get_session_auth_hash()}"
 
 
 def notify_former(address: str, name: str) -> None:

@@ -106,6 +106,16 @@ def test_the_link_is_for_its_user_who_is_logged_in(browser: Client, sends_mail: 
     assert User.objects.get(username="mallory").email == ""
 
 
+def test_the_link_is_void_after_a_new_password(alice: User, browser: Client, sends_mail: None) -> None:
+    """Who had the former password may have asked for it, and the owner may be led to it."""
+    save(browser, email="new@example.org", current_password=PASSWORD)
+    alice.set_password("another horse battery")
+    alice.save()
+    browser.force_login(alice)
+    assert browser.get(sent_link()).status_code == 404
+    assert address() == "alice@example.org"
+
+
 def test_an_address_is_taken_away_without_a_confirmation(browser: Client, sends_mail: None) -> None:
     save(browser, email="", current_password=PASSWORD)
     assert (address(), [message.to for message in mail.outbox]) == ("", [["alice@example.org"]])

@@ -11,6 +11,7 @@ from django.contrib.auth.mixins import LoginRequiredMixin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from django.utils.crypto import constant_time_compare
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -33,10 +34,14 @@ from web.accounts.second_factor.codes import (
 MAX_CODE_CHARACTERS: Final = 20
 # In the session: the displayed secret, until a code proves that an app has it.
 SECRET: Final = "second_factor_secret"  # noqa: S105  a name
+# In the state of the login: Django's digest of the password, which sessions hold as well.
+PASSWORD_DIGEST: Final = "password_digest"  # noqa: S105  a name
 
 
 class CodeStage(LoginStage):  # type: ignore[misc]
-    """The stage between a right password and the login. It is skipped for a provider, which has its own factors."""
+    """The stage between a right password and the login. It is skipped for a provider, which has its own factors.
+    Its state holds the digest of the password that was given, by which a new password ends the login.
+    """
 
     key = "code"
     urlname = "login_code"
@@ -45,6 +50,7 @@ class CodeStage(LoginStage):  # type: ignore[misc]
         is_from_provider = "sociallogin" in (self.login.signal_kwargs or {})
         if is_from_provider or not has_second_factor(self.login.user):
             return None, True
+        self.state[PASSWORD_DIGEST] = self.login.user.get_session_auth_hash()
         return HttpResponseRedirect(reverse("login_code")), True
 
 
@@ -93,11 +99,15 @@ class LoginCode(PendingLogin):
 
 def pending_user(request: HttpRequest) -> Any:
     """Return the user who has given the right password and no code yet; None if there is none.
-    The account may have been deleted since, and the site may have been started without password logins.
+    The account may have been deleted or got another password since, and the site may have been started without
+    password logins.
     """
     stage = LoginStageController.enter(request, CodeStage.key)
     user = stage and stage.login.user
-    return user if user is not None and has_password(user) and may_log_in(user) else None
+    if user is None or not (has_password(user) and may_log_in(user)):
+        return None
+    given = stage.state.get(PASSWORD_DIGEST, "")
+    return user if constant_time_compare(given, user.get_session_auth_hash()) else None
 
 
 @method_decorator(never_cache, name="dispatch")

@@ -80,6 +80,15 @@ def test_a_login_that_waits_for_its_code_ends_with_logins_by_password(
     assert not is_logged_in(browser)
 
 
+def test_a_new_password_ends_logins_that_wait_for_their_code(recovery: list[str], app: App) -> None:
+    browser = half_logged_in()
+    user = User.objects.get()
+    user.set_password("another horse battery")
+    user.save()
+    assert browser.post(CODE, {"code": app.code()})["Location"] == "/login/?notice=expired"
+    assert not is_logged_in(browser)
+
+
 def test_a_login_asks_for_the_code_after_the_password(recovery: list[str], app: App) -> None:
     browser = half_logged_in()
     wrong = browser.post(CODE, {"code": "000000"})
