@@ -115,6 +115,16 @@ class AccountAdmin(PasswordLinkMixin):
 
 @admin.register(AuthToken)
 class TokenAdmin(AuthTokenAdmin):  # type: ignore[misc]
+    """The admin of API tokens. A new token is a way into its user's account, past the second factor: it needs the
+    permission to change users, as a new password does. For the same reason none is changed.
+    """
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return super().has_add_permission(request) and request.user.has_perm("auth.change_user")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         access.announce_change(obj.user_id)

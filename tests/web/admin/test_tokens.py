@@ -1,0 +1,30 @@
+"""Who makes an API token in the admin has the account of its user."""
+
+import pytest
+from django.urls import reverse
+from knox.models import AuthToken
+
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+ADD = "/admin/knox/authtoken/add/"
+
+
+def test_a_token_is_made_by_who_may_change_users_alone() -> None:
+    root = factories.create_user("root", is_staff=True, is_superuser=True)
+    staff = factories.staff_client("add_authtoken", "view_authtoken")
+    assert staff.post(ADD, {"user": root.pk}).status_code == 403
+    assert not AuthToken.objects.exists()
+    trusted = factories.staff_client("add_authtoken", "view_authtoken", "change_user", name="carol")
+    assert trusted.post(ADD, {"user": root.pk}).status_code == 302
+    assert AuthToken.objects.get().user == root
+
+
+def test_a_token_is_given_to_no_other_user_and_no_other_secret() -> None:
+    root = factories.create_user("root", is_staff=True, is_superuser=True)
+    row, _ = AuthToken.objects.create(factories.create_user("alice"))
+    staff = factories.staff_client("change_authtoken")
+    body = {"digest": "0" * 128, "token_key": "0" * 15, "user": root.pk}
+    assert staff.post(reverse("admin:knox_authtoken_change", args=[row.pk]), body).status_code == 403
+    assert AuthToken.objects.get() == row
