@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import admin
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup
+from django.contrib.admin.utils import flatten_fieldsets
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
@@ -73,7 +75,7 @@ class Site(admin.AdminSite):
         return super().index(request, {**(extra_context or {}), **above})
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """Limit how many pages of the admin a user has at a time, and cut searches of lists to MAX_WORDS."""
+        """Limit how many pages of the admin a user has at a time, what lists are filtered by, and words of a search."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)
@@ -83,6 +85,7 @@ class Site(admin.AdminSite):
             # Other pages, such as the lookup, search for all of the pasted text.
             if str(getattr(request.resolver_match, "url_name", "")).endswith("_changelist"):
                 _cut_search(request)
+                _refuse_hidden_columns(request, view.__self__)
             with ADMIN.take(request.user.pk):
                 response: Any = inner(request, *args, **kwargs)
                 # Rendering is within the limit, since templates query the database too.
@@ -127,6 +130,20 @@ def _cut_search(request: HttpRequest) -> None:
         given = request.GET.copy()
         given["q"] = " ".join(words[:MAX_WORDS])
         request.GET = given  # type: ignore[assignment]
+
+
+def _refuse_hidden_columns(request: HttpRequest, page: Any) -> None:
+    """Raise DisallowedModelAdminLookup for a filter by a column that `page`, a ModelAdmin, does not show the user.
+    Django allows all columns of the table; whether rows are found would tell the value, character by character.
+    """
+    filters = (getattr(one, "parameter_name", one) for one in page.get_list_filter(request))
+    named = {one if isinstance(one, str) else one[0] for one in filters}
+    shown = named.union(flatten_fieldsets(page.get_fieldsets(request)), page.get_list_display(request))
+    columns = [field for field in page.opts.concrete_fields if not field.primary_key]
+    hidden = {name for field in columns if field.name not in shown for name in (field.name, field.attname)}
+    for lookup in request.GET:
+        if lookup.split("__")[0] in hidden:
+            raise DisallowedModelAdminLookup(f"{page.opts.label}: filtering by {lookup[:100]} is not allowed")
 
 
 def _rank(entry: dict[str, Any]) -> int:
