@@ -10,7 +10,6 @@ import asyncio
 import json
 import os
 import signal
-import tempfile
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -114,7 +113,8 @@ class StdioServer:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 env=get_default_environment() | dict(env),
-                cwd=tempfile.gettempdir(),
+                # Python, npx and uv run what they find there or above; others can put it into the temporary folder.
+                cwd="/",
                 start_new_session=True,
                 limit=MAX_MESSAGE_BYTES,
             )

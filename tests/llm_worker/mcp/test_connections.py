@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,16 @@ async def test_what_a_server_says_on_its_error_output_is_for_staff_alone(client,
     with pytest.raises(ServerUnavailable) as called:
         await client.call(telling, "echo", text="")
     assert "tides" not in str(called.value)
+
+
+async def test_a_server_runs_nothing_that_was_put_into_the_temporary_folder(
+    client, journal, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "planted.py").write_text("raise SystemExit('it ran')")
+    with pytest.raises(ServerUnavailable) as ended:
+        await client.connections.list_tools(stdio("-m", "planted"))
+    assert "No module named planted" in ended.value.detail
 
 
 async def test_a_program_that_is_not_there_is_said_so(client, journal):
