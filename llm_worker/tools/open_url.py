@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from chat.transcript.entries import Document
-from knowledge.fetching.target import MAX_URL_CHARACTERS
+from knowledge.fetching.target import MAX_URL_CHARACTERS, parse_target
 from llm_worker.tools.tool import Page, Tool, ToolContext, ToolFailed, ToolResult
 
 # A longer part is cut, and its metadata says where it ends: some 10,000 tokens.
@@ -64,13 +64,15 @@ class OpenUrl(Tool):
 
 
 def _part(page: Page, url: str, start: int, length: int) -> Document:
-    """Return a part of the page. Its id is the requested address, as in search results, so that both get one number."""
+    """Return a part of the page. Its id is the requested address, as in search results, so that both get one number;
+    after a redirect, its own address, since a citation names the page that was read.
+    """
     contents = page.text[start : start + length]
     place = {"start": str(start), "end": str(start + len(contents)), "total": str(len(page.text))}
     published = {"published": page.published} if page.published else {}
     return Document(
         number=0,
-        document_id=url,
+        document_id=url if page.url == parse_target(url, settings.URL_ALLOWED_HOSTS).url else page.url,
         title=page.title or page.url,
         contents=contents,
         url=page.url,

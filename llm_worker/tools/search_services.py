@@ -29,6 +29,8 @@ LONGEST_TITLE = 300
 LONGEST_SNIPPET = 2_000
 # Must fit the column of cited documents; longer addresses usually encode the state of a page.
 LONGEST_URL = 500
+# Without a user name, which looks like another host: https://bank.example@evil.example.
+_ADDRESS: Final = re.compile(r"https?://[^@/?#\\]+(?:[/?#]|\Z)")
 _TAG: Final = re.compile(r"<[^<>]{0,100}>")
 
 
@@ -130,7 +132,7 @@ def _results(body: bytes, service: Service) -> list[dict[str, Any]]:
 def _document(result: dict[str, Any], service: Service) -> Document | None:
     """Convert a result to a document; None if its address is invalid or too long."""
     url, published = _text(result, "url"), _text(result, service.published)
-    if not url.startswith(("http://", "https://")) or len(url) > LONGEST_URL:
+    if not _ADDRESS.match(url) or len(url) > LONGEST_URL:
         return None
     title, content = _text(result, "title"), _text(result, service.content)
     if service.has_markup:

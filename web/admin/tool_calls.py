@@ -27,7 +27,11 @@ class ToolCallInline(ReadOnlyInline):
 
 class CitationInline(ReadOnlyInline):
     model = CitedDocument
-    fields = ("number", "document_id", "title", "url")
+    fields: ClassVar[Any] = (
+        "number",
+        *(visible_column(CitedDocument, name) for name in ("document_id", "title", "url")),
+    )
+    readonly_fields: ClassVar[Any] = fields
     show_change_link = False
 
 

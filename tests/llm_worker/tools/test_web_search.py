@@ -111,6 +111,7 @@ async def test_an_empty_query_sends_no_request(searching: SearchServer) -> None:
         {},
         page("x", url="javascript:alert(1)"),
         page("x", url=None),
+        page("x", url="https://bank.example@evil.example/"),
         page("x", url="https://example.org/" + "x" * 500),
     ],
 )

@@ -25,9 +25,9 @@ def site(settings):
     class Site(BaseHTTPRequestHandler):
         def do_GET(self):
             self.server.asked.append(self.path)
-            if self.path == "/away":
+            if place := {"/away": "http://169.254.169.254/latest/", "/bank": "/tides"}.get(self.path):
                 self.send_response(302)
-                self.send_header("Location", "http://169.254.169.254/latest/")
+                self.send_header("Location", place)
                 self.end_headers()
                 return
             is_there = self.path in ("/tides", "/old")
@@ -112,6 +112,21 @@ def test_a_refusal_contains_its_code_and_the_answer_goes_on(ask, deliver, upstre
     ended(run, Status.COMPLETED, text="I could not.")
     [response] = tool_responses(upstream.requests[-1])
     assert code in response
+
+
+def test_a_page_that_was_redirected_is_cited_by_the_address_that_was_read(
+    ask, deliver, upstream, session, site, searching
+):
+    searching.find({"title": "The bank", "url": f"{site.url}/bank", "content": "Ours."}, query="bank")
+    upstream.reply(search_call("bank"), times=1)
+    upstream.reply(opens(f"{site.url}/bank", length=100), times=1)
+    upstream.reply(opens(f"{site.url}/tides", length=100), times=1)
+    upstream.reply({"text": "Found [1], read [2]."})
+    [run] = ask("Why?", session=session)
+    deliver(run).result(60)
+    ended(run, Status.COMPLETED, text=f"Found [[1]]({site.url}/bank), read [[2]]({site.url}/tides).")
+    cited = CitedDocument.objects.filter(message=run.message_id).order_by("number")
+    assert [one.title for one in cited] == ["The bank", "Tides explained"]
 
 
 def test_after_a_search_the_model_is_reminded_that_pages_can_be_opened(

@@ -6,7 +6,7 @@ import pytest
 from django import test
 from django.urls import reverse
 
-from chat.models import Approval, Run
+from chat.models import Approval, CitedDocument, Run
 from tests import factories
 from web.admin.visible_text import visible_text
 
@@ -21,6 +21,19 @@ def test_what_is_not_seen_is_an_escape_that_json_reads_back(hidden: str) -> None
     shown = visible_text(f"a{hidden}b")
     assert shown.isascii()
     assert json.loads(f'"{shown}"') == f"a{hidden}b"
+
+
+@pytest.mark.django_db
+def test_the_page_of_an_answer_shows_its_sources_as_they_are(admin_client: test.Client) -> None:
+    client, session = factories.session_of_alice()
+    started = factories.send_turn(client, session).json()
+    answer = Run.objects.get(pk=started["runs"][0]["id"]).message_id
+    CitedDocument.objects.create(
+        message_id=answer, number=1, document_id="a", title="\u202eknab", url="https://a.example/\u2066b"
+    )
+    text = admin_client.get(reverse("admin:chat_chatmessage_change", args=[answer])).content.decode()
+    assert (r"\u202eknab" in text, r"a.example/\u2066b" in text) == (True, True)
+    assert not {"\u202e", "\u2066"} & set(text)
 
 
 @pytest.mark.pure
