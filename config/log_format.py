@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from chat.infrastructure import log_context
 
-# This library writes the attributes that ContextFilter adds, and merges messages that are mappings.
+# It writes the attributes that ContextFilter adds, and merges messages that are mappings.
 _JSON: Final = {
-    "()": "pythonjsonlogger.json.JsonFormatter",
+    "()": "config.json_lines.JsonLines",
     "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
     "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
     "datefmt": "%Y-%m-%dT%H:%M:%S%z",

@@ -1,7 +1,7 @@
 """Keeps secrets out of reports: log records with their tracebacks, error mails and error pages of Django.
 
 A secret is found by its value, wherever it stands: a password of a service's address, SECRET_KEY, a key of a model or a
-provider of models.
+provider of models. The token of a link is found by the path before it.
 """
 
 import functools
@@ -30,6 +30,10 @@ SECRET_NAME: Final = re.compile(
 SECRET_VARIABLE: Final = re.compile(r"KEY|SECRET|PASS|TOKEN", re.IGNORECASE)
 # User and password in an address.
 CREDENTIALS: Final = re.compile(r"(?<=://)[^\s/@\"'<>]{1,500}@")
+# The token in the path of a page (web/page/urls.py), which is as good as a password until the link is used or ends.
+_LINK: Final = re.compile(
+    r"(/(?:password/link/[^/\s]+|profile/address|register/(?:invited|confirmed)|setup|shared)/)[^/\s]{20,}"
+)
 
 # The row or the key that a constraint of Postgres refuses.
 _REFUSED_ROW: Final = re.compile(
@@ -38,9 +42,12 @@ _REFUSED_ROW: Final = re.compile(
 
 
 def redact(text: str) -> str:
-    """Return the text without the secrets of this process, passwords in addresses and rows that Postgres refuses."""
+    """Return the text without the secrets of this process, passwords in addresses, tokens of links and rows that
+    Postgres refuses.
+    """
     for secret in (*secrets_of_process(), *_as_secrets(known_secrets())):
         text = text.replace(secret, REDACTED)
+    text = _LINK.sub(rf"\1{REDACTED}", text)
     text = _REFUSED_ROW.sub(rf"\1{REDACTED}", text)
     return CREDENTIALS.sub(f"{REDACTED}@", text)
 

@@ -101,6 +101,18 @@ def test_a_json_line_has_the_ids_as_members(record):
 
 
 @pytest.mark.pure
+def test_a_json_line_has_no_attribute_that_a_library_adds(record):
+    """Such as Django's request with its query, and Celery's data with the arguments of a task."""
+    record.request = record.data = "canary"
+    configured = logging_settings("json", development=False)
+    formatter = logging.config.DictConfigurator(configured).configure_formatter(
+        dict(configured["formatters"]["console"])
+    )
+    line = json.loads(formatter.format(record))
+    assert line.keys() == {"time", "level", "logger", "message", "run", "cycle", "request_id"}
+
+
+@pytest.mark.pure
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_a_message_that_is_a_mapping_is_one_object_in_both_formats(log_format):
     configured = logging_settings(log_format, development=False)

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from web.accounts.demo_account import may_log_in
 from web.accounts.password_links import make_password_link, password_link_lifetime
+from web.site_origin import site_url
 
 
 class PasswordLinkMixin(UserAdmin[User]):
@@ -42,5 +43,5 @@ class PasswordLinkMixin(UserAdmin[User]):
         }
         if request.method == "POST" and context["may_log_in"]:
             self.log_change(request, user, "Made a link to set the password.")
-            context["link"] = request.build_absolute_uri(make_password_link(user))
+            context["link"] = site_url(make_password_link(user))
         return TemplateResponse(request, "admin/auth/user/password_link.html", context)

@@ -248,6 +248,11 @@ class TestAdmin:
         set_password(found[1])
         assert may_enter(NEW)
 
+    def test_it_leads_to_the_configured_origin(self, root: Client, alice: User, settings: Any) -> None:
+        settings.SITE_ORIGIN = "https://chat.example.org"
+        answer = root.post(f"/admin/auth/user/{alice.pk}/password-link/")
+        assert 'value="https://chat.example.org/password/link/' in answer.text
+
     def test_a_deactivated_user_gets_no_link(self, root: Client, alice: User) -> None:
         User.objects.filter(pk=alice.pk).update(is_active=False)
         answer = root.post(f"/admin/auth/user/{alice.pk}/password-link/")

@@ -10,10 +10,12 @@ import pytest
 from django.conf import settings
 from django.http import QueryDict
 from django.test import Client, RequestFactory
+from django.urls import reverse
 from django.views.debug import ExceptionReporter, get_exception_reporter_filter
 
 from config import secret_filter
 from tests.stack import Stack
+from web.page import urls
 
 SECRET = "correct-horse-battery"
 # What only Django's technical pages say.
@@ -131,3 +133,15 @@ def test_a_row_that_postgres_refuses_is_in_no_record(detail: str) -> None:
     assert "canary" not in shown
     assert shown.startswith("IntegrityError: it violates a constraint\nDETAIL:  [redacted]\n")
     assert shown.endswith("The above exception was raised")
+
+
+def test_no_record_contains_the_token_of_a_link() -> None:
+    """The paths of refused requests are logged, also those of links that are still good."""
+    token = "canary-0123456789abcdef:1x"
+    with_tokens = [one for one in urls.urlpatterns if "token" in one.pattern.converters]
+    assert len(with_tokens) == 6
+    for one in with_tokens:
+        given = dict.fromkeys(one.pattern.converters, "MQ") | {"token": token}
+        shown = secret_filter.redact(f"Forbidden (CSRF): {reverse(one.name, kwargs=given)}")
+        assert "canary" not in shown, shown
+        assert shown.endswith("/[redacted]/")
