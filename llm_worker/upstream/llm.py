@@ -21,7 +21,6 @@ from llm_worker.upstream.chat_completion import Completion, parse_completion
 from llm_worker.upstream.client_pool import ClientPool, Place
 from llm_worker.upstream.deltas import Delta, ModelFailed
 from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT
-from llm_worker.upstream.guarded_resolver import GuardedResolver
 from llm_worker.upstream.learned_traits import LearnedTraits, ServerMemory
 from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.redirects import redirect_of
@@ -242,8 +241,9 @@ class LanguageModels:
             await self._memory.note_redirect(model, target)
 
     def _create_client(self, place: Place) -> openai.AsyncOpenAI:
-        resolver = GuardedResolver() if place.is_guarded else None
-        transport = AiohttpTransport(place.base_url, self._connections, self._silence_s, resolver)
+        transport = AiohttpTransport(
+            place.base_url, self._connections, self._silence_s, is_guarded=place.is_guarded
+        )
         return openai.AsyncOpenAI(
             base_url=place.base_url,
             api_key=place.api_key or NO_KEY,

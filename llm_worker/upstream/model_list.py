@@ -12,7 +12,7 @@ import httpx2
 from chat.protocol.upstream_error import MAX_MESSAGE_CHARACTERS
 from llm_worker.upstream.error_report import read_error
 from llm_worker.upstream.failure_codes import classify_status
-from llm_worker.upstream.guarded_resolver import AddressRefused, GuardedResolver
+from llm_worker.upstream.guarded_resolver import AddressRefused, provider_connector
 from llm_worker.upstream.model_request import Model
 from llm_worker.upstream.redaction import redact
 from llm_worker.upstream.transport import proxy_of
@@ -74,7 +74,7 @@ async def _get(model: Model) -> tuple[int, str, bytes]:
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     if model.api_key:
         headers["Authorization"] = f"Bearer {model.api_key}"
-    connector = aiohttp.TCPConnector(resolver=GuardedResolver(), ssl=httpx2.create_ssl_context())
+    connector = provider_connector(ssl=httpx2.create_ssl_context())
     async with (
         aiohttp.ClientSession(
             connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=proxy_of(model.base_url)

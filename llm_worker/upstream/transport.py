@@ -11,8 +11,8 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx2
-from aiohttp.abc import AbstractResolver
 
+from llm_worker.upstream.guarded_resolver import provider_connector
 from llm_worker.upstream.redirects import REDIRECTED
 from llm_worker.upstream.windowed_reads import WindowedReads
 
@@ -41,17 +41,15 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
     """
 
     def __init__(
-        self, base_url: str, connections: int, silence_s: float, resolver: AbstractResolver | None = None
+        self, base_url: str, connections: int, silence_s: float, *, is_guarded: bool = False
     ) -> None:
-        """Create the session. resolver: of a guarded server, whose requests follow no redirect."""
+        """Create the session. Requests to a guarded server follow no redirect."""
         self._silence_s = silence_s
-        self._most_redirects = 0 if resolver else MAX_REDIRECTS
+        self._most_redirects = 0 if is_guarded else MAX_REDIRECTS
+        new_connector = provider_connector if is_guarded else aiohttp.TCPConnector
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=connections,
-                keepalive_timeout=KEEPALIVE_S,
-                ssl=httpx2.create_ssl_context(),
-                resolver=resolver,
+            connector=new_connector(
+                limit=connections, keepalive_timeout=KEEPALIVE_S, ssl=httpx2.create_ssl_context()
             ),
             # No read timeout: aiohttp would reset a timer for every piece of a body. ResponseBody.read() enforces it.
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),

@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 from aiohttp.abc import AbstractResolver
 
+from llm_worker.request.model_message import Message
 from llm_worker.upstream import guarded_resolver, model_list
+from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.llm import LanguageModels
 from llm_worker.upstream.model_list import ListedModel, ListFailed, list_models, parse_model_list
-from llm_worker.upstream.model_request import Model
+from llm_worker.upstream.model_request import Model, Request
 from tests.upstream import Upstream
 
 KEY = "key-of-the-cloud-987654"
@@ -128,3 +131,14 @@ async def test_a_name_that_leads_to_the_metadata_of_a_machine_is_refused(
     monkeypatch.setattr(guarded_resolver, "DefaultResolver", Rebinding)
     assert (await code_of(f"http://models.example:{upstream.port}/v1"))[0] == "address_refused"
     assert upstream.listings == []
+
+
+@pytest.mark.parametrize("host", ["169.254.169.254", "169。254。169。254", "[::ffff:169.254.169.254]"])
+async def test_an_address_that_no_name_server_is_asked_for_is_refused_in_any_spelling(host: str) -> None:
+    base_url = f"http://{host}/v1"
+    assert (await code_of(base_url))[0] == "address_refused"
+    models = LanguageModels(connections=10, silence_s=3, first_retry_s=0.001)
+    asked = Request(Model("scripted", base_url, KEY, is_guarded=True), [Message("U", "Why?")])
+    with pytest.raises(ModelFailed, match="metadata"):
+        _ = [deltas async for deltas in models.stream(asked)]
+    await models.close()
