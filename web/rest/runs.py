@@ -43,7 +43,8 @@ class RunView(StrictAPIView):
     @documented("runs_read", answer=RunAnswer)
     def get(self, request: Request, run: str) -> Response:
         """Read a run."""
-        is_for_staff = current_user(request).has_perm("chat.view_run")
+        user = current_user(request)
+        is_for_staff = user.is_staff and user.has_perm("chat.view_run")
         return Response(present_run(_get_own_run(request, run), is_for_staff=is_for_staff))
 
 

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 
@@ -70,6 +71,12 @@ def test_staff_reads_the_words_of_own_runs_and_everybodys_in_the_admin(failed):
     page = login(chief).get(reverse("admin:chat_run_change", args=[failed.pk])).content.decode()
     assert SAID.replace("'", "&#x27;") in page
     assert KEY not in page
+
+
+def test_who_is_no_staff_any_more_does_not_read_the_words(failed):
+    user = failed.turn.session.owner
+    user.user_permissions.add(Permission.objects.get(codename="view_run"))
+    assert read(failed, login(user))["upstream_error"] == {"status": 400}
 
 
 def test_the_log_says_which_run_attempt_cycle_and_model_failed(deliver, ask, upstream, caplog):
