@@ -9,9 +9,10 @@ from celery.signals import worker_process_init, worker_ready
 from chat.metrics.celery_work import celery_work
 from chat.metrics.tally import keep_pushing
 from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE
-from chat.runs.task_queue import enqueue_vectors
+from chat.runs.task_queue import enqueue_file, enqueue_vectors
 from ingest.extraction import extract
 from ingest.vectors import compute_waiting
+from knowledge.models import File
 from knowledge.search.indexing import vectors_wait
 
 # The niceness for the scheduler: chats come before files.
@@ -23,9 +24,13 @@ def extract_file(*, file_id: str, **_later: object) -> None:
     """Extract the text of the next file, this one or another. Idempotent: if no file waits, nothing is done.
 
     Then compute vectors for some seconds if nobody does: a message for them would wait behind those of all files.
+    A file that left its slot to others (decision 0164) has no message any more, so one is sent.
     """
-    if extract(file_id) and vectors_wait():
-        _compute_vectors()
+    if extract(file_id):
+        if waiting := File.objects.unclaimed().first():
+            enqueue_file(str(waiting.pk))
+        if vectors_wait():
+            _compute_vectors()
 
 
 @shared_task(name=COMPUTE_VECTORS)

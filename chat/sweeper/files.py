@@ -35,6 +35,8 @@ PURGE_S: Final = 5.0
 _BATCH: Final = 200
 # Files per sweep, each in a transaction.
 _STALE_FILES: Final = 5
+# A message is a free slot, not one file, and is spent if all that wait leave their slots to others (decision 0164).
+_LOST_FILES: Final = 20
 
 
 def take_over() -> int:
@@ -49,11 +51,11 @@ def announce_ended() -> int:
 
 
 def enqueue_lost() -> int:
-    """Send the messages of unclaimed files again; return how many. Raises one of task_queue.UNREACHABLE.
+    """Send messages of unclaimed files again, some at a time; return how many. Raises one of task_queue.UNREACHABLE.
 
     Only if the queue is empty: otherwise the workers are busy, and no message has been lost.
     """
-    waiting = [str(pk) for pk in File.objects.unclaimed().values_list("pk", flat=True)]
+    waiting = [str(pk) for pk in File.objects.unclaimed().values_list("pk", flat=True)[:_LOST_FILES]]
     if not waiting or queue_length(INGEST_QUEUE):
         return 0
     for pk in waiting:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Final, Self, TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection, models, transaction
 from django.db.models import F
 from django.db.models.functions import Now
@@ -19,6 +20,12 @@ LEASE: Final = timedelta(seconds=15)
 UNCLAIMED_FOR: Final = timedelta(seconds=5)
 # An end is announced within milliseconds of its commit; after this its worker has crashed.
 UNANNOUNCED_FOR: Final = timedelta(seconds=2)
+
+
+def _slow_files() -> dict[str, str | int]:
+    """Return which files of an owner leave a slot to others, and how many of them are read at once (decision 0164)."""
+    slow_type = "application/pdf" if settings.OCR else ""
+    return {"slow_type": slow_type, "most_slow": max(1, settings.INGEST_CONCURRENCY - 1)}
 
 
 class FileClaims(models.QuerySet[M]):
@@ -37,7 +44,7 @@ class FileClaims(models.QuerySet[M]):
     def claim_next(self) -> M | None:
         """Lease the next file: the oldest that waits of the owner with the fewest files in work. None: none waits."""
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(CLAIM_FILE, {"lease_s": LEASE.total_seconds()})
+            cursor.execute(CLAIM_FILE, {"lease_s": LEASE.total_seconds()} | _slow_files())
             claimed = cursor.fetchone()
             return self.defer("text").get(pk=claimed[0]) if claimed else None
 

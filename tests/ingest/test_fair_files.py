@@ -86,6 +86,27 @@ def test_a_small_file_of_another_user_is_next_although_twelve_of_the_first_user_
     assert ready() == [small]
 
 
+def test_where_pages_are_recognised_the_pdfs_of_one_user_leave_a_slot_to_others(
+    alice: User, bob: User, settings: Any
+) -> None:
+    settings.OCR, settings.INGEST_CONCURRENCY = "eng", 3
+    first, second, third = upload(alice, 3, content_type="application/pdf")
+    assert [claim() for _ in range(3)] == [first, second, None]
+    [short], [other] = upload(alice), upload(bob, content_type="application/pdf")
+    assert {claim(), claim()} == {short, other}
+    assert claim() is None
+    File.objects.filter(pk__in=[first.pk, short.pk]).update(status=FileStatus.READY, lease_until=None)
+    assert claim() == third
+
+
+def test_a_file_that_left_its_slot_to_others_is_woken_by_the_end_of_one(alice: User, settings: Any) -> None:
+    settings.OCR, settings.INGEST_CONCURRENCY = "eng", 2
+    long_ago = timezone.now() - timedelta(minutes=1)
+    first, _ = upload(alice, 2, content_type="application/pdf", queued_at=long_ago)
+    extract_file(file_id=str(first.pk))
+    assert (len(ready()), queue_length(INGEST_QUEUE)) == (1, 1)
+
+
 def test_users_with_as_many_files_in_work_take_turns(alice: User, bob: User) -> None:
     files = [*upload(alice, 4), *upload(bob, 2)]
     order = [owner_of(claim()) for _ in files]

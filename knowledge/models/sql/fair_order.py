@@ -13,7 +13,8 @@ class WaitingVector(NamedTuple):
 # Claims the file that has waited longest among the owners with the fewest files in work. The place of a file among its
 # owner's files counts as well, so that all deliveries see the same order: concurrent deliveries do not see each other's
 # claims, and skip the rows that others have locked.
-# Parameters: lease_s. Plan: file_processing, from there primary keys.
+# A file of `slow_type` waits while its owner has `most_slow` files in work or before it: it may take ten minutes.
+# Parameters: lease_s, slow_type, most_slow. Plan: file_processing, from there primary keys.
 CLAIM_FILE: Final = """
     WITH live AS (
         SELECT id, owner_id, queued_at, lease_until IS NOT NULL AS is_held FROM knowledge_file WHERE status = 'processing'
@@ -30,6 +31,7 @@ CLAIM_FILE: Final = """
         LEFT JOIN held ON held.owner_id = waiting.owner_id
         -- Checked again when the row is locked.
         WHERE file.status = 'processing' AND file.lease_until IS NULL
+            AND (file.content_type <> %(slow_type)s OR COALESCE(held.files, 0) + waiting.place <= %(most_slow)s)
         ORDER BY COALESCE(held.files, 0) + waiting.place, waiting.queued_at, waiting.id LIMIT 1
         FOR NO KEY UPDATE OF file SKIP LOCKED
     )
