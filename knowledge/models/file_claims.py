@@ -44,7 +44,7 @@ class FileClaims(models.QuerySet[M]):
     def claim_next(self) -> M | None:
         """Lease the next file: the oldest that waits of the owner with the fewest files in work. None: none waits."""
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(CLAIM_FILE, {"lease_s": LEASE.total_seconds()} | _slow_files())
+            cursor.execute(CLAIM_FILE, {"lease_s": LEASE.total_seconds(), **_slow_files()})
             claimed = cursor.fetchone()
             return self.defer("text").get(pk=claimed[0]) if claimed else None
 
