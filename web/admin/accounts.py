@@ -92,8 +92,13 @@ class AccountAdmin(PasswordLinkMixin):
         follow_groups(form.instance, was_member=was_member)
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:  # noqa: A002
-        response = super().user_change_password(request, id, form_url)
-        if request.method == "POST" and response.status_code == 302:
+        """Set a password, and delete the user's API tokens: whoever else had the account may have made one."""
+        with transaction.atomic():
+            response = super().user_change_password(request, id, form_url)
+            is_changed = request.method == "POST" and response.status_code == 302
+            if is_changed and AuthToken.objects.filter(user=id).delete()[0]:
+                self.message_user(request, _("The API tokens of this user are deleted."))
+        if is_changed:
             access.announce_change(int(id))
         return response
 

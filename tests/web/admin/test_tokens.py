@@ -28,3 +28,17 @@ def test_a_token_is_given_to_no_other_user_and_no_other_secret() -> None:
     body = {"digest": "0" * 128, "token_key": "0" * 15, "user": root.pk}
     assert staff.post(reverse("admin:knox_authtoken_change", args=[row.pk]), body).status_code == 403
     assert AuthToken.objects.get() == row
+
+
+def test_a_password_that_staff_set_deletes_the_tokens_of_its_user_alone() -> None:
+    alice = factories.create_user("alice")
+    AuthToken.objects.create(alice)
+    kept, _ = AuthToken.objects.create(factories.create_user("root", is_staff=True, is_superuser=True))
+    address = reverse("admin:auth_user_password_change", args=[alice.pk])
+    staff = factories.staff_client("change_user")
+    weak = {"password1": "alice", "password2": "alice", "usable_password": "true"}
+    assert staff.post(address, weak).status_code == 200
+    assert AuthToken.objects.filter(user=alice).exists()
+    answer = staff.post(address, weak | dict.fromkeys(("password1", "password2"), "correct horse battery 9"))
+    assert answer.status_code == 302
+    assert list(AuthToken.objects.all()) == [kept]
