@@ -138,7 +138,8 @@ def _refuse_hidden_columns(request: HttpRequest, page: Any) -> None:
     """
     filters = (getattr(one, "parameter_name", one) for one in page.get_list_filter(request))
     named = {one if isinstance(one, str) else one[0] for one in filters}
-    shown = named.union(flatten_fieldsets(page.get_fieldsets(request)), page.get_list_display(request))
+    of_a_row = flatten_fieldsets(page.get_fieldsets(request, page.model()))
+    shown = named.union(of_a_row, page.get_list_display(request))
     columns = [field for field in page.opts.concrete_fields if not field.primary_key]
     hidden = {name for field in columns if field.name not in shown for name in (field.name, field.attname)}
     for lookup in request.GET:

@@ -36,6 +36,7 @@ def test_it_is_filtered_by_what_it_and_its_pages_show() -> None:
         ("knowledge_file", "status__exact"),
         ("knowledge_file", "size_bytes__gt"),
         ("auth_user", "groups__id__exact"),
+        ("auth_user", "last_login__isnull"),
         ("knowledge_project", "instructions__contains"),
     ):
         assert staff.get(reverse(f"admin:{table}_changelist"), {lookup: "1"}).status_code == 200, lookup
