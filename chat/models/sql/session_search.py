@@ -235,8 +235,9 @@ def _search(text: str) -> _Search:
 
 
 def _words(text: str) -> Iterator[str]:
+    """Yield each word once: repeated, it would push others out, and cost seconds where a long text repeats it, too."""
     left = MAX_WORDS
-    for word in text.split():
+    for word in dict.fromkeys(text.split()):
         parts = list(_PART.finditer(word))[:left]
         left -= len(parts)
         if parts:

@@ -49,6 +49,7 @@ def search(client: APIClient, text: str) -> dict[str, Any]:
         ("tid", {"Tides"}),
         ("moon sea", {"Tides"}),
         ("moon flour", set()),
+        ("moon " * 20 + "flour", set()),
         ("about", {"Tides", "Bread"}),
         ("state-of-the-art", {"Bread"}),
         ("o'clock", {"Bread"}),
