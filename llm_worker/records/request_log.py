@@ -6,7 +6,7 @@ are lost.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -20,11 +20,14 @@ from chat.models.sent_request import RequestOfRun
 from llm_worker.database import Database
 from llm_worker.records.request_recorder import RecordedRequest
 from llm_worker.request import prefix
+from llm_worker.request.model_message import total_tokens
 
 logger = logging.getLogger(__name__)
 
 # The pause between two writes: runs that end meanwhile share the next write.
 PAUSE_S = 0.5
+# Of the requests in one statement, some megabytes: a connection keeps a buffer as long as its longest statement.
+BATCH_TOKENS = 1_000_000
 
 
 class AttemptRequests(NamedTuple):
@@ -34,6 +37,10 @@ class AttemptRequests(NamedTuple):
     @property
     def memory(self) -> PrefixKey:
         return PrefixKey(str(self.run.turn.session_id), self.run.model)
+
+    @property
+    def tokens(self) -> int:
+        return sum(total_tokens(request.messages) for request in self.recorded)
 
 
 class RequestLog:
@@ -60,11 +67,24 @@ class RequestLog:
         """Write all queued requests now."""
         waiting, self._waiting = self._waiting, []
         self._news.clear()
-        try:
-            if waiting:
-                await self._database.call(save_sent_requests, waiting)
-        except DatabaseError as error:
-            logger.warning("the requests of %s runs are not stored: %s", len(waiting), error)
+        for batch in _batches(waiting):
+            try:
+                await self._database.call(save_sent_requests, batch)
+            except DatabaseError as error:
+                logger.warning("the requests of %s runs are not stored: %s", len(batch), error)
+
+
+def _batches(waiting: Sequence[AttemptRequests]) -> Iterator[list[AttemptRequests]]:
+    batch: list[AttemptRequests] = []
+    tokens = 0
+    for one in waiting:
+        if batch and tokens + one.tokens > BATCH_TOKENS:
+            yield batch
+            batch, tokens = [], 0
+        batch.append(one)
+        tokens += one.tokens
+    if batch:
+        yield batch
 
 
 def save_sent_requests(batch: Sequence[AttemptRequests]) -> None:

@@ -6,13 +6,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import DatabaseError
 from django.utils import timezone
 
 from chat.infrastructure import prefix_cache
 from chat.infrastructure.prefix_cache import PrefixKey
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import Run, SentRequest, ToolCall
-from llm_worker.records.request_log import AttemptRequests, save_sent_requests
+from llm_worker.records import request_log
+from llm_worker.records.request_log import AttemptRequests, RequestLog, save_sent_requests
 from llm_worker.records.request_recorder import RequestRecorder
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.model_message import LanguageModelInput, Message
@@ -138,3 +140,24 @@ def test_old_requests_are_purged_run_by_run(ask: Ask, hours: int, left: int) -> 
     SentRequest.objects.filter(pk=first.pk).update(sent_at=timezone.now() - timedelta(hours=25))
     SentRequest.objects.purge(timedelta(hours=hours), runs=10)
     assert len(kept(run)) == left
+
+
+async def test_long_requests_are_written_in_several_statements_and_a_failed_one_loses_no_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[list[AttemptRequests]] = []
+
+    class FailingOnce:
+        async def call(self, _save: Any, batch: list[AttemptRequests]) -> None:
+            written.append(batch)
+            if len(written) == 1:
+                raise DatabaseError("gone")
+
+    monkeypatch.setattr(request_log, "BATCH_TOKENS", 50)
+    log = RequestLog(FailingOnce())  # type: ignore[arg-type]
+    for count in (1, 1, 5, 1):
+        recorder = RequestRecorder()
+        recorder.record(request(*"tides"[:count]), timezone.now())
+        log.keep(Run(), recorder.take())
+    await log.write()
+    assert [[one.tokens for one in batch] for batch in written] == [[20, 20], [60], [20]]
