@@ -10,6 +10,7 @@ import logging
 import re
 from collections.abc import Callable, Mapping
 from html import unescape
+from itertools import islice
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -17,6 +18,8 @@ import aiohttp
 from django.conf import settings
 
 from chat.transcript.entries import Document
+from llm_worker.tools.fair_slots import LoopSlots
+from llm_worker.tools.queries import MAX_QUERIES
 from llm_worker.tools.tool import ToolFailed
 
 logger = logging.getLogger(__name__)
@@ -25,6 +28,8 @@ logger = logging.getLogger(__name__)
 TIMEOUT = aiohttp.ClientTimeout(total=20, sock_connect=5)
 MAX_BODY_BYTES = 2 * 1024 * 1024
 RESULTS_PER_QUERY = 8
+# Of a user as many as one call may ask: each may bring MAX_BODY_BYTES, which are parsed on the loop.
+_SLOTS: Final = LoopSlots(places=4 * MAX_QUERIES, each=MAX_QUERIES)
 LONGEST_TITLE = 300
 LONGEST_SNIPPET = 2_000
 # Must fit the column of cited documents; longer addresses usually encode the state of a page.
@@ -73,14 +78,17 @@ SERVICES: Final = {
 async def search(client: aiohttp.ClientSession, query: str) -> list[Document]:
     """Search with the configured service. Returns documents, best first, with number 0. Raises ToolFailed."""
     service = SERVICES[settings.WEB_SEARCH_SERVICE]
+    free = await _SLOTS.take()
     try:
         body = await _ask(client, service, query)
     except TimeoutError as error:
         raise _failed("did not answer in time", error) from error
     except aiohttp.ClientError as error:
         raise _failed("could not be reached", error) from error
+    finally:
+        free()
     found = (_document(result, service) for result in _results(body, service))
-    return [document for document in found if document][:RESULTS_PER_QUERY]
+    return list(islice(filter(None, found), RESULTS_PER_QUERY))
 
 
 async def _ask(client: aiohttp.ClientSession, service: Service, query: str) -> bytes:
