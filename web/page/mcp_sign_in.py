@@ -114,7 +114,8 @@ def mcp_callback(request: HttpRequest) -> HttpResponse:
     found = _own(request).filter(state=state).first() if state.isascii() and state.isprintable() else None
     if found is None or not constant_time_compare(found.browser, _browser(request)):
         return _problem(request)
-    if not ("code" in request.GET or "error" in request.GET):
+    # Staff who sign in for all users may have lost the permission meanwhile.
+    if not (may_sign_in(found.user, found.server) and ("code" in request.GET or "error" in request.GET)):
         return _problem(request)
     take_answer(found, request.GET.dict())
     return redirect("mcp_sign_in", found.pk)
@@ -141,7 +142,7 @@ def mcp_client(request: HttpRequest) -> JsonResponse:  # noqa: ARG001
 
 
 def _own(request: HttpRequest) -> McpSignInQuerySet:
-    return McpSignIn.objects.live().filter(user=cast("User", request.user)).select_related("server")
+    return McpSignIn.objects.live().filter(user=cast("User", request.user)).select_related("server", "user")
 
 
 def _browser(request: HttpRequest) -> str:

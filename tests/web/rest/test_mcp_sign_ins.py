@@ -190,6 +190,19 @@ def test_staff_sign_in_to_a_server_that_all_share(server: McpServer, alice: User
     assert factories.api_client(alice).delete(path_of(server)).status_code == 403
 
 
+def test_who_is_no_staff_any_more_does_not_complete_it_for_all(server: McpServer, alice: User) -> None:
+    """What all users send to the server would go through an account of that person."""
+    McpServer.objects.update(sign_in="shared")
+    User.objects.update(is_staff=True, is_superuser=True)
+    alice.refresh_from_db()
+    page, browser = begin(alice, server), browser_of(alice)
+    state = prepare().state
+    browser.get(page)
+    User.objects.update(is_staff=False)
+    assert browser.get("/mcp/callback/", {"state": state, "code": "c"}).status_code == 400
+    assert McpSignIn.objects.get().status == SignInStatus.READY
+
+
 @pytest.mark.parametrize(
     "fields", [{"transport": "stdio", "command": ["a"], "url": ""}, {"headers": {"Authorization": "X"}}]
 )
