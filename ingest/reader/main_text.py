@@ -95,7 +95,8 @@ def _main_text(source: str, address: str) -> _Found:
     spell_formatting(tree, strikes=False)
     for numbered in tree.iter("ol"):
         numbered.tag = "ul"
-    known = extract_metadata(tree, default_url=address)
+    # Not extensively: it takes the largest number in the text that may be a year for the date.
+    known = extract_metadata(tree, default_url=address, extensive=False)
     found = _Found(_text(tree, address), known.title or "", _date(known.date))
     try:
         whole = _text(_without_marks(tree), address)

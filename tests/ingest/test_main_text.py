@@ -54,3 +54,23 @@ def test_a_page_without_the_tags_that_html_lets_authors_leave_out_is_read(tmp_pa
     read = (tmp_path / "text").read_text()
     assert "Paragraph 8" in read
     assert "Menu" not in read
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "published"),
+    [
+        ('<meta property="article:published_time" content="2024-03-05T10:00:00Z">', "", "2024-03-05"),
+        ("", '<time datetime="2024-03-05">5 March</time>', "2024-03-05"),
+        ("", '<p class="date">Published 5 March 2024</p>', "2024-03-05"),
+        ("", "<footer>Copyright 2019 Somebody</footer>", ""),
+        ("", "<p>Sea level rose from 1995 to 2023.</p>", ""),
+    ],
+)
+def test_a_page_was_published_when_it_says_so_and_no_number_in_its_text_is_a_date(
+    tmp_path: Path, head: str, line: str, published: str
+) -> None:
+    text = "".join(f"<p>In {year} the moon pulled the sea.</p>" for year in range(1990, 2000))
+    page = f"<html><head>{head}</head><body><article>{line}{text}</article></body></html>"
+    (tmp_path / "content").write_text(page)
+    (tmp_path / "address").write_text("https://example.org/page")
+    assert main_text.read_main_text(tmp_path / "content", tmp_path / "text").published == published
