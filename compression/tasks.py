@@ -6,7 +6,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 
-from chat.infrastructure.gc_tuning import tune_gc
+from chat.infrastructure.gc_tuning import free_circles, tune_gc
 from chat.metrics.celery_work import celery_work
 from chat.metrics.tally import keep_pushing
 from chat.protocol.tasks import COMPRESS_BRANCH
@@ -17,6 +17,7 @@ from compression.runner import CompressionRunner
 def compress_branch(*, compression_id: str, **_later: object) -> None:
     """Execute one compression. Idempotent: a repeated delivery cannot claim it and does nothing."""
     runner().run(compression_id)
+    free_circles()
 
 
 @cache

@@ -17,6 +17,7 @@ from django.db import DatabaseError
 
 from chat.infrastructure import log_context
 from chat.infrastructure.background import start_task
+from chat.infrastructure.gc_tuning import keep_freeing_circles
 from chat.infrastructure.liveness import new_owner
 from chat.infrastructure.redis_client import async_redis, close_async_redis
 from chat.infrastructure.revocation import RevocationListener
@@ -157,6 +158,7 @@ class Runtime:
             start_task("fence", heartbeat.keep_fencing),
             start_task("checkpoints", checkpointer.keep_saving),
             start_task("sent requests", self._request_log.keep_writing),
+            start_task("memory", keep_freeing_circles),
         ]
         # Load the encoding now and not during the first answer.
         await self._database.call(count_tokens, "")
