@@ -251,7 +251,7 @@ interface FileAnswer {
   height?: number;
   /** Of a picture. */
   has_thumbnail?: boolean;
-  /** Of a document, if there are any: pages that are pictures without text. */
+  /** If there are any: pages of a document that are pictures without text; all but the first of a TIFF. */
   unread_pages?: number;
   /** Of its unread pages: the first ones, which models that see are shown as pictures. */
   shown_pages?: number;

@@ -40,7 +40,10 @@ class FileAnswer(Answer, kw_only=True):
     height: int | UnsetType = UNSET
     has_thumbnail: Annotated[bool | UnsetType, doc("Of a picture.")] = UNSET
     unread_pages: Annotated[
-        int | UnsetType, doc("Of a document, if there are any: pages that are pictures without text.")
+        int | UnsetType,
+        doc(
+            "If there are any: pages of a document that are pictures without text; all but the first of a TIFF."
+        ),
     ] = UNSET
     shown_pages: Annotated[
         int | UnsetType,

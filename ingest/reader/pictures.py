@@ -21,12 +21,15 @@ _MAX_THUMBNAIL_PROFILE: Final = 8 * 1024
 
 
 def read_picture(path: Path, target: Path, thumbnail: Path) -> Outcome:
-    """Write the picture to `target`, and a small copy to `thumbnail`. Only the first of several frames is used."""
+    """Write the picture to `target`, and a small copy to `thumbnail`. Only the first of several frames is used;
+    those of a TIFF are pages of a scan or a fax, and the others count as unread.
+    """
     Image.MAX_IMAGE_PIXELS = MAX_PIXELS
     try:
         with Image.open(path, formats=_READ) as opened:
             _check_size(opened.width, opened.height)
             file_format = opened.format if opened.format in _KEPT else "PNG"
+            pages = getattr(opened, "n_frames", 1) if opened.format == "TIFF" else 1
             picture = ImageOps.exif_transpose(opened)
             profile = opened.info.get("icc_profile")
             _save(picture, target, str(file_format), profile)
@@ -43,6 +46,7 @@ def read_picture(path: Path, target: Path, thumbnail: Path) -> Outcome:
         has_picture=True,
         width_px=picture.width,
         height_px=picture.height,
+        unread_pages=pages - 1,
     )
 
 

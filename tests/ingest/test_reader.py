@@ -1,5 +1,6 @@
 """What the child process reads of each type, and how it refuses what attacks it. No database is needed."""
 
+import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -130,6 +131,18 @@ def test_a_picture_has_its_size(
     assert (outcome.error, outcome.kind, outcome.width_px, outcome.height_px) == ("", "image", 64, 48)
     with Image.open(tmp_path / "picture") as picture:
         assert (picture.size, Image.MIME[str(picture.format)]) == ((64, 48), outcome.content_type)
+
+
+@pytest.mark.parametrize(("file_format", "unread"), [("TIFF", 2), ("GIF", 0), ("WEBP", 0)])
+def test_pages_of_a_tiff_behind_the_first_are_unread_and_frames_of_a_film_are_no_pages(
+    read: Callable[[str, bytes], Reading], file_format: str, unread: int
+) -> None:
+    from PIL import Image
+
+    first, *others = (Image.new("L", (8, 8), level) for level in (0, 100, 200))
+    content = io.BytesIO()
+    first.save(content, file_format, save_all=True, append_images=others)
+    assert read(f"a.{file_format.lower()}", content.getvalue()).outcome.unread_pages == unread
 
 
 @pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP"])
