@@ -132,6 +132,20 @@ test("a text that is replaced by another shows the other", () => {
   assert.equal(marked.parser(tokens), "<h1>Other</h1>\n");
 });
 
+test("a text of brackets is completed as soon as one of letters, not thousands of times later", () => {
+  /** @param {string} part the shortest of three times, in ms */
+  const shortest = (part) => {
+    const times = [1, 2, 3].map(() => {
+      const begun = performance.now();
+      completeMarkdown(part.repeat(40_000));
+      return performance.now() - begun;
+    });
+    return Math.min(...times);
+  };
+  const letters = shortest("a");
+  for (const part of ["[", "[1"]) assert.ok(shortest(part) < 300 * letters, part);
+});
+
 test("of a long text only the end is read again", () => {
   const growing = new GrowingTokens();
   growing.read(RICH.repeat(20), true);

@@ -15,6 +15,10 @@ const SINGLE_LINE_BLOCK = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \
 /** A bracket or dollar sign that stays open for longer is plain text. */
 const HELD_CHARACTERS = 100;
 
+// Bounded, or a text of brackets would be read to its end from each of them, for each piece of an answer.
+const LINK = /!?\[[^[\]\n]*\]\([^)\n]{0,2000}\)/g;
+const OPEN_LINK = /(!?)\[((?:[^[\]\n]|\[[^[\]\n]*\]){0,500})\]\([^)\n]{0,2000}$/;
+
 /** @param {string} text @returns {string} */
 export function completeMarkdown(text) {
   const { fenceAt, blockAt } = scanBlocks(text);
@@ -118,7 +122,7 @@ function maskCode(text) {
   const tick = masked.search(/`/);
   const prose = (tick === -1 ? masked : masked.slice(0, tick))
     .replace(/\$\$[^$]+\$\$|\$(?![\s$])[^$\n]*?[^\s$]\$(?![\d$])|\\\([\s\S]*?\\\)|\\\[[\s\S]*?\\\]/g, (part) => "\u00B7".repeat(part.length))
-    .replace(/!?\[[^\]\n]*\]\([^)\n]*\)/g, (part) => "\u00B7".repeat(part.length));
+    .replace(LINK, (part) => "\u00B7".repeat(part.length));
   return { masked: prose, tick };
 }
 
@@ -131,7 +135,7 @@ function closeCode(text, tick) {
 
 /** Finds the start of what may become a link or a formula, and what to show until then. @param {string} masked */
 function findHeldBack(masked) {
-  const target = /(!?)\[((?:[^[\]\n]|\[[^[\]\n]*\])*)\]\([^)\n]*$/.exec(masked);
+  const target = OPEN_LINK.exec(masked);
   if (target && /^\[\d+\]$/.test(target[2])) return { at: target.index, instead: "" }; // a citation
   if (target) return { at: target.index + target[1].length + 1 + target[2].length, instead: "]()" };
   const starts = [/!?\[\[?[^[\]\n]*\]{0,2}$/, /\\[([][\s\S]*$/, /\$\$?(?![\s\d$])[^$\n]*$|\$\$?$/, /https?:?\/?\/?$/]
