@@ -146,6 +146,16 @@ test("a text of brackets is completed as soon as one of letters, not thousands o
   for (const part of ["[", "[1"]) assert.ok(shortest(part) < 300 * letters, part);
 });
 
+test("quotes and lists inside each other without end are shown as they are written", () => {
+  for (const mark of ["> ", "- ", "1. ", "* > "]) {
+    const text = `${mark.repeat(6_000)}tides`;
+    for (const isLive of [true, false]) {
+      const html = marked.parser(new GrowingTokens().read(text, isLive).tokens);
+      assert.ok(html.includes("tides"), mark);
+    }
+  }
+});
+
 test("of a long text only the end is read again", () => {
   const growing = new GrowingTokens();
   growing.read(RICH.repeat(20), true);

@@ -40,7 +40,7 @@ export class GrowingTokens {
     const tail = source.slice(this.settled.length);
     const lexer = new marked.Lexer(this.options);
     Object.assign(lexer.tokens.links, this.settledLinks);
-    const tokens = lexer.lex(isLive ? completeMarkdown(tail) : tail);
+    const tokens = lexed(lexer, isLive ? completeMarkdown(tail) : tail);
     const links = { ...tokens.links };
     if (!isLive) showUnused(tokens, source, (line) => new marked.Lexer(this.options).inlineTokens(line));
     return { tokens, links };
@@ -67,5 +67,18 @@ export class GrowingTokens {
     this.count = 0;
     /** @type {Links} */
     this.settledLinks = {};
+  }
+}
+
+/** @param {InstanceType<typeof marked.Lexer>} lexer @param {string} text @returns {import("marked").TokensList} */
+function lexed(lexer, text) {
+  try {
+    return lexer.lex(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // Quotes or lists inside each other, so deep that they overflow the stack: shown as they are written.
+    /** @type {Token} */
+    const paragraph = { type: "paragraph", raw: text, text, tokens: [{ type: "text", raw: text, text, escaped: false }] };
+    return Object.assign([paragraph], { links: {} });
   }
 }
