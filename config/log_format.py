@@ -18,6 +18,10 @@ _JSON: Final = {
     "datefmt": "%Y-%m-%dT%H:%M:%S%z",
     "json_ensure_ascii": False,
 }
+_FILTERS: Final = {
+    "context": {"()": "config.log_format.ContextFilter"},
+    "outages": {"()": "config.outage_filter.OutageFilter"},
+}
 LEVELS: Final = ("debug", "info", "warning", "error")
 _LEVELLED: Final = ("celery", "chat", "compression", "config", "ingest", "knowledge", "llm_worker", "web")
 
@@ -60,13 +64,13 @@ def logging_settings(log_format: str, level: str = "warning", *, development: bo
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"context": {"()": "config.log_format.ContextFilter"}},
+        "filters": _FILTERS,
         "formatters": {"console": _JSON if log_format == "json" else text},
         "handlers": {
             "console": {
                 "class": "logging.StreamHandler",
                 "formatter": "console",
-                "filters": ["context"],
+                "filters": ["context", "outages"],
             },
             "mail_admins": {"class": "django.utils.log.AdminEmailHandler", "level": "ERROR"},
             "null": {"class": "logging.NullHandler"},

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from django.db import OperationalError
 
 from ingest import drain, ocr
 from ingest.reader.reading_outcome import (
@@ -94,8 +95,11 @@ def _wait(child: "subprocess.Popen[bytes]", file: File, limit_s: float) -> int:
             raise TimeoutError
         if now >= beat_at:
             beat_at = now + BEAT_S
-            if not file.extend_lease():
-                raise LostLease
+            try:
+                if not file.extend_lease():
+                    raise LostLease
+            except OperationalError as error:  # its end is fenced by the attempt
+                logger.warning("file %s: no heartbeat: %s", file.pk, error)
 
 
 def _outcome(file: File, folder: Path) -> Outcome:

@@ -6,11 +6,13 @@ files in work (decision 0164). Only the attempt that holds the lease of a file m
 
 import logging
 import tempfile
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+from django.db import OperationalError, close_old_connections
 from django.db.models import Q
 
 from chat.events import files as file_events
@@ -33,6 +35,7 @@ logger = logging.getLogger(__name__)
 RETRY_AFTER: Final = timedelta(seconds=2)
 LONGEST_DELAY: Final = timedelta(minutes=5)
 MAX_ATTEMPTS: Final = 300
+DATABASE_RETRY_S: Final = 1.0
 
 
 def extract(file_id: str) -> bool:
@@ -66,6 +69,9 @@ def _extract() -> bool:
             return False
         except OSError as error:
             has_ended = _retry_later(file, error)
+        except OperationalError as error:
+            _release_when_possible(file, error)
+            return False
         if has_ended:
             reach("after_file_end")
             file_events.announce_end(file)
@@ -120,6 +126,21 @@ def _retry_later(file: File, error: OSError) -> bool:
     logger.warning("file %s: the storage fails, tried again after %s: %s", file.pk, delay, error)
     file.release(delay)
     return False
+
+
+def _release_when_possible(file: File, error: OperationalError) -> None:
+    """Return the file to the queue once Postgres accepts it: a lease that ends would count as the death of a worker."""
+    logger.warning("file %s: read again when Postgres is back: %s", file.pk, error)
+    while not drain.has_begun():
+        time.sleep(DATABASE_RETRY_S)
+        close_old_connections()
+        try:
+            if file.release():
+                enqueue_file(str(file.pk))
+        except OperationalError as again:
+            logger.warning("file %s: not returned to the queue yet: %s", file.pk, again)
+        else:
+            return
 
 
 def _end(file: File, outcome: Outcome, folder: Path) -> bool:

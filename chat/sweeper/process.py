@@ -35,6 +35,9 @@ EVERY_S: Final = 1.0
 # For so long after the leader has connected, free locks are not trusted: after a restart of Postgres every worker must
 # first connect and take its lock again, and live workers must not be declared dead.
 DISTRUST_S: Final = 5.0
+# For so long after Postgres was unreachable or read-only, nothing is repaired: owners that live could not extend their
+# leases, and hold ends of runs that they are about to store.
+PAUSE_S: Final = 5.0
 
 
 class Sweeper:
@@ -47,6 +50,7 @@ class Sweeper:
         ]  # fmt: skip
         self._blob_keeper = BlobKeeper()
         self._leads_since: float | None = None
+        self._sweeps_from = 0.0
         self._stopping = False
         self._pubsub: Any = None
 
@@ -59,7 +63,8 @@ class Sweeper:
                 self._lead()
             except (psycopg.Error, DatabaseError) as error:
                 self._leads_since = None
-                logger.warning("Postgres is unreachable, sweeping waits: %s", error)
+                self._sweeps_from = time.monotonic() + PAUSE_S
+                logger.warning("sweeping waits for Postgres: %s", error)
             self._wait_for_next_sweep()
         self._lock.release()
 
@@ -97,6 +102,8 @@ class Sweeper:
         return True
 
     def _sweep(self, now: float) -> None:
+        if now < self._sweeps_from:
+            return
         since = now if self._leads_since is None else self._leads_since
         report = sweep(trust_locks=now - since > DISTRUST_S)
         if str(report):

@@ -1,15 +1,23 @@
-"""Django's PostgreSQL backend with a pool that recovers at once after a restart of Postgres.
+"""Django's PostgreSQL backend with a pool that recovers at once after a restart or a failover of Postgres.
 
 psycopg's pool finds the connections that a restart broke one by one, backs off longer after each, and gives up
 connecting while callers wait (decision 0021). Django sets the pool's check itself and takes no other in OPTIONS.
+
+A server that refuses writes (a failover, a recovery, a disk that is almost full) is an outage, which callers wait for:
+psycopg calls it an internal error, like a fault of the program.
 """
 
 import select
+from types import TracebackType
 from typing import Any
 
 import psycopg
+from django.db import DatabaseError, OperationalError
 from django.db.backends.postgresql import base
+from django.db.utils import DatabaseErrorWrapper
+from django.utils.functional import cached_property
 from psycopg import Connection, Error
+from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import ConnectionPool
 
@@ -24,6 +32,33 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if pool is not None:
             pool._check = check  # noqa: SLF001
         return pool
+
+    @cached_property
+    def wrap_database_errors(self) -> "ErrorWrapper":
+        return ErrorWrapper(self)
+
+
+class ErrorWrapper(DatabaseErrorWrapper):
+    """Reraises the errors of psycopg as Django's, a refused write as an OperationalError."""
+
+    def __init__(self, database: DatabaseWrapper) -> None:
+        super().__init__(database)
+        self._database = database
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            super().__exit__(exc_type, error, traceback)
+        except DatabaseError:
+            if not isinstance(error, ReadOnlySqlTransaction):
+                raise
+            if self._database.pool is not None:
+                self._database.pool.drain()  # another server may accept writes by now
+            raise OperationalError(*error.args) from error
 
 
 def check(connection: Connection[Any]) -> None:

@@ -1,9 +1,10 @@
-"""F14: Postgres restarts while answers stream."""
+"""F14: Postgres restarts, or accepts no writes, while answers stream."""
 
 import asyncio
 import signal
 import time
 
+import psycopg
 import pytest
 
 from tests.faults.cluster import Cluster
@@ -51,3 +52,42 @@ async def test_answers_are_saved_though_postgres_restarted(
     record("F14", "Postgres restarted: longest silence of a client", report.figures["longest silence"])
     assert (await (await scenario.ask("And now?")).ended()).stop_reason == "finished"
     await scenario.check()
+
+
+@pytest.mark.parametrize(
+    "outage_s",
+    [pytest.param(3, id="shorter than a lease", marks=pytest.mark.core), pytest.param(14, id="longer")],
+)
+async def test_answers_are_saved_though_postgres_accepted_no_writes(
+    cluster: Cluster, scenario: Scenario, outage_s: float
+) -> None:
+    cluster.upstream.reply({"words": 50, "every_s": 0.01}, {"words": 60, "every_s": 0.03})
+    questions = await scenario.ask_many(10)
+    for question in questions:
+        await question.showing("49 ")
+    logged = {name: len(cluster.stack.log(name)) for name in cluster.stack.processes}
+    scenario.record_fault()
+    await asyncio.to_thread(set_read_only, cluster, "on")
+    await asyncio.sleep(outage_s)
+    ready = await scenario.client.http.get("/health/ready")
+    assert (ready.status_code, ready.json()["postgres"]) == (503, "read_only")
+    refused = await scenario.client.http.post("/api/sessions/", json={})
+    assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
+    await asyncio.to_thread(set_read_only, cluster, "off")
+    for question in questions:
+        view = await question.ended()
+        assert (view.text, view.stop_reason) == (words(50) + words(60), "finished")
+    report = await scenario.check()
+    assert report.figures["failures"] == 0
+    for name, length in logged.items():
+        log = cluster.stack.log(name)[length:]
+        assert log.count("Postgres is read-only") <= 1
+        assert "Traceback" not in log
+    assert (await (await scenario.ask("And now?")).ended()).stop_reason == "finished"
+
+
+def set_read_only(cluster: Cluster, value: str) -> None:
+    """Turn it on or off for the transactions that begin from then on, also of connections that exist."""
+    with psycopg.connect(cluster.database_url, autocommit=True) as connection:
+        connection.execute(f"ALTER SYSTEM SET default_transaction_read_only = {value}")
+        connection.execute("SELECT pg_reload_conf()")

@@ -15,6 +15,10 @@ from web.rest.operators import is_operator
 UNAVAILABLE: Final = (DatabaseError, PoolTimeout, *UNREACHABLE)
 
 
+class ReadOnly(DatabaseError):
+    """Postgres answers, and refuses writes."""
+
+
 @require_safe
 def live(request: HttpRequest) -> JsonResponse:  # noqa: ARG001
     return JsonResponse({"status": "ok"})
@@ -22,7 +26,7 @@ def live(request: HttpRequest) -> JsonResponse:  # noqa: ARG001
 
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:
-    """Return 200 if Postgres and the broker respond, Redis accepts a write and all migrations are applied, else 503.
+    """Return 200 if Postgres and Redis accept writes, the broker responds and all migrations are applied, else 503.
     For operators the body names each check.
     """
     checks = {
@@ -48,6 +52,8 @@ def _is_operator(request: HttpRequest) -> bool:
 def _run_check(check: Callable[[], object]) -> str:
     try:
         check()
+    except ReadOnly:
+        return "read_only"
     except UNAVAILABLE:
         return "unavailable"
     return "ok"
@@ -55,7 +61,9 @@ def _run_check(check: Callable[[], object]) -> str:
 
 def _check_postgres() -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
+        cursor.execute("SHOW transaction_read_only")
+        if cursor.fetchone() == ("on",):
+            raise ReadOnly
 
 
 def _check_migrations() -> None:

@@ -143,6 +143,15 @@ def test_not_ready_without_the_broker(
     assert (response.status_code, body["broker"], body["redis"]) == (503, "unavailable", "ok")
 
 
+def test_not_ready_while_postgres_accepts_no_writes(client: APIClient, session: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET transaction_read_only = on")
+    response = Client().get("/health/ready")
+    assert (response.status_code, response.json()["postgres"]) == (503, "read_only")
+    refused = factories.send_turn(client, session)
+    assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
+
+
 def test_not_ready_while_redis_accepts_no_writes(db: None, full_redis: None) -> None:
     body = Client().get("/health/ready").json()
     assert (body["status"], body["redis"]) == ("unavailable", "unavailable")
