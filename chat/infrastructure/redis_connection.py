@@ -56,6 +56,9 @@ class SocketConnection(LossNoticed, connection.UnixDomainSocketConnection):
     pass
 
 
+MAX_CONNECTIONS: Final = 100
+# As long as for a reply (redis_client.py): then a command fails as if Redis had not answered.
+WAIT_S: Final = 5.0
 # The library's class of each scheme -> the class that replaces it.
 NOTICING: Final[dict[type[connection.AbstractConnection], type[LossNoticed]]] = {
     connection.Connection: TcpConnection,
@@ -65,7 +68,12 @@ NOTICING: Final[dict[type[connection.AbstractConnection], type[LossNoticed]]] = 
 
 
 def connection_pool(url: str, **options: object) -> connection.ConnectionPool:
-    """Return the pool of ConnectionPool.from_url, with connections that notice their loss."""
-    pool = connection.ConnectionPool.from_url(url, **options)
+    """Return a pool whose connections notice their loss, and in which a command waits while all of them are in use.
+
+    redis-py's own pool raises ConnectionError with the 101st command: thousands of sockets change in one moment.
+    """
+    pool = connection.BlockingConnectionPool.from_url(
+        url, max_connections=MAX_CONNECTIONS, timeout=WAIT_S, **options
+    )
     pool.connection_class = NOTICING[pool.connection_class]
     return pool
