@@ -163,15 +163,42 @@ def migrations(_: Any) -> Iterator[Finding]:
 
 
 def space(settings: Any) -> Iterator[Finding]:
-    for subject, folder, least_bytes in (
-        ("disk", settings.DATA_DIR, diagnosis.LEAST_FREE_BYTES),
-        ("temporary", Path(tempfile.gettempdir()), settings.INGEST_CONCURRENCY * BYTES_PER_READER),
-    ):
-        # The first start makes DATA_DIR.
-        there = next(path for path in (folder, *folder.parents) if path.exists())
-        yield diagnosis.of_space(subject, str(folder), shutil.disk_usage(there).free, least_bytes)
-        if not os.access(there, os.W_OK):
-            yield Finding("error", subject, f"{there} cannot be written")
+    """Measure the disk of DATA_DIR, of temporary files, and of each store that is on another disk."""
+    own = settings.DATA_DIR
+    yield from _space("disk", own)
+    yield from _space(
+        "temporary", Path(tempfile.gettempdir()), settings.INGEST_CONCURRENCY * BYTES_PER_READER
+    )
+    for subject, folder in (("files", own / "media"), ("logs", own / "logs"), ("database", own / "postgres")):
+        if folder.exists() and folder.stat().st_dev != own.stat().st_dev:
+            yield from _space(subject, folder)
+    if folder := _folder_of_local_postgres():
+        yield diagnosis.of_space("database", folder, shutil.disk_usage(folder).free)
+
+
+def _space(subject: str, folder: Path, least_bytes: int = diagnosis.LEAST_FREE_BYTES) -> Iterator[Finding]:
+    # The first start makes DATA_DIR.
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    yield diagnosis.of_space(subject, str(folder), shutil.disk_usage(there).free, least_bytes)
+    if not os.access(there, os.W_OK):
+        yield Finding("error", subject, f"{there} cannot be written")
+
+
+def _folder_of_local_postgres() -> str | None:
+    """Return the folder of a Postgres on this machine; None if it is on another, or its user may not know."""
+    from django.db import DatabaseError, connection
+    from psycopg_pool import PoolTimeout
+
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """SELECT setting FROM pg_settings WHERE name = 'data_directory'
+                AND coalesce(inet_server_addr() <<= '127.0.0.0/8' OR inet_server_addr() = '::1', true)"""
+            )
+            row = cursor.fetchone()
+    except (DatabaseError, PoolTimeout):  # postgres() says so
+        return None
+    return row[0] if row and os.path.exists(row[0]) else None  # noqa: PTH110  others' folders may raise
 
 
 def proxies(settings: Any) -> Iterator[Finding]:

@@ -50,7 +50,7 @@ class OutageFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = _error_of(record)
-        state = state_of(error) if error else _refused(record)
+        state = (state_of(error) if error else None) or _refused(record)
         if state is None:
             return True
         now = self._clock()
@@ -82,7 +82,7 @@ def _error_of(record: logging.LogRecord) -> BaseException | None:
 
 
 def _refused(record: logging.LogRecord) -> str | None:
-    """Return a state if the record is Django's of a request that was answered 503."""
+    """Return a state if the record is of a request that was answered 503: Django's, or ours of a refusal."""
     return "requests are answered 503" if getattr(record, "status_code", None) == 503 else None
 
 

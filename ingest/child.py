@@ -4,7 +4,10 @@ The child gets a folder with `content`, and writes `outcome.json` there, with `t
 crash, a hang or a kill of the child is an outcome as well.
 """
 
+import errno
 import logging
+import os
+import shutil
 import signal
 import subprocess
 import time
@@ -39,6 +42,8 @@ OCR_WALL_CLOCK_S: Final = 690.0
 TICK_S: Final = 0.5
 # The signals that end a process which exceeds its processor time or the memory of the machine.
 _LIMIT_SIGNALS: Final = {signal.SIGXCPU, signal.SIGKILL}
+# With less, it is not the file that its reader failed at.
+LEAST_FREE_BYTES: Final = 64 * 1024
 # The most bytes of each file that the child writes.
 _MAX_BYTES: Final = {
     "outcome.json": 64 * 1024,
@@ -59,7 +64,7 @@ class Draining(Exception):
 
 def read_in_child(file: File, folder: Path) -> Outcome:
     """Read `folder`/content as a file of this type, and extend the lease meanwhile.
-    Raises TimeoutError, LostLease, Draining.
+    Raises TimeoutError, LostLease, Draining, and OSError if the disk of temporary files is full.
     """
     limit_s = OCR_WALL_CLOCK_S if ocr.tell_reader(folder) else WALL_CLOCK_S
     child = start_reader(file.content_type, folder)
@@ -75,10 +80,13 @@ def read_in_child(file: File, folder: Path) -> Outcome:
         outcome = _outcome(file, folder)
         if outcome.error:
             logger.info("file %s: %s %s", file.pk, outcome.error, end_of_log(folder))
-        return outcome
-    logger.warning("file %s: its reader ended with %s: %s", file.pk, status, end_of_log(folder))
-    killed = status < 0 and signal.Signals(-status) in _LIMIT_SIGNALS
-    return Outcome(error=limits_code(file.content_type) if killed else crash_code(file.content_type))
+    else:
+        logger.warning("file %s: its reader ended with %s: %s", file.pk, status, end_of_log(folder))
+        killed = status < 0 and signal.Signals(-status) in _LIMIT_SIGNALS
+        outcome = Outcome(error=limits_code(file.content_type) if killed else crash_code(file.content_type))
+    if outcome.error and shutil.disk_usage(folder).free < LEAST_FREE_BYTES:  # what it wrote is still there
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+    return outcome
 
 
 def _wait(child: "subprocess.Popen[bytes]", file: File, limit_s: float) -> int:

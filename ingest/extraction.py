@@ -55,27 +55,26 @@ def _extract() -> bool:
     if file is None:
         return False
     reach("after_file_claim")
-    with tempfile.TemporaryDirectory(prefix="turnwire-ingest-") as name:
-        folder = Path(name)
-        try:
-            has_ended = _read_and_end(file, folder)
-        except LostLease:
-            logger.warning("file %s: deleted, or given to another worker", file.pk)
-            return False
-        except Draining:
-            if file.release():
-                logger.info("file %s: returned to the queue", file.pk)
-                enqueue_file(str(file.pk))
-            return False
-        except OSError as error:
-            has_ended = _retry_later(file, error)
-        except OperationalError as error:
-            _release_when_possible(file, error)
-            return False
-        if has_ended:
-            reach("after_file_end")
-            file_events.announce_end(file)
-            delete_stale_chunks(file.pk)
+    try:
+        with tempfile.TemporaryDirectory(prefix="turnwire-ingest-") as name:
+            has_ended = _read_and_end(file, Path(name))
+    except LostLease:
+        logger.warning("file %s: deleted, or given to another worker", file.pk)
+        return False
+    except Draining:
+        if file.release():
+            logger.info("file %s: returned to the queue", file.pk)
+            enqueue_file(str(file.pk))
+        return False
+    except OSError as error:
+        has_ended = _retry_later(file, error)
+    except OperationalError as error:
+        _release_when_possible(file, error)
+        return False
+    if has_ended:
+        reach("after_file_end")
+        file_events.announce_end(file)
+        delete_stale_chunks(file.pk)
     return has_ended
 
 

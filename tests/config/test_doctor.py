@@ -42,6 +42,16 @@ def test_nothing_is_wrong_with_a_good_instance(capsys: pytest.CaptureFixture[str
     assert "alpha" in shown
 
 
+@pytest.mark.usefixtures("model")
+def test_the_disks_of_the_data_and_of_a_local_database_are_measured(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    doctor.main()
+    shown = capsys.readouterr().out
+    assert f"disk          {settings.DATA_DIR} has" in shown
+    assert "database      " in shown
+
+
 @pytest.mark.usefixtures("model", "evicting")
 def test_a_server_that_evicts_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert doctor.main() == 1

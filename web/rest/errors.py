@@ -3,6 +3,7 @@
 REST and the websocket both use `describe`. No description contains a stack trace, an id or HTML.
 """
 
+import errno
 import logging
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -80,6 +81,8 @@ def describe(error: Exception) -> ErrorDescription:
             return _describe_api_error(error)
         case RedisError():
             return _describe_api_error(ApiError("stream_unavailable"))
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            return _describe_api_error(ApiError("file_storage_unavailable"))
         case exceptions.ValidationError():
             return _describe_validation_error(error.detail)
         case exceptions.APIException():
@@ -94,7 +97,9 @@ def handle_exception(error: Exception, context: Mapping[str, Any]) -> Response:
     request = context["request"]
     described = describe(error)
     if described.status >= 500:
-        logger.error("request %s failed", request_id(request), exc_info=error)
+        # The reason of a refusal is logged where it is raised.
+        refused = {"status_code": described.status} if isinstance(error, ApiError) else None
+        logger.error("request %s failed", request_id(request), exc_info=error, extra=refused)
     return Response(described.body(request_id(request)), described.status, headers=dict(described.headers))
 
 

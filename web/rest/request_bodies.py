@@ -1,6 +1,7 @@
 """ASGI middleware that limits the bytes and the time of request bodies, before Django stores and authenticates them."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final, NamedTuple
 
@@ -11,6 +12,8 @@ from django.urls import Resolver404, resolve
 from chat.infrastructure.log_context import accept_request_id
 from chat.protocol.errors import ApiError
 from web.rest.errors import describe
+
+logger = logging.getLogger(__name__)
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -26,6 +29,10 @@ SLOWEST_BYTES_PER_S: Final = 16 * 1024
 # A client that is still sending receives the refusal only if its data is read meanwhile.
 LINGER_S: Final = 2.0
 _DISCONNECT: Final[Message] = {"type": "http.disconnect"}
+
+
+class BodyNotStored(Exception):
+    """The disk of temporary files is full, or fails."""
 
 
 class BodyLimit(NamedTuple):
@@ -53,6 +60,9 @@ class RequestBodies:
         body = _Body(self, receive, headers, limit_of(scope["path"], headers))
         try:
             await self._application(scope, body.receive, send)
+        except BodyNotStored as error:
+            logger.warning("a body is refused: %s", error.__cause__)
+            body.refusal = ApiError("file_storage_unavailable")
         finally:
             self._held_bytes -= body.received_bytes
         if body.refusal:
