@@ -2,14 +2,16 @@
 
 import asyncio
 import json
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from typing import Any, Final, NamedTuple
 
 import httpx2
 from websockets.asyncio.client import connect
+from websockets.sync.client import connect as connect_sync
 
 TIMES: Final = 40
 # Later than alone, so that the machine does not decide.
@@ -31,10 +33,14 @@ class Finding(NamedTuple):
 
 
 class Bystander:
-    """The other user, who lists chats, begins one, sends, and uploads, over a new connection each time."""
+    """The other user, who lists chats, begins one, sends, and uploads, over a new connection each time.
 
-    def __init__(self, address: str, token: str) -> None:
+    reads: whether workers answer, so that the first token is waited for.
+    """
+
+    def __init__(self, address: str, token: str, *, reads: bool = False) -> None:
         self._address, self._headers = address, {"Authorization": f"Token {token}"}
+        self._reads = reads
         self._alone: dict[str, float] = {}
         for _ in range(_BEFORE):
             self.time_alone()
@@ -68,31 +74,39 @@ class Bystander:
 
             ask("GET", "GET", "sessions/")
             session = ask("new chat", "POST", "sessions/", json={}).get("id")
-            ask("send", "POST", f"sessions/{session}/turns/", json={"text": "Hello"})
+            with self._first_token(session, found) if self._reads else nullcontext():
+                ask("send", "POST", f"sessions/{session}/turns/", json={"text": "Hello"})
             file = ask("upload", "POST", "files/", files={"file": ("a.txt", b"Low water.")}).get("id")
             client.delete(f"files/{file}/")  # nobody reads it
         return found
+
+    @contextmanager
+    def _first_token(self, session: str, found: dict[str, tuple[float, int]]) -> Iterator[None]:
+        """Time from the send within until the answer begins."""
+        url = f"ws://{self._address}/ws/"
+        with connect_sync(url, additional_headers=self._headers, proxy=None, max_size=None) as socket:
+            socket.send(json.dumps({"type": "subscribe", "session": session}))
+            while '"subscribed"' not in str(socket.recv(timeout=60)):
+                pass
+            began = time.monotonic()
+            yield
+            while '"message_delta"' not in str(socket.recv(timeout=60)):
+                pass
+            found["first token"] = (time.monotonic() - began, 200)
 
 
 def disturb(bystander: Bystander, name: str, attack: Attack) -> Finding:
     """Attack, and time the other user until that has ended, at least once."""
     bystander.time_alone()
-    answers: Counter[str] = Counter()
-
-    def run() -> None:
-        answers.update(asyncio.run(attack()))
-
-    thread = threading.Thread(target=run, name=name)
-    thread.start()
     slowest, faults = 0.0, []
-    while True:
-        seconds, found = bystander.time_beside()
-        slowest = max(slowest, seconds)
-        faults += found
-        if not thread.is_alive():
-            break
-    thread.join()
-    return Finding(name, answers, slowest, faults)
+    with ThreadPoolExecutor(1, thread_name_prefix=name) as pool:
+        attacking = pool.submit(lambda: asyncio.run(attack()))
+        while True:
+            seconds, found = bystander.time_beside()
+            slowest = max(slowest, seconds)
+            faults += found
+            if attacking.done():
+                return Finding(name, attacking.result(), slowest, faults)
 
 
 def requests(address: str, request: bytes, times: int = TIMES) -> Attack:
