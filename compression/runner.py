@@ -79,7 +79,12 @@ class CompressionRunner:
             logger.debug("compression %s: not claimed", compression_id)
             return
         reach("after_compression_claim")
-        with log_context.bound(compression=held.pk, attempt=held.attempt, request_id=held.request_id):
+        with log_context.bound(
+            compression=held.pk,
+            session=held.session_id,
+            attempt=held.attempt,
+            request_id=held.request_id,
+        ):
             await self._carry_out(held)
 
     async def _carry_out(self, held: Compression) -> None:

@@ -4,6 +4,7 @@ The limits depend on what the process does (decision 0086). They are sent as sta
 """
 
 from collections.abc import MutableMapping, Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 
@@ -21,7 +22,7 @@ class Timeouts(NamedTuple):
 # Role of a process -> its limits.
 LIMITS: Final = {
     "web": Timeouts(1, lock_s=5, idle_s=30),
-    "worker": Timeouts(1, lock_s=5, idle_s=30),
+    "llm": Timeouts(1, lock_s=5, idle_s=30),
     # Leaves locked rows to its next sweep; deletes old requests in batches. The next sweeper soon needs the rows that a
     # frozen one has locked.
     "sweeper": Timeouts(2, lock_s=1, idle_s=10),
@@ -42,13 +43,18 @@ _ROLES: Final = {
     "config.compression_app": "compression",
     "config.ingest_app": "ingest",
     WEB: "web",
-    "worker": "worker",
+    "worker": "llm",
 }
 
 
 def role_of(command: Sequence[str]) -> str | None:
     """Return the role of a process of the Procfile, or of `migrate`, by its command line; None for any other."""
     return next((role for word, role in _ROLES.items() if word in command), None)
+
+
+def application_name(command: Sequence[str], pid: int) -> str:
+    """Return the name by which Postgres shows the connections of a process, in pg_stat_activity and its log."""
+    return f"turnwire {role_of(command) or Path(command[0]).name} {pid}"
 
 
 def startup_options(command: Sequence[str], statement_timeout_s: int) -> str:

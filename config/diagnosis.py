@@ -73,6 +73,40 @@ def of_proxies(trusted: Sequence[str], *, has_tls: bool) -> Finding:
     return Finding("ok", "proxy", f"headers of {', '.join(trusted)} are believed" if trusted else "none")
 
 
+def of_collation(recorded: str | None, actual: str | None) -> list[Finding]:
+    """Judge the collation of the database. recorded: the version that its indexes were built with, None for `C`."""
+    if recorded is None or recorded == actual:
+        return []
+    return [
+        Finding(
+            "error",
+            "postgres",
+            f"its collation was version {recorded} and is {actual} now: indexes of texts may miss rows;"
+            " REINDEX DATABASE, then ALTER DATABASE … REFRESH COLLATION VERSION",
+        )
+    ]
+
+
+def of_processes(roles: Sequence[str], unread: Sequence[str]) -> list[Finding]:
+    """Judge the processes that live, on all hosts. roles: of each.  unread: the queues that no worker reads."""
+    if not roles:
+        return [Finding("warning", "processes", "none lives: the instance is not running")]
+    found = [
+        Finding("error", "processes", f"no {role} process lives: {effect}")
+        for role, effect in (
+            ("web", "nobody is answered"),
+            ("sweeper", "what a crash leaves is not repaired"),
+        )
+        if role not in roles
+    ]
+    found += [
+        Finding("error", "processes", f"no worker reads the queue {queue}: what is in it waits")
+        for queue in unread
+    ]
+    counts = ", ".join(f"{roles.count(role)} {role}" for role in sorted(set(roles)))
+    return [*found, Finding("ok", "processes", counts)]
+
+
 def of_models(names: Sequence[str], demo: Sequence[str], problems: Sequence[str]) -> list[Finding]:
     """Judge the models. names: the offered ones, `demo` models among them.  problems: why others cannot be used."""
     found = [Finding("error", "models", problem) for problem in problems]

@@ -30,7 +30,12 @@ def main() -> int:
         show(Finding("error", "configuration", "the line above says which variable"))
         return 1
     worst = 0
-    for measure in (versions, system, postgres, redis, broker, migrations, space, proxies, models):
+    services = (postgres, redis, broker, migrations, processes)
+    for measure in (
+        (versions, system, not_running, space, proxies)
+        if is_stopped(settings)
+        else (versions, system, *services, space, proxies, models)
+    ):
         for finding in findings_of(measure, settings):
             show(finding)
             worst = max(worst, finding.level == "error")
@@ -40,12 +45,28 @@ def main() -> int:
 def configure() -> Any:
     """Return the settings. Raises SystemExit if a variable is wrong; stderr then says which."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    # As the launcher decides: the first start needs no variable.
+    if not any(os.environ.get(name) for name in ("SECRET_KEY", "DEBUG", "ALLOWED_HOSTS")):
+        os.environ["DEBUG"] = "1"
     from django.conf import settings
 
     django.setup()
     if not settings.DEVELOPMENT:  # in development a launcher sets them
         preflight.check_models(settings.LLM_BASE_URL, settings.LLM_MODELS)
     return settings
+
+
+def is_stopped(settings: Any) -> bool:
+    """Return whether the database is the embedded one and does not run."""
+    return not os.environ.get("DATABASE_URL") and not (settings.DATA_DIR / "postgres/postmaster.pid").exists()
+
+
+def not_running(_: Any) -> Iterator[Finding]:
+    yield Finding(
+        "warning",
+        "instance",
+        "is not running, and neither are its database and Redis: turnwire run starts all; without DATABASE_URL they are its own",
+    )
 
 
 def findings_of(measure: Callable[[Any], Iterable[Finding]], settings: Any) -> Iterator[Finding]:
@@ -99,6 +120,11 @@ def postgres(_: Any) -> Iterator[Finding]:
         level, "postgres", f"version {version // 10_000}; {OLDEST_POSTGRES // 10_000} or newer is needed"
     )
     with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT datcollversion, pg_database_collation_actual_version(oid)
+            FROM pg_database WHERE datname = current_database()"""
+        )
+        yield from diagnosis.of_collation(*cursor.fetchone())
         asked_at = time.time()
         cursor.execute("SELECT extract(epoch FROM clock_timestamp())")
         yield diagnosis.of_clock("postgres", float(cursor.fetchone()[0]) - _middle(asked_at))
@@ -162,6 +188,19 @@ def migrations(_: Any) -> Iterator[Finding]:
     yield diagnosis.of_migrations([f"{migration.app_label}.{migration.name}" for migration, _ in plan])
 
 
+def processes(_: Any) -> Iterator[Finding]:
+    from chat.metrics import presence
+    from chat.models import ModelConfig
+    from chat.protocol.tasks import COMPRESSION_QUEUE, DEFAULT_QUEUE, INGEST_QUEUE
+
+    live = presence.live_processes()
+    used = ModelConfig.objects.usable().order_by().values_list("queue", flat=True)
+    pools = presence.pools(live, {DEFAULT_QUEUE, COMPRESSION_QUEUE, INGEST_QUEUE, *used})
+    yield from diagnosis.of_processes(
+        [process.role for process in live], [pool.queue for pool in pools if not pool.workers]
+    )
+
+
 def space(settings: Any) -> Iterator[Finding]:
     """Measure the disk of DATA_DIR, of temporary files, and of each store that is on another disk."""
     own = settings.DATA_DIR
@@ -172,7 +211,7 @@ def space(settings: Any) -> Iterator[Finding]:
     for subject, folder in (("files", own / "media"), ("logs", own / "logs"), ("database", own / "postgres")):
         if folder.exists() and folder.stat().st_dev != own.stat().st_dev:
             yield from _space(subject, folder)
-    if folder := _folder_of_local_postgres():
+    if not is_stopped(settings) and (folder := _folder_of_local_postgres()):
         yield diagnosis.of_space("database", folder, shutil.disk_usage(folder).free)
 
 

@@ -82,7 +82,9 @@ def _error_of(record: logging.LogRecord) -> BaseException | None:
 
 
 def _refused(record: logging.LogRecord) -> str | None:
-    """Return a state if the record is of a request that was answered 503: Django's, or ours of a refusal."""
+    """Return a state of a record without an exception: of a request that was answered 503, or of the pool's retries."""
+    if record.name == "psycopg.pool":
+        return "Postgres is unreachable"
     return "requests are answered 503" if getattr(record, "status_code", None) == 503 else None
 
 

@@ -65,7 +65,13 @@ def sweep(*, trust_locks: bool) -> SweepReport:
     """Make one pass over everything. trust_locks: whether an owner with a free advisory lock counts as dead."""
     report = SweepReport()
     for run in Run.objects.dead(trust_locks=trust_locks).for_work().unlocked():
-        with log_context.bound(run=run.pk, model=run.model, request_id=run.turn.request_id):
+        with log_context.bound(
+            run=run.pk,
+            turn=run.turn_id,
+            session=run.turn.session_id,
+            model=run.model,
+            request_id=run.turn.request_id,
+        ):
             attempt_repair(str(run), _take_over, run, report)
     report.deactivated = attempt_repair("an abandoned run", stop_abandoned_runs)
     for run in _overdue().for_work().unlocked():

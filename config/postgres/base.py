@@ -7,7 +7,9 @@ A server that refuses writes (a failover, a recovery, a disk that is almost full
 psycopg calls it an internal error, like a fault of the program.
 """
 
+import os
 import select
+import sys
 from types import TracebackType
 from typing import Any
 
@@ -21,6 +23,8 @@ from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import ConnectionPool
 
+from config.database_timeouts import application_name
+
 # Otherwise a number's type depends on its size, and each combination of sizes prepares its own statement.
 psycopg.adapters.register_dumper(int, Int8Dumper)
 
@@ -32,6 +36,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if pool is not None:
             pool._check = check  # noqa: SLF001
         return pool
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """Name the connection, unless DATABASE_URL does. Processes are forked after the settings are read."""
+        return {
+            "application_name": application_name(sys.argv, os.getpid()),
+            **super().get_connection_params(),
+        }
 
     @cached_property
     def wrap_database_errors(self) -> "ErrorWrapper":

@@ -189,7 +189,12 @@ class Runtime:
                 return False
             run = claimed.run
             with log_context.bound(
-                run=run.pk, attempt=run.attempt, model=run.model, request_id=run.turn.request_id
+                run=run.pk,
+                turn=run.turn_id,
+                session=run.turn.session_id,
+                attempt=run.attempt,
+                model=run.model,
+                request_id=run.turn.request_id,
             ):
                 await self._carry_out(Attempt(claimed, self._services, leased_at))
         return True

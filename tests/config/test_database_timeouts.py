@@ -1,18 +1,20 @@
 """Each process of the Procfile has limits on its database connections; migrations wait for no lock for long; other commands have none."""
 
+import os
 import shlex
 import subprocess
 import sys
 
 import pytest
+from django.db import connection
 
-from config.database_timeouts import role_of, startup_options
+from config.database_timeouts import application_name, role_of, startup_options
 from tests.instance import ROOT
 from tests.stack import procfile
 
 ROLES = {
     "web": "web",
-    "llm": "worker",
+    "llm": "llm",
     "sweeper": "sweeper",
     "compression": "compression",
     "ingest": "ingest",
@@ -78,6 +80,19 @@ def test_connections_carry_the_limits(services, line, more, limits):
         env={"DEBUG": "1", "DATA_DIR": str(services.directory), "PATH": "", **services.environment(), **more},
     )  # fmt: skip
     assert (done.returncode, done.stdout.split()) == (0, limits), done.stderr
+
+
+@pytest.mark.django_db
+def test_postgres_is_told_which_process_a_connection_is_of() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW application_name")
+        assert cursor.fetchone()[0].endswith(f" {os.getpid()}")
+
+
+@pytest.mark.pure
+def test_a_connection_is_named_after_role_and_process() -> None:
+    assert application_name(["celery", "-A", "config", "worker"], 7) == "turnwire llm 7"
+    assert application_name(["/code/manage.py", "shell"], 7) == "turnwire manage.py 7"
 
 
 def test_what_the_address_of_the_database_says_counts_more(services):

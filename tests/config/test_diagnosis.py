@@ -40,6 +40,25 @@ def test_a_measurement_is_judged(finding: Finding, level: str, words: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("roles", "unread", "levels"),
+    [
+        ([], ["llm"], ["warning"]),
+        (["llm", "sweeper", "web"], [], ["ok"]),
+        (["llm", "web"], ["slow"], ["error", "error", "ok"]),
+    ],
+)
+def test_processes_and_queues_that_lack_are_named(
+    roles: list[str], unread: list[str], levels: list[str]
+) -> None:
+    assert [finding.level for finding in diagnosis.of_processes(roles, unread)] == levels
+
+
+def test_a_collation_that_changed_is_an_error() -> None:
+    assert diagnosis.of_collation(None, None) == diagnosis.of_collation("2.36", "2.36") == []
+    assert [finding.level for finding in diagnosis.of_collation("2.31", "2.36")] == ["error"]
+
+
+@pytest.mark.parametrize(
     ("names", "demo", "problems", "levels"),
     [
         ([], [], [], ["error"]),

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -11,6 +12,8 @@ from django.db import connection
 from django.test import override_settings
 from redis import Redis
 
+from chat.infrastructure.redis_client import sync_redis
+from chat.metrics import presence
 from chat.models import ModelConfig
 from config import doctor
 from tests.instance import ROOT, free_port
@@ -71,6 +74,30 @@ def test_a_migration_that_is_missing_is_named() -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_migrations WHERE app = 'sessions'")
     assert [finding.level for finding in doctor.migrations(settings)] == ["error"]
+
+
+def test_before_the_first_start_it_needs_no_variable_and_says_so_in_a_line(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "config.doctor"], cwd=ROOT, env={"PATH": "", "DATA_DIR": str(tmp_path / "new")},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "warning instance      is not running" in done.stdout
+    assert "error" not in done.stdout
+
+
+@pytest.mark.usefixtures("model")
+def test_a_queue_that_no_worker_reads_is_an_error() -> None:
+    web = presence.Announcement("web", presence.Work)
+    with sync_redis().pipeline() as pipe:
+        web.write(pipe)
+        pipe.execute()
+    try:
+        texts = [finding.text for finding in doctor.processes(settings)]
+    finally:
+        web.withdraw()
+    assert "no worker reads the queue llm: what is in it waits" in texts
+    assert any(text.startswith("no sweeper process lives") for text in texts)
 
 
 def test_a_variable_that_is_wrong_ends_with_its_line() -> None:

@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 
 import pytest
+from celery import Celery
 
 from chat.infrastructure import log_context
 from config.log_format import ContextFilter, TextFormatter, logging_settings
@@ -132,6 +133,26 @@ async def test_tasks_and_threads_inherit_the_ids_and_the_end_of_the_block_takes_
         assert log_context.current() == {"run": "r1"}
     assert log_context.current() == {}
     assert inside() == {"run": "r1", "cycle": 3}
+
+
+@pytest.mark.pure
+def test_lines_of_celery_have_the_ids_of_the_task(caplog: pytest.LogCaptureFixture) -> None:
+    from config import worker_logging
+
+    app = Celery("lines", set_as_current=False)
+
+    @app.task(name="fails")
+    def fails(**_ids: str) -> None:
+        raise RuntimeError
+
+    caplog.handler.addFilter(ids := ContextFilter())
+    try:
+        assert fails.apply(kwargs={"run_id": "r1"}).failed()
+    finally:
+        caplog.handler.removeFilter(ids)
+    assert worker_logging.bind_ids
+    assert [vars(record).get("run") for record in caplog.records] == ["r1"]
+    assert log_context.current() == {}
 
 
 @pytest.mark.parametrize(
