@@ -1,6 +1,7 @@
 """A tool call that asks its user: allowed, refused with a note, edited, for the whole chat; two tabs; reload; phone."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -37,8 +38,8 @@ def card(reader: Reader) -> Locator:
     return reader.page.get_by_role("region", name="Date and time wants to run")
 
 
-def ask(reader: Reader, stack: Stack) -> None:
-    stack.upstream.reply({"text": "A moment. "}, CLOCK, after_tools=0)
+def ask(reader: Reader, stack: Stack, call: dict[str, Any] = CLOCK) -> None:
+    stack.upstream.reply({"text": "A moment. "}, call, after_tools=0)
     stack.upstream.reply({"text": "It is late there."}, after_tools=1)
     reader.send("What time is it in Tokyo?")
     expect(card(reader)).to_be_visible()
@@ -88,6 +89,23 @@ def test_arguments_are_edited_and_what_the_tool_does_not_take_is_said(helped: Re
     allow.click()
     helped.expect_answer("It is late there.")
     assert "Europe/Berlin" in tool_responses(stack.upstream.requests[-1])[0]
+
+
+def test_a_long_integer_is_shown_and_sent_as_the_model_wrote_it(helped: Reader, stack: Stack) -> None:
+    """JavaScript rounds integers above 2^53."""
+    asked_with = {"timezone": "Asia/Tokyo", "port": 12345678901234567890}
+    ask(helped, stack, {"call": {"name": "current_time", "arguments": asked_with}})
+    expect(card(helped)).to_contain_text("12345678901234567890")
+    card(helped).get_by_role("button", name="Edit").click()
+    field = card(helped).get_by_role("textbox", name="Arguments")
+    field.fill(field.input_value().replace("Tokyo", "Seoul"))
+    card(helped).get_by_role("button", name="Allow", exact=True).click()
+    helped.expect_answer("It is late there.")
+    with psycopg.connect(stack.environment["DATABASE_URL"]) as connection:
+        [(arguments,)] = connection.execute(
+            "SELECT arguments FROM chat_toolcall ORDER BY created_at DESC LIMIT 1"
+        ).fetchall()
+    assert arguments == {"timezone": "Asia/Seoul", "port": 12345678901234567890}
 
 
 def test_allowed_for_the_chat_later_calls_do_not_ask(helped: Reader, stack: Stack) -> None:

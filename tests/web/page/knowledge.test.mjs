@@ -12,7 +12,7 @@ globalThis.location = { origin: "http://here" };
 /** A server that answers when it is told to. */
 function pretendServer() {
   const waiting = [];
-  globalThis.fetch = (path) => new Promise((resolve) => waiting.push({ path, answer: (body, status = 200) => resolve({ ok: status < 400, status, json: async () => body }) }));
+  globalThis.fetch = (path) => new Promise((resolve) => waiting.push({ path, answer: (body, status = 200) => resolve({ ok: status < 400, status, text: async () => JSON.stringify(body) }) }));
   const answer = async (path, body, status) => {
     const at = waiting.findIndex((request) => request.path === path);
     assert.notEqual(at, -1, `${path} is not asked for, but ${waiting.map((request) => request.path)}`);

@@ -19,7 +19,7 @@ beforeEach(() => {
     if (method === "GET") read.push(address);
     else posted.push([address, JSON.parse(body)]);
     const answer = method === "GET" ? (address.includes("/compression/") ? { summary: null, is_under_way: false } : []) : address === "/api/sessions/" ? { id: "new" } : { turn: "t", runs: [] };
-    return { ok: true, status: 200, json: async () => answer };
+    return { ok: true, status: 200, text: async () => JSON.stringify(answer) };
   };
 });
 

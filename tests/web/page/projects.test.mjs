@@ -37,7 +37,7 @@ test("the text says which models are sent all files, which search them and which
 /** A server that answers when it is told to. */
 function pretendServer() {
   const waiting = [];
-  globalThis.fetch = (path) => new Promise((resolve) => waiting.push({ path, answer: (body, status = 200) => resolve({ ok: status < 400, status, json: async () => body }) }));
+  globalThis.fetch = (path) => new Promise((resolve) => waiting.push({ path, answer: (body, status = 200) => resolve({ ok: status < 400, status, text: async () => JSON.stringify(body) }) }));
   return async (path, body, status) => {
     const at = waiting.findIndex((request) => request.path.startsWith(path));
     assert.notEqual(at, -1, `${path} is not asked for`);

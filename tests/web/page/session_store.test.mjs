@@ -20,7 +20,7 @@ async function storeOf(chats, kept = {}) {
     const from = Number(asked.get("cursor") ?? 0);
     asked.set("cursor", String(from + 2));
     const next = found.length > from + 2 ? `http://here/api/sessions/?${asked}` : null;
-    return { ok: true, status: 200, json: async () => ({ results: found.slice(from, from + 2), next, previous: null }) };
+    return { ok: true, status: 200, text: async () => JSON.stringify({ results: found.slice(from, from + 2), next, previous: null }) };
   };
   const store = new SessionStore({ changed: () => {}, failed: (error) => failures.push(error) }, kept);
   await store.refresh();

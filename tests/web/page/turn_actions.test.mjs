@@ -15,7 +15,7 @@ for (const [what, message, hasOlder] of [
     globalThis.document = { cookie: "" };
     globalThis.fetch = async (_, { body }) => {
       posted.push(JSON.parse(body));
-      return { ok: true, status: 200, json: async () => ({ turn: "t", runs: [] }) };
+      return { ok: true, status: 200, text: async () => JSON.stringify({ turn: "t", runs: [] }) };
     };
     const live = { state: { session: "s", branch: [message], hasOlder }, expect() {}, async read() {} };
     const turn = new TurnActions({ live: () => live, models: () => [], offered: () => [], failed: assert.fail });

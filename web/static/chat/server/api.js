@@ -1,5 +1,7 @@
 /** REST calls. They return parsed JSON; every failure is an ApiError. */
 
+import { parseJson } from "./exact_json.js";
+
 /** @import {ChatOptions, Message, Model, Session} from "../types.js" */
 
 export class ApiError extends Error {
@@ -103,7 +105,7 @@ export async function callForPage(method, path, body) {
     }),
   );
   if (response.status === 204) return { answer: null, next: null };
-  const answer = await response.json().catch(() => /** @type {any} */ (null));
+  const answer = await response.text().then(parseJson).catch(() => /** @type {any} */ (null));
   const next = response.headers?.get("Link")?.match(/<([^>]*)>; rel="next"/)?.[1];
   if (response.ok && answer !== null) return { answer, next: next ? belowApi(next) : null };
   // A successful response that ended early.

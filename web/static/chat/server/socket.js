@@ -1,5 +1,7 @@
 /** A websocket that reconnects. It splits frames into JSON objects and does not interpret them. */
 
+import { parseJson } from "./exact_json.js";
+
 const FIRST_RETRY_MS = 300;
 const LONGEST_RETRY_MS = 10_000;
 const PING_EVERY_MS = 20_000;
@@ -69,7 +71,7 @@ export class Socket {
     this.failures = 0;
     this.lastActivity = performance.now();
     for (const line of frame.split("\n")) {
-      if (line.trim()) this.#onObject(JSON.parse(line));
+      if (line.trim()) this.#onObject(parseJson(line));
     }
   }
 

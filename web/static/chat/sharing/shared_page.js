@@ -10,6 +10,7 @@ import { shown, shownJson, visibleText } from "../elements/visible_text.js";
 import { language, t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
 import { QuestionText } from "../conversation/question_text.js";
+import { parseJson } from "../server/exact_json.js";
 import { readSharedPage } from "../server/shares_api.js";
 
 /** @import {Source} from "../types.js" */
@@ -117,4 +118,4 @@ async function readNext() {
 }
 
 conversation.after(problem, more);
-append(JSON.parse(document.getElementById("shown").textContent));
+append(parseJson(document.getElementById("shown").textContent));

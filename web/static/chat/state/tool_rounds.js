@@ -5,6 +5,8 @@
  * call contains a list of nested calls and the report it writes.
  */
 
+import { parseJson } from "../server/exact_json.js";
+
 /** @import {Round, ToolCall} from "../types.js" */
 
 const CALL_PACKETS = new Set(["tool_start", "tool_arguments_delta", "tool_arguments", "tool_progress", "approval_required", "tool_output", "section_end"]);
@@ -174,7 +176,7 @@ function packetChanges(call, obj) {
 /** @param {string} text @returns {Record<string, any>} */
 function parseObject(text) {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return {}; // the beginning was missed; the message contains them when it is read
   }

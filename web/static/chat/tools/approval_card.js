@@ -5,6 +5,7 @@ import { assign, h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { shownJson, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
+import { parseJson } from "../server/exact_json.js";
 import { DecisionCard, button } from "./decision_card.js";
 import { nameOf } from "./tool_names.js";
 import { about, wordsOf } from "./tool_texts.js";
@@ -104,7 +105,7 @@ function changeText(changed) {
 /** @param {string} text @returns {Record<string, any>|null} */
 function parseObject(text) {
   try {
-    const value = JSON.parse(text);
+    const value = parseJson(text);
     return value !== null && typeof value === "object" && !Array.isArray(value) ? value : null;
   } catch {
     return null;

@@ -6,6 +6,7 @@ import { showText, visibleText } from "../elements/visible_text.js";
 import { openFile } from "../files/open_file.js";
 import { t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
+import { parseJson } from "../server/exact_json.js";
 import { thumbnailAddress } from "../server/files_api.js";
 import { noteIn } from "../state/tool_rounds.js";
 import { safeSummaryText } from "./safe_summary.js";
@@ -86,7 +87,7 @@ function searchNote({ name, output, documents }) {
 function indentJson(text) {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return JSON.stringify(parseJson(text), null, 2);
   } catch {
     return text;
   }
