@@ -212,7 +212,7 @@ def _end_ready(file: File, found: Extraction, pages: Sequence[File] = ()) -> boo
     with quotas.room_for_text(file, found.text) as has_room:
         if not has_room:
             logger.warning("file %s: its text does not fit into the storage of its owner", file.pk)
-            return file.end_failed("document_limits")
+            return file.end_failed("storage_full")
         is_ready = file.end_ready(found, has_chunks=has_chunks)
         if is_ready:
             page_pictures.replace(file, pages)

@@ -18,6 +18,7 @@ FILE_ERRORS: Final[dict[str, str]] = {
     "archive_unsafe": "The archive holds names that lead outside of it.",
     "image_corrupt": "The picture is damaged.",
     "image_limits": "The picture has too many pixels.",
+    "storage_full": "There is no room for the text of the file. Delete some chats or files first.",
     "too_many_chunks": "There is no room for more texts that are searched.",
     "url_scheme_blocked": "Only addresses that begin with http:// or https:// are read.",
     "url_address_blocked": "This address is not read: it does not lead to a public server, or has a port or a user name.",

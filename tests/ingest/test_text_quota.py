@@ -36,7 +36,7 @@ def test_a_text_that_fits_is_stored_and_one_byte_more_is_not(settings: Any) -> N
     settings.MAX_STORED_BYTES_PER_USER = len(CONTENT) * 2 + 100
     first, second = claimed(alice), claimed(alice)
     assert end(first, "ü" * 50) == ("ready", "")
-    assert end(second, "x") == ("failed", "document_limits")
+    assert end(second, "x") == ("failed", "storage_full")
     assert StoredBytes.objects.sum_of(alice.pk) == settings.MAX_STORED_BYTES_PER_USER
 
 
@@ -45,7 +45,7 @@ def test_texts_side_by_side_do_not_exceed_it_together(settings: Any) -> None:
     settings.MAX_STORED_BYTES_PER_USER = len(CONTENT) * 4 + 250
     files = [claimed(alice) for _ in range(4)]
     ended = run_concurrently(*(lambda file=file: end(file, "x" * 100) for file in files))
-    assert sorted(ended) == [("failed", "document_limits")] * 2 + [("ready", "")] * 2
+    assert sorted(ended) == [("failed", "storage_full")] * 2 + [("ready", "")] * 2
 
 
 def test_pictures_and_operators_without_a_limit_are_not_asked(settings: Any) -> None:

@@ -23,6 +23,7 @@ FAILURES: Final = {
     "archive_unsafe": _("The archive holds names that lead outside of it."),
     "image_corrupt": _("The picture is damaged."),
     "image_limits": _("The picture has too many pixels."),
+    "storage_full": _("There is no room for the text of the file. Delete some chats or files first."),
     "too_many_chunks": _("There is no room for more texts that are searched."),
     "url_scheme_blocked": _("Only addresses that begin with http:// or https:// are read."),
     "url_address_blocked": _(

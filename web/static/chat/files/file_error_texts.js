@@ -16,6 +16,7 @@ export const FILE_ERRORS = {
   archive_unsafe: () => t("This file holds names that lead outside of it. Save it anew, and attach it again."),
   image_corrupt: () => t("This picture is damaged. Try another one."),
   image_limits: () => t("This picture has too many pixels. Make it smaller, and attach it again."),
+  storage_full: () => t("There is no room for the text of this file. Delete some chats or files for good first."),
   too_many_chunks: () => t("There is no room for more texts that are searched. Delete some documents first."),
   url_scheme_blocked: () => t("Only addresses that begin with http:// or https:// are read. Give another one."),
   url_address_blocked: () => t("This address is not read: it does not lead to a public server. Give another one."),
