@@ -1,5 +1,6 @@
 """App configurations: the admin's site, what every process installs, and the static files that are collected."""
 
+import faulthandler
 import sys
 
 from django.contrib.admin.apps import AdminConfig
@@ -31,6 +32,8 @@ def check_role() -> None:
     if role:
         from config import refused_services
 
+        # A crash of native code, which no process survives, names the place in Python.
+        faulthandler.enable()
         refused_services.check()
     if role == "ingest":
         from ingest import ocr

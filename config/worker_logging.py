@@ -1,16 +1,26 @@
-"""Lets Celery's workers log as the other processes do, and their own lines of a task carry what the task is for."""
+"""Lets Celery's workers log as the other processes do, and say why they end.
 
+Celery's own lines of a task carry what the task is for. A worker that ends without having been told to is an error,
+whatever made it end: Celery ends some in silence, with status 0.
+"""
+
+import atexit
 import logging.config
+import os
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any, Final
 
-from celery.signals import setup_logging, task_postrun, task_prerun
+from celery.signals import setup_logging, task_postrun, task_prerun, worker_init, worker_shutting_down
+from celery.worker import state
 from django.conf import settings
 
 from chat.infrastructure import log_context
 
+logger = logging.getLogger(__name__)
+
+_is_told_to_end = threading.Event()
 # The fields of the task of this thread, between the two signals.
 _bound: Final = threading.local()
 
@@ -33,3 +43,28 @@ def bind_ids(kwargs: Mapping[str, Any], **_: Any) -> None:
 @task_postrun.connect
 def release_ids(**_: Any) -> None:
     _bound.fields.close()
+
+
+@worker_init.connect
+def watch_end(sender: Any, **_: Any) -> None:
+    """Have the end of this process logged. sender: Celery's worker."""
+    atexit.register(_log_end, sender, os.getpid())
+
+
+@worker_shutting_down.connect
+def note_order(**_: Any) -> None:
+    """Note that a signal has told this worker to end, which Celery prints."""
+    _is_told_to_end.set()
+
+
+def _log_end(worker: Any, pid: int) -> None:
+    # SIGQUIT sets the flag alone, and a worker that waits for Postgres ends before it is set.
+    is_told = _is_told_to_end.is_set() or state.should_stop is not None
+    if os.getpid() == pid and not is_told:  # not in a process of its pool
+        consumer = getattr(worker, "consumer", None)
+        logger.error(
+            "the worker ends with status %s, and nobody told it to: worker %s, consumer %s",
+            worker.exitcode or 0,
+            worker.blueprint.human_state(),
+            consumer.blueprint.human_state() if consumer else "not started",
+        )

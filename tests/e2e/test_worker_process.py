@@ -5,6 +5,7 @@ import signal
 
 import kombu
 import pytest
+from celery import Celery
 
 from chat.protocol.tasks import DEFAULT_QUEUE
 from tests.e2e.client import Client
@@ -42,6 +43,23 @@ async def test_a_worker_that_waits_for_postgres_ends_when_it_is_told_to(stack: S
     stack.signal("llm.waiting", signal.SIGTERM)
     assert await asyncio.to_thread(stack.wait_for_exit, "llm.waiting", 20) == 0
     assert "Traceback" not in stack.log("llm.waiting")
+
+
+async def test_a_worker_that_ends_without_a_signal_says_so(stack: Stack) -> None:
+    stack.start("llm", "llm.ending", {"LLM_QUEUES": "ending"})
+    app = Celery(broker=stack.environment["REDIS_URL"], set_as_current=False)
+
+    def consumes() -> bool:
+        queues = app.control.inspect(timeout=0.5).active_queues() or {}
+        names.extend(name for name, read in queues.items() if read[0]["name"] == "ending")
+        return bool(names)
+
+    names: list[str] = []
+    await asyncio.to_thread(stack.upstream.wait_for, consumes)
+    app.control.shutdown(destination=names)
+    await asyncio.to_thread(stack.wait_for_exit, "llm.ending", 20)
+    app.close()
+    assert "the worker ends with status" in stack.log("llm.ending")
 
 
 @pytest.mark.parametrize(
