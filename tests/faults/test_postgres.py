@@ -4,12 +4,14 @@ import asyncio
 import signal
 import time
 
+import psutil
 import psycopg
 import pytest
 
-from tests.faults.cluster import Cluster
+from tests.faults.cluster import Cluster, until
 from tests.faults.measurements import record
 from tests.faults.scenario import Scenario, words
+from tests.faults.uploader import Uploader
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 
@@ -84,6 +86,29 @@ async def test_answers_are_saved_though_postgres_accepted_no_writes(
         assert log.count("Postgres is read-only") <= 1
         assert "Traceback" not in log
     assert (await (await scenario.ask("And now?")).ended()).stop_reason == "finished"
+
+
+async def test_a_file_whose_end_postgres_refused_is_read_again_and_counts_no_failure(
+    cluster: Cluster,
+) -> None:
+    cluster.stack.start("ingest", environment={"FAULT_POINTS": "before_file_end=stop"})
+    async with Uploader.logged_in(cluster, sockets=1) as uploader:
+        pk = await uploader.upload("tides.txt", b"Two tides a day.")
+        [reading] = await until(lambda: stopped(cluster))
+        await asyncio.to_thread(set_read_only, cluster, "on")
+        reading.resume()
+        await until(lambda: "read again when Postgres is back" in cluster.stack.log("ingest"))
+        await asyncio.to_thread(set_read_only, cluster, "off")
+        [reading] = await until(lambda: stopped(cluster))
+        reading.resume()
+        assert (await uploader.ended(pk))["status"] == "ready"
+    assert cluster.rows("SELECT failures FROM knowledge_file WHERE id = %s", pk) == [(0,)]
+
+
+def stopped(cluster: Cluster) -> list[psutil.Process]:
+    """The process of the ingest pool that waits at a fault point."""
+    pool = psutil.Process(cluster.stack.processes["ingest"].pid).children()
+    return [process for process in pool if process.status() == psutil.STATUS_STOPPED]
 
 
 def set_read_only(cluster: Cluster, value: str) -> None:
