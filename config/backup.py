@@ -16,16 +16,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from config import backup_archive, embedded, preflight, programs
+from config import backup_archive, database_dump, embedded, preflight, programs
 from config import environment as env
-from config.postgres_programs import programs_for
 from config.private_files import PRIVATE_UMASK
 from config.supervisor import Program
 
 RESTORED: Final = "turnwire_restored"
 _REPLACED: Final = "turnwire_replaced"
 _HAS_TABLES: Final = "SELECT to_regclass('public.django_migrations') IS NOT NULL"
-_WITHOUT_A_TRACE: Final = ("--no-owner", "--no-comments", "--exit-on-error")
 NOT_EMPTIED: Final = (
     "REDIS_URL: its user may not list keys: empty that database (FLUSHDB) before you start anything\n"
 )
@@ -57,7 +55,7 @@ def backup(directory: Path, file: Path, *, with_files: bool) -> int:
         env.fail("DATA_DIR", f"{directory} is not that of a running instance with an embedded database")
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=f"{file.name}.") as folder:
         dump = Path(folder) / backup_archive.DUMP
-        if status := _client_program("pg_dump", url, "--format=custom", f"--file={dump}"):
+        if status := database_dump.write(url, dump):
             return status
         # After the database, so that each file that a row names is in the archive.
         count = backup_archive.write(file, dump, directory, with_files=with_files)
@@ -101,11 +99,10 @@ def restore(directory: Path, file: Path, *, is_replacing: bool) -> int:
 
 def _refuse_other_dumps(dump: Path) -> int:
     """End the process if the dump is of a database without Turnwire's tables; return the status of pg_restore."""
-    program = str(programs_for(None, env.data_dir()) / "pg_restore")
-    listed = subprocess.run([program, "--list", str(dump)], stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603  our own program
-    if not listed.returncode and " TABLE public django_migrations " not in listed.stdout:
+    status, listed = database_dump.contents(dump)
+    if not status and " TABLE public django_migrations " not in listed:
         env.fail("restore", "the dump is not that of a database of Turnwire")
-    return listed.returncode
+    return status
 
 
 def _restore_own(dump: Path) -> int:
@@ -118,7 +115,7 @@ def _restore_own(dump: Path) -> int:
     with psycopg.connect(url) as connection:
         if _has_tables(connection):
             env.fail("DATABASE_URL", "that database has tables: name an empty one")
-    return _client_program("pg_restore", url, *_WITHOUT_A_TRACE, "--single-transaction", source=dump)
+    return database_dump.restore(url, dump)
 
 
 def _refuse_live_processes() -> None:
@@ -151,9 +148,7 @@ def _restore_embedded(directory: Path, dump: Path, *, is_replacing: bool) -> int
             for left in (RESTORED, _REPLACED):
                 connection.execute(f'DROP DATABASE IF EXISTS "{left}" WITH (FORCE)')
             connection.execute(f'CREATE DATABASE "{RESTORED}"')
-            if status := _client_program(
-                "pg_restore", _url_of(server, RESTORED), *_WITHOUT_A_TRACE, source=dump
-            ):
+            if status := database_dump.restore(_url_of(server, RESTORED), dump):
                 connection.execute(f'DROP DATABASE "{RESTORED}" WITH (FORCE)')
                 return status
             with connection.transaction():
@@ -201,20 +196,6 @@ def _set_up_django() -> None:
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-
-
-def _client_program(name: str, url: str, *arguments: str, source: Path | None = None) -> int:
-    """Run pg_dump or pg_restore with `url`, whose password others must not see; return the exit status.
-    source: the file that is restored.
-    """
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
-    values: dict[str, Any] = dict(conninfo_to_dict(url))
-    password = values.pop("password", None)
-    program = str(programs_for(None, env.data_dir()) / name)
-    command = [program, *arguments, f"--dbname={make_conninfo(**values)}", *([str(source)] if source else [])]
-    environment = os.environ | ({"PGPASSWORD": str(password)} if password else {})
-    return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  our own program
 
 
 @contextmanager

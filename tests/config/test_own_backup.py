@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,3 +122,22 @@ def test_a_dump_of_another_database_is_refused_before_anything_is_changed(
 def test_a_backup_that_fails_leaves_no_file(services: Services, data: Path, tmp_path: Path) -> None:
     assert turnwire(services, "backup all.tar", data, "not_there").returncode == 1
     assert list(tmp_path.glob("all.tar*")) == []
+
+
+@pytest.mark.usefixtures("redis")
+def test_a_dump_that_breaks_off_between_rows_leaves_the_database_empty(
+    services: Services, database: str, data: Path, tmp_path: Path
+) -> None:
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "INSERT INTO django_migrations SELECT gen_random_uuid() FROM generate_series(1, 99999)"
+        )
+    assert turnwire(services, "backup all.tar --without-files", data, SERVER).returncode == 0
+    with tarfile.open(tmp_path / "all.tar") as archive:
+        dump = archive.extractfile("database.dump")
+        assert dump
+        (tmp_path / "cut").write_bytes(dump.read()[:-1_000_000])
+    done = turnwire(services, "restore cut", tmp_path / "new", f"{SERVER}_empty")
+    assert (done.returncode, "could not" in done.stderr) == (1, True), done
+    with psycopg.connect(url_of(services, f"{SERVER}_empty")) as connection:
+        assert connection.execute("SELECT to_regclass('django_migrations')").fetchone() == (None,)
