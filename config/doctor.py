@@ -125,6 +125,9 @@ def postgres(_: Any) -> Iterator[Finding]:
             FROM pg_database WHERE datname = current_database()"""
         )
         yield from diagnosis.of_collation(*cursor.fetchone())
+        cursor.execute("SHOW transaction_read_only")
+        if cursor.fetchone() == ("on",):
+            yield Finding("error", "postgres", "refuses writes: a standby, or default_transaction_read_only")
         asked_at = time.time()
         cursor.execute("SELECT extract(epoch FROM clock_timestamp())")
         yield diagnosis.of_clock("postgres", float(cursor.fetchone()[0]) - _middle(asked_at))

@@ -76,6 +76,12 @@ def test_a_migration_that_is_missing_is_named() -> None:
     assert [finding.level for finding in doctor.migrations(settings)] == ["error"]
 
 
+def test_a_postgres_that_refuses_writes_is_an_error() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET transaction_read_only = on")
+    assert "error" in [finding.level for finding in doctor.postgres(settings)]
+
+
 def test_before_the_first_start_it_needs_no_variable_and_says_so_in_a_line(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "config.doctor"], cwd=ROOT, env={"PATH": "", "DATA_DIR": str(tmp_path / "new")},
