@@ -12,12 +12,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+from django.conf import settings
 from django.db import OperationalError, close_old_connections
 from django.db.models import Q
+from redis.exceptions import RedisError
 
 from chat.events import files as file_events
 from chat.infrastructure.fault_points import reach
+from chat.metrics import presence
 from chat.protocol.file_errors import FILE_ERRORS
+from chat.protocol.tasks import INGEST_QUEUE
 from chat.runs import quotas
 from chat.runs.task_queue import enqueue_file
 from ingest import drain, page_pictures
@@ -50,8 +54,18 @@ def extract(file_id: str) -> bool:
         return False
 
 
+def _live_slots() -> int:
+    """Return how many files the live ingest processes read at once; if Redis does not say, how many this one does."""
+    try:
+        pools = presence.pools(presence.live_processes())
+    except RedisError:
+        pools = []
+    live = sum(pool.slots for pool in pools if pool.queue == INGEST_QUEUE)
+    return max(live, settings.INGEST_CONCURRENCY)
+
+
 def _extract() -> bool:
-    file = File.objects.claim_next()
+    file = File.objects.claim_next(_live_slots() if settings.OCR else settings.INGEST_CONCURRENCY)
     if file is None:
         return False
     reach("after_file_claim")

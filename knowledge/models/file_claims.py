@@ -22,10 +22,9 @@ UNCLAIMED_FOR: Final = timedelta(seconds=5)
 UNANNOUNCED_FOR: Final = timedelta(seconds=2)
 
 
-def _slow_files() -> dict[str, str | int]:
+def _slow_files(slots: int) -> dict[str, str | int]:
     """Return which files of an owner leave a slot to others, and how many of them are read at once (decision 0164)."""
-    slow_type = "application/pdf" if settings.OCR else ""
-    return {"slow_type": slow_type, "most_slow": max(1, settings.INGEST_CONCURRENCY - 1)}
+    return {"slow_type": "application/pdf" if settings.OCR else "", "most_slow": max(1, slots - 1)}
 
 
 class FileClaims(models.QuerySet[M]):
@@ -41,10 +40,12 @@ class FileClaims(models.QuerySet[M]):
             self.filter(pk=file_id).update(attempt=F("attempt") + 1, lease_until=Now() + LEASE)
             return self.defer("text").get(pk=file_id)
 
-    def claim_next(self) -> M | None:
-        """Lease the next file: the oldest that waits of the owner with the fewest files in work. None: none waits."""
+    def claim_next(self, slots: int) -> M | None:
+        """Lease the next file: the oldest that waits of the owner with the fewest files in work. None: none waits.
+        slots: how many files all processes read at once.
+        """
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(CLAIM_FILE, {"lease_s": LEASE.total_seconds(), **_slow_files()})
+            cursor.execute(CLAIM_FILE, {"lease_s": LEASE.total_seconds(), **_slow_files(slots)})
             claimed = cursor.fetchone()
             return self.defer("text").get(pk=claimed[0]) if claimed else None
 

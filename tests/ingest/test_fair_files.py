@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from chat.infrastructure.redis_client import sync_redis
+from chat.metrics.presence import Announcement, Work
 from chat.protocol.tasks import INGEST_QUEUE
 from chat.runs.task_queue import queue_length
 from chat.sweeper import files as swept_files
@@ -64,7 +66,7 @@ def upload(owner: User, count: int = 1, **fields: Any) -> list[File]:
 
 
 def claim() -> File | None:
-    return File.objects.claim_next()
+    return File.objects.claim_next(settings.INGEST_CONCURRENCY)
 
 
 def owner_of(claimed: File | None) -> str:
@@ -97,6 +99,22 @@ def test_where_pages_are_recognised_the_pdfs_of_one_user_leave_a_slot_to_others(
     assert claim() is None
     File.objects.filter(pk__in=[first.pk, short.pk]).update(status=FileStatus.READY, lease_until=None)
     assert claim() == third
+
+
+def test_the_slots_of_all_ingest_processes_count(
+    alice: User, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.OCR, settings.INGEST_CONCURRENCY = "eng", 1
+    with sync_redis().pipeline() as pipe:
+        for _ in range(3):
+            Announcement("ingest", lambda: Work((INGEST_QUEUE,), slots=1)).write(pipe)
+        pipe.execute()
+    upload(alice, 3, content_type="application/pdf")
+    held = []
+    monkeypatch.setattr(extraction, "_read_and_end", lambda file, _folder: held.append(file))
+    for _ in range(3):
+        extraction.extract("")
+    assert len(held) == 2
 
 
 def test_a_file_that_left_its_slot_to_others_is_woken_by_the_end_of_one(alice: User, settings: Any) -> None:
