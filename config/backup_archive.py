@@ -66,15 +66,15 @@ def unpack(source: Path, folder: Path) -> None:
 
 
 def move(folder: Path, data_dir: Path) -> int:
-    """Move what was unpacked, the dump aside, into DATA_DIR on the same disk; return how many are uploaded files.
-    Other files that are there stay: the sweeper deletes those that no row names.
+    """Move what was unpacked, the dump aside, into DATA_DIR; return how many are uploaded files.
+    The folder of uploaded files may be on another disk. Other files that are there stay: the sweeper deletes those that no row names.
     """
     uploaded = list(_stored(folder))
     for path in (*uploaded, *(folder / name for name in _SECRETS)):
         if path.exists():
             target = data_dir / path.relative_to(folder)
             target.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(target)
+            shutil.move(path, target)
     return len(uploaded)
 
 

@@ -2,6 +2,7 @@
 
 import io
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,18 @@ def test_what_is_written_is_read_again(backup: Path, target: Path, tmp_path: Pat
     assert contents(target) == files | {"database.dump": b"PGDMP"}
     assert backup_archive.move(target, tmp_path / "other") == 1
     assert contents(tmp_path / "other") == files
+
+
+def test_uploaded_files_go_to_another_disk(backup: Path, target: Path, tmp_path: Path) -> None:
+    memory = Path("/dev/shm")  # noqa: S108  a disk that Linux has
+    if not memory.exists() or memory.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("there is one disk")
+    with tempfile.TemporaryDirectory(dir=memory) as other_disk:
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other" / "media").symlink_to(other_disk)
+        backup_archive.unpack(backup, target)
+        backup_archive.move(target, tmp_path / "other")
+        assert contents(Path(other_disk)) == {"files/one": b"Tides"}
 
 
 def test_files_can_be_left_out(data: Path, dump: Path, target: Path, tmp_path: Path) -> None:
