@@ -54,7 +54,7 @@ def test_what_is_written_is_read_again(backup: Path, target: Path, tmp_path: Pat
 
 
 def test_uploaded_files_go_to_another_disk(backup: Path, target: Path, tmp_path: Path) -> None:
-    memory = Path("/dev/shm")  # noqa: S108  a disk that Linux has
+    memory = Path("/dev/shm")
     if not memory.exists() or memory.stat().st_dev == tmp_path.stat().st_dev:
         pytest.skip("there is one disk")
     with tempfile.TemporaryDirectory(dir=memory) as other_disk:
