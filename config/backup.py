@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from config import backup_archive, database_dump, embedded, preflight, programs
+from config import backup_archive, backup_check, database_dump, embedded, preflight, programs
 from config import environment as env
 from config.private_files import PRIVATE_UMASK
 from config.supervisor import Program
@@ -37,6 +37,7 @@ def main(arguments: list[str]) -> int:
     for command in (backing_up, restoring):
         command.add_argument("file", type=Path)
     backing_up.add_argument("--without-files", action="store_true", help="for those who copy files otherwise")
+    backing_up.add_argument("--check", action="store_true", help="restores it into a scratch database")
     restoring.add_argument(
         "--replace", action="store_true", help="deletes the embedded database that is there"
     )
@@ -44,18 +45,30 @@ def main(arguments: list[str]) -> int:
     directory, file = env.data_dir(), given.file.absolute()
     os.umask(PRIVATE_UMASK)
     if given.command == "backup":
-        return backup(directory, file, with_files=not given.without_files)
+        _refuse_another_folder(directory)
+        with_files = not given.without_files
+        if not given.check:
+            return backup(directory, file, with_files=with_files)
+        url = env.text("DATABASE_URL")
+        with backup_check.snapshot(url) as dumped:
+            status = backup(directory, file, with_files=with_files, snapshot=dumped.name)
+        has_files = with_files and not env.text("STORAGE_URL")
+        return status or backup_check.report(
+            backup_check.problems(url, file, dumped, with_files=has_files), dumped
+        )
     return restore(directory, file, is_replacing=given.replace)
 
 
-def backup(directory: Path, file: Path, *, with_files: bool) -> int:
-    url = env.text("DATABASE_URL")
+def _refuse_another_folder(directory: Path) -> None:
     is_running = (directory / "postgres" / "postmaster.pid").exists()
-    if not (os.environ.get("DATABASE_URL") or (url and is_running)):
+    if not (os.environ.get("DATABASE_URL") or (env.text("DATABASE_URL") and is_running)):
         env.fail("DATA_DIR", f"{directory} is not that of a running instance with an embedded database")
+
+
+def backup(directory: Path, file: Path, *, with_files: bool, snapshot: str = "") -> int:
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=f"{file.name}.") as folder:
         dump = Path(folder) / backup_archive.DUMP
-        if status := database_dump.write(url, dump):
+        if status := database_dump.write(env.text("DATABASE_URL"), dump, snapshot):
             return status
         # After the database, so that each file that a row names is in the archive.
         count = backup_archive.write(file, dump, directory, with_files=with_files)

@@ -19,14 +19,14 @@ WEB: Final = "web"
 WORKERS: Final = tuple(name for name in programs.procfile() if name != WEB)
 # Variables with paths, which are made absolute: the programs run in the folder of the code.
 _PATHS: Final = ("DATA_DIR", "TLS_CA_FILE")
-# The commands of config/backup.py: name, help and option.
+# The commands of config/backup.py: name, help and options.
 _ARCHIVES: Final = (
     (
         "backup",
         "Writes the database and uploaded files into a file, while everything runs.",
-        "--without-files",
+        ("--without-files", "--check"),
     ),
-    ("restore", "Restores such a file, while everything is stopped.", "--replace"),
+    ("restore", "Restores such a file, while everything is stopped.", ("--replace",)),
 )
 
 
@@ -78,10 +78,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     alive = add("alive", "Exits with 0 if a process of this kind is alive on this host, else 1.", _alive)
     alive.add_argument("kind", choices=(WEB, *WORKERS))
-    for name, text, option in _ARCHIVES:
+    for name, text, options in _ARCHIVES:
         archive = add(name, text, partial(_archive, name))
         archive.add_argument("file", type=lambda path: str(Path(path).absolute()), metavar="FILE")
-        archive.add_argument(option, dest="options", action="append_const", const=option, default=[])
+        for option in options:
+            archive.add_argument(option, dest="options", action="append_const", const=option, default=[])
     add(
         "doctor",
         "Says what is wrong with configuration, services and machine.",

@@ -16,9 +16,10 @@ _WITHOUT_A_TRACE: Final = ("--no-owner", "--no-comments")
 _STRICT: Final = ("--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null")
 
 
-def write(url: str, dump: Path) -> int:
-    """Dump the database at `url` into a file; return the exit status."""
-    command, environment = _client_program("pg_dump", url, "--format=custom", f"--file={dump}")
+def write(url: str, dump: Path, snapshot: str = "") -> int:
+    """Dump the database at `url` into a file; return the exit status. snapshot: an exported one; empty: as it is now."""
+    exported = [f"--snapshot={snapshot}"] if snapshot else []
+    command, environment = _client_program("pg_dump", url, "--format=custom", f"--file={dump}", *exported)
     return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  our own program
 
 

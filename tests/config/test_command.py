@@ -22,6 +22,7 @@ PYTHON = sys.executable
         ("migrate", [PYTHON, "-m", "config.bootstrap"]),
         ("doctor", [PYTHON, "-m", "config.doctor"]),
         ("backup /a.tar --without-files", [PYTHON, "-m", "config.backup", "backup", "/a.tar", "--without-files"]),
+        ("backup /a.tar --check", [PYTHON, "-m", "config.backup", "backup", "/a.tar", "--check"]),
         ("restore a.tar", [PYTHON, "-m", "config.backup", "restore", str(Path("a.tar").absolute())]),
         ("web", shell_command(procfile()["web"])),
         ("worker sweeper", shell_command(procfile()["sweeper"])),

@@ -61,8 +61,16 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Services]
         services.stop()
 
 
-def run(services: Services, data: Path, *command: str, database: str = embedded.DATABASE) -> str:
-    values = {
+def run(
+    services: Services,
+    data: Path,
+    *command: str,
+    database: str = embedded.DATABASE,
+    status: int = 0,
+    **values: str,
+) -> str:
+    """What the command says, which has to end with this status."""
+    own = {
         "DATABASE_URL": url_of(services, database),
         "REDIS_URL": services.redis_url,
         "DATA_DIR": str(data),
@@ -71,14 +79,10 @@ def run(services: Services, data: Path, *command: str, database: str = embedded.
         "PYTHONPATH": str(ROOT),
     }
     done = subprocess.run(
-        [sys.executable, *command],
-        cwd=ROOT,
-        env=os.environ | values,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done
+        [sys.executable, *command], cwd=ROOT, env=os.environ | own | values, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == status, done
     return done.stdout
 
 

@@ -3,6 +3,7 @@
 Afterwards the other keys can be removed.
 """
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
@@ -19,6 +20,16 @@ COLUMNS: Final[tuple[tuple[type[models.Model], str], ...]] = (
     (McpSignIn, "encrypted_flow"),
     (McpSignIn, "encrypted_answer"),
 )
+
+
+def unreadable() -> Iterator[str]:
+    """Yield the rows whose secrets no key of SECRETS_KEYS decrypts."""
+    for table, column in COLUMNS:
+        for row in table._default_manager.exclude(**{column: ""}):  # noqa: SLF001  Django's documented model API
+            try:
+                encryption.decrypt(getattr(row, column))
+            except (encryption.UnreadableSecret, encryption.EncryptionUnavailable):
+                yield f"{table._meta.verbose_name} {row}"  # noqa: SLF001
 
 
 class Command(BaseCommand):
