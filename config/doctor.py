@@ -107,10 +107,11 @@ def system(settings: Any) -> Iterator[Finding]:
         yield Finding("ok", "configuration", f"data in {settings.DATA_DIR}")
 
 
-def postgres(_: Any) -> Iterator[Finding]:
+def postgres(settings: Any) -> Iterator[Finding]:
     from django.db import connection
 
-    from config.refused_services import OLDEST_POSTGRES
+    from config.database_timeouts import WEB, startup_options
+    from config.refused_services import OLDEST_POSTGRES, refusal_of_options
     from knowledge.search.vector_extension import check_vector_extension
 
     connection.ensure_connection()
@@ -119,6 +120,11 @@ def postgres(_: Any) -> Iterator[Finding]:
     yield Finding(
         level, "postgres", f"version {version // 10_000}; {OLDEST_POSTGRES // 10_000} or newer is needed"
     )
+    # As the processes connect.
+    if problem := refusal_of_options(
+        settings.DATABASE_URL, startup_options([WEB], settings.STATEMENT_TIMEOUT_S)
+    ):
+        yield Finding("error", "postgres", problem)
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT datcollversion, pg_database_collation_actual_version(oid)
@@ -240,7 +246,9 @@ def _folder_of_local_postgres() -> str | None:
             row = cursor.fetchone()
     except (DatabaseError, PoolTimeout):  # postgres() says so
         return None
-    return row[0] if row and os.path.exists(row[0]) else None  # noqa: PTH110  others' folders may raise
+    # The embedded one calls a private folder /proc/self/cwd (decision 0002).
+    folder = row[0] if row and not row[0].startswith("/proc/") else ""
+    return folder if folder and os.path.exists(folder) else None  # noqa: PTH110  others' folders may raise
 
 
 def proxies(settings: Any) -> Iterator[Finding]:

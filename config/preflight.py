@@ -104,23 +104,16 @@ def check_postgres(url: str, statement_timeout_s: int) -> None:
     import psycopg
 
     from config.database_timeouts import WEB, startup_options
-    from config.refused_services import refuse_old_postgres
+    from config.refused_services import refusal_of_options, refuse_old_postgres
 
     try:
         with psycopg.connect(url, connect_timeout=5) as connection:
             refuse_old_postgres(connection.info.server_version)
+        problem = refusal_of_options(url, startup_options([WEB], statement_timeout_s))
     except psycopg.Error as error:
         env.fail("DATABASE_URL", f"cannot connect: {_first_line(error)}")
-    # As the processes do.
-    options = startup_options([WEB], statement_timeout_s)
-    try:
-        psycopg.connect(url, connect_timeout=5, options=options).close()
-    except psycopg.Error as error:
-        env.fail(
-            "DATABASE_URL",
-            f"refuses startup options, as a connection pooler may ({_first_line(error)}): set STATEMENT_TIMEOUT=0,"
-            " and the limits of its user (docs/operations.md)",
-        )
+    if problem:
+        env.fail("DATABASE_URL", problem)
 
 
 def check_broker(url: str) -> None:

@@ -22,19 +22,40 @@ OLDEST_POSTGRES: Final = 150_000
 
 
 def check() -> None:
-    _refuse_old_postgres()
+    _refuse_postgres()
     _refuse_cluster("REDIS_URL", settings.REDIS_URL)
     broker = settings.CELERY_BROKER_URL
     if broker.startswith("redis") and broker != settings.REDIS_URL:
         _refuse_cluster("CELERY_BROKER_URL", broker)
 
 
-def _refuse_old_postgres() -> None:
+def _refuse_postgres() -> None:
     try:
         with psycopg.connect(settings.DATABASE_URL, connect_timeout=int(TIMEOUT_S)) as connection:
             refuse_old_postgres(connection.info.server_version)
+        options = settings.DATABASES["default"]["OPTIONS"].get("options", "")
+        if problem := refusal_of_options(settings.DATABASE_URL, options):
+            env.fail("DATABASE_URL", problem)
     except psycopg.Error:  # away
         return
+
+
+def refusal_of_options(url: str, options: str) -> str:
+    """Return what is wrong if Postgres takes connections, but none with these startup options; empty if it takes them.
+    Raises psycopg.Error if it is away.
+    """
+    if not options:
+        return ""
+    try:
+        psycopg.connect(url, connect_timeout=int(TIMEOUT_S), options=options).close()
+    except psycopg.Error as error:
+        psycopg.connect(url, connect_timeout=int(TIMEOUT_S)).close()
+        said = str(error).strip().partition("\n")[0]
+        return (
+            f"refuses startup options, as a connection pooler may ({said}): set STATEMENT_TIMEOUT=0,"
+            " and the limits of its user (docs/operations.md)"
+        )
+    return ""
 
 
 def refuse_old_postgres(version: int) -> None:

