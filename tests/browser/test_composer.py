@@ -173,6 +173,26 @@ def test_a_question_waits_in_line_is_taken_back_and_may_interrupt(reader: Reader
     expect(reader.answers.nth(2).locator(".status")).to_have_text("stopped")
 
 
+def test_a_message_is_answered_as_chosen_although_the_choice_is_still_being_stored(
+    reader: Reader, stack: Stack
+) -> None:
+    stack.upstream.reply({"text": "Endless"}, {"hang": True}, contains="epic")
+    stack.upstream.reply({"text": "Also."}, contains="And")
+    reader.send("An epic")
+    reader.expect_partial_answer("Endless")
+    held: list[Route] = []
+    reader.page.route(
+        "**/api/sessions/*/",
+        lambda route: held.append(route) if route.request.method == "PATCH" else route.continue_(),
+    )
+    reader.page.locator("[data-mode]").click()
+    reader.page.get_by_role("menuitemradio", name="Interrupt").click()
+    reader.send("And short")
+    expect(reader.field).to_have_value("")
+    held[0].continue_()
+    reader.expect_answer("Also.", index=1)
+
+
 @pytest.mark.core
 def test_a_long_paste_is_a_chip_that_is_sent_with_the_text(reader: Reader, stack: Stack) -> None:
     chip = reader.page.locator(".chip")

@@ -160,8 +160,10 @@ export class AnswerSettings {
     if (!session) return;
     const before = { agent: session.agent, while_answering: session.while_answering, models: session.models, knowledge_bases: session.knowledge_bases };
     this.page.assume(session.id, fields);
-    const isTaken = await this.page.attempt(() => changeSession(session.id, fields));
-    if (!isTaken) this.page.assume(session.id, before);
+    const changing = this.page.attempt(() => changeSession(session.id, fields));
+    // A message that is sent meanwhile is answered as chosen.
+    this.ready = Promise.all([this.ready, changing]);
+    if (!(await changing)) this.page.assume(session.id, before);
   }
 
   /** @param {HTMLTextAreaElement} field */
