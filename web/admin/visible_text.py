@@ -12,6 +12,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 # Letters that are not seen, and variants, in which texts can be hidden: Unicode's Default_Ignorable_Code_Point beside Cf.
 _IGNORED: Final = frozenset(
@@ -35,8 +36,9 @@ def visible_text(text: str) -> str:
 
 def visible_column(model: type[Model], name: str) -> Callable[[Any], SafeString | str]:
     """Return a column of the admin that shows this text or JSON field visibly."""
+    label: Any = model._meta.get_field(name).verbose_name  # type: ignore[union-attr]  # noqa: SLF001  Django's documented model API
 
-    @admin.display(description=model._meta.get_field(name).verbose_name)  # type: ignore[union-attr]  # noqa: SLF001  Django's documented model API
+    @admin.display(description=_(label))
     def shown(row: Any) -> SafeString | str:
         value = getattr(row, name)
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -79,7 +79,7 @@ def test_who_is_no_staff_any_more_does_not_read_the_words(failed):
     assert read(failed, login(user))["upstream_error"] == {"status": 400}
 
 
-def test_the_log_says_which_run_attempt_cycle_and_model_failed(deliver, ask, upstream, caplog):
+def test_the_log_says_which_run_turn_attempt_cycle_and_model_failed(deliver, ask, upstream, caplog):
     upstream.reply(TOO_LONG)
     [run] = ask()
     ids = ContextFilter()
@@ -89,7 +89,8 @@ def test_the_log_says_which_run_attempt_cycle_and_model_failed(deliver, ask, ups
     caplog.handler.removeFilter(ids)
     [record] = [record for record in caplog.records if SAID in record.getMessage()]
     assert "the attempt failed in cycle 1: context_too_long: status 400" in record.getMessage()
-    assert record.context == {"run": str(run.pk), "attempt": 1, "model": "scripted"}
+    turn = {"turn": str(run.turn_id), "session": str(run.turn.session_id)}
+    assert record.context == {"run": str(run.pk), **turn, "attempt": 1, "model": "scripted"}
 
 
 def test_a_failure_without_a_response_keeps_what_happened(deliver, ask, upstream):
