@@ -1,8 +1,11 @@
 """Lists and results that a real server writes oddly: what is understood is offered and read, and costs nothing else."""
 
 import asyncio
+import gc
 import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -130,9 +133,45 @@ def test_staff_read_why_a_server_is_not_listed_if_its_worker_has_no_connection_l
     assert (server.status, server.problem) == ("down", "Too many servers are in use at the moment.")
 
 
-async def test_an_answer_of_a_million_values_ends_its_call_and_holds_nobody_up(client, serve):
-    server = serve(tools=[GOOD], results={"flood": {"content": [{}] * 1_000_000}})
+@contextmanager
+def longest_callbacks(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+    """Yields the seconds of processor time for which each callback has held its loop; other load does not change them."""
+    seconds: list[float] = []
+    run = asyncio.Handle._run
+
+    def timed(self: asyncio.Handle) -> None:
+        began = time.thread_time()
+        try:
+            run(self)
+        finally:
+            seconds.append(time.thread_time() - began)
+
+    monkeypatch.setattr(asyncio.Handle, "_run", timed)
+    gc.disable()  # of all that the tests have left
+    try:
+        yield seconds
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("result", "refusal"),
+    [
+        ({"content": [{}] * 1_000_000}, "more than 50,000 values"),
+        ({"content": [{}] * 24_000}, ""),
+        ({"content": [], "structuredContent": {"rows": [[0]] * 16_000}}, ""),
+        ({"content": [{"type": "text", "text": "x" * 4_000_000}]}, ""),
+        ({"content": [{"type": "text", "text": '"' * 1_500_000}]}, ""),
+    ],
+    ids=["a million values", "empty blocks", "rows", "text", "quotes"],
+)
+async def test_no_answer_holds_the_loop_up_for_a_tenth_of_a_second(
+    client, serve, monkeypatch, result, refusal
+):
+    server = serve(tools=[GOOD], results={"flood": result})
     assert (await client.call(server, "good")).text == "good"
-    with pytest.raises(CallLost, match="more than 50,000 values"):
-        await client.call(server, "flood")
-    assert (await client.call(server, "good")).text == "good"
+    with longest_callbacks(monkeypatch) as seconds:
+        with pytest.raises(CallLost, match=refusal) if refusal else nullcontext():
+            await client.call(server, "flood")
+        assert (await client.call(server, "good")).text == "good"
+    assert max(seconds) < 0.1
