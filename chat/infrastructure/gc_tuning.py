@@ -12,8 +12,8 @@ ALLOCATIONS: Final = 50_000
 LONG_TEXT_BYTES: Final = 128 * 1024
 # Each keeps some megabytes of what was freed. Threads hold Python's lock while they take memory, so they do not wait.
 ARENAS: Final = 2
-# A collection of what was allocated meanwhile takes some milliseconds.
-FREEING_PAUSE_S: Final = 10
+# A collection of all takes 20 to 100 ms, in which nothing else runs; what a process has loaded at its start is left out.
+FREEING_PAUSE_S: Final = 60
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
 _C_LIBRARY: Final = ctypes.CDLL(None)
 
@@ -35,20 +35,20 @@ def _return_long_texts() -> None:
         mallopt(_M_ARENA_MAX, ARENAS)
 
 
-def free_circles() -> None:
-    """Free what was allocated lately and only refers to itself in circles. Call it after work with long texts.
+def free_circles(generation: int = 1) -> None:
+    """Free what was allocated lately, or ever (2), and only refers to itself in circles. Call it after work with long texts.
 
     Rows that Django has joined or prefetched refer to each other: an answer and its run, an agent and its groups. A few of
     them may hold as many megabytes as the allocations above usually do together. So do exceptions that a frame of their
     traceback still names: all that the frames of a turn hold.
     """
-    gc.collect(1)
+    gc.collect(generation)
     if trim := getattr(_C_LIBRARY, "malloc_trim", None):
         trim(0)  # of shorter texts; without Python's lock
 
 
 async def keep_freeing_circles() -> None:
-    """Free circles every few seconds, for a process whose works overlap."""
+    """Free all circles every minute, for a process whose works overlap: no collection finds all of them young."""
     while True:
         await asyncio.sleep(FREEING_PAUSE_S)
-        await asyncio.to_thread(free_circles)
+        await asyncio.to_thread(free_circles, 2)

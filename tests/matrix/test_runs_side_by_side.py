@@ -186,7 +186,7 @@ def settled(stack: Stack, below: Mapping[str, int] | None = None) -> dict[str, i
     with psycopg.connect(stack.environment["DATABASE_URL"], autocommit=True) as connection:
         stack.upstream.wait_for(lambda: not connection.execute(READING).fetchall(), timeout_s=SETTLING_S)
     least = resident_mib(stack)
-    ends = time.monotonic() + 2.5 * FREEING_PAUSE_S
+    ends = time.monotonic() + 1.5 * FREEING_PAUSE_S
     while time.monotonic() < ends and not (below and all(least[name] < below[name] for name in least)):
         time.sleep(1)
         least = {name: min(mib, least[name]) for name, mib in resident_mib(stack).items()}
