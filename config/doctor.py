@@ -16,6 +16,7 @@ from typing import Any, Final
 import django
 
 from config import diagnosis, preflight
+from config import environment as env
 from config.diagnosis import Finding, Level
 
 COLOURS: Final[dict[Level, str]] = {"ok": "32", "warning": "33", "error": "1;31"}
@@ -79,8 +80,7 @@ def findings_of(measure: Callable[[Any], Iterable[Finding]], settings: Any) -> I
     try:
         yield from measure(settings)
     except (DatabaseError, PoolTimeout, *UNREACHABLE) as error:
-        first_line = next(iter(str(error).splitlines()), "") or type(error).__name__
-        yield Finding("error", measure.__name__, f"cannot be asked: {first_line}")
+        yield Finding("error", measure.__name__, f"cannot be asked: {env.first_line(error)}")
 
 
 def show(finding: Finding) -> None:

@@ -32,6 +32,11 @@ def fail(name: str, problem: str) -> NoReturn:
     raise SystemExit(EX_CONFIG)
 
 
+def first_line(error: Exception) -> str:
+    """Return the first line of what an error says, for a message of one line; its name if it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
 def constant(name: str, value: C) -> C:
     """Return a value that is no longer a setting. Ends the process if the variable sets another value."""
     if text(name) not in ("", str(value)):

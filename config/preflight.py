@@ -111,7 +111,7 @@ def check_postgres(url: str, statement_timeout_s: int) -> None:
             refuse_old_postgres(connection.info.server_version)
         problem = refusal_of_options(url, startup_options([WEB], statement_timeout_s))
     except psycopg.Error as error:
-        env.fail("DATABASE_URL", f"cannot connect: {_first_line(error)}")
+        env.fail("DATABASE_URL", f"cannot connect: {env.first_line(error)}")
     if problem:
         env.fail("DATABASE_URL", problem)
 
@@ -136,7 +136,7 @@ def _check_amqp(url: str) -> None:
         with Connection(address, ssl=options, connect_timeout=5) as connection:
             connection.ensure_connection(max_retries=1, interval_start=0, timeout=5)
     except (OperationalError, AMQPError, OSError) as error:
-        env.fail("CELERY_BROKER_URL", f"cannot connect: {_first_line(error)}")
+        env.fail("CELERY_BROKER_URL", f"cannot connect: {env.first_line(error)}")
 
 
 def check_redis(url: str, name: str = "REDIS_URL") -> None:
@@ -153,11 +153,7 @@ def check_redis(url: str, name: str = "REDIS_URL") -> None:
     except redis.exceptions.NoPermissionError:
         return  # it answers, and its user may not ask for more
     except (redis.RedisError, ValueError) as error:
-        env.fail(name, f"cannot connect: {_first_line(error)}")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+        env.fail(name, f"cannot connect: {env.first_line(error)}")
 
 
 def _is_alive(process: str) -> bool:

@@ -50,9 +50,8 @@ def refusal_of_options(url: str, options: str) -> str:
         psycopg.connect(url, connect_timeout=int(TIMEOUT_S), options=options).close()
     except psycopg.Error as error:
         psycopg.connect(url, connect_timeout=int(TIMEOUT_S)).close()
-        said = str(error).strip().partition("\n")[0]
         return (
-            f"refuses startup options, as a connection pooler may ({said}): set STATEMENT_TIMEOUT=0,"
+            f"refuses startup options, as a connection pooler may ({env.first_line(error)}): set STATEMENT_TIMEOUT=0,"
             " and the limits of its user (docs/operations.md)"
         )
     return ""

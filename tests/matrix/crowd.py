@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import httpx2
 from websockets.asyncio.client import connect
+from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as connect_sync
 
 TIMES: Final = 40
@@ -86,13 +87,16 @@ class Bystander:
         url = f"ws://{self._address}/ws/"
         with connect_sync(url, additional_headers=self._headers, proxy=None, max_size=None) as socket:
             socket.send(json.dumps({"type": "subscribe", "session": session}))
-            while '"subscribed"' not in str(socket.recv(timeout=60)):
-                pass
+            _await_frame(socket, "subscribed")
             began = time.monotonic()
             yield
-            while '"message_delta"' not in str(socket.recv(timeout=60)):
-                pass
+            _await_frame(socket, "message_delta")
             found["first token"] = (time.monotonic() - began, 200)
+
+
+def _await_frame(socket: ClientConnection, kind: str) -> None:
+    while f'"{kind}"' not in str(socket.recv(timeout=60)):
+        pass
 
 
 def disturb(bystander: Bystander, name: str, attack: Attack) -> Finding:
