@@ -205,6 +205,6 @@ def test_a_snapshot_is_never_published_alone() -> None:
     producer.open_with_snapshot(Snapshot("run", 2, 0, {"text": "kept" * 100_000}))
     assert producer.next_append() == []
     producer.emit(Placement(), RunStart(model="model"))
-    _, _, attempt, first, base, _, _, _, *lines = producer.next_append()
+    _, _, attempt, first, base, _, _, _, _, *lines = producer.next_append()
     assert (attempt, first, base, len(lines)) == (2, 0, 0, 2)
     assert Position(Cursor(1, 3)).take(Header(attempt=2, first=2, last=2)).action is Action.GAP

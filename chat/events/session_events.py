@@ -17,13 +17,16 @@ from chat.events import session_list
 from chat.log.stream import (
     EVENTS_ATTEMPT,
     Appended,
+    Cursor,
     append_event_now,
     append_now,
     delete_logs,
     event_log,
     position_now,
+    read_now,
 )
 from chat.models import Session, SessionEvent
+from chat.models.sql.sessions import NUMBER_ABOVE
 from chat.presenters.json_values import JSONObject
 from chat.protocol.wire import encode
 
@@ -46,8 +49,15 @@ def publish(event: SessionEvent) -> None:
     The position of the log is not read first: usually this event alone is missing there.
     """
     try:
-        if _append(event).outcome == "gap":
+        reply = _append(event)
+        if reply.outcome == "gap":
             resend(event.session_id)
+        elif reply.outcome == "held" and _is_another(event):
+            # The database has lost newer events (a failover to a replica that was behind), and counts them again.
+            renumbered = NUMBER_ABOVE.first(event=event.pk, session=event.session_id, n=reply.last)
+            if renumbered:
+                event.n = event.session.latest_event = renumbered.n
+                publish(event)
     except RedisError as error:
         logger.warning("session %s: events wait for the next publication: %s", event.session_id, error)
 
@@ -98,6 +108,12 @@ def _append(event: SessionEvent) -> Appended:
         return append_now(event_log(session.pk), EVENTS_ATTEMPT, event.n, [line], base=event.n)
     channel = session_list.channel_name(session.owner_id)
     return append_event_now(session.pk, event.n, line, channel, session_list.encode_changed(session))
+
+
+def _is_another(event: SessionEvent) -> bool:
+    """Return whether the log holds another event under the number of this one."""
+    held = read_now(event_log(event.session_id), Cursor(EVENTS_ATTEMPT, event.n - 1), count=1).lines
+    return bool(held) and held[0][0] == event.n and json.decode(held[0][1]) != json.decode(frame(event))
 
 
 def _after(session_id: UUID | str, n: int) -> Sequence[SessionEvent]:

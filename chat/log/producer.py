@@ -5,6 +5,7 @@ packets to the log; after a gap (Redis has lost its tail) it resends the kept on
 """
 
 import asyncio
+import secrets
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
@@ -32,7 +33,14 @@ URGENT: Final = (
 
 
 class StaleAttempt(Exception):
-    """A newer attempt owns the log: stop without writing anything more."""
+    """Another attempt owns the log: stop without writing anything more.
+
+    owner: its number; this attempt's own if the database has given the number twice.
+    """
+
+    def __init__(self, owner: int) -> None:
+        super().__init__(owner)
+        self.owner = owner
 
 
 class FlushScheduler(Protocol):
@@ -50,8 +58,9 @@ class PacketProducer:
         self, address: p.RunAddress, scheduler: FlushScheduler, on_stale: Callable[[], None]
     ) -> None:
         self.address = address
-        self.log: Log = run_log(address.session, address.run)
-        self.is_stale = False
+        self.log: Log = run_log(address.session, address.run)._replace(claim=secrets.token_hex(4))
+        # The attempt that owns the log, if it is not this one.
+        self.stale_for: int | None = None
         self._scheduler = scheduler
         self._on_stale = on_stale
         self._waiting: list[tuple[p.Placement, p.AnyPacketBody]] = []
@@ -69,7 +78,7 @@ class PacketProducer:
 
     def emit(self, placement: p.Placement, obj: p.AnyPacketBody) -> None:
         """Add a packet. Never blocks; consecutive text deltas of one placement that wait together become one packet."""
-        if self.is_stale:
+        if self.stale_for is not None:
             return
         if isinstance(obj, Text):
             self._emit_text(placement, obj)
@@ -120,13 +129,13 @@ class PacketProducer:
     async def flush(self) -> None:
         """Wait until the log holds everything emitted so far, also while Redis is unreachable. Raises StaleAttempt."""
         self.settle()
-        if not self.is_stale and self._sent < len(self._lines):
+        if self.stale_for is None and self._sent < len(self._lines):
             done = asyncio.get_running_loop().create_future()
             self._flushes.append((len(self._lines), done))
             self._scheduler.schedule(self, urgent=True)
             await done
-        if self.is_stale:
-            raise StaleAttempt(self.address.run)
+        if self.stale_for is not None:
+            raise StaleAttempt(self.stale_for)
 
     def discard(self) -> None:
         """Drop the kept packets: packets that the log does not hold are never sent."""
@@ -141,7 +150,7 @@ class PacketProducer:
 
     @property
     def has_more(self) -> bool:
-        return not self.is_stale and (self._sent < len(self._lines) or bool(self._waiting))
+        return self.stale_for is None and (self._sent < len(self._lines) or bool(self._waiting))
 
     def next_append(self) -> list[Argument]:
         """Return KEYS and ARGV of the next append; empty if the log holds everything."""
@@ -159,7 +168,7 @@ class PacketProducer:
     def confirm(self, reply: Appended) -> None:
         """Process the log's reply to an append. After a gap the next append starts where the log ends."""
         if reply.outcome == "stale":
-            self.is_stale = True
+            self.stale_for = reply.last
             self._waiting.clear()
             self._wake_flushes(len(self._lines))
             self._on_stale()

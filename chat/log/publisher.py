@@ -70,7 +70,7 @@ class Publisher:
         await self._connection.disconnect()
 
     def open(self, address: RunAddress, *, on_stale: Callable[[], None]) -> PacketProducer:
-        """Return the producer of one attempt. on_stale: called once, if a newer attempt takes the log."""
+        """Return the producer of one attempt. on_stale: called once, if another attempt owns the log."""
         return PacketProducer(address, self, on_stale)
 
     # FlushScheduler, for producers

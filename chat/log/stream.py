@@ -45,38 +45,40 @@ EVENTS_ATTEMPT: Final = 1
 AnyPipeline = AsyncPipeline | Pipeline
 # An argument of a Redis command.
 Argument = str | int | bytes
-Outcome = Literal["ok", "stale", "gap"]
-_OUTCOMES: Final[tuple[Outcome, ...]] = ("ok", "stale", "gap")
+Outcome = Literal["ok", "stale", "gap", "held"]
+_OUTCOMES: Final[tuple[Outcome, ...]] = ("ok", "stale", "gap", "held")
 
-# KEYS: meta, log. ARGV: attempt, first seq, base, TTL in seconds, channel, name, line...
+# KEYS: meta, log. ARGV: attempt, first seq, base, TTL in seconds, channel, name, claim, line...
 # A log that is missing or of an older attempt counts as holding base-1, so a producer whose log was lost gets a gap.
 # Numbers stay strings where possible: converting them back costs more than the append. EXPIRE runs only after a minute
 # of the time to live has passed, because reading it is cheaper. The first entry of a batch carries Redis's time.
 APPEND: Final = """
 local call, attempt = redis.call, ARGV[1]
-local held = call('HMGET', KEYS[1], 'attempt', 'seq')
+local held = call('HMGET', KEYS[1], 'attempt', 'seq', 'claim')
 local first, last = ARGV[2] + 0, tonumber(held[2])
 local fresh = held[1] ~= attempt
 if fresh then
-  if held[1] and attempt + 0 < held[1] + 0 then return {1, last} end
+  if held[1] and attempt + 0 < held[1] + 0 then return {1, held[1] + 0} end
   last = ARGV[3] - 1
+elseif ARGV[7] ~= '' and held[3] and held[3] ~= '' and held[3] ~= ARGV[7] then
+  return {1, attempt + 0}
 end
 if first > last + 1 then return {2, last} end
 local skip = last + 1 - first
-local to = first + #ARGV - 7
-if to <= last then return {0, last} end
+local to = first + #ARGV - 8
+if to <= last then return {3, last} end
 if fresh then
   call('DEL', KEYS[2])
-  call('HSET', KEYS[1], 'attempt', attempt)
+  call('HSET', KEYS[1], 'attempt', attempt, 'claim', ARGV[7])
 end
 local from, till = ARGV[2], ARGV[2]
 if skip > 0 or to > first then
   from, till = string.format('%d', last + 1), string.format('%d', to)
 end
 local now = call('TIME')
-call('XADD', KEYS[2], attempt .. '-' .. from, 'p', ARGV[7 + skip], 't', now[1] .. '.' .. now[2])
+call('XADD', KEYS[2], attempt .. '-' .. from, 'p', ARGV[8 + skip], 't', now[1] .. '.' .. now[2])
 for seq = last + 2, to do
-  call('XADD', KEYS[2], attempt .. '-' .. string.format('%d', seq), 'p', ARGV[7 + seq - first])
+  call('XADD', KEYS[2], attempt .. '-' .. string.format('%d', seq), 'p', ARGV[8 + seq - first])
 end
 call('HSET', KEYS[1], 'seq', till)
 local left = call('TTL', KEYS[2])
@@ -85,7 +87,7 @@ if left < ARGV[4] - 60 or left > ARGV[4] + 0 then
   call('EXPIRE', KEYS[2], ARGV[4])
 end
 call('PUBLISH', ARGV[5], ARGV[6] .. ' ' .. attempt .. ' ' .. from .. ' ' .. till .. '\\n'
-  .. table.concat(ARGV, '\\n', 7 + skip))
+  .. table.concat(ARGV, '\\n', 8 + skip))
 return {0, to}
 """
 
@@ -93,7 +95,8 @@ return {0, to}
 class Log(NamedTuple):
     """Keys and channel of one log. name: the run's id, or "-" for session events; the first word of publications.
 
-    ttl_s: how long the log lives after an append.
+    ttl_s: how long the log lives after an append.  claim: what tells apart two writers that were given the same number
+    of an attempt, by a database that had lost the first claim; empty: of no claim, and refused by no log.
     """
 
     meta: str
@@ -101,6 +104,7 @@ class Log(NamedTuple):
     channel: str
     name: str
     ttl_s: int = TTL_S
+    claim: str = ""
 
     def as_ending(self) -> "Log":
         """Return the log of a run that has ended, for the append of its last packets."""
@@ -108,7 +112,7 @@ class Log(NamedTuple):
 
 
 class Appended(NamedTuple):
-    """The result of an append. last: the last seq of the log; if stale, that of the attempt that owns the log."""
+    """The result of an append. last: the last seq of the log; if stale, the attempt that owns the log."""
 
     outcome: Outcome
     last: int
@@ -147,8 +151,9 @@ def session_channel(session: UUID | str) -> str:
 async def append(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int = 1) -> Appended:
     """Append lines numbered from `first`. base: seq of the attempt's first entry, 0 if a snapshot opens it.
 
-    Idempotent: lines that the log holds are skipped. Outcome stale: a newer attempt owns the log, nothing was
-    written. Outcome gap: nothing was written, append again from last + 1.
+    Idempotent: lines that the log holds are skipped. Outcome held: it holds all of them. Outcome stale: a newer attempt,
+    or another claim of this one, owns the log; nothing was written. Outcome gap: nothing was written, append again from
+    last + 1.
     """
     # eval, not evalsha: only the publisher appends often, and it handles a missing script itself.
     command = append_arguments(log, attempt, first, lines, base)
@@ -184,7 +189,7 @@ def _append_script() -> Script:
 
 def append_arguments(log: Log, attempt: int, first: int, lines: Sequence[bytes], base: int) -> list[Argument]:
     """Return KEYS and ARGV of the script."""
-    return [log.meta, log.entries, attempt, first, base, log.ttl_s, log.channel, log.name, *lines]
+    return [log.meta, log.entries, attempt, first, base, log.ttl_s, log.channel, log.name, log.claim, *lines]
 
 
 def appended(reply: Sequence[int]) -> Appended:

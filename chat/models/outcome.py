@@ -52,9 +52,12 @@ class RunOutcome:
     def stop_reason(self) -> StopReason:
         return STOP_REASONS[self.status]
 
-    def store(self, run_id: UUID | str, attempt: int) -> bool:
-        """Save the end and the answer of that attempt. False: the state machine forbids it, or another owns the run."""
-        return END.first(run=run_id, attempt=attempt, **self._parameters()) is not None
+    def store(self, run_id: UUID | str, attempt: int, owner: int | None = None) -> bool:
+        """Save the end and the answer of that attempt. False: the state machine forbids it, or another owns the run.
+
+        owner: None: of whichever worker.
+        """
+        return END.first(run=run_id, attempt=attempt, owner=owner, **self._parameters()) is not None
 
     def _parameters(self) -> dict[str, Any]:
         """Return the other parameters of END."""

@@ -15,16 +15,18 @@ from chat.models.sql.turns import TurnState
 from chat.runs import titles, turn_queue
 
 
-def commit_end(run_id: UUID, attempt: int, end: RunOutcome) -> bool:
+def commit_end(run_id: UUID, attempt: int, end: RunOutcome, owner: int | None = None) -> bool:
     """Save the end, fenced by `attempt`; in one statement if the run used no tools and cites nothing.
+
+    owner: the worker that ends it, which must still have the run; None: whoever has it.
 
     Returns False, with nothing written, if another attempt has started, the run has ended, or the state machine forbids
     the move. A run that is `stopping` can only end as stopped.
     """
     if not (end.citations or end.has_open_calls or end.never_ran):
-        return end.store(run_id, attempt)
+        return end.store(run_id, attempt, owner)
     with transaction.atomic():
-        ended = end.store(run_id, attempt)
+        ended = end.store(run_id, attempt, owner)
         if ended:
             ToolCall.objects.bulk_create(end.never_ran, ignore_conflicts=True)
             ToolCall.objects.abandon(run_id, end.reports)

@@ -18,7 +18,7 @@ from chat.metrics import counters
 from chat.models import Run
 from chat.models.outcome import RunOutcome
 from chat.protocol import wire
-from chat.protocol.states import Status
+from chat.protocol.states import TERMINAL, Status
 from chat.runs.completion import announce, commit_end
 from chat.transcript.finish import WHOLE
 
@@ -46,7 +46,9 @@ def end_orphan(run: Run, status: Status, error: wire.Error | None = None) -> boo
     with transaction.atomic():
         same = Run.objects.filter(pk=run.pk, attempt=run.attempt, status=run.status)
         ended = bool(same.update(attempt=F("attempt") + 1) and commit_end(run.pk, run.attempt + 1, end))
-        if not ended:
+        if ended:
+            Run.objects.filter(pk=run.pk).update(owner=None)
+        else:
             transaction.set_rollback(True)
     if ended:
         counters.run_ended(run.model, end, counted=run.usage)
@@ -69,11 +71,25 @@ def publish_end(run_id: UUID) -> None:
         logger.warning("run %s: its end is not announced yet: %s", run.pk, error)
 
 
+def publish_end_above(run: Run, used: int) -> None:
+    """Publish a committed end under a number above `used`, the attempt that owns the log.
+
+    The database had lost the claim of that attempt (a failover to a replica that was behind), and gave its number again.
+    """
+    ended = Run.objects.filter(pk=run.pk, attempt=run.attempt, status__in=TERMINAL)
+    if ended.update(attempt=used + 1, owner=None, last_seq=1, saved_seq=1):
+        publish_end(run.pk)
+
+
 def _complete_log(run: Run) -> None:
-    log = run_log(run.turn.session_id, run.pk).as_ending()
+    # The end of a run without an owner is a claim of its own; that of a worker continues what the worker has appended.
+    log = run_log(run.turn.session_id, run.pk).as_ending()._replace(claim="" if run.owner else "ended")
     lines = build_ending(run)
     first = (run.last_seq or 1) - len(lines) + 1
-    if append_now(log, run.attempt, first, lines, base=first).outcome == "gap":
+    reply = append_now(log, run.attempt, first, lines, base=first)
+    if reply.outcome == "stale":
+        publish_end_above(run, reply.last)
+    elif reply.outcome == "gap":
         # The log has lost its tail: replace it by the snapshot, which contains what is missing.
         delete_logs(log)
         append_now(log, run.attempt, first, lines, base=first)

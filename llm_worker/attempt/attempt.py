@@ -60,7 +60,8 @@ logger = logging.getLogger(__name__)
 
 # stopped: a user stopped the run.  deadline: it took too long.  lost: another process owns it.
 # released: this process must give it up, and another process resumes it.
-CancelReason = Literal["stopped", "deadline", "lost", "released"]
+# stale: another attempt owns its log; if this one still has the run, it needs a higher number.
+CancelReason = Literal["stopped", "deadline", "lost", "released", "stale"]
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Attempt:
         self._state = RunState()
         self._requests = RequestRecorder()
         self._reported: list[ReportedRequest] = []
-        self._producer = services.publisher.open(self._address(), on_stale=lambda: self.cancel("lost"))
+        self._producer = services.publisher.open(self._address(), on_stale=lambda: self.cancel("stale"))
         blocks = Blocks(model_index=run.model_index)
         self._emitter = Emitter(
             self._producer, self._state, blocks, self._loop.time, settings.MAX_RUN_CHARACTERS
@@ -123,7 +124,7 @@ class Attempt:
             self.cancel("deadline")
             await asyncio.wait({self._answering})
             self.checkpoint.close()
-            if self._cancel_reason == "released":
+            if self._cancel_reason in ("released", "stale"):
                 return not await self._completion.release()
             if self._cancel_reason is None and isinstance(self._answering.exception(), ApprovalNeeded):
                 return await self._wait_for_approval()

@@ -21,6 +21,7 @@ from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.protocol.upstream_error import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.wire import Error
+from chat.runs.orphans import publish_end_above
 from chat.transcript.citations import linked_documents
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.token_usage import TokenUsage
@@ -85,12 +86,15 @@ class AttemptCompletion:
         is_untold = end.status == Status.FAILED and not self.run.continuations
         self.producer.log = self.producer.log.as_ending()
         self.emitter.stop(end.stop_reason, end.error, WHOLE if is_untold else end.finish)
-        with suppress(StaleAttempt):
+        try:
             await self.producer.flush()
-            on_stop_logged()
-            is_failed = end.status == Status.FAILED
-            wanted = None if is_failed else self.window_usage.wanted_compression(end.text)
-            await self.database.call_with_retry(announce_end, self.run, wanted)
+        except StaleAttempt as stale:
+            await self.database.call_with_retry(publish_end_above, self.run, stale.owner)
+            return
+        on_stop_logged()
+        is_failed = end.status == Status.FAILED
+        wanted = None if is_failed else self.window_usage.wanted_compression(end.text)
+        await self.database.call_with_retry(announce_end, self.run, wanted)
 
     async def let_wait(self) -> Waiting:
         """Save the answer so far and let the run wait for its user without a worker.
@@ -98,8 +102,10 @@ class AttemptCompletion:
         Readers have already been told what its calls ask.
         """
         self.emitter.show_deferred()
-        with suppress(StaleAttempt):
+        try:
             await self.producer.flush()
+        except StaleAttempt:
+            return Waiting.DECIDED if await self.release() else Waiting.LOST
         state, held = self.state, self.checkpoint.take()
         became = await self.database.call_with_retry(let_wait, held, state.usage, state.cycles)
         if became == Waiting.WAITING:
@@ -111,7 +117,7 @@ class AttemptCompletion:
         """Save the answer so far and put the run back into the queue. False: it was stopped meanwhile, or lost."""
         held = self.checkpoint.take()
         self.producer.discard()
-        return await self.database.call_with_retry(release_run, held)
+        return await self.database.call_with_retry(release_run, held, self.producer.stale_for)
 
     async def _result(self, outcome: AttemptOutcome) -> RunOutcome:
         """Return the outcome to commit. Emits all packets but the error and `stop`."""

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.db import DataError, IntegrityError, transaction
-from django.db.models.functions import Now
+from django.db.models import F
+from django.db.models.functions import Greatest, Now
 
 from chat.compressions import requests as compression_requests
 from chat.compressions.requests import WantedCompression
@@ -95,12 +96,12 @@ def finish_run(run: Run, end: RunOutcome) -> RunOutcome | None:
     """Commit the end and return the end that was committed; None if this attempt is superseded."""
     reach("before_finish")
     try:
-        is_committed = completion.commit_end(run.pk, run.attempt, end)
+        is_committed = completion.commit_end(run.pk, run.attempt, end, run.owner)
     except (DataError, IntegrityError, UnicodeError):
         # A retry would be refused again, and the run would be lost with its text.
         logger.exception("run %s: the database refuses its end, which is stored without details", run.pk)
         end = _without_details(end)
-        is_committed = completion.commit_end(run.pk, run.attempt, end)
+        is_committed = completion.commit_end(run.pk, run.attempt, end, run.owner)
     if is_committed:
         reach("after_finish")
         return end
@@ -116,7 +117,7 @@ def finish_run(run: Run, end: RunOutcome) -> RunOutcome | None:
         last_seq=end.last_seq - bool(end.error),
     )
     if seen.status == Status.STOPPING:
-        return stopped if completion.commit_end(run.pk, run.attempt, stopped) else None
+        return stopped if completion.commit_end(run.pk, run.attempt, stopped, run.owner) else None
     if seen.status in TERMINAL:
         # Committed by an earlier call whose reply was lost with the connection.
         return end if seen.status == end.status else stopped
@@ -151,13 +152,18 @@ def announce_end(run: Run, wanted: WantedCompression | None = None) -> None:
     reach("after_announce")
 
 
-def release_run(checkpoint: Checkpoint) -> bool:
-    """Save the text and release the run for another worker. Returns False if it was stopped meanwhile or superseded."""
+def release_run(checkpoint: Checkpoint, used: int | None = None) -> bool:
+    """Save the text and release the run for another worker. Returns False if it was stopped meanwhile or superseded.
+
+    used: the attempt that owns the log, so that the next claim takes a number above it.
+    """
     run = checkpoint.run
     with transaction.atomic():
         if checkpoint.pieces:  # otherwise the text of an earlier attempt is kept
             _save(SAVE_WAITING, run.owner or 0, [checkpoint])
-        return run.release("handed_over")
+        if used is None:
+            return run.release("handed_over")
+        return run.release("number_used", attempt=Greatest(F("attempt"), used))
 
 
 class Waiting(StrEnum):

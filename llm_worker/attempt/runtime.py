@@ -216,6 +216,8 @@ class Runtime:
 
     async def _carry_out(self, attempt: Attempt) -> None:
         key = str(attempt.run.pk)
+        if older := self._attempts.get(key):
+            older.cancel("lost")  # whatever its number: the database gave the run again
         self._attempts[key] = attempt
         if self._drain.is_over:
             attempt.cancel("released")

@@ -29,13 +29,13 @@ class ModelLog:
     def append(self, attempt: int, first: int, lines: Sequence[bytes], base: int) -> Appended:
         held = self.position
         if held and self.refuses(attempt, held.attempt):
-            return Appended("stale", held.seq)
+            return Appended("stale", held.attempt)
         last = held.seq if held and held.attempt == attempt else base - 1
         if first > last + 1:
             return Appended("gap", last)
         first, lines = self.new(first, lines, last)
         if not lines:
-            return Appended("ok", last)
+            return Appended("held", last)
         if held is None or held.attempt != attempt:
             self.entries = []
         self.entries += enumerate(lines, start=first)

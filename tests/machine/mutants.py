@@ -78,7 +78,7 @@ REAL: dict[str, Callable[[Any], World]] = {
 def script_without(promise: str) -> str:
     """The append script with one line changed."""
     before, after = {
-        "fence": ("if held[1] and attempt + 0 < held[1] + 0 then return {1, last} end", ""),
+        "fence": ("if held[1] and attempt + 0 < held[1] + 0 then return {1, held[1] + 0} end", ""),
         "idempotence": (
             "local skip = last + 1 - first",
             "first = last + 1\nlocal skip = 0\nARGV[2] = string.format('%d', first)",

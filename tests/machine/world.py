@@ -20,8 +20,8 @@ TABS: Final = 2
 MAX_WORKERS: Final = 4
 # Rounds after which a world that has not settled counts as stuck.
 PATIENCE_ROUNDS: Final = 60
-# Positions in an append's arguments: keys, attempt, first, base, TTL, channel, name, then the lines.
-ATTEMPT, FIRST, BASE, LINES = 2, 3, 4, 8
+# Positions in an append's arguments: keys, attempt, first, base, TTL, channel, name, claim, then the lines.
+ATTEMPT, FIRST, BASE, LINES = 2, 3, 4, 9
 
 # action -> relative frequency.
 ACTIONS: Final = {
@@ -278,7 +278,7 @@ class World:
             reply = self._send(arguments)
             if is_answered:
                 worker.producer.confirm(reply)
-                if worker.producer.is_stale:
+                if worker.producer.stale_for is not None:
                     self.workers.remove(worker)
 
     def _send(self, arguments: list[Any]) -> Appended:

@@ -130,7 +130,7 @@ _MOVES = ", ".join(
 _SPENT = ", ".join(f"spent_{name} = COALESCE(%(spent_{name})s, spent_{name})" for name in RunSpending._fields)
 _TO_END = history_with("%(status)s", "attempt", "NULLIF(%(error_code)s::text, '')")
 # Ends one attempt and saves its answer; no row if another attempt owns the run or the state machine forbids the move.
-# Parameters: run, attempt, status, last_seq, the answer (text, reasoning, token_count), the error (error_code,
+# Parameters: run, attempt, owner (NULL: of any), status, last_seq, the answer (text, reasoning, token_count), the error (error_code,
 # error_message, error_retryable, and upstream_status, upstream_code, upstream_message), the token counts,
 # time_to_first_token_ms, reasoning_ms, cycles, finish_reason, finish_tokens, context_usage, what the run has used
 # (spending_columns), and the setup of the attempt (SetupParameters).
@@ -139,7 +139,8 @@ END: Final = Statement(
     f"""
     WITH before AS (
         SELECT id AS ended_run, spent_tokens AS counted_tokens, COALESCE(cost, 0) AS counted_cost FROM chat_run
-        WHERE id = %(run)s AND attempt = %(attempt)s FOR NO KEY UPDATE
+        WHERE id = %(run)s AND attempt = %(attempt)s AND owner IS NOT DISTINCT FROM COALESCE(%(owner)s::bigint, owner)
+        FOR NO KEY UPDATE
     ), ended AS (
         UPDATE chat_run SET
             status = %(status)s::text, ended_at = STATEMENT_TIMESTAMP(), lease_until = NULL,

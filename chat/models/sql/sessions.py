@@ -23,6 +23,10 @@ class ListedSession(NamedTuple):
     is_answering: bool
 
 
+class EventNumber(NamedTuple):
+    n: int
+
+
 class RecordedEvent(NamedTuple):
     """A stored SessionEvent with the session it belongs to."""
 
@@ -70,6 +74,17 @@ RECORD: Final = Statement(
     SELECT event.id, event.n, event.created_at, {SESSION}, {IS_ANSWERING} FROM event, session
     """,  # noqa: S608  constants alone
     RecordedEvent,
+)
+# Gives an event a number above n and all others. Parameters: event, session, n. Plan: primary keys.
+NUMBER_ABOVE: Final = Statement(
+    """
+    WITH session AS (
+        UPDATE chat_session SET latest_event = GREATEST(latest_event, %(n)s) + 1 WHERE id = %(session)s
+        RETURNING latest_event
+    )
+    UPDATE chat_sessionevent SET n = latest_event FROM session WHERE id = %(event)s RETURNING n
+    """,
+    EventNumber,
 )
 # Parameters: session, n (NULL: all there is). Plan: primary key, turn_in_progress.
 MARK_SEEN: Final = Statement(

@@ -44,9 +44,9 @@ def held(log: Log, after: Cursor | None = None) -> list[int]:
     [
         pytest.param([], (1, 1, 3), "ok", 3, [1, 2, 3], id="a first append begins the log"),
         pytest.param([(1, 1, 2)], (1, 3, 4), "ok", 4, [1, 2, 3, 4], id="the next one goes on"),
-        pytest.param([(1, 1, 3)], (1, 1, 3), "ok", 3, [1, 2, 3], id="a repeat changes nothing"),
+        pytest.param([(1, 1, 3)], (1, 1, 3), "held", 3, [1, 2, 3], id="a repeat changes nothing"),
         pytest.param([(1, 1, 3)], (1, 2, 5), "ok", 5, [1, 2, 3, 4, 5], id="an overlap adds what is new"),
-        pytest.param([(1, 1, 3)], (1, 1, 2), "ok", 3, [1, 2, 3], id="an older repeat changes nothing"),
+        pytest.param([(1, 1, 3)], (1, 1, 2), "held", 3, [1, 2, 3], id="an older repeat changes nothing"),
         pytest.param([(1, 1, 3)], (1, 5, 6), "gap", 3, [1, 2, 3], id="a gap is answered with what is held"),
         pytest.param([], (1, 4, 6), "gap", 0, [], id="a lost log is a gap from the start"),
         pytest.param([(2, 1, 2)], (1, 3, 3), "stale", 2, [1, 2], id="an older attempt is refused"),
