@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx2
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosedError
 
 from tests.e2e.screen import Screen
 
@@ -156,7 +157,7 @@ class Socket:
                 self._changed.set()
         except ContractError as broken:
             self._failure = broken
-        except OSError:
+        except (OSError, ConnectionClosedError):
             pass
         self.close_code = self.connection.close_code or 1006
         self._changed.set()

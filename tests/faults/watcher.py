@@ -63,9 +63,11 @@ class Watcher:
         return value
 
     def raise_failure(self) -> None:
-        """Raise the server's violation of the client contract, if there was one."""
+        """Raise the server's violation of the client contract, or the client's own failure, if there was one."""
         if self._failure:
             raise self._failure
+        if self._following and self._following.done() and not self._following.cancelled():
+            self._following.result()
 
     async def showing(self, run: str, text: str = "") -> RunView:
         """Wait until the run is displayed with `text` in its answer."""
@@ -83,10 +85,15 @@ class Watcher:
 
     async def _follow(self) -> None:
         while self._failure is None and not self._has_left:
+            socket = None
             with contextlib.suppress(OSError, WebSocketException, TimeoutError):
                 async with self._client.socket() as socket:
                     await self._stay(socket)
-            await asyncio.sleep(RECONNECT_S)
+            await asyncio.sleep(self.pause_s(socket))
+
+    def pause_s(self, ended: Socket | None) -> float:
+        """Seconds until the next try.  ended: the connection that ended; None: it could not be made."""
+        return RECONNECT_S
 
     async def _stay(self, socket: Socket) -> None:
         socket.runs, socket.stopped_turns = self.views, self.stopped_turns
