@@ -1,6 +1,6 @@
 """The figures of a history: how often, and how long. Pure; never a verdict."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -61,10 +61,17 @@ def stops_s(history: History, replays: Iterable[Replay]) -> list[float]:
 
 
 def longest_silence_s(history: History) -> float:
-    """The longest time without a frame on any socket, between its first and its last."""
+    """The longest time, over all its connections, in which a client was shown nothing new of an answer that it followed.
+    Silences that ended before the first fault are not counted."""
+    counted_from = min(history.faults, default=0.0)
     longest = 0.0
     for client in history.clients:
+        shown_at: dict[str, list[float]] = defaultdict(list)
         for socket in client.sockets:
-            times = [at for at, _ in socket.frames]
-            longest = max([longest, *(later - earlier for earlier, later in pairwise(times))])
+            for at, frame in socket.frames:
+                if frame["type"] in ("packet", "snapshot"):
+                    shown_at[frame["run"]].append(at)
+        for times in shown_at.values():
+            silences = (later - earlier for earlier, later in pairwise(times) if later > counted_from)
+            longest = max([longest, *silences])
     return longest

@@ -151,6 +151,7 @@ def test_the_figures_say_how_long_and_how_often() -> None:
     figures = check(good()).figures
     assert figures["takeover"] == [1.0]  # the second client's cut came between two connections
     assert figures["stop"] == [0.5, 3.5]
+    assert figures["longest silence"] == [10.0]  # of the second client, between its connections
     assert figures["runs"] == {"completed": 1, "stopped": 1}
     counted = ("attempts", "failures", "resets", "snapshots", "silent gaps", "upstream calls of these runs")
     assert [figures[name] for name in counted] == [3, 1, 1, 1, 0, 3]
