@@ -49,6 +49,10 @@ class WatchedTurn:
 
 
 class Scenario:
+    """watching: how clients watch sessions."""
+
+    watching: type[Watcher] = Watcher
+
     def __init__(self, cluster: Cluster, client: Client) -> None:
         self.cluster = cluster
         self.upstream = cluster.upstream
@@ -86,7 +90,7 @@ class Scenario:
         return list(await asyncio.gather(*(self.ask(**body) for _ in range(number))))
 
     async def watch(self, session: str, client: Client | None = None) -> Watcher:
-        watcher = Watcher(client or self.client, session, f"tab {len(self.watchers) + 1}")
+        watcher = self.watching(client or self.client, session, f"tab {len(self.watchers) + 1}")
         self.watchers.append(watcher)
         await watcher.start()
         return watcher
