@@ -21,8 +21,9 @@ from chat.infrastructure import log_context
 logger = logging.getLogger(__name__)
 
 _is_told_to_end = threading.Event()
-# The fields of the task of this thread, between the two signals.
-_bound: Final = threading.local()
+# The fields of each task between the two signals, by its id. Not of its thread: a process that is forked for a program
+# forgets the threads, and would end the block of this one with a traceback.
+_bound: Final[dict[str, ExitStack]] = {}
 
 
 @setup_logging.connect
@@ -33,16 +34,16 @@ def configure_logging(**_: Any) -> None:
 
 
 @task_prerun.connect
-def bind_ids(kwargs: Mapping[str, Any], **_: Any) -> None:
+def bind_ids(task_id: str, kwargs: Mapping[str, Any], **_: Any) -> None:
     """Add the ids in the task's message to the records of the task, `run_id` as `run`."""
-    _bound.fields = ExitStack()
+    _bound[task_id] = fields = ExitStack()
     ids = {name.removesuffix("_id"): value for name, value in kwargs.items() if name.endswith("_id")}
-    _bound.fields.enter_context(log_context.bound(**ids))
+    fields.enter_context(log_context.bound(**ids))
 
 
 @task_postrun.connect
-def release_ids(**_: Any) -> None:
-    _bound.fields.close()
+def release_ids(task_id: str, **_: Any) -> None:
+    _bound.pop(task_id).close()
 
 
 @worker_init.connect

@@ -5,6 +5,7 @@ import logging
 import os
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -153,6 +154,34 @@ def test_lines_of_celery_have_the_ids_of_the_task(caplog: pytest.LogCaptureFixtu
     assert worker_logging.bind_ids
     assert [vars(record).get("run") for record in caplog.records] == ["r1"]
     assert log_context.current() == {}
+
+
+@pytest.mark.pure
+def test_a_program_that_is_started_beside_a_task_prints_nothing(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between fork and exec it has no other threads: what they held must not end there."""
+    from config import worker_logging
+
+    monkeypatch.setattr(sys, "unraisablehook", lambda ignored: os.write(2, repr(ignored).encode()))
+    begun, ended = threading.Event(), threading.Event()
+    app = Celery("programs", set_as_current=False)
+
+    @app.task(name="waits")
+    def waits(**_ids: str) -> None:
+        begun.set()
+        ended.wait(60)
+
+    task = threading.Thread(target=waits.apply, kwargs={"kwargs": {"server_id": "s1"}})
+    task.start()
+    assert begun.wait(60)
+    if not (child := os.fork()):
+        os._exit(0)
+    os.waitpid(child, 0)
+    ended.set()
+    task.join()
+    assert worker_logging.bind_ids
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
