@@ -1,5 +1,8 @@
 """One request id from the browser to the rows of the turn, its messages on the socket, and the admin."""
 
+from collections.abc import Iterator
+from uuid import uuid4
+
 import pytest
 import pytest_asyncio
 from asgiref.sync import sync_to_async
@@ -10,7 +13,10 @@ from rest_framework.test import APIClient
 
 from chat.infrastructure import log_context
 from chat.models import Compression, Turn
+from config.log_format import ContextFilter
 from tests import factories, sockets
+from web.rest.api_view import StrictAPIView
+from web.socket import consumer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -86,3 +92,47 @@ async def test_answers_on_the_socket_tell_the_id_of_their_command(address, alice
         assert (own["type"], len(own["request_id"])) == ("stopping", 32)
         refused = await client.ask(type="send", session=alice[1], text="", request_id="socket-2")
         assert (refused["type"], refused["request_id"]) == ("error", "socket-2")
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+    """What is logged, with the ids."""
+    caplog.handler.addFilter(ids := ContextFilter())
+    yield caplog
+    caplog.handler.removeFilter(ids)
+
+
+@pytest.mark.parametrize(
+    ("path", "member"),
+    [
+        ("sessions/{}/messages", "session"),
+        ("trash/{}/restoration", "session"),
+        ("runs/{}", "run"),
+        ("turns/{}/cancellation", "turn"),
+        ("messages/{}", None),
+    ],
+)
+def test_lines_of_a_request_name_the_session_run_or_turn_in_its_path(alice, log, monkeypatch, path, member):
+    monkeypatch.setattr(StrictAPIView, "initial", fail)
+    for pk in (str(uuid4()), "no id"):
+        log.clear()
+        alice[0].post(f"/api/{path.format(pk)}/", HTTP_X_REQUEST_ID="q1")
+        [failed] = [line for line in log.records if line.exc_info]
+        assert failed.context == {"request_id": "q1"} | ({member: pk} if member and pk != "no id" else {})
+
+
+async def test_lines_of_a_command_on_the_socket_name_its_session(
+    address, alice, log, django_user_model, monkeypatch
+):
+    monkeypatch.setitem(consumer._HANDLERS, "compress", fail)
+    user = await django_user_model.objects.aget(username="alice")
+    _, token = await sync_to_async(AuthToken.objects.create)(user)
+    async with sockets.socket(address, Authorization=f"Token {token}") as client:
+        await client.ask(type="compress", session=alice[1])
+        await client.ask(type="compress", session="no id")
+    failed = [line.context.get("session") for line in log.records if line.message == "a command failed"]
+    assert failed == [alice[1], None]
+
+
+def fail(*_: object) -> None:
+    raise RuntimeError

@@ -1,9 +1,10 @@
 """Middleware for request ids, API errors and probes.
-Every request gets an id, the client's or a new one, for its log records and turns. Errors below /api/ get the API's
-shape. Probes get an answer for any host.
+Every request gets an id, the client's or a new one, for its log records and turns; its records name the session, run or
+turn in its path, too. Errors below /api/ get the API's shape. Probes get an answer for any host.
 """
 
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -13,9 +14,13 @@ from django.utils.decorators import sync_and_async_middleware
 
 from chat.infrastructure import log_context
 from web.rest.errors import busy_page, convert_error_page, request_id
+from web.rest.fields import parse_id
 
 logger = logging.getLogger(__name__)
 _JSON_ONLY: Final = ("/api/", "/health/")
+# Paths that name a row whose id the log records have, and the name of the member.
+_NAMING: Final = re.compile(r"/api/(sessions|trash|runs|turns)/([^/]+)/")
+_MEMBERS: Final = {"sessions": "session", "trash": "session", "runs": "run", "turns": "turn"}
 PROBES: Final = ("/health/live", "/health/ready")
 
 
@@ -36,11 +41,11 @@ class RequestIdMiddleware:
         request.request_id = log_context.accept_request_id(request.headers.get("X-Request-ID"))  # type: ignore[attr-defined]
         if iscoroutinefunction(self.get_response):
             return self._call_async(request)
-        with log_context.bound(request_id=request.request_id):  # type: ignore[attr-defined]
+        with log_context.bound(**_ids_of(request)):
             return _finish(request, self.get_response(request))
 
     async def _call_async(self, request: HttpRequest) -> HttpResponseBase:
-        with log_context.bound(request_id=request.request_id):  # type: ignore[attr-defined]
+        with log_context.bound(**_ids_of(request)):
             return _finish(request, await self.get_response(request))
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
@@ -68,6 +73,13 @@ def answer_probes_of_any_host(get_response: Callable[[HttpRequest], Any]) -> Cal
         return await answer(request)
 
     return answer_async if iscoroutinefunction(get_response) else answer
+
+
+def _ids_of(request: HttpRequest) -> dict[str, object]:
+    """Return the ids of the log records of the request: its own, and that of the session, run or turn in its path."""
+    named = _NAMING.match(request.path_info)
+    ids = {_MEMBERS[named[1]]: parse_id(named[2])} if named else {}
+    return {"request_id": request.request_id, **ids}  # type: ignore[attr-defined]
 
 
 def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

@@ -21,6 +21,7 @@ from chat.protocol.errors import ApiError
 from chat.protocol.wire import CloseCode, encode
 from web.rest.authentication import check_may_write
 from web.rest.errors import describe
+from web.rest.fields import parse_id
 from web.socket import authentication, commands, handlers
 from web.socket.access_watch import AccessWatch
 from web.socket.file_feed import FileFeed
@@ -98,7 +99,9 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         except Exception as error:  # noqa: BLE001  as below
             self._answer_error(error, {})
         else:
-            with log_context.bound(request_id=log_context.accept_request_id(frame.get("request_id"))):
+            named = {name: parse_id(frame.get(name)) for name in ("session", "run", "turn")}
+            request_id = log_context.accept_request_id(frame.get("request_id"))
+            with log_context.bound(request_id=request_id, **named):
                 await self._execute_frame(frame)
         if self.rate_limit.is_flooded:
             await self.close_with(CloseCode.FLOODING)
