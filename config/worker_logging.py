@@ -17,6 +17,7 @@ from celery.worker import state
 from django.conf import settings
 
 from chat.infrastructure import log_context
+from config import environment as env
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +60,8 @@ def note_order(**_: Any) -> None:
 
 
 def _log_end(worker: Any, pid: int) -> None:
+    if worker.exitcode == env.EX_CONFIG:  # env.fail has said why
+        return
     # SIGQUIT sets the flag alone, and a worker that waits for Postgres ends before it is set.
     is_told = _is_told_to_end.is_set() or state.should_stop is not None
     if os.getpid() == pid and not is_told:  # not in a process of its pool
