@@ -34,6 +34,9 @@ worker_consumer = "config.celery_consumer:Consumer"
 worker_send_task_events = False
 broker_connection_retry_on_startup = True
 broker_connection_max_retries = None
+# With it, the thread of a task asks RabbitMQ for its former limit after a reconnect, and reads the reply from the socket that the
+# main thread reads: each gets parts of frames, and the worker takes nothing until RabbitMQ closes the connection.
+worker_enable_prefetch_count_reduction = False
 
 # Twice the longest turn. An earlier redelivery would do no harm, because the claim fails, but it would be useless.
 VISIBILITY_TIMEOUT_S = max(3600, 2 * settings.RUN_DEADLINE_S)

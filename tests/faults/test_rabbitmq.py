@@ -24,6 +24,10 @@ pytestmark = [pytest.mark.fault, pytest.mark.timeout(300)]
 
 SLOW = "from chat.models import ModelConfig; ModelConfig.objects.filter(name='beta').update(queue='slow')"
 
+# As many runs as let threads of tasks and the main thread meet in each of these reconnects.
+HELD = 20
+RECONNECTS = 3
+
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RabbitMQ]:
@@ -56,10 +60,16 @@ def grant_documented_rights(broker: RabbitMQ, more: str = "") -> None:
 
 
 async def answered(stack: Stack, model: str) -> str:
-    async with Client.login(stack.base_url, "alice", "alice") as alice, alice.socket() as socket:
-        session = await alice.new_session()
+    async with Client.login(stack.base_url, "alice", "alice") as alice:
+        return await answer(alice, "Hello", models=[model])
+
+
+async def answer(client: Client, text: str, **body: Any) -> str:
+    """Ask in a session of its own."""
+    async with client.socket() as socket:
+        session = await client.new_session()
         await socket.subscribe(session["id"])
-        turn = await alice.ask(session, "Hello", models=[model])
+        turn = await client.ask(session, text, **body)
         return (await socket.ended(turn["runs"][0]["id"])).text
 
 
@@ -97,6 +107,32 @@ async def test_a_queue_without_rights_ends_its_worker_and_is_one_line_of_others(
     stack.start(command, "slow")
     assert "Hello" in await waiting
     assert stack.processes["sweeper"].poll() is None
+
+
+async def test_a_worker_with_runs_in_work_consumes_after_each_reconnect(
+    broker: RabbitMQ, stack: Stack
+) -> None:
+    """Messages of these runs are delivered again and acknowledged at once, and new runs are answered beside them."""
+    grant_documented_rights(broker)
+    for name in DEFAULT:
+        stack.start(name)
+    stack.wait_until_ready()
+    stack.upstream.reply({"text": "Held, "}, {"wait": "the end"}, {"text": "whole."}, contains="Wait")
+    async with Client.login(stack.base_url, "alice", "alice") as alice:
+        held = [asyncio.create_task(answer(alice, "Wait")) for _ in range(HELD)]
+        await until(lambda: len(stack.upstream.requests) == HELD)
+        for _ in range(RECONNECTS):
+            broker.control("close_all_connections", "-p", "turnwire", "a test")
+            await until(lambda: queue(broker, "llm") == ("1", "0"))
+            assert "Hello" in await answer(alice, "Hello")
+        stack.upstream.release("the end")
+        assert set(await asyncio.gather(*held)) == {"Held, whole."}
+
+
+def queue(broker: RabbitMQ, name: str) -> tuple[str, ...]:
+    """Its number of consumers and that of its messages, with those that are not acknowledged."""
+    rows = broker.control("list_queues", "-p", "turnwire", "name", "consumers", "messages").splitlines()
+    return next(tuple(row.split()[1:]) for row in rows if row.startswith(f"{name}\t"))
 
 
 async def until(condition: Callable[[], Any]) -> None:
