@@ -111,7 +111,7 @@ def postgres(settings: Any) -> Iterator[Finding]:
     from django.db import connection
 
     from config.database_timeouts import WEB, startup_options
-    from config.refused_services import OLDEST_POSTGRES, refusal_of_options
+    from config.refused_services import OLDEST_POSTGRES, refusal_of_pooler
     from knowledge.search.vector_extension import check_vector_extension
 
     connection.ensure_connection()
@@ -121,8 +121,9 @@ def postgres(settings: Any) -> Iterator[Finding]:
         level, "postgres", f"version {version // 10_000}; {OLDEST_POSTGRES // 10_000} or newer is needed"
     )
     # As the processes connect.
-    if problem := refusal_of_options(
-        settings.DATABASE_URL, startup_options([WEB], settings.STATEMENT_TIMEOUT_S)
+    options = startup_options([WEB], settings.STATEMENT_TIMEOUT_S)
+    if problem := refusal_of_pooler(
+        settings.DATABASE_URL, options, prepares_statements=settings.PREPARE_STATEMENTS
     ):
         yield Finding("error", "postgres", problem)
     with connection.cursor() as cursor:

@@ -97,7 +97,11 @@ class Launcher:
         self.uses_embedded_postgres = not os.environ.get("DATABASE_URL")
         self.uses_embedded_valkey = not os.environ.get("REDIS_URL")
         if not self.uses_embedded_postgres:
-            preflight.check_postgres(settings.DATABASE_URL, settings.STATEMENT_TIMEOUT_S)
+            preflight.check_postgres(
+                settings.DATABASE_URL,
+                settings.STATEMENT_TIMEOUT_S,
+                prepares_statements=settings.PREPARE_STATEMENTS,
+            )
         if not self.uses_embedded_valkey:
             preflight.check_redis(settings.REDIS_URL)
         if os.environ.get("CELERY_BROKER_URL") and settings.CELERY_BROKER_URL != settings.REDIS_URL:

@@ -100,16 +100,17 @@ def check_port(host: str, port: int) -> None:
             raise SystemExit(1) from None
 
 
-def check_postgres(url: str, statement_timeout_s: int) -> None:
+def check_postgres(url: str, statement_timeout_s: int, *, prepares_statements: bool = True) -> None:
     import psycopg
 
     from config.database_timeouts import WEB, startup_options
-    from config.refused_services import refusal_of_options, refuse_old_postgres
+    from config.refused_services import refusal_of_pooler, refuse_old_postgres
 
     try:
         with psycopg.connect(url, connect_timeout=5) as connection:
             refuse_old_postgres(connection.info.server_version)
-        problem = refusal_of_options(url, startup_options([WEB], statement_timeout_s))
+        options = startup_options([WEB], statement_timeout_s)
+        problem = refusal_of_pooler(url, options, prepares_statements=prepares_statements)
     except psycopg.Error as error:
         env.fail("DATABASE_URL", f"cannot connect: {env.first_line(error)}")
     if problem:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import psycopg
 from django.conf import settings
+from psycopg.errors import DuplicatePreparedStatement, InvalidSqlStatementName
 from redis import Redis, RedisError
 
 from config import environment as env
@@ -34,10 +35,19 @@ def _refuse_postgres() -> None:
         with psycopg.connect(settings.DATABASE_URL, connect_timeout=int(TIMEOUT_S)) as connection:
             refuse_old_postgres(connection.info.server_version)
         options = settings.DATABASES["default"]["OPTIONS"].get("options", "")
-        if problem := refusal_of_options(settings.DATABASE_URL, options):
+        if problem := refusal_of_pooler(
+            settings.DATABASE_URL, options, prepares_statements=settings.PREPARE_STATEMENTS
+        ):
             env.fail("DATABASE_URL", problem)
     except psycopg.Error:  # away
         return
+
+
+def refusal_of_pooler(url: str, options: str, *, prepares_statements: bool) -> str:
+    """Return what a pooler at this address does not support; empty if that is nothing.
+    options: libpq's.  Raises psycopg.Error if Postgres is away.
+    """
+    return refusal_of_options(url, options) or (_refusal_of_statements(url) if prepares_statements else "")
 
 
 def refusal_of_options(url: str, options: str) -> str:
@@ -54,6 +64,23 @@ def refusal_of_options(url: str, options: str) -> str:
             f"refuses startup options, as a connection pooler may ({env.first_line(error)}): set STATEMENT_TIMEOUT=0,"
             " and the limits of its user (docs/operations.md)"
         )
+    return ""
+
+
+def _refusal_of_statements(url: str) -> str:
+    """Return what is wrong if a connection meets the prepared statements of another one. A busy pooler may hide it."""
+    with (
+        psycopg.connect(url, connect_timeout=int(TIMEOUT_S), autocommit=True) as first,
+        psycopg.connect(url, connect_timeout=int(TIMEOUT_S), autocommit=True) as second,
+    ):
+        try:
+            for connection in (first, second):
+                connection.execute("SELECT 1", prepare=True)
+        except (DuplicatePreparedStatement, InvalidSqlStatementName) as error:
+            return (
+                f"shares its sessions, as a connection pooler may ({env.first_line(error)}): set PREPARE_STATEMENTS=0"
+                " (docs/operations.md)"
+            )
     return ""
 
 

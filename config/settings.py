@@ -147,6 +147,8 @@ DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # Whether the statements of every turn are prepared (chat/models/sql/statements.py). Switch it off behind a pooler that
 # does not support prepared statements.
 PREPARE_STATEMENTS = env.switch("PREPARE_STATEMENTS", default=True)
+# A cursor of the server is one of its session, too.
+DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = not PREPARE_STATEMENTS
 
 # --- Redis, the broker of Celery, and caches ----------------------------------------------------------------
 
