@@ -22,9 +22,10 @@ from config import environment as env
 logger = logging.getLogger(__name__)
 
 _is_told_to_end = threading.Event()
-# The fields of each task between the two signals, by its id. Not of its thread: a process that is forked for a program
-# forgets the threads, and would end the block of this one with a traceback.
-_bound: Final[dict[str, ExitStack]] = {}
+# The fields of each task between the two signals, by its id and its thread's number: a message that is delivered again is
+# a task of the same id. Not of its thread: a process that is forked for a program forgets the threads, and would end the
+# block of this one with a traceback.
+_bound: Final[dict[tuple[str, int], ExitStack]] = {}
 
 
 @setup_logging.connect
@@ -37,14 +38,14 @@ def configure_logging(**_: Any) -> None:
 @task_prerun.connect
 def bind_ids(task_id: str, kwargs: Mapping[str, Any], **_: Any) -> None:
     """Add the ids in the task's message to the records of the task, `run_id` as `run`."""
-    _bound[task_id] = fields = ExitStack()
+    _bound[task_id, threading.get_ident()] = fields = ExitStack()
     ids = {name.removesuffix("_id"): value for name, value in kwargs.items() if name.endswith("_id")}
     fields.enter_context(log_context.bound(**ids))
 
 
 @task_postrun.connect
 def release_ids(task_id: str, **_: Any) -> None:
-    _bound.pop(task_id).close()
+    _bound.pop((task_id, threading.get_ident())).close()
 
 
 @worker_init.connect

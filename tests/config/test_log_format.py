@@ -157,6 +157,31 @@ def test_lines_of_celery_have_the_ids_of_the_task(caplog: pytest.LogCaptureFixtu
 
 
 @pytest.mark.pure
+def test_a_message_that_is_delivered_again_beside_its_task_leaves_no_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """As RabbitMQ does after a reconnect; the second delivery ends first."""
+    from config import worker_logging
+
+    app = Celery("twice", set_as_current=False)
+
+    @app.task(name="runs")
+    def runs(is_first: bool, **_ids: str) -> None:
+        if is_first:
+            again = threading.Thread(target=deliver, args=[False])
+            again.start()
+            again.join()
+
+    def deliver(is_first: bool) -> None:
+        runs.apply([is_first], {"run_id": "r1"}, task_id="t1")
+        assert log_context.current() == {}
+
+    deliver(True)
+    assert worker_logging.bind_ids
+    assert caplog.records == []
+
+
+@pytest.mark.pure
 def test_a_program_that_is_started_beside_a_task_prints_nothing(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
