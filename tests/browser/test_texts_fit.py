@@ -1,4 +1,5 @@
-"""In every language, no text of a control sticks out of it or out of the window, on desktop and phone."""
+"""In every language, no text of a control sticks out of it, and no menu, card or dialog out of the window, from the narrowest
+phone to the desktop."""
 
 from collections.abc import Iterator
 
@@ -11,24 +12,26 @@ from tests.browser.reader import Reader
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
-WIDTHS = {"phone": 360, "tablet": 820, "desktop": 1280}
+WIDTHS = {"narrow": 320, "phone": 390, "tablet": 768, "desktop": 1280}
 # German has the longest words, and is measured everywhere; the others where there is the least room.
 MEASURED = [
+    ("de", "narrow"),
     ("de", "phone"),
     ("de", "tablet"),
     ("de", "desktop"),
-    ("es", "phone"),
-    ("fr", "phone"),
-    ("zh-hans", "phone"),
+    ("es", "narrow"),
+    ("fr", "narrow"),
+    ("zh-hans", "narrow"),
 ]
 
 MENUS = {
-    "#session-menu": ("Share", "Rename"),
-    "#account": ("Settings", "Agents", "Archived chats", "Trash"),
+    "#session-menu": ("Share", "Rename", "Tags"),
+    "#account": ("Settings", "Agents", "Prompts", "Archived chats", "Trash", "Keyboard shortcuts"),
 }
 
 # Controls cut their text on purpose where they end it with "…"; what is scrolled sideways may be outside of the window.
-STICKING_OUT = """() => {
+STICKING_OUT = """async () => {
+    for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame);
     const isScrolled = (element) => {
         for (let each = element.parentElement; each; each = each.parentElement)
             if (/auto|scroll/.test(getComputedStyle(each).overflowX) && each.scrollWidth > each.clientWidth) return true;
@@ -44,7 +47,12 @@ STICKING_OUT = """() => {
         const isOutside = (box.left < -1 || box.right > innerWidth + 1) && !isScrolled(control);
         if (isCut || isOutside) found.push(`${isCut ? "cut" : "outside"}: ${control.tagName} ${control.id} ${control.className} ${control.textContent.trim().slice(0, 60)}`);
     }
-    if (document.documentElement.scrollWidth > innerWidth + 1) found.push("the page is wider than the window");
+    for (const card of document.querySelectorAll(".menu, dialog[open], .picker[open] > fieldset")) {
+        const { left, right, top, bottom } = card.getBoundingClientRect();
+        const height = document.documentElement.clientHeight, width = document.documentElement.clientWidth;
+        if (left < -1 || right > width + 1 || top < -1 || bottom > height + 1) found.push(`outside: ${card.className} ${left} to ${right}, ${top} to ${bottom}`);
+    }
+    if (document.documentElement.scrollWidth > document.documentElement.clientWidth + 1) found.push("the page is wider than the window");
     return found;
 }"""
 
@@ -52,8 +60,15 @@ STICKING_OUT = """() => {
 @pytest.fixture
 def abroad(width: str, browser: Browser, stack: Stack) -> Iterator[Reader]:
     """A newcomer's, who has nothing else, in a window of that width."""
-    viewport = {"width": WIDTHS[width], "height": 780}
-    with Reader.at(browser, stack.base_url, viewport=viewport, reduced_motion="reduce") as reader:
+    viewport, is_phone = {"width": WIDTHS[width], "height": 780}, WIDTHS[width] < 700
+    with Reader.at(
+        browser,
+        stack.base_url,
+        viewport=viewport,
+        has_touch=is_phone,
+        is_mobile=is_phone,
+        reduced_motion="reduce",
+    ) as reader:
         yield reader
 
 
@@ -77,6 +92,11 @@ def test_controls_fit_their_texts(abroad: Reader, newcomer: str, language: str) 
         page.keyboard.press("Escape")
     page.locator("#options").click()
     found["options"] = in_dialog(page)
+    page.locator("#tree-toggle").click()
+    expect(page.locator(".tree-map [role=treeitem]")).to_have_count(2)
+    found["tree"] = page.evaluate(STICKING_OUT)
+    page.keyboard.press("Escape")
+    expect(page.locator(".tree-map")).to_have_count(0)
     for menu, names in MENUS.items():
         found |= behind_menu(page, menu, *(texts.get(name).string for name in names))
     for path in ("profile/", "password/", "profile/logins/", "profile/deletion/", "password/reset/"):

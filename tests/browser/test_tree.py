@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.reader import Reader
+from tests.screenshots.scenes import POST
 
 pytestmark = pytest.mark.browser
 
@@ -89,3 +90,19 @@ def test_on_a_phone_it_is_a_dialog_that_closes_when_it_has_led_somewhere(caller:
     caller.page.get_by_role("treeitem", name="Question, version 1 of 2").click()
     expect(caller.page.get_by_role("dialog")).to_have_count(0)
     caller.expect_echo("One")
+
+
+def test_the_map_closes_when_another_chat_is_opened(branching: Reader) -> None:
+    page = branching.page
+    page.evaluate(POST, ["sessions/", {"title": "Elsewhere"}])
+    page.locator("#sessions").get_by_role("link", name="Elsewhere").click()
+    expect(page.get_by_role("heading", name="Elsewhere")).to_be_visible()
+    expect(page.locator(".tree-map")).to_have_count(0)
+    expect(page.locator("#tree-toggle")).to_have_attribute("aria-expanded", "false")
+
+
+def test_the_hint_of_the_map_is_for_fingers_on_a_phone(caller: Reader) -> None:
+    caller.send("One")
+    caller.expect_echo("One")
+    caller.page.locator("#tree-toggle").click()
+    expect(caller.page.locator(".tree-preview .hint")).to_have_text("Tap a message to go there.")

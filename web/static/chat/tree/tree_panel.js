@@ -1,6 +1,6 @@
 /**
- * The panel with the tree of the open session, beside the conversation or, on narrow screens, over it. It follows the
- * session while it is open. Loaded on first use.
+ * The panel with the tree of the open session, beside the conversation or, on narrow screens, over it, until another
+ * session is opened. Loaded on first use.
  */
 
 import * as api from "../server/api.js";
@@ -57,11 +57,9 @@ export class TreePanel {
   follow(andFocus = false) {
     const live = this.page.live();
     if (!this.isOpen) return;
-    if (!live) return this.close();
-    const { session, branch, n } = live.state;
-    const isOther = session !== this.read?.session;
-    if (!isOther && branch === this.read.branch && n === this.read.n) return;
-    if (isOther) this.preview.show(null);
+    const { session, branch, n } = live?.state ?? {};
+    if (!live || (this.read && session !== this.read.session)) return this.close();
+    if (this.read && branch === this.read.branch && n === this.read.n) return;
     this.read = { session, branch, n };
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.#read(andFocus), andFocus ? 0 : PAUSE_MS);

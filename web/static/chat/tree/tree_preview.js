@@ -21,7 +21,7 @@ export class TreePreview {
     this.who = h("strong");
     this.when = h("time");
     this.text = h("p");
-    this.hint = h("p", { class: "hint" }, t("Point at a message, or use the arrow keys. Enter goes there."));
+    this.hint = h("p", { class: "hint" }, matchMedia("(hover: none)").matches ? t("Tap a message to go there.") : t("Point at a message, or use the arrow keys. Enter goes there."));
     this.card = h("div", { hidden: true }, h("header", {}, this.who, this.when), this.text);
     this.element = h("div", { class: "tree-preview", tabIndex: 0, role: "group", "aria-label": t("Preview of the message") }, this.hint, this.card);
   }
