@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
-from urllib.parse import urlencode
 
 from django.db.models import Count
-from django.urls import reverse
 from django.utils import timezone
 
 from chat.models import Run
+from web.admin.run_links import counted_runs_url
 
 PERIOD: Final = timedelta(hours=24)
 
@@ -30,10 +29,4 @@ def count_recent_failures() -> Sequence[FailureCount]:
     counts = (
         failed.order_by().values_list("error_code").annotate(runs=Count("pk")).order_by("-runs", "error_code")
     )
-    runs = reverse("admin:chat_run_changelist")
-    return [
-        FailureCount(
-            code, number, f"{runs}?{urlencode({'error_code': code, 'ended_at__gte': since.isoformat()})}"
-        )
-        for code, number in counts
-    ]
+    return [FailureCount(code, number, counted_runs_url(since, error_code=code)) for code, number in counts]

@@ -49,7 +49,9 @@ class RunAdmin(SearchAdmin[Run], ObjectActionsAdmin[Run]):
         "waited_s", "time_to_first_token_ms", "worked_s", "attempt", "failures",
     )  # fmt: skip
     list_select_related = ("turn__session__owner",)
-    list_filter = ("status", ModelFilter, ErrorCodeFilter, TakenOverFilter, "created_at", "ended_at")
+    list_filter = (
+        "status", ModelFilter, ErrorCodeFilter, TakenOverFilter, "is_imported", "created_at", "ended_at",
+    )  # fmt: skip
     ordering = ("-created_at",)
     owner_field = "turn__session__owner"
     error_field = "error_code"

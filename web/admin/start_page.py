@@ -16,6 +16,7 @@ from chat.metrics import presence
 from chat.models import Invitation, ModelConfig, Run
 from chat.protocol.states import LIVE, Status
 from knowledge.models import KnowledgeBase
+from web.admin.run_links import counted_runs_url
 
 PERIOD: Final = timedelta(hours=24)
 
@@ -70,14 +71,14 @@ def first_steps(user: Any) -> Sequence[Step]:
 
 def current_state() -> Sequence[Figure]:
     """Return the numbers of processes, models and answers, each with the page that shows more."""
-    workers, runs = reverse("admin:workers"), reverse("admin:chat_run_changelist")
+    workers, since = reverse("admin:workers"), timezone.now() - PERIOD
     # Plan: run_live, run_by_end.
     live = Run.objects.order_by().filter(status__in=LIVE)
     counts = live.aggregate(
         waiting=Count("pk", filter=Q(status=Status.QUEUED)),
         written=Count("pk", filter=~Q(status=Status.QUEUED)),
     )
-    ended = Run.objects.filter(ended_at__gte=timezone.now() - PERIOD, is_imported=False)
+    ended = Run.objects.filter(ended_at__gte=since, is_imported=False)
     return [
         Figure(_("Processes"), _count_processes(), workers),
         Figure(
@@ -87,7 +88,7 @@ def current_state() -> Sequence[Figure]:
         ),
         Figure(_("Answers being written"), counts["written"], workers),
         Figure(_("Answers that wait"), counts["waiting"], workers),
-        Figure(_("Answers of the last 24 hours"), ended.count(), runs),
+        Figure(_("Answers of the last 24 hours"), ended.count(), counted_runs_url(since)),
     ]
 
 

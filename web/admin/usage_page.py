@@ -41,7 +41,7 @@ def show_usage(request: HttpRequest) -> HttpResponse:
             "periods": PERIODS,
             "charts": list(_charts(_days_to_draw(days, usage), usage)),
             "models": usage.by_model,
-            "errors": usage.failures,
+            "errors": [(row, row.url_since(since)) for row in usage.failures],
             "tools": load_tool_rows(since),
             "by_day": usage.by_day_and_model[::-1],
         },

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from chat.models.sql.statements import Statement, literals
 from chat.protocol.states import LIVE
+from web.admin.run_links import counted_runs_url
 
 
 class UsageRow(NamedTuple):
@@ -38,6 +39,10 @@ class FailureRow(NamedTuple):
     code: str
     model: str
     runs: int
+
+    def url_since(self, since: datetime) -> str:
+        """Return the list of these runs."""
+        return counted_runs_url(since, error_code=self.code, model=self.model)
 
 
 # Imported runs were not executed by this installation. Days are UTC. Requests for titles and summaries are never
