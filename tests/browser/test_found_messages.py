@@ -11,6 +11,8 @@ from tests.browser.test_cut_network import Direct
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
+# Messages of a long chat.
+LENGTH = 1000
 MARKED = "() => [...(CSS.highlights.get('found') ?? [])].map(String)"
 IN_SIGHT = """(text) => {
     const mark = [...CSS.highlights.get('found')].find((range) => String(range) === text)?.getBoundingClientRect();
@@ -45,11 +47,11 @@ def test_a_hit_on_another_branch_is_shown_and_its_words_are_marked(reader: Reade
 
 
 def long_chat() -> dict[str, Any]:
-    """The file of a chat of which the page reads less than the half at first."""
+    """The file of a chat of which the page reads a small part at first."""
     sent_at = "2026-03-01T12:00:00Z"
     messages: list[dict[str, Any]] = [{"id": 0, "role": "root", "sent_at": sent_at, "latest_child": 1}]
     texts = ["The okapi question\n\n" + "line\n\n" * 60 + "giraffes at the end"]
-    texts += [f"line {number}\n\n" * 4 for number in range(1, 140)]
+    texts += [f"line {number}\n\n" * 4 for number in range(1, LENGTH)]
     for number, text in enumerate(texts, 1):
         role = "user" if number % 2 else "assistant"
         below = {"latest_child": number + 1} if number < len(texts) else {}
@@ -61,9 +63,17 @@ def long_chat() -> dict[str, Any]:
 
 def test_a_hit_in_history_that_is_not_loaded_comes_into_sight(reader: Reader, stack: Stack) -> None:
     Direct(reader, stack.base_url).post("sessions/import/", long_chat())
+    reads: list[str] = []
+    reader.page.on(
+        "request", lambda request: reads.append(request.url) if "/messages/?" in request.url else None
+    )
     find(reader.page, "giraffes")
     expect(reader.questions.first).to_contain_text("okapi")
     wait_for_script(reader.page, IN_SIGHT, arg="giraffes")
+    assert len(reads) <= 4
+    # What is drawn around it meanwhile does not move it.
+    expect(reader.page.locator("#scroller article")).to_have_count(LENGTH)
+    assert reader.page.evaluate(IN_SIGHT, "giraffes")
 
 
 def test_words_are_marked_in_whichever_spelling(reader: Reader) -> None:

@@ -65,7 +65,7 @@ class Page {
     this.sender = this.#createSender();
     this.stopper = new RunStopper({ state: () => this.live?.state ?? null, stopRun: (run) => this.turn.stopRun(run), changed: () => this.#draw() });
     const { turn, stopper, sender } = this;
-    this.conversation = new Conversation(part("scroller"), part("conversation"), messageActions({ turn, stopper, sender, offered: () => this.answerSettings.offered, agent: () => this.answerSettings.agents.agent, readOlder: () => this.live?.readOlder(), announce, compression: () => this.compression }));
+    this.conversation = new Conversation(part("scroller"), part("conversation"), messageActions({ turn, stopper, sender, offered: () => this.answerSettings.offered, agent: () => this.answerSettings.agents.agent, readOlder: (limit) => this.live?.readOlder(limit), announce, compression: () => this.compression }));
     this.composer = this.#createComposer();
     this.suggestions = new Suggestions({ list: part("suggestions"), welcome: part("welcome") }, { composer: this.composer, settings: this.answerSettings, failed });
     this.compression = new CompressionStatus(part("compression"), { live: () => this.live, attempt, failed });

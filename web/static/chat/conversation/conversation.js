@@ -25,6 +25,8 @@ import { PendingMessage, UserMessage } from "./user_message.js";
 
 /** How long one frame may create views of messages; the rest is left to the next frame. */
 const NEW_VIEWS_MS = 12;
+/** How many messages are read at once on the way to one that is far above. */
+const FAR = 500;
 
 export class Conversation {
   /**
@@ -58,6 +60,12 @@ export class Conversation {
     this.pace = new DrawScheduler();
     /** Who is to be brought into sight. @type {string|null} */
     this.wanted = null;
+    /** Where the drawing of the branch begins until all of it is drawn; null: at its end. @type {string|null} */
+    this.start = null;
+    this.isComplete = true;
+    /** Brings back into sight what was revealed while the branch around it is drawn, unless the user scrolls. @type {(() => void)|null} */
+    this.hold = null;
+    for (const type of ["wheel", "touchmove", "pointerdown", "keydown"]) scroller.addEventListener(type, () => (this.hold = null), { passive: true });
     this.marks = new SearchMarks();
     /** What a search has found here, until it is in sight. @type {{message: string, query: string, isAskedFor: boolean}|null} */
     this.sought = null;
@@ -74,7 +82,7 @@ export class Conversation {
 
   /** Clears the view for another session, which opens at its end. */
   clear() {
-    this.wanted = null;
+    this.wanted = this.start = this.hold = null;
     this.views.clear();
     this.columns.clear();
     this.list.replaceChildren();
@@ -94,12 +102,14 @@ export class Conversation {
     const view = this.views.get(id);
     this.wanted = view ? null : id;
     if (!view) {
-      this.actions.readOlder();
+      this.start = id;
+      this.actions.readOlder(FAR);
       return false;
     }
     this.following.stop();
     view.element.tabIndex = -1;
     bringIntoSight(view.element);
+    this.hold = this.isComplete ? null : () => bringIntoSight(view.element);
     view.element.focus({ preventScroll: true });
     return true;
   }
@@ -110,6 +120,7 @@ export class Conversation {
    */
   seek(message, query) {
     this.marks.clear();
+    this.start = message;
     this.sought = message ? { message, query, isAskedFor: false } : null;
   }
 
@@ -154,7 +165,9 @@ export class Conversation {
   /** @param {{state: SessionState|null, pending: Pending|null}} shown @returns {boolean} whether all is drawn */
   #draw({ state, pending }) {
     const known = (this.branch = state?.branch ?? []);
-    const { elements, first } = state ? this.#elements(state, known) : { elements: [], first: 0 };
+    const { elements, first, isComplete } = state ? this.#elements(state, known) : { elements: [], first: 0, isComplete: true };
+    this.isComplete = isComplete;
+    if (isComplete && known.some(({ id }) => id === this.start)) this.start = null;
     const hasOlder = first > 0 || Boolean(state?.hasOlder);
     if (hasOlder) elements.unshift(this.older.element);
     if (pending !== null) {
@@ -164,11 +177,12 @@ export class Conversation {
     this.older.begin(known[first]?.id);
     setChildren(this.list, elements);
     this.older.done(known[first]?.id, hasOlder && first === 0);
-    if (this.place.kept) this.#restorePlace(first === 0);
+    this.hold?.();
+    if (isComplete) this.hold = null;
+    if (this.place.kept) this.#restorePlace(isComplete);
     if (this.wanted && (hasOlder || this.views.has(this.wanted))) this.reveal(this.wanted);
-    // Not before all of it is drawn: what comes above would push it out of sight.
-    if (this.sought && state?.branch && first === 0) this.#showSought(state.branch);
-    return first === 0;
+    if (this.sought && state?.branch) this.#showSought(state.branch);
+    return isComplete;
   }
 
   /** @param {Message[]} known */
@@ -180,6 +194,7 @@ export class Conversation {
       this.sought = null;
       if (view instanceof UserMessage) view.unfold();
       this.marks.show(view.element, query);
+      this.hold &&= () => this.marks.bringIntoSight();
     } else if (!isAskedFor) {
       sought.isAskedFor = true;
       const isThere = known.some(({ id }) => id === message) || (await this.actions.bringUp(message));
@@ -187,35 +202,42 @@ export class Conversation {
     }
   }
 
-  /** @param {SessionState} state @param {Message[]} known @returns {{elements: Element[], first: number}} from which message on */
+  /** @param {SessionState} state @param {Message[]} known @returns {{elements: Element[], first: number, isComplete: boolean}} first: from which message on */
   #elements(state, known) {
     const shownIds = new Set(shownMessages(state).map(({ id }) => id));
     for (const id of this.views.keys()) if (!shownIds.has(id)) this.views.delete(id);
     const questions = new Set(known.map(({ parent }) => parent));
     for (const id of this.columns.keys()) if (!questions.has(id)) this.columns.delete(id);
-    const elements = this.#showNewestFirst(known, (message) => this.#rowOf(state, message));
+    const { elements, first, last } = this.#showFromStart(known, (message) => this.#rowOf(state, message));
     this.queue.show(state, (id) => this.views.get(id)?.element);
     // Whether a question waits decides what its editor does.
     this.edits.session = state.session;
     for (const id of this.edits.messages) this.views.get(id)?.resumeEdit();
-    const first = known.length - elements.length;
-    return { elements: this.#withSummary(state, known.slice(first), elements), first };
+    const isComplete = first === 0 && last === known.length - 1;
+    return { elements: this.#withSummary(state, known.slice(first, last + 1), elements), first, isComplete };
   }
 
   /**
-   * From the newest upwards, as far as there is time for those that were never shown.
+   * From where the drawing begins, up and down, as far as there is time for those that were never shown.
    * @param {Message[]} known @param {(message: Message) => Element} show
    */
-  #showNewestFirst(known, show) {
+  #showFromStart(known, show) {
     const until = performance.now() + NEW_VIEWS_MS;
+    const at = known.findIndex(({ id }) => id === this.start);
+    let last = at === -1 ? known.length - 1 : at;
+    let first = last + 1;
     /** @type {Element[]} */
-    const newestFirst = [];
-    for (const message of known.toReversed()) {
-      const isNew = !this.views.has(message.id);
-      if (isNew && newestFirst.length > 0 && performance.now() > until) break;
-      newestFirst.push(show(message));
+    const upwards = [];
+    /** @type {Element[]} */
+    const downwards = [];
+    const isInTime = (/** @type {Message|undefined} */ message) =>
+      message && (this.views.has(message.id) || upwards.length === 0 || performance.now() < until);
+    for (let isGrowing = true; isGrowing; ) {
+      isGrowing = false;
+      if (isInTime(known[first - 1])) isGrowing = upwards.push(show(known[--first])) > 0;
+      if (isInTime(known[last + 1])) isGrowing = downwards.push(show(known[++last])) > 0;
     }
-    return newestFirst.reverse();
+    return { elements: [...upwards.reverse(), ...downwards], first, last };
   }
 
   /** Right above the first message that is sent word for word. @param {SessionState} state @param {Message[]} branch @param {Element[]} elements */

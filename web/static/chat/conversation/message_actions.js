@@ -11,7 +11,7 @@ import { readRun } from "../server/api.js";
  * @param {import("../composer/message_sender.js").MessageSender} page.sender
  * @param {() => string[]} page.offered  models
  * @param {() => import("../types.js").Agent|null} page.agent  of the open chat
- * @param {() => Promise<boolean>|undefined} page.readOlder
+ * @param {(limit?: number) => Promise<boolean>|undefined} page.readOlder
  * @param {(text: string) => void} page.announce
  * @param {() => import("../frame/compression_status.js").CompressionStatus} page.compression
  */

@@ -30,14 +30,16 @@ export class OlderMessages {
     if (first === this.first) return;
     // At the very top, browsers keep the top in place instead of the visible content.
     if (this.scroller.scrollTop === 0) this.scroller.scrollTop = 1;
-    this.height = this.scroller.scrollHeight;
+    this.mark = /** @type {HTMLElement|null} */ (this.element.nextElementSibling);
+    this.offset = this.mark?.offsetTop;
   }
 
   /** @param {string|undefined} first @param {boolean} hasOlder */
   done(first, hasOlder) {
     if (first === this.first) return;
     this.first = first ?? null;
-    if (!CSS.supports("overflow-anchor", "auto")) this.scroller.scrollTop += this.scroller.scrollHeight - this.height;
+    const isMoved = this.mark?.isConnected && !CSS.supports("overflow-anchor", "auto");
+    if (isMoved) this.scroller.scrollTop += this.mark.offsetTop - this.offset;
     this.observer.disconnect();
     if (hasOlder) this.observer.observe(this.element);
   }

@@ -37,9 +37,14 @@ export class SearchMarks {
     this.clear();
     [this.element, this.query] = [element, query];
     element.classList.add(NAME);
-    const first = this.#mark()?.startContainer.parentElement;
-    if (first) bringIntoSight(first, { block: "center" });
+    this.bringIntoSight();
     this.observer.observe(element, { childList: true, subtree: true, characterData: true });
+  }
+
+  /** The first of the words. */
+  bringIntoSight() {
+    const first = this.element && this.#mark()?.startContainer.parentElement;
+    if (first) bringIntoSight(first, { block: "center" });
   }
 
   clear() {

@@ -124,14 +124,14 @@ export class LiveSession {
     }
   }
 
-  /** Reads the page above the known messages, if there is one. @returns {Promise<boolean>} false: it could not be read now */
-  async readOlder() {
+  /** Reads the page above the known messages, if there is one. @param {number} [limit] @returns {Promise<boolean>} false: it could not be read now */
+  async readOlder(limit = PAGE) {
     const { session, branch, hasOlder } = this.state;
     if (!hasOlder || this.isReadingOlder) return true;
     this.isReadingOlder = true;
     try {
       const first = branch[0].id;
-      this.#fold({ type: "older", session, first, branch: await api.readAbove(session, first, PAGE) });
+      this.#fold({ type: "older", session, first, limit, branch: await api.readAbove(session, first, limit) });
       return true;
     } catch (error) {
       if (!this.isClosed) this.listener.failed(error);

@@ -25,11 +25,12 @@ export function withNewest({ branch, hasOlder }, page, isWhole) {
  * @param {Pick<SessionState, "branch">} state
  * @param {string} first
  * @param {Message[]} page
+ * @param {number} limit how many were asked for
  * @returns {Known|null}
  */
-export function withOlder({ branch }, first, page) {
+export function withOlder({ branch }, first, page, limit) {
   if (branch?.[0]?.id !== first) return null;
-  return { branch: [...page, ...branch], hasOlder: page.length >= PAGE };
+  return { branch: [...page, ...branch], hasOlder: page.length >= limit };
 }
 
 /** Whether a message stands on the current branch, as the tree tells. @param {import("../types.js").TreeNode[]} nodes @param {string} id */

@@ -18,7 +18,7 @@ export function emptyState(session) {
 
 /**
  * Fold one frame, or a read of the branch (`{type: "read", branch, isWhole}`: the newest page; `{type: "older", first,
- * branch}`: the page above `first`; `{type: "reread", message}`: one of its messages), of an attempt to show in a column
+ * branch, limit}`: the page above `first`; `{type: "reread", message}`: one of its messages), of an attempt to show in a column
  * (`{type: "peek", message}`), of a turn that this page has sent (`{type: "sent", turn, runs}`) or of the summary (`{type: "summary", summary, is_under_way}`), into the state.
  * @param {SessionState} state
  * @param {any} frame
@@ -173,8 +173,8 @@ function foldRead(state, { branch, isWhole = true }) {
 }
 
 /** @type {Handler} */
-function foldOlder(state, { first, branch }) {
-  const known = withOlder(state, first, branch);
+function foldOlder(state, { first, branch, limit }) {
+  const known = withOlder(state, first, branch, limit);
   return [known ? { ...withMessages(state, branch), ...known } : state, []];
 }
 
