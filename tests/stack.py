@@ -86,6 +86,7 @@ class Stack:
             "DEBUG": "1",
             "DATA_DIR": str(self.directory),
             "PORT": str(self.port),
+            "PUBLIC_URL": self.base_url,
             "LLM_BASE_URL": upstream.base_url,
             "LLM_MODELS": models,
             "SECRETS_KEYS": secrets_keys.FIRST,

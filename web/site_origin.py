@@ -2,9 +2,14 @@
 It is never taken from a request, whose headers a client chooses.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings as django_settings
+
+# The name of this machine at which browsers use passkeys, which they do not at a numeric address.
+LOCALHOST: Final = "localhost"
+# The addresses that browsers connect to at LOCALHOST.
+_OF_LOCALHOST: Final = ("127.0.0.1", "[::1]")
 
 
 def site_url(path: str) -> str:
@@ -19,9 +24,12 @@ def site_origin(settings: Any) -> str:
     if settings.SITE_ORIGIN:
         return str(settings.SITE_ORIGIN)
     listens = browser_host(settings.HOST)
-    names = [host for host in settings.PAGE_HOSTS if not host.startswith((".", "*"))]
-    host = listens if listens in names or not names else names[0]
-    return f"https://{host}" if settings.SECURE_SSL_REDIRECT else f"http://{host}:{settings.PORT}"
+    names = [host for host in settings.PAGE_HOSTS if not host.startswith((".", "*"))] or [listens]
+    if settings.SECURE_SSL_REDIRECT:
+        return f"https://{names[0]}"
+    own = (LOCALHOST, listens) if listens in _OF_LOCALHOST else (listens,)
+    host = next((name for name in own if name in names), names[0])
+    return f"http://{host}:{settings.PORT}"
 
 
 def listening_address(settings: Any) -> str:

@@ -158,14 +158,22 @@ def test_a_copy_of_a_passkey_is_refused(phone: Reader, newcomer: str) -> None:
     assert phone.errors == []
 
 
-def test_an_address_without_a_name_offers_no_passkeys(browser: Browser, stack: Stack, newcomer: str) -> None:
+def test_an_address_without_a_name_leads_to_one_at_which_a_passkey_is_added(
+    browser: Browser, stack: Stack, newcomer: str
+) -> None:
     with Reader.at(browser, stack.base_url, **PHONE) as reader:
         page = reader.page
+        add_authenticator(reader)
         page.goto(f"{stack.base_url}/login/")
         expect(page.get_by_role("button", name="Log in", exact=True)).to_be_visible()
         expect(page.get_by_role("button", name="Log in with a passkey")).to_have_count(0)
         reader.log_in_by_cookie(newcomer)
         page.goto(f"{stack.base_url}/profile/passkeys/")
-        expect(page.get_by_text("or at localhost: this one has none")).to_be_visible()
+        expect(page.get_by_text("needs an address with a name")).to_be_visible()
         check_look(reader)
+        page.get_by_role("link", name="http://localhost").click()
+        reader.fill_in(newcomer, newcomer)
+        page.get_by_label("Current password").fill(newcomer)
+        page.get_by_role("button", name="Add a passkey").click()
+        expect(page.locator(".codes li")).to_have_count(10)
         assert reader.errors == []

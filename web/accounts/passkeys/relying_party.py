@@ -1,9 +1,12 @@
 """The site that passkeys are made for: its domain (the RP id of WebAuthn), and the origin that answers must name."""
 
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest
+
+from web.site_origin import LOCALHOST
 
 
 def has_passkeys(request: HttpRequest) -> bool:
@@ -12,7 +15,21 @@ def has_passkeys(request: HttpRequest) -> bool:
         return False  # the provider alone decides who may log in
     host = _host(request)
     is_safe = request.is_secure() or host == "localhost" or host.endswith(".localhost")
-    return is_safe and not _is_address(host) and _is_within(host, domain_of(request))
+    return is_safe and _address(host) is None and _is_within(host, domain_of(request))
+
+
+def address_with_passkeys(request: HttpRequest) -> str:
+    """Return the address of the page at localhost if the request came to an IP address of this machine; else empty."""
+    address = _address(_host(request))
+    if request.is_secure() or address is None or not address.is_loopback:
+        return ""
+    # As at the address that a start prints (web/site_origin.py).
+    there = HttpRequest()
+    there.META = {**request.META, "HTTP_HOST": request.get_host().lower().replace(_host(request), LOCALHOST)}
+    try:
+        return there.build_absolute_uri(request.path) if has_passkeys(there) else ""
+    except DisallowedHost:
+        return ""
 
 
 def domain_of(request: HttpRequest) -> str:
@@ -30,12 +47,11 @@ def _host(request: HttpRequest) -> str:
     return host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
 
 
-def _is_address(host: str) -> bool:
+def _address(host: str) -> IPv4Address | IPv6Address | None:
     try:
-        ip_address(host.strip("[]"))
+        return ip_address(host.strip("[]"))
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def _is_within(host: str, domain: str) -> bool:

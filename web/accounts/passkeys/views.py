@@ -22,7 +22,7 @@ from web.accounts.device_names import read_device_name
 from web.accounts.passkeys import stored
 from web.accounts.passkeys.ceremonies import PasskeyRefused, begin_addition, finish_addition
 from web.accounts.passkeys.passkey_login import PasskeyAnswer, options_view, unaccepted_message
-from web.accounts.passkeys.relying_party import domain_of
+from web.accounts.passkeys.relying_party import address_with_passkeys, domain_of
 from web.accounts.reauthentication import WithPasswordMixin, has_password
 from web.accounts.second_factor.codes import has_app, new_recovery_codes
 
@@ -56,6 +56,7 @@ class Passkeys(LoginRequiredMixin, WithPasswordMixin, FormView[NewPasskey]):
             "passkeys": [present(row, self.request) for row in rows],
             "has_room": len(rows) < stored.MAX_PASSKEYS,
             "has_app": has_app(self.request.user),
+            "address_with_passkeys": address_with_passkeys(self.request),
         }
 
     def form_valid(self, form: NewPasskey) -> HttpResponse:

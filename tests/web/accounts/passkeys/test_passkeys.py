@@ -349,6 +349,26 @@ def test_the_domain_is_that_of_the_host_or_of_the_setting(
     assert "do not work at this address" in one.get("/login/code/").text
 
 
+def test_at_a_number_of_this_machine_the_page_leads_to_its_name(alice: Client, settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["127.0.0.1", "[::1]", "localhost", "192.0.2.1"]
+
+    def page_at(host: str, *, secure: bool = False) -> str:
+        one = Client(HTTP_HOST=host)
+        one.force_login(User.objects.get())
+        return one.get(PAGE, secure=secure).text
+
+    link = f'href="http://localhost:8000{PAGE}"'
+    assert link in page_at("127.0.0.1:8000")
+    assert link in page_at("[::1]:8000")
+    assert "localhost:8000" not in page_at("192.0.2.1:8000")
+    assert "this one has none" in page_at("127.0.0.1:8443", secure=True)
+    settings.PASSKEY_DOMAIN = "example.org"
+    assert link not in page_at("127.0.0.1:8000")
+    settings.PASSKEY_DOMAIN = ""
+    settings.ALLOWED_HOSTS = ["127.0.0.1"]
+    assert "this one has none" in page_at("127.0.0.1:8000")
+
+
 def test_a_trusted_proxy_says_that_the_page_has_tls(recovery: list[str], settings: Any) -> None:
     """uvicorn's middleware sets the scheme of the request; Host is passed as it came."""
     settings.ALLOWED_HOSTS = ["chat.example.org"]
