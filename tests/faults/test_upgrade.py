@@ -1,9 +1,6 @@
 """An earlier version is upgraded while it answers: its processes go on beside the migrated database and the new ones."""
 
 import asyncio
-import io
-import subprocess
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,35 +8,21 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from tests import last_release
 from tests.faults.cluster import Cluster
 from tests.faults.measurements import record
 from tests.faults.scenario import Scenario, words
 from tests.search_server import SearchServer
 from tests.services import Services
-from tests.stack import ROOT, Stack
+from tests.stack import Stack
 from tests.upstream import Upstream
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(300)]
 
-# The version before, until there is a release: chat.0075 is its last migration.
-BEFORE = "43b7aaccd1bff98631e94ff03647e0778d24e4c8"
 OLD_WORKERS = ("llm.1", "llm.2")
 NEW_WORKERS = ("llm.3", "llm.4")
 IN_FLIGHT = 8
 APPLIED = "SELECT name FROM django_migrations"
-
-
-@pytest.fixture
-def code_before(tmp_path: Path) -> Path:
-    """A folder with the code of the version before. Skips the test in a clone without its commit."""
-    archive = subprocess.run(["git", "archive", BEFORE], cwd=ROOT, capture_output=True, check=False)
-    if archive.returncode != 0:
-        pytest.skip(f"this clone does not have {BEFORE}")
-    folder = tmp_path / "before"
-    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
-        files.extractall(folder, filter="data")
-    (folder / "node_modules").symlink_to(ROOT / "node_modules")
-    return folder
 
 
 class Upgrade:
@@ -87,10 +70,11 @@ class Upgrade:
 
 
 @pytest.fixture
-def upgrade(code_before: Path) -> Iterator[Upgrade]:
+def upgrade(tmp_path: Path) -> Iterator[Upgrade]:
+    before = last_release.unpack(tmp_path / "before")
     services = Services().start()
     with Upstream() as upstream, SearchServer() as searching:
-        upgrade = Upgrade(services, upstream, searching, code_before)
+        upgrade = Upgrade(services, upstream, searching, before)
         try:
             upgrade.cluster.stack.prepare()
             upgrade.begin()
