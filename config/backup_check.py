@@ -5,17 +5,26 @@ secrets, is read as after a restore: with the DATA_DIR that the archive has, and
 """
 
 import os
+import secrets
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from config import backup_archive, database_dump
 
-SCRATCH: Final = "turnwire_check"
+# Followed by the seconds since 1970, and a part that makes it unique: checks may run side by side.
+SCRATCH: Final = "turnwire_check_"
+# After this time a scratch database that nobody is connected to is what a killed check has left.
+LEFT_S: Final = 24 * 60 * 60
+_LEFT: Final = """
+    SELECT datname FROM pg_database
+    WHERE substring(datname FROM %s)::bigint < %s AND pg_has_role(datdba, 'MEMBER')
+"""
 _TABLES: Final = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
 # What the texts of values depend on.
 _SAME_TEXTS: Final = ("SET LOCAL timezone = 'UTC'", "SET LOCAL extra_float_digits = 1")
@@ -43,15 +52,16 @@ def problems(url: str, file: Path, dumped: Snapshot, *, with_files: bool) -> lis
     """Return what a restore of the archive would lack, a line each. The scratch database is there meanwhile."""
     import psycopg
 
-    scratch = urlsplit(url)._replace(path=f"/{SCRATCH}").geturl()
+    name = f"{SCRATCH}{int(time.time())}_{secrets.token_hex(4)}"
+    scratch = urlsplit(url)._replace(path=f"/{name}").geturl()
     with (
         psycopg.connect(url, autocommit=True) as connection,
         tempfile.TemporaryDirectory(dir=file.parent, prefix=f"{file.name}.check-") as folder,
     ):
         backup_archive.unpack(file, Path(folder))
         try:
-            connection.execute(f'DROP DATABASE IF EXISTS "{SCRATCH}" WITH (FORCE)')
-            connection.execute(f'CREATE DATABASE "{SCRATCH}"')
+            _drop_left(connection)
+            connection.execute(f'CREATE DATABASE "{name}"')
         except psycopg.Error as error:
             return [f"it is not checked: {error}"]
         try:
@@ -60,11 +70,26 @@ def problems(url: str, file: Path, dumped: Snapshot, *, with_files: bool) -> lis
             with psycopg.connect(scratch) as restored:
                 found = _fingerprints(restored)
             different = [
-                f"other rows in {name}" for name in dumped.tables if dumped.tables[name] != found.get(name)
+                f"other rows in {table}"
+                for table in dumped.tables
+                if dumped.tables[table] != found.get(table)
             ]
             return [*different, *_unusable(scratch, folder, with_files=with_files)]
         finally:
-            connection.execute(f'DROP DATABASE "{SCRATCH}" WITH (FORCE)')
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def _drop_left(connection: Any) -> None:
+    """Drop the scratch databases of checks that were killed."""
+    import psycopg
+
+    left = connection.execute(
+        _LEFT, [f"^{SCRATCH}([0-9]{{1,12}})_[0-9a-f]+$", int(time.time()) - LEFT_S]
+    ).fetchall()
+    for (name,) in left:
+        # Another check drops it, too, or still reads it.
+        with suppress(psycopg.errors.ObjectInUse, psycopg.errors.InvalidCatalogName):
+            connection.execute(f'DROP DATABASE "{name}"')
 
 
 def report(found: list[str], dumped: Snapshot) -> int:

@@ -1,5 +1,6 @@
 """A backup is checked by a restore into a scratch database: rows, files and secrets."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,23 @@ path = blobs.store(io.BytesIO(b"Tides"), "files/one")
 File.objects.update(content=path)
 """
 
+# Checks a backup; once it is restored, another process checks another one.
+BESIDE_ANOTHER = """
+import subprocess, sys
+from config import backup, database_dump
+
+_, first, second = sys.argv
+restore = database_dump.restore
+
+def restore_beside_another(*given):
+    status = restore(*given)
+    subprocess.run([sys.executable, "turnwire.py", "backup", "--check", second], check=True)
+    return status
+
+database_dump.restore = restore_beside_another
+sys.exit(backup.main(["backup", "--check", first]))
+"""
+
 
 @pytest.fixture
 def services(tmp_path: Path) -> Iterator[Services]:
@@ -35,7 +53,7 @@ def services(tmp_path: Path) -> Iterator[Services]:
 def scratch_databases(services: Services) -> list[Any]:
     with psycopg.connect(url_of(services, "postgres")) as connection:
         return connection.execute(
-            "SELECT datname FROM pg_database WHERE datname = %s", [backup_check.SCRATCH]
+            "SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [backup_check.SCRATCH]
         ).fetchall()
 
 
@@ -59,3 +77,22 @@ def test_a_changed_row_and_one_less_are_noticed(services: Services) -> None:
         with backup_check.snapshot(services.postgres_url) as after:
             changed = [name for name in before.tables if before.tables[name] != after.tables[name]]
     assert changed == ["chat_provider", "knowledge_chunkvector"]
+
+
+def test_two_checks_at_once_have_a_scratch_database_each(services: Services, tmp_path: Path) -> None:
+    first, second = str(tmp_path / "first.tar"), str(tmp_path / "second.tar")
+    said = run(services, tmp_path, "-c", BESIDE_ANOTHER, first, second)
+    assert said.count("it has the same") == 2
+    assert scratch_databases(services) == []
+
+
+def test_what_a_killed_check_left_is_dropped_after_a_day(services: Services, tmp_path: Path) -> None:
+    now = int(time.time())
+    left, young, other = (
+        f"{backup_check.SCRATCH}{name}" for name in (f"{now - 90_000}_ab", f"{now - 80_000}_ab", "1_of_mine")
+    )
+    with psycopg.connect(url_of(services, "postgres"), autocommit=True) as connection:
+        for name in (left, young, other):
+            connection.execute(f'CREATE DATABASE "{name}"')
+    run(services, tmp_path, "turnwire.py", "backup", "--check", str(tmp_path / "all.tar"))
+    assert sorted(scratch_databases(services)) == sorted([(young,), (other,)])
