@@ -110,6 +110,7 @@ def system(settings: Any) -> Iterator[Finding]:
 def postgres(settings: Any) -> Iterator[Finding]:
     from django.db import connection
 
+    from chat.metrics.gauges import accepts_writes
     from config.database_timeouts import WEB, startup_options
     from config.refused_services import OLDEST_POSTGRES, refusal_of_pooler
     from knowledge.search.vector_extension import check_vector_extension
@@ -132,8 +133,7 @@ def postgres(settings: Any) -> Iterator[Finding]:
             FROM pg_database WHERE datname = current_database()"""
         )
         yield from diagnosis.of_collation(*cursor.fetchone())
-        cursor.execute("SHOW transaction_read_only")
-        if cursor.fetchone() == ("on",):
+        if not accepts_writes():
             yield Finding("error", "postgres", "refuses writes: a standby, or default_transaction_read_only")
         asked_at = time.time()
         cursor.execute("SELECT extract(epoch FROM clock_timestamp())")

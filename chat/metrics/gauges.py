@@ -1,4 +1,4 @@
-"""Gauges read from Postgres: live runs, and how long the oldest queued run has waited.
+"""Gauges read from Postgres: whether it accepts writes, live runs, and how long the oldest queued run has waited.
 
 Ended runs are counted instead (counters.py), because a query over them would grow with history.
 """
@@ -8,7 +8,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError, close_old_connections, connection
 from django.db.models import Count, Min, Value
 from django.db.models.functions import Coalesce, Now
 from prometheus_client import Metric
@@ -30,11 +30,11 @@ _latest: tuple[float, "Future[list[Metric]]"] | None = None
 
 
 def gauges() -> list[Metric]:
-    """Return the gauges, at most MAX_AGE_S old; empty if Postgres does not answer."""
+    """Return the gauges, at most MAX_AGE_S old; only that it is not up if Postgres does not answer."""
     try:
         return _latest_read().result(timeout=TIMEOUT_S)
     except (TimeoutError, DatabaseError, PoolTimeout):
-        return []
+        return [up_gauge("postgres", is_up=False)]
 
 
 def read() -> list[Metric]:
@@ -60,7 +60,19 @@ def read() -> list[Metric]:
     for name, (number, seconds) in waits.items():
         age.add_metric([name], max(0.0, seconds))
         queued.add_metric([name], number)
-    return [runs, age, queued]
+    return [up_gauge("postgres", is_up=accepts_writes()), runs, age, queued]
+
+
+def accepts_writes() -> bool:
+    """Return whether Postgres accepts writes; a standby answers, and does not. Raises DatabaseError."""
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW transaction_read_only")
+        return bool(cursor.fetchone() == ("off",))
+
+
+def up_gauge(name: str, *, is_up: bool) -> Metric:
+    meaning = f"Whether web reaches {name} and it accepts writes."
+    return GaugeMetricFamily(f"turnwire_{name}_up", meaning, value=float(is_up))
 
 
 def _latest_read() -> "Future[list[Metric]]":

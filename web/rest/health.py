@@ -9,6 +9,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 from psycopg_pool import PoolTimeout
 
+from chat.metrics.gauges import accepts_writes
 from chat.runs.task_queue import UNREACHABLE, check_writable, ping_broker
 from web.rest.operators import is_operator
 
@@ -60,10 +61,8 @@ def _run_check(check: Callable[[], object]) -> str:
 
 
 def _check_postgres() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW transaction_read_only")
-        if cursor.fetchone() == ("on",):
-            raise ReadOnly
+    if not accepts_writes():
+        raise ReadOnly
 
 
 def _check_migrations() -> None:

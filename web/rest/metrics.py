@@ -1,6 +1,7 @@
 """GET /metrics for Prometheus, outside /api/: the metrics of the whole deployment, the same from every web process."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import get_args
 
 from django.http import HttpRequest, HttpResponse
@@ -11,8 +12,9 @@ from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
 from chat.metrics import presence, tally
-from chat.metrics.gauges import gauges
+from chat.metrics.gauges import gauges, up_gauge
 from chat.protocol.tasks import COMPRESSION_QUEUE, INGEST_QUEUE
+from chat.runs.task_queue import check_writable
 from web.rest.errors import error_response
 from web.rest.operators import is_operator
 
@@ -32,18 +34,14 @@ class DeploymentCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         stored = gauges()
-        yield _up_gauge("postgres", is_up=bool(stored))
         yield from stored
-        try:
-            counted = [*tally.sums(), *_process_gauges(_queues(stored))]
-        except RedisError:
-            counted = []
-        yield _up_gauge("redis", is_up=bool(counted))
-        yield from counted
-
-
-def _up_gauge(name: str, *, is_up: bool) -> Metric:
-    return GaugeMetricFamily(f"turnwire_{name}_up", f"Whether web reaches {name}.", value=float(is_up))
+        is_redis_up = False
+        # Numbers are read from a replica as well.
+        with suppress(RedisError):
+            yield from (*tally.sums(), *_process_gauges(_queues(stored)))
+            check_writable()
+            is_redis_up = True
+        yield up_gauge("redis", is_up=is_redis_up)
 
 
 def _queues(stored: Sequence[Metric]) -> set[str]:

@@ -1,6 +1,5 @@
 """Errors of DRF, Django, middleware and the database all have the same shape."""
 
-from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
@@ -13,7 +12,6 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ReadOnlyError
 from rest_framework.test import APIClient
 
-from chat.infrastructure.redis_client import sync_redis
 from chat.models import ChatMessage
 from chat.models.session import SessionQuerySet
 from tests import factories
@@ -163,18 +161,6 @@ def test_nothing_is_stored_while_redis_accepts_no_writes(
     response = factories.send_turn(client, session)
     assert (response.status_code, response.json()["code"]) == (503, "stream_unavailable")
     assert factories.message_texts(client, session) == []
-
-
-@pytest.fixture
-def full_redis() -> Iterator[None]:
-    """It replies OOM to every write."""
-    redis = sync_redis()
-    before = redis.config_get("maxmemory*")
-    redis.config_set("maxmemory-policy", "noeviction")
-    redis.config_set("maxmemory", 1)
-    yield
-    for name in ("maxmemory", "maxmemory-policy"):
-        redis.config_set(name, before[name])
 
 
 @pytest.mark.django_db(transaction=True)

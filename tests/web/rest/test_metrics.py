@@ -1,11 +1,11 @@
 """GET /metrics, as Prometheus parses it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 from prometheus_client import Metric
@@ -124,6 +124,27 @@ def test_it_says_so_when_postgres_is_away(db: None, monkeypatch: pytest.MonkeyPa
 
 def refuse() -> list[Metric]:
     raise OperationalError
+
+
+def test_a_postgres_that_refuses_writes_is_not_up(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_from_a_standby(read: Callable[[], list[Metric]] = gauges.read) -> list[Metric]:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL transaction_read_only = on")
+            return read()
+
+    monkeypatch.setattr(gauges, "read", read_from_a_standby)
+    families = read_metrics()
+    assert value(families, "turnwire_postgres_up") == 0
+    assert value(families, "turnwire_redis_up") == 1
+    assert value(families, "turnwire_queued_runs", queue="llm") == 0, "what it can be asked is told"
+
+
+@pytest.mark.usefixtures("full_redis")
+def test_a_redis_that_refuses_writes_is_not_up(db: None) -> None:
+    families = read_metrics()
+    assert value(families, "turnwire_redis_up") == 0
+    assert value(families, "turnwire_postgres_up") == 1
+    assert "turnwire_queue_workers" in families, "what it can be asked is told"
 
 
 def test_processes_and_sockets_are_counted_by_role(db: None) -> None:
