@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, Self
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
@@ -53,9 +54,7 @@ class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
                 self.get_or_create(
                     name=name, defaults=ModelConfig.fields_for(name, window) | {"is_demo": demo}
                 )
-            addressed = self.usable().filter(~Q(base_url="") | ~Q(provider=None), is_demo=False)
-            demo_offered = demo and not addressed.exists()
-            self.filter(is_demo=True).update(enabled=demo_offered)
+            demo_offered = self._offer_demo(windows if demo else ())
             usable = self.usable().filter(is_demo=True) if demo_offered else self.usable()
             if windows and not usable.filter(is_default=True).exists():
                 first = usable.filter(name=next(iter(windows))).first() or usable.first()
@@ -63,11 +62,21 @@ class ModelConfigQuerySet(models.QuerySet["ModelConfig"]):
                     first.make_default()
 
     def ensure_default(self) -> None:
-        """Make a usable model the default if none is. The demo gives way to any other."""
+        """Make a usable model the default if none is. The demo, if it runs (LLM_MODELS names it), gives way to any other."""
+        self._offer_demo(settings.LLM_MODELS)
         usable = self.usable().order_by("is_demo", "name")
         has_default, first = usable.filter(is_default=True), usable.first()
         if first and not has_default.filter(is_demo=first.is_demo).exists():
             first.make_default()
+
+    def _offer_demo(self, names: Iterable[str]) -> bool:
+        """Offer the demo's models of these names while no enabled model has an address. Return whether they are."""
+        addressed = self.usable().filter(~Q(base_url="") | ~Q(provider=None), is_demo=False)
+        offered = [] if addressed.exists() else list(names)
+        demo = self.filter(is_demo=True)
+        demo.exclude(name__in=offered).filter(enabled=True).update(enabled=False)
+        demo.filter(name__in=offered, enabled=False).update(enabled=True)
+        return bool(offered)
 
     def forget_token_factor(self) -> int:
         """Start measuring anew; returns how many models had a measured factor."""

@@ -54,6 +54,18 @@ def without_models(stack: Stack, clean: None) -> Iterator[None]:
         connection.execute("UPDATE chat_modelconfig SET is_default = true WHERE name = 'alpha'")
 
 
+@pytest.fixture
+def demo_alone(stack: Stack, clean: None) -> Iterator[None]:
+    """As after a start without LLM_BASE_URL: the models of the environment are the demo's."""
+    with psycopg.connect(stack.environment["DATABASE_URL"], autocommit=True) as connection:
+        connection.execute("UPDATE chat_modelconfig SET is_demo = true")
+        yield
+        connection.execute(
+            "UPDATE chat_modelconfig SET is_demo = false, enabled = true, is_default = false WHERE provider_id IS NULL"
+        )
+        connection.execute("UPDATE chat_modelconfig SET is_default = (name = 'alpha')")
+
+
 def dialog_of(reader: Reader) -> Locator:
     if reader.page.locator("#sidebar-toggle[aria-expanded=false]").is_visible():
         reader.page.locator("#sidebar-toggle").click()
@@ -170,3 +182,32 @@ def test_a_page_without_models_says_so_until_staff_have_added_one(
         bob.expect_picked("harbour-small")
         bob.send("When is high tide?")
         expect(bob.page.get_by_text("High tide is at noon.", exact=True)).to_be_visible()
+
+
+def test_the_demo_leaves_pages_that_are_open_with_the_first_model_and_is_back_without_one(
+    windows: Windows, stack: Stack, second: Upstream, demo_alone: None
+) -> None:
+    with windows.borrowed("bob") as bob, windows.borrowed("root") as root:
+        names, notice = bob.page.locator("#models .row button"), bob.page.locator("#demo-notice")
+        for page in (bob.page, root.page):
+            page.reload()
+            expect(page.locator("#demo-notice")).to_be_visible()
+        bob.pick("beta")
+        dialog = dialog_of(root)
+        dialog.get_by_role("button", name="Add a model provider").click()
+        enter(root, second.base_url)
+        dialog.get_by_role("checkbox", name="harbour-large").check()
+
+        bob.expect_picked("harbour-large")
+        expect(names).to_have_text(["harbour-large"])
+        expect(notice).to_be_hidden()
+        expect(root.page.locator("#models .row button")).to_have_text(["harbour-large"])
+        bob.send("When is high tide?")
+        expect(bob.page.get_by_text("High tide is at noon.", exact=True)).to_be_visible()
+
+        dialog.get_by_role("button", name="All providers").click()
+        dialog.get_by_role("button", name="Delete Harbour").click()
+        root.page.get_by_role("dialog").last.get_by_role("button", name="Delete", exact=True).click()
+        expect(names.first).to_have_text("alpha")
+        expect(notice).to_be_visible()
+        assert (bob.errors, root.errors) == ([], [])

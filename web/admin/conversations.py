@@ -169,6 +169,8 @@ class ModelConfigAdmin(admin.ModelAdmin[ModelConfig]):
 
     def save_model(self, request: HttpRequest, obj: ModelConfig, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
+        if not obj.is_demo:
+            ModelConfig.objects.ensure_default()
         offered_models.announce_change()
 
     @admin.action(description=_("Measure the token factor anew"), permissions=["change"])

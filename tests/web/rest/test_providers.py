@@ -217,12 +217,32 @@ class TestModels:
         assert (taken.status_code, taken.json()["code"]) == (409, "model_name_taken")
         assert offered(root) == ["large", "huge"]
 
-    def test_the_demo_is_the_default_no_longer(self, root: APIClient) -> None:
+    def test_the_demo_is_offered_while_no_other_model_is(self, root: APIClient, settings: Any) -> None:
+        settings.LLM_MODELS = {"demo": 8000}
         factories.create_model("demo", is_demo=True, is_default=True)
-        offer(root, added(root), "large")
+        factories.create_model("an older demo", is_demo=True, enabled=False)
+        provider = added(root)
+        assert offered(root) == ["demo"]
+        offer(root, provider, "large")
+        assert offered(root) == ["large"]
         assert ModelConfig.objects.get(is_default=True).name == "large"
         ModelConfig.objects.configure({"demo": 8000}, demo=True)
         assert offered(root) == ["large"]
+        change(root, provider, is_enabled=False)
+        assert offered(root) == ["demo"]
+        change(root, provider, is_enabled=True)
+        assert offered(root) == ["large"]
+        root.delete(f"{PROVIDERS}{provider}/")
+        assert offered(root) == ["demo"]
+        assert ModelConfig.objects.get(is_default=True).name == "demo"
+
+    def test_a_demo_that_does_not_run_is_not_offered(self, root: APIClient, settings: Any) -> None:
+        settings.LLM_MODELS = {}
+        factories.create_model("demo", is_demo=True, enabled=False)
+        provider = added(root)
+        offer(root, provider, "large")
+        root.delete(f"{PROVIDERS}{provider}/")
+        assert offered(root) == []
 
     @pytest.mark.parametrize(
         "fields",
