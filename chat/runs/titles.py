@@ -16,6 +16,7 @@ from chat.models import Run, Session, Turn
 from chat.protocol.states import Status
 from chat.protocol.tasks import TITLE_SESSION
 from chat.runs.task_queue import UNREACHABLE, enqueue
+from chat.transcript.plain_title import MAX_READ_CHARACTERS, without_marks
 
 FALLBACK_CHARACTERS: Final = 40
 logger = logging.getLogger(__name__)
@@ -42,8 +43,11 @@ def request_title(turn_id: UUID) -> None:
 
 
 def provisional_title(question: str) -> str:
-    """Shorten the question to the title of a session that no model has named, at a space if its second half has one."""
-    words = " ".join(question.split())
+    """Shorten the question to the title of a session that no model has named, at a space if its second half has one.
+    The marks of Markdown are left out.
+    """
+    begin = question.strip()[:MAX_READ_CHARACTERS]
+    words = " ".join(" ".join(map(without_marks, begin.splitlines())).split())
     if len(words) <= FALLBACK_CHARACTERS:
         return words
     begin = words[: FALLBACK_CHARACTERS - 1]

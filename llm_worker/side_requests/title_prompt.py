@@ -3,6 +3,7 @@
 import json
 import re
 
+from chat.transcript.plain_title import without_marks
 from llm_worker.prompts import prompt
 from llm_worker.request.model_message import LanguageModelInput, Message
 from llm_worker.stream.sanitiser import clean
@@ -14,8 +15,6 @@ MAX_CHARACTERS = 80
 # The topic appears early in a conversation; more would only cost tokens.
 QUESTION_CHARACTERS = 2_000
 ANSWER_CHARACTERS = 1_000
-# A line that only opens or closes a fence.
-_FENCE = re.compile(r"^\s*(?:```|~~~)[\w+-]*\s*$")
 _JSON = re.compile(r"\{.*\}", re.DOTALL)
 _LABEL = re.compile(r"^(?:title|titel|titre|título|titolo)\s*[:\uff1a]\s*", re.IGNORECASE)
 # Quotation marks, whitespace and markup around a title. A title may end with # and begin with a full stop.
@@ -53,6 +52,4 @@ def _in_json(text: str) -> str:
 
 
 def _bare(line: str) -> str:
-    if _FENCE.match(line):
-        return ""
-    return _LABEL.sub("", line.lstrip(_BEFORE)).lstrip(_AROUND).rstrip(_AFTER)
+    return _LABEL.sub("", without_marks(line).lstrip(_BEFORE)).lstrip(_AROUND).rstrip(_AFTER)
