@@ -25,7 +25,7 @@ from chat.transcript.tokens import answer_reserve, request_tokens
 PRICE_UNIT_TOKENS = 1_000_000
 
 
-class ModelConfigQuerySet(OfferedModels):
+class ModelConfigQuerySet(OfferedModels["ModelConfig"]):
     def forget_token_factor(self) -> int:
         """Start measuring anew; returns how many models had a measured factor."""
         measured = self.filter(token_samples__gt=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Self
+from typing import Any, Self, TypeVar
 
 from django.conf import settings
 from django.db import models, transaction
@@ -12,11 +12,11 @@ from django.db.models import Q
 from chat.models.sql.model_configs import OFFERED_NAMED
 from chat.models.sql.statements import instance
 
-if TYPE_CHECKING:
-    from chat.models.model_config import ModelConfig
+# ModelConfig, which imports this module.
+M = TypeVar("M", bound=Any)
 
 
-class OfferedModels(models.QuerySet["ModelConfig"]):
+class OfferedModels(models.QuerySet[M]):
     def usable(self) -> Self:
         """Select models that are enabled, and whose provider is, if they have one. IS_OFFERED is the same in SQL."""
         return self.filter(Q(provider=None) | Q(provider__is_enabled=True), enabled=True)
@@ -25,7 +25,7 @@ class OfferedModels(models.QuerySet["ModelConfig"]):
         """Select the models that users may choose, the default first."""
         return self.usable().order_by("-is_default", "name")
 
-    def offered_named(self, names: Iterable[str]) -> list[ModelConfig]:
+    def offered_named(self, names: Iterable[str]) -> list[M]:
         """Return the offered models with these names, in any order."""
         return [instance(self.model, row) for row in OFFERED_NAMED.all(names=list(names))]
 
