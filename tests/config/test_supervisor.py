@@ -56,12 +56,21 @@ def test_back_off_starts_fast_and_has_a_limit(exits: int, delay_s: float) -> Non
     assert restart_delay_s(exits) == pytest.approx(delay_s)
 
 
-@pytest.mark.parametrize("ending", ["pass", "raise SystemExit(3)", "import os; os.kill(os.getpid(), 9)"])
-def test_a_program_is_started_again_however_it_ends(
-    supervisor: Supervisor, recorded: OutputRecorder, ending: str
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [
+        ("pass", "status 0"),
+        ("raise SystemExit(3)", "status 3"),
+        ("import os; os._exit(4)", "status 4"),
+        ("import os; os.kill(os.getpid(), 9)", "signal SIGKILL"),
+    ],
+)
+def test_a_program_is_started_again_however_it_ends_and_the_log_says_how(
+    supervisor: Supervisor, recorded: OutputRecorder, ending: str, told: str
 ) -> None:
     supervisor.start(program("job", f"print('here'); {ending}"))
     tick_until(supervisor, lambda: recorded.of("job").count("here") >= 3)
+    assert recorded.of("job")[:4] == ["here", f"ended with {told}; starting it again"] * 2
 
 
 def test_a_program_that_is_to_run_once_is_not_started_again(
