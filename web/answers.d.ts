@@ -298,6 +298,12 @@ interface FoundAnswer {
   vector_rank?: number;
 }
 
+interface FoundMessageAnswer {
+  message: string;
+  /** The text around the words; null in scripts without spaces. */
+  match: string | null;
+}
+
 interface GroupAnswer {
   id: number;
   name: string;

@@ -88,6 +88,11 @@ class MessageAnswer(Answer, kw_only=True):
     feedback: FeedbackAnswer | UnsetType = UNSET
 
 
+class FoundMessageAnswer(Answer):
+    message: UUID
+    match: Annotated[str | None, doc("The text around the words; null in scripts without spaces.")]
+
+
 class NodeAnswer(Answer, kw_only=True):
     id: UUID
     parent: UUID | None

@@ -1,5 +1,6 @@
 """A search opens the chat at what it found: in unread history, on another branch, with its words marked."""
 
+import re
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.browser
 LENGTH = 1000
 MARKED = "() => [...(CSS.highlights.get('found') ?? [])].map(String)"
 IN_SIGHT = """(text) => {
-    const mark = [...CSS.highlights.get('found')].find((range) => String(range) === text)?.getBoundingClientRect();
+    const mark = [...(CSS.highlights.get('found') ?? [])].find((range) => String(range) === text)?.getBoundingClientRect();
     const place = document.getElementById('scroller').getBoundingClientRect();
     return mark !== undefined && mark.top >= place.top && mark.bottom <= place.bottom;
 }"""
@@ -46,17 +47,27 @@ def test_a_hit_on_another_branch_is_shown_and_its_words_are_marked(reader: Reade
     expect(reader.questions.first).to_be_focused()
 
 
+def moment(day: int, number: int) -> str:
+    return f"2026-03-{day:02}T12:{number // 60:02}:{number % 60:02}Z"
+
+
 def long_chat() -> dict[str, Any]:
     """The file of a chat of which the page reads a small part at first."""
-    sent_at = "2026-03-01T12:00:00Z"
-    messages: list[dict[str, Any]] = [{"id": 0, "role": "root", "sent_at": sent_at, "latest_child": 1}]
+    messages: list[dict[str, Any]] = [{"id": 0, "role": "root", "sent_at": moment(1, 0), "latest_child": 1}]
     texts = ["The okapi question\n\n" + "line\n\n" * 60 + "giraffes at the end"]
     texts += [f"line {number}\n\n" * 4 for number in range(1, LENGTH)]
     for number, text in enumerate(texts, 1):
         role = "user" if number % 2 else "assistant"
         below = {"latest_child": number + 1} if number < len(texts) else {}
         messages.append(
-            {"id": number, "role": role, "parent": number - 1, "text": text, "sent_at": sent_at, **below}
+            {
+                "id": number,
+                "role": role,
+                "parent": number - 1,
+                "text": text,
+                "sent_at": moment(1, number),
+                **below,
+            }
         )
     return {"format": "turnwire.session", "version": 2, "title": "Zoo", "messages": messages}
 
@@ -102,3 +113,49 @@ def test_marks_go_with_the_next_chat(reader: Reader) -> None:
     reader.page.locator("#new-chat").click()
     expect(reader.page.locator(".message.found")).to_have_count(0)
     assert reader.page.evaluate(MARKED) == []
+
+
+def test_all_that_a_search_finds_in_a_chat_is_reached_one_after_the_other(
+    reader: Reader, stack: Stack
+) -> None:
+    chat = long_chat()
+    for number in (100, 500, 900):
+        chat["messages"][number]["text"] += " a **zebra**"
+    Direct(reader, stack.base_url).post("sessions/import/", chat)
+    page = reader.page
+    find(page, "zebra")
+    expect(page.locator("#sessions .match")).to_have_text(re.compile("^….* line 99 a zebra"))
+    expect(page.locator("#sessions .match mark")).to_have_text("zebra")
+    bar = page.get_by_role("search")
+    for number in (1, 2, 3, 1):
+        expect(bar.get_by_role("status")).to_have_text(f"{number} of 3")
+        wait_for_script(page, IN_SIGHT, arg="zebra")
+        bar.get_by_role("button", name="Found next").click()
+    assert violations_in_both_themes(page) == []
+
+
+def test_words_dates_and_the_beginning_of_a_chat_are_found_from_its_menu(
+    reader: Reader, stack: Stack
+) -> None:
+    chat = long_chat()
+    for number in range(400, len(chat["messages"])):
+        chat["messages"][number]["sent_at"] = moment(9, number)
+    opened = Direct(reader, stack.base_url).post("sessions/import/", chat)
+    page = reader.page
+    page.goto(f"{reader.base_url}/#{opened['id']}")
+    page.locator("#session-menu").click()
+    page.get_by_role("menuitem", name="Find in this chat").click()
+    field = page.get_by_role("searchbox", name="Find in this chat")
+    expect(field).to_be_focused()
+    field.fill("giraffes")
+    wait_for_script(page, IN_SIGHT, arg="giraffes")
+    expect(field).to_be_focused()
+    page.get_by_label("Go to a date").fill("2026-03-05")
+    expect(page.locator("#scroller article").filter(has_text="line 399 ")).to_be_focused()
+    page.get_by_role("button", name="Beginning").click()
+    expect(reader.questions.first).to_be_focused()
+    expect(reader.questions.first).to_contain_text("okapi")
+    field.fill("a lion")
+    expect(page.get_by_role("search").get_by_role("status")).to_have_text("Not found")
+    field.press("Escape")
+    expect(page.get_by_role("search")).to_have_count(0)

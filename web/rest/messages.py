@@ -1,6 +1,6 @@
 """Views of a session's messages: read a branch, read the whole tree, select the current branch, withdraw a question."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.http.response import HttpResponseBase
 from rest_framework.request import Request
@@ -8,16 +8,20 @@ from rest_framework.response import Response
 
 from chat.log.branch_parts import as_json, parts_of, present_part
 from chat.models import ChatMessage, Role, Session
-from chat.presenters.messages import MessageAnswer, NodeAnswer, present_nodes
+from chat.models.sql import session_search
+from chat.presenters.messages import FoundMessageAnswer, MessageAnswer, NodeAnswer, present_nodes
 from chat.presenters.sessions import SessionAnswer
 from chat.turns.current_branch import select_branch
 from chat.turns.withdrawal import withdraw_question
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.openapi import ID, documented, query, whole_number
+from web.rest.openapi import ID, TEXT, documented, query, whole_number
 from web.rest.pagination import MAX_PAGE, page_size
 from web.rest.request_slots import EXPENSIVE
 from web.rest.sessions import get_own_session, present_current
 from web.rest.streaming import streamed
+
+# Of a search in one session.
+MAX_FOUND: Final = 200
 
 
 class MessagesView(StrictAPIView):
@@ -44,6 +48,26 @@ class MessagesView(StrictAPIView):
             return Response(present_part(parts[0]) if parts else [])
         slot = self.keep_slot()
         return streamed(request._request, as_json(parts), slot, content_type="application/json")  # noqa: SLF001
+
+
+class MessageSearchView(StrictAPIView):
+    slots = EXPENSIVE
+
+    @documented(
+        "messages_search",
+        answer=list[FoundMessageAnswer],
+        parameters=[
+            query("search", TEXT, "Words, or beginnings of words, that one message has."),
+            query("limit", whole_number(1, MAX_FOUND), f"Only the first ones; default {MAX_FOUND}."),
+        ],
+    )
+    def get(self, request: Request, session: str) -> Response:
+        """Find messages on all branches of a session, in the order they were sent."""
+        found = get_own_session(request, session)
+        text = request.query_params.get("search", "").strip()
+        limit = page_size(request.query_params, MAX_FOUND, MAX_FOUND)
+        hits = session_search.hits_in(found.pk, text, limit or MAX_FOUND) if text else []
+        return Response([FoundMessageAnswer(hit.message, hit.excerpt).json() for hit in hits])
 
 
 class TreeView(StrictAPIView):

@@ -26,7 +26,7 @@ from web.rest.mcp_servers import McpServerRefreshView, McpServersView, McpServer
 from web.rest.mcp_sign_ins import McpSignInView
 from web.rest.members import MembersView, MemberView
 from web.rest.message_texts import AnswerEditsView, MessageView
-from web.rest.messages import MessagesView, SelectionView, TreeView, WithdrawalView
+from web.rest.messages import MessageSearchView, MessagesView, SelectionView, TreeView, WithdrawalView
 from web.rest.models import ModelsView
 from web.rest.openapi import IdConverter
 from web.rest.passwords import PasswordView
@@ -103,6 +103,7 @@ urlpatterns = [
     path("sessions/<id:session>/export/", ExportView.as_view()),
     path("sessions/<id:session>/fork/", ForkView.as_view()),
     path("sessions/<id:session>/messages/", MessagesView.as_view()),
+    path("sessions/<id:session>/search/", MessageSearchView.as_view()),
     path("sessions/<id:session>/tree/", TreeView.as_view()),
     path("sessions/<id:session>/turns/", TurnsView.as_view()),
     path("sessions/<id:session>/compression/", CompressionView.as_view()),

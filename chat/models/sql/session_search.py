@@ -50,7 +50,7 @@ _COMMON: Final = 0.005
 
 
 class Hit(NamedTuple):
-    """The first match in a session. excerpt: the text around the match; None in scripts without spaces."""
+    """A message that matches. excerpt: the text around the match; None in scripts without spaces."""
 
     message: UUID
     excerpt: str | None
@@ -77,7 +77,7 @@ class _HitAsItStands(NamedTuple):
 
 
 class _Excerpt(NamedTuple):
-    session_id: UUID
+    message: UUID
     excerpt: str
 
 
@@ -104,43 +104,43 @@ def _share_of(condition: str) -> Statement[_Share]:
 
 _HEADLINE: Final = """
     ts_headline('simple', left(text, 100000), query, 'MaxWords=20, MinWords=12, StartSel="", StopSel=""')"""
-# For each session the first message that matches; excerpts are computed for those messages alone.
-# Parameters: query, sessions. Plan: messages by session, filtered by the columns of words.
+# For each session the first messages that match; excerpts are computed for those messages alone.
+# Parameters: query, sessions, most. Plan: messages by session, filtered by the columns of words.
 _EXCERPTS: Final = Statement(
     f"""
     SELECT session_id, id, CASE WHEN is_as_written THEN {_HEADLINE} END,
         CASE WHEN rounds IS NOT NULL OR NOT is_as_written THEN text END, rounds, texts_before
     FROM to_tsquery('simple', %(query)s) AS query, unnest(%(sessions)s::uuid[]) AS wanted
     CROSS JOIN LATERAL (
-        SELECT id, session_id, text, coalesce(words @@ query, false) AS is_as_written FROM chat_chatmessage
-        WHERE session_id = wanted AND (words @@ query OR normal_words @@ query) ORDER BY sent_at, id LIMIT 1
+        SELECT id, session_id, sent_at, text, coalesce(words @@ query, false) AS is_as_written FROM chat_chatmessage
+        WHERE session_id = wanted AND (words @@ query OR normal_words @@ query) ORDER BY sent_at, id LIMIT %(most)s
     ) AS matching
     CROSS JOIN LATERAL (
         SELECT array_agg(turn_number ORDER BY turn_number, tab_index) AS rounds,
             array_agg(text_before ORDER BY turn_number, tab_index) AS texts_before
         FROM chat_toolcall WHERE message_id = matching.id AND text_before <> ''
-    ) AS before
+    ) AS before ORDER BY session_id, sent_at, id
     """,  # noqa: S608  constants alone
     _Match,
 )
-# For each session the first message that contains the text. Parameters: sessions, text. Plan: messages by session.
+# For each session the first messages that contain the text. Parameters: sessions, text, most. Plan: messages by session.
 _HITS_AS_THEY_STAND: Final = Statement(
     f"""
     SELECT session_id, id FROM unnest(%(sessions)s::uuid[]) AS wanted
     CROSS JOIN LATERAL (
-        SELECT id, session_id FROM chat_chatmessage AS message
-        WHERE session_id = wanted AND {_HAS_TEXT} ORDER BY sent_at, id LIMIT 1
-    ) AS matching
+        SELECT id, session_id, sent_at FROM chat_chatmessage AS message
+        WHERE session_id = wanted AND {_HAS_TEXT} ORDER BY sent_at, id LIMIT %(most)s
+    ) AS matching ORDER BY session_id, sent_at, id
     """,  # noqa: S608  constants alone
     _HitAsItStands,
 )
 _HITS_BY_PAIRS: Final = Statement(_HITS_AS_THEY_STAND.sql.replace(_HAS_TEXT, _HAS_PAIRS), _HitAsItStands)
-# The excerpts of texts. Parameters: query, sessions, texts.
+# The excerpts of texts. Parameters: query, messages, texts.
 _EXCERPTS_OF_TEXTS: Final = Statement(
     f"""
-    SELECT session_id, {_HEADLINE}
+    SELECT message, {_HEADLINE}
     FROM to_tsquery('simple', %(query)s) AS query,
-    unnest(%(sessions)s::uuid[], %(texts)s::text[]) AS given(session_id, text)
+    unnest(%(messages)s::uuid[], %(texts)s::text[]) AS given(message, text)
     """,  # noqa: S608  constants alone
     _Excerpt,
 )
@@ -197,34 +197,41 @@ def matching_messages(text: str, column: Literal["id", "session_id"]) -> RawSQL:
 
 def hits(sessions: Iterable[UUID], text: str) -> dict[UUID, Hit]:
     """Return the first message that matches, by session; sessions of which only the title matches are left out."""
+    return dict(_hits(list(sessions), text, most=1))
+
+
+def hits_in(session: UUID, text: str, most: int) -> list[Hit]:
+    """Return at most so many messages of the session that match, on all branches, in the order they were sent."""
+    return [hit for _, hit in _hits([session], text, most)]
+
+
+def _hits(sessions: list[UUID], text: str, most: int) -> list[tuple[UUID, Hit]]:
     search = _search(text)
-    wanted = list(sessions)
-    if not wanted:
-        return {}
+    if not sessions:
+        return []
+    given = {"sessions": sessions, "most": most, "query": search.query}
     if search.words:
-        return _hits_by_words(wanted, search)
-    if search.pairs:
-        found = _HITS_BY_PAIRS.all(sessions=wanted, text=search.text, query=search.query)
-    else:
-        found = _HITS_AS_THEY_STAND.all(sessions=wanted, text=search.text)
-    return {row.session_id: Hit(row.message, None) for row in found}
+        matches = _EXCERPTS.all(**given)
+        excerpts = _excerpts(matches, search)
+        return [(match.session_id, Hit(match.message, excerpts[match.message])) for match in matches]
+    statement = _HITS_BY_PAIRS if search.pairs else _HITS_AS_THEY_STAND
+    return [(row.session_id, Hit(row.message, None)) for row in statement.all(**given, text=search.text)]
 
 
-def _hits_by_words(sessions: list[UUID], search: _Search) -> dict[UUID, Hit]:
-    matches = _EXCERPTS.all(query=search.query, sessions=sessions)
-    found = {match.session_id: match.excerpt or "" for match in matches}
+def _excerpts(matches: list[_Match], search: _Search) -> dict[UUID, str]:
+    found = {match.message: match.excerpt or "" for match in matches}
     texts = {
-        one.session_id: readable_text(one.text, zip(one.rounds or (), one.texts_before or (), strict=True))
+        one.message: readable_text(one.text, zip(one.rounds or (), one.texts_before or (), strict=True))
         for one in matches
         if one.text is not None
     }
-    others = {one.session_id for one in matches if one.excerpt is None}
-    found |= {session: excerpt_of(texts[session], search.words) for session in others}
-    again = {session: text for session, text in texts.items() if session not in others}
+    others = {one.message for one in matches if one.excerpt is None}
+    found |= {message: excerpt_of(texts[message], search.words) for message in others}
+    again = {message: text for message, text in texts.items() if message not in others}
     if again:
-        rows = _EXCERPTS_OF_TEXTS.all(query=search.query, sessions=list(again), texts=list(again.values()))
-        found |= {row.session_id: row.excerpt for row in rows}
-    return {match.session_id: Hit(match.message, found[match.session_id]) for match in matches}
+        rows = _EXCERPTS_OF_TEXTS.all(query=search.query, messages=list(again), texts=list(again.values()))
+        found |= {row.message: row.excerpt for row in rows}
+    return found
 
 
 def _search(text: str) -> _Search:

@@ -10,6 +10,7 @@ import { Connection } from "./frame/connection.js";
 import { ContextMeter } from "./frame/context_meter.js";
 import { Conversation } from "./conversation/conversation.js";
 import { decorate } from "./elements/decorate.js";
+import { Find } from "./conversation/find.js";
 import { draftOf, Drafts } from "./composer/drafts.js";
 import { Failures } from "./frame/failures.js";
 import { t } from "./i18n.js";
@@ -70,6 +71,7 @@ class Page {
     this.suggestions = new Suggestions({ list: part("suggestions"), welcome: part("welcome") }, { composer: this.composer, settings: this.answerSettings, failed });
     this.compression = new CompressionStatus(part("compression"), { live: () => this.live, attempt, failed });
     this.tree = new TreeToggle(part("tree-toggle"), { live: () => this.live, select: (id) => this.turn.select(id), reveal: (id) => this.conversation.reveal(id), failed });
+    this.find = new Find(part("bar"), () => this.live?.state.session ?? null, { seek: (...what) => (this.conversation.seek(...what), this.#draw()), reveal: (id) => this.conversation.reveal(id), failed });
     this.context = new ContextMeter(part("context-meter"), { live: () => this.live, reveal: (id) => this.conversation.reveal(id), failed });
     this.limits = new LimitStatus(part("limits"));
     this.socket = this.#connect();
@@ -212,7 +214,7 @@ class Page {
     if (!this.live) return this.knowledge.place?.items ?? this.projects.actions.items(this.projects.current);
     const { state } = this.live;
     const session = this.sessions.open ?? /** @type {any} */ ({ id: state.session, title: "" });
-    return this.actions.items(session).toSpliced(-1, 0, this.compression.item());
+    return this.actions.items(session).toSpliced(-1, 0, this.find.item(), this.compression.item());
   }
 
   // --- The open session -----------------------------------------------------------------------------------------
@@ -231,7 +233,7 @@ class Page {
     // The next new chat searches the base whose page is shown.
     if (knowledge !== this.knowledge.open) this.answerSettings.basesForNew = knowledge ? [knowledge] : [];
     this.knowledge.show(knowledge);
-    this.conversation.seek(message, this.sessions.store.searched);
+    this.find.opened(message, this.sessions.store.searched);
     this.composer.open(id);
     this.sessions.opened();
     this.#draw();
@@ -272,8 +274,7 @@ class Page {
       this.sessions.seen.check();
       const pending = this.sender.pendingFor(state);
       this.compression.show(state);
-      this.context.follow();
-      this.tree.follow();
+      for (const each of [this.context, this.tree]) each.follow();
       document.body.classList.toggle("begins", this.#isNew && pending === null);
       return { state, pending };
     });

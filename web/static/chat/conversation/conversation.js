@@ -67,7 +67,7 @@ export class Conversation {
     this.hold = null;
     for (const type of ["wheel", "touchmove", "pointerdown", "keydown"]) scroller.addEventListener(type, () => (this.hold = null), { passive: true });
     this.marks = new SearchMarks();
-    /** What a search has found here, until it is in sight. @type {{message: string, query: string, isAskedFor: boolean}|null} */
+    /** What a search has found here, until it is in sight. @type {{message: string, query: string, isAskedFor: boolean, keepsFocus: boolean}|null} */
     this.sought = null;
     keepTimes(list);
   }
@@ -96,32 +96,34 @@ export class Conversation {
 
   /**
    * Bring a message of the branch into sight, and the focus to it; one that is far above as soon as it was read.
-   * @param {string} id @returns {boolean} whether it is in sight now
+   * @param {string} id @param {boolean} [takesFocus] @returns {boolean} whether it is in sight now
    */
-  reveal(id) {
+  reveal(id, takesFocus = true) {
     const view = this.views.get(id);
-    this.wanted = view ? null : id;
-    if (!view) {
+    // While the branch is drawn from elsewhere on, one that was drawn before may not be on the page.
+    const isThere = Boolean(view?.element.isConnected);
+    this.wanted = isThere ? null : id;
+    if (!isThere) {
       this.start = id;
-      this.actions.readOlder(FAR);
+      if (!view) this.actions.readOlder(FAR);
       return false;
     }
     this.following.stop();
     view.element.tabIndex = -1;
     bringIntoSight(view.element);
     this.hold = this.isComplete ? null : () => bringIntoSight(view.element);
-    view.element.focus({ preventScroll: true });
+    if (takesFocus) view.element.focus({ preventScroll: true });
     return true;
   }
 
   /**
    * Brings what a search has found into sight and marks it, on whichever branch it stands.
-   * @param {string|null} message null: nothing; marks are taken away @param {string} query
+   * @param {string|null} message null: nothing; marks are taken away @param {string} query @param {boolean} [keepsFocus] where it is
    */
-  seek(message, query) {
+  seek(message, query, keepsFocus = false) {
     this.marks.clear();
     this.start = message;
-    this.sought = message ? { message, query, isAskedFor: false } : null;
+    this.sought = message ? { message, query, isAskedFor: false, keepsFocus } : null;
   }
 
   /** Opens the editor of the newest question. @returns {boolean} false: there is none on the screen */
@@ -180,7 +182,7 @@ export class Conversation {
     this.hold?.();
     if (isComplete) this.hold = null;
     if (this.place.kept) this.#restorePlace(isComplete);
-    if (this.wanted && (hasOlder || this.views.has(this.wanted))) this.reveal(this.wanted);
+    if (this.wanted && (hasOlder || this.views.has(this.wanted))) this.reveal(this.wanted, !this.sought?.keepsFocus);
     if (this.sought && state?.branch) this.#showSought(state.branch);
     return isComplete;
   }
@@ -188,9 +190,9 @@ export class Conversation {
   /** @param {Message[]} known */
   async #showSought(known) {
     const { sought } = this;
-    const { message, query, isAskedFor } = sought;
+    const { message, query, isAskedFor, keepsFocus } = sought;
     const view = this.views.get(message);
-    if (view && this.reveal(message)) {
+    if (view && this.reveal(message, !keepsFocus)) {
       this.sought = null;
       if (view instanceof UserMessage) view.unfold();
       this.marks.show(view.element, query);

@@ -53,6 +53,9 @@ export async function readMessage(session, id) {
   return newest[newest.length - 1];
 }
 
+/** On all its branches. @param {string} session @param {string} query @returns {Promise<{message: string, match: string|null}[]>} */
+export const findMessages = (session, query) => call("GET", `sessions/${session}/search/?search=${encodeURIComponent(query)}`);
+
 /** @param {string} session @returns {Promise<import("../types.js").TreeNode[]>} every message, root and summaries too */
 export const readTree = (session) => call("GET", `sessions/${session}/tree/`);
 

@@ -117,7 +117,7 @@ export class SessionList {
   #row(session, open) {
     let row = this.rows.get(session.id);
     if (!row) this.rows.set(session.id, (row = new SessionRow({ items: (one) => this.#items(one), rename: this.actions.rename })));
-    row.update(session, { isOpen: session.id === open, isInArchive: this.store.isArchive, isPicked: this.selection?.isPicked(session.id) ?? null });
+    row.update(session, { isOpen: session.id === open, isInArchive: this.store.isArchive, isPicked: this.selection?.isPicked(session.id) ?? null, searched: this.store.searched });
     row.isTabStop = session.id === this.tabStop;
     row.element.dataset.id = session.id;
     return row.element;

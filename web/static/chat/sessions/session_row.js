@@ -6,6 +6,7 @@ import { sessionAddress } from "../frame/address.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
+import { matchParts } from "./match_text.js";
 
 /** @import {Session} from "../types.js" */
 /** @import {MenuItem} from "../elements/menu.js" */
@@ -30,8 +31,8 @@ export class SessionRow {
     this.element = h("li", { class: "session" }, this.box, this.link, this.menu);
   }
 
-  /** @param {Session} session @param {{isOpen: boolean, isInArchive: boolean, isPicked: boolean|null}} now isInArchive: so are all rows; isPicked: null: none is being picked */
-  update(session, { isOpen, isInArchive, isPicked }) {
+  /** @param {Session} session @param {{isOpen: boolean, isInArchive: boolean, isPicked: boolean|null, searched: string}} now isInArchive: so are all rows; isPicked: null: none is being picked */
+  update(session, { isOpen, isInArchive, isPicked, searched }) {
     this.session = session;
     const title = titleOf(session);
     const address = sessionAddress(session.id, session.match_message);
@@ -39,7 +40,7 @@ export class SessionRow {
     this.title.textContent = this.link.title = title;
     this.menu.title = t("Actions");
     this.menu.setAttribute("aria-label", t("Actions for “%(title)s”", { title }));
-    this.match.textContent = session.match ?? "";
+    this.match.replaceChildren(...matchParts(session.match ?? "", searched).map(({ text, isFound }) => (isFound ? h("mark", {}, text) : text)));
     this.#showArchived(Boolean(session.is_archived) && !isInArchive);
     this.match.hidden = !session.match;
     this.#showTags(session.tags ?? []);

@@ -33,17 +33,17 @@ export function withOlder({ branch }, first, page, limit) {
   return { branch: [...page, ...branch], hasOlder: page.length >= limit };
 }
 
-/** Whether a message stands on the current branch, as the tree tells. @param {import("../types.js").TreeNode[]} nodes @param {string} id */
-export function isOnCurrentBranch(nodes, id) {
+/** The messages of the current branch below the root, as the tree tells. @param {import("../types.js").TreeNode[]} nodes */
+export function currentBranch(nodes) {
   const byId = new Map(nodes.map((node) => [node.id, node]));
-  let here = byId.get(id);
-  while (here?.parent) {
-    const above = byId.get(here.parent);
-    if (above?.latest_child !== here.id) return false;
-    here = above;
-  }
-  return here !== undefined;
+  const branch = [];
+  const root = nodes.find(({ role }) => role === "root");
+  for (let here = byId.get(root?.latest_child); here; here = byId.get(here.latest_child)) branch.push(here);
+  return branch;
 }
+
+/** Whether a message stands on the current branch, as the tree tells. @param {import("../types.js").TreeNode[]} nodes @param {string} id */
+export const isOnCurrentBranch = (nodes, id) => currentBranch(nodes).some((node) => node.id === id);
 
 /** Whether a page hangs on a known message, as one of the branch the reader is on does. @param {Message[]} branch @param {Message[]} page */
 export function isConnected(branch, page) {
