@@ -19,13 +19,38 @@
     secure: "secure securityLevel startOnLoad maxTextSize maxEdges suppressErrorRendering htmlLabels fontFamily theme themeVariables themeCSS darkMode look layout".split(" "),
   };
   const THEMES = { light: "default", dark: "dark" };
+  /** Of charts, in both themes: M. A. Petroff, "Accessible Color Sequences for Data Visualization" (arXiv:2107.02270), with ten colours. */
+  const PALETTE = "#3f90da #ffa90e #bd1f01 #94a4a2 #832db6 #a96b59 #e76300 #b9ac70 #717581 #92dadd".split(" ");
+  /** What has the colour of text in charts with axes. */
+  const LETTERED = "titleColor dataLabelColor legendTextColor xAxisLabelColor xAxisTitleColor xAxisTickColor xAxisLineColor yAxisLabelColor yAxisTitleColor yAxisTickColor yAxisLineColor".split(" ");
+  /** How many colours themes name for slices and curves; then they begin anew. */
+  const NAMED = 12;
+  const GROUND = { light: "#ffffff", dark: "#1b1c1e" };
+  const INK = { light: "#1f2226", dark: "#e9e8e5" };
   const LONGEST_MESSAGE = 1_000;
   const LONGEST_TITLE = 200;
   const { port1: port, port2: given } = new MessageChannel();
 
-  /** Returns the SVG and what its author calls it (`accTitle`). @param {string} source @param {string} theme */
+  /** The variables `name` and a number. @param {string} name @param {number} first its number */
+  const numbered = (name, first) => Object.fromEntries(Array.from({ length: NAMED }, (_, n) => [`${name}${n + first}`, PALETTE[n % PALETTE.length]]));
+
+  /** Returns the variables of charts. Other diagrams share those of a radar's curves, and write on them. @param {string} source @param {"light"|"dark"} theme */
+  function chartColours(source, theme) {
+    const curves = /^\s*radar-beta\b/m.test(source) ? numbered("cScale", 0) : {};
+    const letters = Object.fromEntries(LETTERED.map((part) => [part, INK[theme]]));
+    const xyChart = { backgroundColor: GROUND[theme], plotColorPalette: PALETTE.join(), ...letters };
+    return { pieOpacity: "1", pieSectionTextColor: INK[theme], ...numbered("pie", 1), xyChart, ...curves };
+  }
+
+  /** Numbers on slices are read on each of the colours, and curves through each other. @param {"light"|"dark"} theme */
+  const chartStyle = (theme) =>
+    `text.slice { paint-order: stroke; stroke: ${GROUND[theme]}; stroke-width: 3px; stroke-linejoin: round; }
+    [class^=radarCurve-] { fill-opacity: 0.1 !important; }
+    [class^=radarLegendBox-] { fill-opacity: 1 !important; }`;
+
+  /** Returns the SVG and what its author calls it (`accTitle`). @param {string} source @param {"light"|"dark"} theme */
   async function draw(source, theme) {
-    mermaid.initialize({ ...OPTIONS, theme });
+    mermaid.initialize({ ...OPTIONS, theme: THEMES[theme], themeCSS: chartStyle(theme), themeVariables: chartColours(source, theme) });
     const { svg } = await mermaid.render("diagram", source);
     const place = document.createElement("div");
     place.innerHTML = svg;
@@ -47,8 +72,8 @@
   async function drawn(source) {
     if (!mermaid) return { problem: "load" };
     try {
-      const { svg: light, title } = await draw(source, THEMES.light);
-      const { svg: dark } = await draw(source, THEMES.dark);
+      const { svg: light, title } = await draw(source, "light");
+      const { svg: dark } = await draw(source, "dark");
       return { light, dark, title };
     } catch (error) {
       return { problem: "source", message: String(error?.message ?? error).slice(0, LONGEST_MESSAGE) };
