@@ -68,10 +68,15 @@ class Site(admin.AdminSite):
         """Show first steps, the current state and recent failures above the list of tables."""
         from web.admin.recent_failures import count_recent_failures  # these import the models
         from web.admin.start_page import current_state, first_steps
+        from web.admin.troubles import list_failing_tools, list_servers_down
 
-        above: dict[str, Any] = {"first_steps": first_steps(request.user)}
+        above: dict[str, Any] = {
+            "first_steps": first_steps(request.user),
+            "servers_down": list_servers_down(request.user),
+        }
         if request.user.has_perm(PERMISSION):
             above |= {"figures": current_state(), "recent_failures": count_recent_failures()}
+            above["failing_tools"] = list_failing_tools(request.user)
         return super().index(request, {**(extra_context or {}), **above})
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
@@ -174,6 +175,13 @@ class ModelConfig(DialectFields):
     def source(self) -> str:
         """The identifier of the model at its server."""
         return source_of(self.name_at_server, server_address(self.base_url, self.provider))
+
+    @property
+    def shown_address(self) -> str:
+        """The address that requests are sent to, without a password or key in it; empty if none is set."""
+        parts = urlsplit(server_address(self.base_url, self.provider))
+        own = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
+        return f"{own.geturl().removesuffix('/')}/chat/completions" if parts.netloc else ""
 
     @property
     def measured_factor(self) -> TokenFactor:

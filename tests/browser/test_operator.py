@@ -221,4 +221,4 @@ def test_an_answer_that_took_too_long(user: Reader, cluster: Cluster, operator: 
     start = reference_in_message(user)
     assert "longer than allowed" in start
     operator.look_up(start)
-    operator.reads("Failed: deadline_exceeded")
+    operator.reads("Failed: The answer took longer than allowed.", "See below what took the time")

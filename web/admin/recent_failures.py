@@ -8,6 +8,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from chat.models import Run
+from web.admin.failure_texts import words_of
 from web.admin.run_links import counted_runs_url
 
 PERIOD: Final = timedelta(hours=24)
@@ -19,6 +20,10 @@ class FailureCount(NamedTuple):
     code: str
     runs: int
     url: str
+
+    @property
+    def words(self) -> str:
+        return words_of(self.code)
 
 
 def count_recent_failures() -> Sequence[FailureCount]:

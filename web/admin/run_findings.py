@@ -10,7 +10,9 @@ from django.utils.translation import ngettext
 
 from chat.models import Run, SentRequest
 from chat.models.tool_call import ToolCallStatus
+from chat.protocol.run_errors import RUN_ERRORS
 from chat.transcript.finish import CHARACTERS_USED_UP, TOKENS_USED_UP
+from web.admin.failure_texts import advice_of, words_of
 from web.admin.read_only import admin_url
 from web.admin.run_history import AttemptSummary
 
@@ -19,11 +21,13 @@ from web.admin.run_history import AttemptSummary
 class Finding:
     """An error or unusual event.
     what: a few words. detail: what is known about it. url: the page with more information; empty if there is none.
+    advice: what staff can do.
     """
 
     what: str
     detail: str = ""
     url: str = ""
+    advice: str = ""
 
 
 def list_findings(
@@ -48,14 +52,21 @@ def list_findings(
 def _error(run: Run) -> Iterator[Finding]:
     if run.error_code:
         url = admin_url(run.model_config) if run.model_config else ""
-        yield Finding(_("Failed: %(code)s") % {"code": run.error_code}, _error_detail(run), url)
+        what = _("Failed: %(code)s") % {"code": words_of(run.error_code)}
+        yield Finding(what, _error_detail(run), url, advice_of(run.error_code))
 
 
 def _error_detail(run: Run) -> str:
     """Return the status, code and message of the model server; without them, our own message."""
     error = run.upstream_error
     said = " ".join(str(part) for part in (error.status, error.code, error.message) if part)
-    return _("The model server said: %(words)s") % {"words": said} if said else run.error_message
+    return _("The model server said: %(words)s") % {"words": said} if said else _own_message(run)
+
+
+def _own_message(run: Run) -> str:
+    """Return our message as it is stored, in English, if it says more than the words of the code."""
+    usual, _retryable = RUN_ERRORS.get(run.error_code, ("", False))
+    return "" if run.error_message == usual else run.error_message
 
 
 def _cut(run: Run) -> Iterator[Finding]:

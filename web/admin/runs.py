@@ -72,6 +72,8 @@ class RunAdmin(SearchAdmin[Run], ObjectActionsAdmin[Run]):
 
     def page_context(self, request: HttpRequest, row: Run) -> dict[str, Any]:
         context = super().page_context(request, row) | _page_context(row.pk)
+        if (model := context["run"].model_config) and request.user.has_perm("chat.view_modelconfig"):
+            context["called_address"] = model.shown_address
         if context["setups"] and request.user.has_perm("chat.view_promptversion"):
             context["differences"] = list_differences(context["run"], context["setups"][-1])
         return context

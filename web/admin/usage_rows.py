@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from chat.models.sql.statements import Statement, literals
 from chat.protocol.states import LIVE
+from web.admin.failure_texts import words_of
 from web.admin.run_links import counted_runs_url
 
 
@@ -39,6 +40,10 @@ class FailureRow(NamedTuple):
     code: str
     model: str
     runs: int
+
+    @property
+    def words(self) -> str:
+        return words_of(self.code)
 
     def url_since(self, since: datetime) -> str:
         """Return the list of these runs."""

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from chat.models import Run
+from chat.models import McpServer, Run, ToolCall
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,6 +37,48 @@ def test_failures_are_counted_by_code_and_lead_to_their_runs(staff: Client) -> N
         listed = staff.get(one.url).context["cl"].queryset
         assert listed.count() == one.runs
         assert {run.error_code for run in listed} == {one.code}
+
+
+def test_failures_are_told_in_words(staff: Client) -> None:
+    fail_runs(("upstream_auth", 1))
+    for name in ("index", "usage"):
+        page = staff.get(reverse(f"admin:{name}")).content.decode()
+        assert ">The model server refused the credentials.</a>" in page
+
+
+def test_tools_that_failed_are_listed_and_lead_to_their_calls(staff: Client) -> None:
+    run = factories.queued_run()
+    ended = [
+        ("search", "failed"),
+        ("notes", "completed"),
+        ("notes", "failed"),
+        ("notes", "failed"),
+        ("clock", "completed"),
+    ]
+    for number, (name, status) in enumerate(ended):
+        ToolCall.objects.create(
+            run=run, message=run.message, turn_number=number, tool_call_id="c", name=name, status=status
+        )
+    failing = staff.get(reverse("admin:index")).context["failing_tools"]
+    assert [(one.name, one.failed, one.calls) for one in failing] == [("notes", 2, 3), ("search", 1, 1)]
+    for one in failing:
+        assert staff.get(one.url).context["cl"].queryset.count() == one.failed
+    shown = factories.staff_client("view_run", name="carol").get(reverse("admin:index"))
+    assert [one.url for one in shown.context["failing_tools"]] == ["", ""]
+
+
+def test_servers_of_tools_that_are_down_are_listed(staff: Client) -> None:
+    given = {"transport": "stdio", "command": ["npx"]}
+    down = McpServer.objects.create(name="notes", problem="It cannot be reached.", **given)
+    McpServer.objects.create(name="mail", status="ready", **given)
+    McpServer.objects.create(name="old", is_enabled=False, **given)
+    response = staff.get(reverse("admin:index"))
+    assert response.context["servers_down"] == [down]
+    assert "It cannot be reached." in response.content.decode()
+    assert (
+        "notes"
+        not in factories.staff_client("view_run", name="carol").get(reverse("admin:index")).content.decode()
+    )
 
 
 def test_a_day_without_failures_says_so(staff: Client) -> None:

@@ -8,8 +8,10 @@ from django.urls import reverse
 from django.utils.timezone import now
 
 from chat.models import Run, SentRequest, ToolCall
+from chat.protocol.run_errors import RUN_ERRORS
 from chat.protocol.states import Status
 from tests import factories
+from web.admin.failure_texts import ADVICE, WORDS, advice_of, words_of
 from web.admin.read_only import admin_url
 from web.admin.run_findings import Finding
 
@@ -56,8 +58,27 @@ def test_an_error_leads_to_the_model(run: Run) -> None:
     )
     (error,) = findings(run)
     assert run.model_config
-    assert (error.what, error.detail) == ("Failed: upstream_auth", "Refused.")
+    assert error.what == "Failed: The model server refused the credentials."
+    assert (error.detail, error.advice) == ("Refused.", "Enter a valid key for this server.")
     assert error.url == admin_url(run.model_config)
+
+
+def test_the_page_of_a_run_names_the_address_that_is_called_without_its_secrets(run: Run) -> None:
+    assert run.model_config
+    run.model_config.change(base_url="https://root:hunter2@models.example.org/v1?key=s3cret")
+    url = reverse("admin:chat_run_change", args=[run.pk])
+    client = factories.staff_client("view_run", "view_modelconfig", name="carol")
+    page = client.get(url).content.decode()
+    assert "https://models.example.org/v1/chat/completions" in page
+    assert "hunter2" not in page
+    assert "s3cret" not in page
+    assert "models.example.org" not in factories.staff_client("view_run").get(url).content.decode()
+
+
+def test_every_error_has_words_and_advice_for_staff() -> None:
+    assert [message for message, _ in RUN_ERRORS.values()] == [*map(str, WORDS)]
+    assert ADVICE.keys() == RUN_ERRORS.keys()
+    assert (words_of("of_another_version"), advice_of("of_another_version")) == ("of_another_version", "")
 
 
 @pytest.mark.parametrize("status", ["failed", "refused", "unknown"])

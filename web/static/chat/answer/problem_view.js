@@ -6,7 +6,7 @@ import { icon } from "../elements/icons.js";
 import { openMenu } from "../elements/menu.js";
 import { canAnotherModelHelp } from "./run_error_texts.js";
 import { runErrorText } from "./status_texts.js";
-import { referenceOf } from "./run_reference.js";
+import { lookupOf, referenceOf } from "./run_reference.js";
 
 /** @import {RunError} from "../types.js" */
 
@@ -27,7 +27,8 @@ export class ProblemView {
     assign(this.element, { hidden: !error });
     if (!error) return;
     this.text.textContent = runErrorText(error);
-    this.reference.textContent = t("Reference %(reference)s", { reference: referenceOf(run) });
+    const [reference, href] = [t("Reference %(reference)s", { reference: referenceOf(run) }), lookupOf(run)];
+    this.reference.replaceChildren(href ? h("a", { href }, reference) : reference);
     this.again.hidden = !isOver || !error.retryable;
     this.other.hidden = !isOver || !canAnotherModelHelp(error.code) || this.actions.others().length === 0;
   }
