@@ -213,6 +213,7 @@ MAX_LLM_CYCLES = env.whole_number("MAX_LLM_CYCLES", 6, low=1, high=MAX_RUN_INFER
 # Limits of one user in a day (UTC), unless a group sets others; 0: no limit (chat/models/daily_use.py).
 MAX_RUNS_PER_DAY = env.whole_number("MAX_RUNS_PER_DAY", 0)
 MAX_TOKENS_PER_DAY = env.whole_number("MAX_TOKENS_PER_DAY", 0, high=10**15)
+CURRENCY = env.text("CURRENCY")  # that of the models' prices
 MAX_COST_PER_DAY = env.amount("MAX_COST_PER_DAY")
 MAX_RUNS_PER_USER = env.whole_number("MAX_RUNS_PER_USER", 50, low=1)
 MAX_QUEUED_RUNS = env.whole_number("MAX_QUEUED_RUNS", 1000, low=1)

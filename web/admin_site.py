@@ -100,11 +100,13 @@ class Site(admin.AdminSite):
 
     def get_urls(self) -> list[Any]:
         from web.admin.lookup import show_lookup  # these import the models
+        from web.admin.usage_file import send_usage
         from web.admin.usage_page import show_usage
         from web.admin.workers_page import show_workers
 
         return [
             path("usage/", self.admin_view(show_usage), name="usage"),
+            path("usage/<slug:by>.csv", self.admin_view(send_usage), name="usage_file"),
             path("lookup/", self.admin_view(show_lookup), name="lookup"),
             path("workers/", self.admin_view(show_workers), name="workers"),
             # No row has a page outside the admin; Django's redirect there fails on ids that are no UUIDs.

@@ -2,22 +2,23 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime
 from typing import Final
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from web.admin.charts import Chart, draw_columns, draw_lines
 from web.admin.tool_rows import load_tool_rows
+from web.admin.usage_people import PersonRow, load_groups, load_users
+from web.admin.usage_period import PERIODS, parse_period
 from web.admin.usage_rows import UsageReport, load_usage
 from web.admin_overviews import OVERVIEWS, PERMISSION
 
-PERIODS: Final = (7, 30, 90)
 # Tones: completed is green, stopped ochre, failed red.
 OUTCOME_TONES: Final = (3, 6, 5)
 ByDay = Mapping[str, Mapping[date, float]]
@@ -26,10 +27,8 @@ ByDay = Mapping[str, Mapping[date, float]]
 @permission_required(PERMISSION, raise_exception=True)
 def show_usage(request: HttpRequest) -> HttpResponse:
     """Show the runs that ended in the last days; days are UTC."""
-    period = _parse_period(request.GET.get("days"))
-    today = timezone.now().astimezone(UTC).date()
-    days = [today - timedelta(days=ago) for ago in range(period - 1, -1, -1)]
-    since = datetime.combine(days[0], time.min, UTC)
+    period = parse_period(request.GET.get("days"))
+    days, since = period.days, period.since
     usage = load_usage(since)
     return render(
         request,
@@ -37,9 +36,11 @@ def show_usage(request: HttpRequest) -> HttpResponse:
         {
             **admin.site.each_context(request),
             "title": OVERVIEWS["usage"],
-            "period": period,
+            "period": period.length,
             "periods": PERIODS,
             "charts": list(_charts(_days_to_draw(days, usage), usage)),
+            "currency": settings.CURRENCY,
+            "people": list(_people(since)),
             "models": usage.by_model,
             "errors": [(row, row.url_since(since)) for row in usage.failures],
             "tools": load_tool_rows(since),
@@ -48,8 +49,11 @@ def show_usage(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _parse_period(text: str | None) -> int:
-    return next((days for days in PERIODS if str(days) == text), 30)
+def _people(since: datetime) -> Iterator[tuple[str, str, Sequence[PersonRow]]]:
+    """Yield the tables of users and groups: the name of the file, the title, the rows."""
+    yield "users", _("By user"), load_users(since)
+    if groups := load_groups(since):
+        yield "groups", _("By group"), groups
 
 
 def _days_to_draw(days: Sequence[date], usage: UsageReport) -> Sequence[date]:
@@ -68,7 +72,8 @@ def _charts(days: Sequence[date], usage: UsageReport) -> Iterator[Chart]:
             cost[row.day] = cost.get(row.day, 0) + float(row.cost or 0)
     yield draw_columns(_("Tokens by model"), days, tokens)
     if any(value for values in costs.values() for value in values.values()):
-        yield draw_columns(_("Cost by model"), days, costs)
+        title = _("Cost by model")
+        yield draw_columns(f"{title} ({settings.CURRENCY})" if settings.CURRENCY else title, days, costs)
     yield draw_columns(_("Runs by how they ended"), days, _runs_by_outcome(usage), OUTCOME_TONES)
     yield draw_lines(_("Time to the first token (s)"), days, _first_token_times(usage))
 
