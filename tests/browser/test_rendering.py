@@ -85,6 +85,32 @@ def test_code_formulas_and_tables_are_drawn(caller: Reader, stack: Stack) -> Non
     expect(caller.questions.locator(".markdown > :last-child")).to_have_css("margin-bottom", "0px")
 
 
+def test_a_table_is_copied_as_cells_and_as_csv_while_it_stays_in_place(caller: Reader, stack: Stack) -> None:
+    stack.upstream.reply(
+        {"text": "| Port | High |\n|---|---|\n| Köln, *old* | 4 m |\n"},
+        {"wait": "the rest"},
+        {"text": "| Bonn | `=1+1` |\n\nDone."},
+    )
+    caller.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    caller.send("Show me a table")
+    body = caller.answers.locator(".body")
+    copy = body.get_by_role("button", name="Copy table")
+    expect(copy).to_be_visible()
+    copy.focus()
+    stack.upstream.release("the rest")
+    expect(body.locator("td")).to_have_count(4)
+    expect(copy).to_be_focused()
+    copy.click()
+    expect(body.get_by_role("button", name="Copied")).to_be_visible()
+    clipboard = "navigator.clipboard.readText()"
+    assert caller.page.evaluate(clipboard) == "Port\tHigh\nKöln, old\t4 m\nBonn\t'=1+1"
+    body.get_by_role("button", name="Copy as CSV").click()
+    expect(body.get_by_role("button", name="Copied")).to_have_count(2)
+    copied = caller.page.evaluate(clipboard).replace("\r\n", "\n")
+    assert copied == 'Port,High\n"Köln, old",4 m\nBonn,\'=1+1'
+    assert violations_in_both_themes(caller.page) == []
+
+
 def test_long_lines_of_code_are_wrapped_when_asked_and_the_device_remembers_it(
     caller: Reader, stack: Stack
 ) -> None:

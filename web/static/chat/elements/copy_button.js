@@ -7,9 +7,9 @@ import { icon } from "./icons.js";
 
 const SHOWN_MS = 2000;
 
-/** @param {string} label @param {() => string} read the text to copy */
-export function copyButton(label, read) {
-  const button = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label }, icon("copy"));
+/** @param {string} label @param {() => string} read the text to copy @param {import("./icons.js").IconName} [image] */
+export function copyButton(label, read, image = "copy") {
+  const button = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label }, icon(image));
   let timer = 0;
   /** @param {import("./icons.js").IconName} name @param {string} says */
   const look = (name, says) => {
@@ -22,7 +22,7 @@ export function copyButton(label, read) {
     clearTimeout(timer);
     if (isCopied) look("check", t("Copied"));
     else look("warning", t("Could not be copied"));
-    timer = setTimeout(() => look("copy", label), SHOWN_MS);
+    timer = setTimeout(() => look(image, label), SHOWN_MS);
   });
   return button;
 }

@@ -1,7 +1,8 @@
-/** The views of the elements of a rendered text that draw themselves: code, formulas, wide tables, citation chips. */
+/** The views of the elements of a rendered text that draw themselves: code, formulas, tables, citation chips. */
 
 import { CodeBlock } from "./code_block.js";
 import { Formula } from "./formula.js";
+import { TableView } from "./table_view.js";
 import { ADDRESS_OF_LINK } from "../state/citation_numbers.js";
 
 /** @import {Source} from "../types.js" */
@@ -21,13 +22,14 @@ export class EmbeddedViews {
   /** @param {ChildNode} node fresh from the sanitiser @returns {ChildNode} */
   adopt(node) {
     if (!(node instanceof Element)) return node;
-    const view = this.#createView(node);
-    if (view) return view.element;
-    for (const inner of node.querySelectorAll("pre, .math, .citation")) {
+    // Before a table takes what is in it.
+    const all = [...node.querySelectorAll("pre, .math, .citation, .table")];
+    const element = this.#createView(node)?.element ?? node;
+    for (const inner of all) {
       const view = this.#createView(inner);
       if (view) inner.replaceWith(view.element);
     }
-    return node;
+    return element;
   }
 
   /** @param {ChildNode} old @param {ChildNode} fresh */
@@ -52,6 +54,7 @@ export class EmbeddedViews {
   #buildView(fresh) {
     if (fresh.matches("pre")) return new CodeBlock(fresh);
     if (fresh.matches(".math")) return new Formula(fresh);
+    if (fresh.matches(".table")) return new TableView(fresh, this);
     const source = this.#citedSource(fresh);
     if (!source) return null;
     return { element: this.makeChip(source), tryUpdate: (other) => isSame(source, this.#citedSource(other)) };
