@@ -25,7 +25,7 @@ IN_SIGHT = """(text) => {
 def find(page: Page, text: str) -> None:
     """Search, and open the only result."""
     with page.expect_response(
-        lambda answer: "search=" in answer.url
+        lambda answer: "sessions/?" in answer.url and "search=" in answer.url
     ):  # an earlier search may have found as many
         page.get_by_label("Search chats").fill(text)
     expect(page.locator("#search-status")).to_have_text("1 chat found")

@@ -47,7 +47,7 @@ test("the normal form is the one of the server", () => {
 });
 
 test("a message is on the current branch if every parent shows the way to it", () => {
-  const node = (id, parent, latest_child) => ({ id, parent, latest_child });
+  const node = (id, parent, latest_child) => ({ id, parent, latest_child, role: parent ? "user" : "root" });
   const nodes = [node("root", null, "b"), node("a", "root", null), node("b", "root", "c"), node("c", "b", null)];
   assert.deepEqual(["a", "b", "c", "x"].map((id) => isOnCurrentBranch(nodes, id)), [false, true, true, false]);
 });
