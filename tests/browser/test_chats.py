@@ -1,5 +1,6 @@
 """The list of chats: groups, search, keyboard, and synchronisation between a user's tabs and browsers."""
 
+import re
 from collections.abc import Iterator
 
 import psycopg
@@ -188,3 +189,28 @@ def test_a_message_stays_in_its_chat_whatever_is_opened_while_it_is_sent(
     reader.expect_echo("in y")
     expect(reader.questions).to_have_count(1)
     expect(reader.field).to_have_value("a draft")
+
+
+@pytest.mark.parametrize("where", ["Knowledge", "New chat"])
+def test_a_click_while_the_first_message_is_stored_is_not_undone(reader: Reader, where: str) -> None:
+    page = reader.page
+    held: list[Route] = []
+    page.route(re.compile("/api/sessions/$"), lambda route: held.append(route))  # noqa: PLW0108  as above
+    text = f"Stored while {where} is opened"
+    reader.field.fill(text)
+    page.locator("[data-send]").click()
+    expect(page.locator("#conversation")).to_contain_text(text)
+    page.locator("#sidebar").get_by_text(where, exact=True).click()
+    if where == "Knowledge":
+        expect(page.get_by_role("heading", level=1, name="Knowledge")).to_be_visible()
+    while not held:
+        page.wait_for_timeout(10)
+    for route in held:
+        route.continue_()
+    chat = page.locator("#sessions").get_by_role("link", name=text)
+    expect(chat).to_be_visible()
+    expect(chat).not_to_have_attribute("aria-current", "page")
+    expect(reader.field).to_have_value("")
+    expect(page.get_by_role("heading", level=1)).to_have_text(where)
+    chat.click()
+    reader.expect_echo(text)

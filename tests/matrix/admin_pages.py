@@ -23,6 +23,7 @@ OF_THE_SITE: dict[str | None, str] = {
     "lookup": STAFF,  # finds only what the asker may view
     "autocomplete": STAFF,
     "usage": OVERVIEW,
+    "usage_file": OVERVIEW,
     "workers": OVERVIEW,
     None: STAFF,  # every other path: not found, for staff
 }
@@ -66,7 +67,7 @@ class Page(NamedTuple):
             row = (rows.filter(knowledge_base=None) if self.model is File else rows).first()
             assert row is not None, f"{self.model.__name__}: add a row to belongings.py"
             return str(row.pk)
-        examples = {"app_label": "chat", "url": "nothing"}
+        examples = {"app_label": "chat", "url": "nothing", "by": "users"}
         assert name in examples, f"<{name}> in {self.path}: add an example"
         return examples[name]
 

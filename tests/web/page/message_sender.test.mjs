@@ -42,7 +42,7 @@ function page(id) {
   };
   const attempt = (action) => action().then(() => true, assert.fail);
   const turn = new TurnActions({ live: () => now.live, models: () => now.models, offered: () => [], failed: assert.fail });
-  const sender = new MessageSender({ live: () => now.live, answering, turn, project: () => now.project, isTemporary: () => false, isNamedLater: false, created: ({ id }) => (now.live ??= live(id)), giveBack() {}, attempt, changed() {} });
+  const sender = new MessageSender({ live: () => now.live, answering, turn, project: () => now.project, isTemporary: () => false, place: () => now, isNamedLater: false, created: ({ id }) => (now.live ??= live(id)), giveBack() {}, attempt, changed() {} });
   const open = (id) => Object.assign(now, { live: live(id), models: [`model of ${id}`] });
   return { sender, answering, now, open, known };
 }

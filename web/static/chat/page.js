@@ -137,17 +137,17 @@ class Page {
       live: () => this.live,
       answering: this.answerSettings,
       turn: this.turn,
-      project: () => this.projects.open,
-      isTemporary: () => this.temporary.isChosen,
+      project: () => this.projects.open, isTemporary: () => this.temporary.isChosen,
+      place: () => this.address,
       isNamedLater: "namedLater" in part("title").dataset,
-      created: (session, beginning) => {
+      created: (session, beginning, place) => {
         this.sessions.store.add(session, beginning);
         this.composer.becomes(session.id);
-        if (!this.live) this.#goTo(session.id);
+        if (this.address === place) this.#goTo(session.id);
+        else this.composer.open(this.live?.state.session ?? null);
       },
       giveBack: (session, question) => (this.conversation.edits.forget(question.id), this.composer.giveBack(session, draftOf(question))),
-      attempt: this.failures.attempt,
-      changed: () => this.#draw(),
+      attempt: this.failures.attempt, changed: () => this.#draw(),
     });
   }
 
@@ -220,7 +220,7 @@ class Page {
   // --- The open session -----------------------------------------------------------------------------------------
 
   #open() {
-    const { session: id, message, project, knowledge } = readAddress((this.opened = location.hash));
+    const { session: id, message, project, knowledge } = (this.address = readAddress((this.opened = location.hash)));
     if (this.live?.state.session !== id) {
       this.temporary.left(this.sessions.open);
       this.live?.close();

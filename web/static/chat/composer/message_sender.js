@@ -20,7 +20,8 @@ export class MessageSender {
    * @param {() => string|null} page.project  that a new chat belongs to
    * @param {() => boolean} page.isTemporary  a new chat is to be so
    * @param {boolean} page.isNamedLater  a model names chats after the first answer
-   * @param {(session: Session, beginning: string) => void} page.created  opens it, if no chat is open
+   * @param {() => object} page.place  what is shown: another object with each click that leads elsewhere
+   * @param {(session: Session, beginning: string, place: object) => void} page.created  opens it, if the place where its first message was sent is still shown
    * @param {(session: string|null, question: Message) => void} page.giveBack
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt
    * @param {() => void} page.changed
@@ -28,7 +29,7 @@ export class MessageSender {
   constructor(page) {
     this.page = page;
     /** The message being sent, the chat, and the end of the branch before it. */
-    this.pending = /** @type {(Pending & {session: string|null, after: string|undefined})|null} */ (null);
+    this.pending = /** @type {(Pending & {session: string|null, after: string|undefined, place: object})|null} */ (null);
   }
 
   /** What is being sent and not yet on the branch. @param {SessionState|null} state @returns {Pending|null} */
@@ -44,7 +45,7 @@ export class MessageSender {
     const live = this.page.live();
     const { bases, tool, options } = this.page.answering;
     const more = { tool: tool.chosen, bases: bases.picked, options: options.ofNextMessage, files: files.map(({ id }) => id) };
-    this.pending = { text, files, session: live?.state.session ?? null, after: live?.state.branch?.at(-1)?.id };
+    this.pending = { text, files, session: live?.state.session ?? null, after: live?.state.branch?.at(-1)?.id, place: this.page.place() };
     this.page.changed();
     const chat = live ? null : this.#newChat();
     await this.page.answering.ready;
@@ -80,7 +81,7 @@ export class MessageSender {
   /** @param {Session} session @param {string} beginning @param {import("../conversation/turn_actions.js").StartedTurn|null} started null: unknown */
   async #show(session, beginning, started) {
     this.pending.session = session.id;
-    this.page.created(session, beginning);
+    this.page.created(session, beginning, this.pending.place);
     const live = this.page.live();
     if (live?.state.session !== session.id) return; // another chat was opened meanwhile
     if (started) live.expect(started);
