@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.utils.http import is_same_domain
+
 from config.environment import are_loopback, host_of
 from config.preflight import is_loopback
 from web.site_origin import browser_host, listening_address, site_origin
@@ -59,7 +61,4 @@ def _without_tls(settings: Any, origin: str) -> str:
 
 def _is_answered(host: str, names: list[str]) -> bool:
     """Return whether ALLOWED_HOSTS has the host, as Django compares them."""
-    return any(
-        name in ("*", host, f"[{host}]") or (name.startswith(".") and f".{host}".endswith(name))
-        for name in map(str.lower, names)
-    )
+    return any(name in ("*", f"[{host}]") or is_same_domain(host, name) for name in names)

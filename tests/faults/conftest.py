@@ -32,6 +32,15 @@ def own_cluster() -> Iterator["Cluster"]:
         yield cluster
 
 
+@pytest.fixture(scope="module")
+def durable_cluster() -> Iterator["Cluster"]:
+    """As own_cluster; its Valkey keeps its data over a crash."""
+    from tests.faults.cluster import Cluster
+
+    with Cluster.running(durable_valkey=True) as cluster:
+        yield cluster
+
+
 @pytest.fixture
 def without_workers() -> None:
     """Starts the cluster without workers, for tests that start their own."""

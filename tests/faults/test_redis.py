@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -14,16 +13,10 @@ pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 OUTAGE_S = 5.0
 
 
-@pytest.fixture(scope="module")
-def own_cluster() -> Iterator[Cluster]:
-    with Cluster.running(durable_valkey=True) as cluster:
-        yield cluster
-
-
 @pytest.fixture
-def cluster(own_cluster: Cluster) -> Cluster:
-    own_cluster.restore()
-    return own_cluster
+def cluster(durable_cluster: Cluster) -> Cluster:
+    durable_cluster.restore()
+    return durable_cluster
 
 
 async def begun(cluster: Cluster, scenario: Scenario, after: int) -> list[WatchedTurn]:

@@ -11,7 +11,6 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import httpx2
@@ -100,16 +99,10 @@ class Part:
             self.cluster.wait_for_workers(1)
 
 
-@pytest.fixture(scope="module")
-def own_cluster() -> Iterator[Cluster]:
-    with Cluster.running(durable_valkey=True) as cluster:
-        yield cluster
-
-
 @pytest.fixture
-def cluster(own_cluster: Cluster) -> Cluster:
-    own_cluster.restore(["llm.1"])
-    return own_cluster
+def cluster(durable_cluster: Cluster) -> Cluster:
+    durable_cluster.restore(["llm.1"])
+    return durable_cluster
 
 
 @pytest.mark.parametrize("fault", ["kill", "freeze", "restart"])

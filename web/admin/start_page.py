@@ -1,8 +1,7 @@
 """The part of the admin's start page above the list of tables: first steps, and the state of the installation."""
 
 from collections.abc import Sequence
-from datetime import timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -16,9 +15,8 @@ from chat.metrics import presence
 from chat.models import Invitation, ModelConfig, Run
 from chat.protocol.states import LIVE, Status
 from knowledge.models import KnowledgeBase
+from web.admin.recent_failures import PERIOD
 from web.admin.run_links import counted_runs_url
-
-PERIOD: Final = timedelta(hours=24)
 
 
 class Step(NamedTuple):

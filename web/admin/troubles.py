@@ -1,8 +1,7 @@
 """Tools that failed and MCP servers that are down, for the admin's start page."""
 
 from collections.abc import Sequence
-from datetime import timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -11,9 +10,8 @@ from django.utils import timezone
 from chat.models import McpServer
 from chat.models.mcp_server import McpStatus
 from chat.models.tool_call import ToolCallStatus
+from web.admin.recent_failures import PERIOD
 from web.admin.tool_rows import load_tool_rows
-
-PERIOD: Final = timedelta(hours=24)
 
 
 class FailingTool(NamedTuple):

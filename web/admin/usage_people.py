@@ -5,8 +5,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from chat.models.sql.statements import Statement, literals
-from chat.protocol.states import LIVE
+from chat.models.sql.statements import Statement
+from web.admin.usage_rows import IS_COUNTED
 
 # Users or groups that the page shows; the file has MOST.
 SHOWN: Final = 50
@@ -31,8 +31,7 @@ _BY_OWNER: Final = f"""
     WITH used AS (
         SELECT turn.session_id, TRUE AS is_run, run.status = 'failed' AS has_failed, run.prompt_tokens, run.completion_tokens, run.cost
         FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
-        WHERE (run.ended_at >= %(since)s OR (run.status IN ({literals(LIVE)}) AND run.continuations > 0 AND run.queued_at >= %(since)s))
-            AND NOT run.is_imported
+        WHERE {IS_COUNTED}
         UNION ALL
         SELECT session_id, FALSE, FALSE, prompt_tokens, completion_tokens, cost FROM chat_siderequest WHERE sent_at >= %(since)s
     ), by_owner AS (
@@ -43,7 +42,7 @@ _BY_OWNER: Final = f"""
     )
     """  # noqa: S608  constants alone
 _ORDER: Final = "ORDER BY cost DESC NULLS LAST, prompt + completion DESC, name LIMIT %(most)s"
-# Parameters: since, most. Plan: run_by_end and run_live, side_request_by_age; primary keys of turns and sessions.
+# Parameters: since, most. Plan: that of IS_COUNTED, side_request_by_age; primary keys of turns and sessions.
 _USERS: Final = Statement(
     f"""
     {_BY_OWNER}

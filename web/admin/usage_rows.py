@@ -50,18 +50,20 @@ class FailureRow(NamedTuple):
         return counted_runs_url(since, error_code=self.code, model=self.model)
 
 
-# Imported runs were not executed by this installation. Days are UTC. Requests for titles and summaries are never
+# A condition on a run: it counts. Imported runs were not executed by this installation; one that was continued after its end
+# counts at the time of the continuation. Parameters: since. Plan: run_by_end and run_live.
+IS_COUNTED: Final = f"""(run.ended_at >= %(since)s
+    OR (run.status IN ({literals(LIVE)}) AND run.continuations > 0 AND run.queued_at >= %(since)s)
+) AND NOT run.is_imported"""
+# Days are UTC. Requests for titles and summaries are never
 # stopped, have no first token and run no tools; a request without an answer has failed.
-# A run that was continued after its end counts at the time of the continuation.
-# Parameters: since. Plan: run_by_end and run_live, side_request_by_age.
+# Parameters: since. Plan: that of IS_COUNTED, side_request_by_age.
 _USED: Final = Statement(
     f"""
     WITH used AS (
         SELECT COALESCE(ended_at, queued_at) AS at, model, 'answers' AS purpose, status = 'failed' AS has_failed, status = 'stopped' AS was_stopped,
             prompt_tokens, cached_tokens, completion_tokens, estimated_tokens, cost, time_to_first_token_ms
-        FROM chat_run
-        WHERE (ended_at >= %(since)s OR (status IN ({literals(LIVE)}) AND continuations > 0 AND queued_at >= %(since)s))
-            AND NOT is_imported
+        FROM chat_run AS run WHERE {IS_COUNTED}
         UNION ALL
         SELECT sent_at, model, CASE purpose WHEN 'title' THEN 'titles' WHEN 'summary' THEN 'summaries' WHEN 'expansion' THEN 'expansions' ELSE 'safe_summaries' END, error_code <> '', FALSE,
             prompt_tokens, cached_tokens, completion_tokens, estimated_tokens, cost, NULL

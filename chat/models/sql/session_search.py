@@ -209,29 +209,31 @@ def _hits(sessions: list[UUID], text: str, most: int) -> list[tuple[UUID, Hit]]:
     search = _search(text)
     if not sessions:
         return []
-    given = {"sessions": sessions, "most": most, "query": search.query}
+    parameters = {"sessions": sessions, "most": most, "query": search.query}
     if search.words:
-        matches = _EXCERPTS.all(**given)
+        matches = _EXCERPTS.all(**parameters)
         excerpts = _excerpts(matches, search)
         return [(match.session_id, Hit(match.message, excerpts[match.message])) for match in matches]
     statement = _HITS_BY_PAIRS if search.pairs else _HITS_AS_THEY_STAND
-    return [(row.session_id, Hit(row.message, None)) for row in statement.all(**given, text=search.text)]
+    return [(row.session_id, Hit(row.message, None)) for row in statement.all(**parameters, text=search.text)]
 
 
 def _excerpts(matches: list[_Match], search: _Search) -> dict[UUID, str]:
-    found = {match.message: match.excerpt or "" for match in matches}
+    excerpts = {match.message: match.excerpt or "" for match in matches}
     texts = {
         one.message: readable_text(one.text, zip(one.rounds or (), one.texts_before or (), strict=True))
         for one in matches
         if one.text is not None
     }
-    others = {one.message for one in matches if one.excerpt is None}
-    found |= {message: excerpt_of(texts[message], search.words) for message in others}
-    again = {message: text for message, text in texts.items() if message not in others}
-    if again:
-        rows = _EXCERPTS_OF_TEXTS.all(query=search.query, messages=list(again), texts=list(again.values()))
-        found |= {row.message: row.excerpt for row in rows}
-    return found
+    respelled = {one.message for one in matches if one.excerpt is None}
+    excerpts |= {message: excerpt_of(texts[message], search.words) for message in respelled}
+    with_passages = {message: text for message, text in texts.items() if message not in respelled}
+    if with_passages:
+        rows = _EXCERPTS_OF_TEXTS.all(
+            query=search.query, messages=list(with_passages), texts=list(with_passages.values())
+        )
+        excerpts |= {row.message: row.excerpt for row in rows}
+    return excerpts
 
 
 def _search(text: str) -> _Search:

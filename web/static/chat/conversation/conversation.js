@@ -200,7 +200,7 @@ export class Conversation {
     } else if (!isAskedFor) {
       sought.isAskedFor = true;
       const isThere = known.some(({ id }) => id === message) || (await this.actions.bringUp(message));
-      if (isThere && this.sought === sought) this.reveal(message);
+      if (isThere && this.sought === sought) this.reveal(message, !keepsFocus);
     }
   }
 
