@@ -18,7 +18,7 @@ export class SessionActions {
    * @param {object} page
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt  reports a failure; whether there was none
    * @param {(error: any) => void} page.failed
-   * @param {(session: Session, fields: Partial<Session>) => Promise<void>} page.change  shows it at once
+   * @param {(session: Session, fields: Partial<Session>) => Promise<boolean>} page.change  shows it at once; whether it was stored
    * @param {() => void} page.changed
    * @param {(id: string) => void} page.removed
    * @param {(session: Session) => MenuItem[]} page.projectItems
@@ -43,7 +43,7 @@ export class SessionActions {
       { label: t("Export with files"), icon: "download", hint: t("A ZIP archive of everything; can be imported"), action: () => exportSession(session, "zip") },
       session.is_archived
         ? { label: t("Move out of the archive"), icon: "archive", action: () => this.page.change(session, { is_archived: false }) }
-        : { label: t("Archive"), icon: "archive", action: () => this.page.change(session, { is_archived: true }) },
+        : { label: t("Archive"), icon: "archive", action: () => this.archive(session) },
       { label: t("Delete"), icon: "trash", isDangerous: true, action: () => this.remove(session) },
     ];
   }
@@ -73,9 +73,19 @@ export class SessionActions {
     await this.page.attempt(async () => (await import("../sharing/share_dialog.js")).shareSession(session));
   }
 
+  /** Leaves the chat, which leaves the list. @param {Session} session */
+  async archive(session) {
+    const wasOpen = isOpen(session);
+    if (!(await this.page.change(session, { is_archived: true }))) return;
+    if (isOpen(session)) location.hash = "";
+    new UndoNotice(t("“%(title)s” was archived.", { title: titleOf(session) }), async () => {
+      if ((await this.page.change(session, { is_archived: false })) && wasOpen) location.hash = session.id;
+    });
+  }
+
   /** Into the trash without a question, since it can be undone. @param {Session} session */
   async remove(session) {
-    const wasOpen = readAddress(location.hash).session === session.id;
+    const wasOpen = isOpen(session);
     if (!(await mayDelete(titleOf(session))) || !(await this.page.attempt(() => api.deleteSession(session.id)))) return;
     this.page.removed(session.id);
     if (hasTrash()) new UndoNotice(t("“%(title)s” was deleted.", { title: titleOf(session) }), () => this.#restore(session, wasOpen));
@@ -88,6 +98,9 @@ export class SessionActions {
     if (wasOpen) location.hash = session.id;
   }
 }
+
+/** @param {Session} session */
+const isOpen = (session) => readAddress(location.hash).session === session.id;
 
 /** Downloads the export. @param {{id: string}} session @param {"json"|"markdown"|"zip"} kind */
 function exportSession(session, kind) {

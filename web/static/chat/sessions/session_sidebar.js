@@ -72,12 +72,13 @@ export class SessionSidebar {
     this.page.changed();
   }
 
-  /** Shows a change at once, and takes it back if it is refused. @param {Session} session @param {Partial<Session>} fields */
+  /** Shows a change at once, and takes it back if it is refused. @param {Session} session @param {Partial<Session>} fields @returns whether it was stored */
   async change(session, fields) {
     this.store.assume(session.id, fields);
     const isKept = await this.page.attempt(() => changeSession(session.id, fields));
     const before = Object.keys(fields).map((name) => [name, session[/** @type {keyof Session} */ (name)]]);
     if (!isKept) this.store.assume(session.id, Object.fromEntries(before));
+    return isKept;
   }
 
   /** @param {string[]} ids @param {import("./session_selection.js").BulkAction} action */
@@ -90,6 +91,7 @@ export class SessionSidebar {
       if (action === "archive") this.store.assume(id, { is_archived: true });
       else this.#forget(id);
     }
+    if (action === "archive" && open && ids.includes(open)) location.hash = "";
     const text =
       action === "archive"
         ? tn("%(count)s chat was archived.", "%(count)s chats were archived.", ids.length)
@@ -108,7 +110,7 @@ export class SessionSidebar {
     const back = action === "archive" ? "unarchive" : "restore";
     if (!(await this.page.attempt(() => changeSessions(ids, back)))) return;
     this.store.refresh();
-    if (action === "delete" && open && ids.includes(open)) location.hash = open;
+    if (open && ids.includes(open)) location.hash = open;
   }
 
   /** Opens the dialog of archived chats. */
