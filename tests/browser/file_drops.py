@@ -15,10 +15,9 @@ _FILES = """const data = new DataTransfer();
       const bytes = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
       data.items.add(new File([bytes], name, { type }));
     }"""
-DRAG = f"""([files, ...kinds]) => {{
+DRAG = f"""(place, [files, ...kinds]) => {{
     {_FILES}
     const options = {{ dataTransfer: data, bubbles: true, cancelable: true }};
-    const place = document.querySelector("#conversation");
     return kinds.map((kind) => !place.dispatchEvent(new DragEvent(kind, options)));
 }}"""
 PASTE = f"""(field, files) => {{
@@ -35,7 +34,11 @@ def encoded(files: tuple[Content, ...]) -> list[list[str]]:
 
 
 def drop(page: Page, *files: Content) -> None:
-    taken = page.evaluate(DRAG, [encoded(files), "dragover", "drop"])
+    drop_on(page.locator("#conversation"), *files)
+
+
+def drop_on(place: Locator, *files: Content) -> None:
+    taken = place.evaluate(DRAG, [encoded(files), "dragover", "drop"])
     assert taken == [True, True], "the browser would leave the page for the file"
 
 

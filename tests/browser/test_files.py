@@ -53,7 +53,7 @@ def status(page: Page) -> Locator:
 def test_three_dropped_files_become_ready_and_an_answer_cites_one(reader: Reader, stack: Stack) -> None:
     page = reader.page
     stack.upstream.reply({"text": "Twice [2]."}, contains="How often?")
-    page.evaluate(DRAG, [encoded((TIDES,)), "dragover"])
+    page.locator("#conversation").evaluate(DRAG, [encoded((TIDES,)), "dragover"])
     expect(page.get_by_text("Drop files to attach them")).to_be_visible()
     drop(page, TIDES, BOOK, MOON)
     expect(page.get_by_text("Drop files to attach them")).to_be_hidden()
@@ -376,9 +376,9 @@ def test_files_are_accessible_and_fit_the_screen(reader: Reader, caller: Reader,
     with held_uploads(page) as held:
         drop(page, ("slow.txt", "text/plain", b"Slow."))
         expect_state(page, "slow.txt", "uploading")
-        page.evaluate(DRAG, [encoded((TIDES,)), "dragover"])
+        page.locator("#conversation").evaluate(DRAG, [encoded((TIDES,)), "dragover"])
         found["drop"] = violations_in_both_themes(page)
-        page.evaluate(DRAG, [[], "drop"])
+        page.locator("#conversation").evaluate(DRAG, [[], "drop"])
         found["composer"] = violations_in_both_themes(page)
         cards(page).get_by_role("button", name="Remove: slow.txt").click()
         held.pop().abort()
@@ -405,5 +405,5 @@ def test_files_speak_german(reader: Reader) -> None:
     drop(page, TIDES, LOCKED)
     expect(note(expect_state(page, "tides.txt", "ready"))).to_have_text("TXT · 10 Token")
     expect(note(expect_state(page, "locked.pdf", "failed"))).to_contain_text("mit einem Passwort geschützt")
-    page.evaluate(DRAG, [encoded((TIDES,)), "dragover"])
+    page.locator("#conversation").evaluate(DRAG, [encoded((TIDES,)), "dragover"])
     expect(page.get_by_text("Dateien hier ablegen")).to_be_visible()

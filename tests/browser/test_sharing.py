@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.accessible import violations_in_both_themes
+from tests.browser.file_drops import drop_on
 from tests.browser.reader import Reader, wait_for_script
 from tests.chat.sessions.foreign_exports import examples
 from tests.chat.sessions.portable import archives
@@ -70,9 +71,12 @@ def chat_of(messages: int) -> dict[str, Any]:
 
 
 def bring_in(reader: Reader, path: Path) -> None:
-    reader.page.locator("#account").click()
-    with reader.page.expect_file_chooser() as chooser:
+    dialog = reader.page.get_by_role("dialog", name="Import a chat")
+    if not dialog.is_visible():
+        reader.page.locator("#account").click()
         reader.page.get_by_role("menuitem", name="Import a chat").click()
+    with reader.page.expect_file_chooser() as chooser:
+        dialog.get_by_role("button", name="Choose a file").click()
     chooser.value.set_files(path)
 
 
@@ -176,6 +180,27 @@ def test_the_import_of_an_archive_shows_its_progress_and_is_cancelled(reader: Re
     expect(reader.page.get_by_role("alert")).to_be_hidden()
     assert reader.page.url == first
     reader.page.unroute("**/api/sessions/import/")
+
+
+def test_the_import_says_what_it_takes_before_a_file_is_chosen_and_takes_one_that_is_dropped(
+    reader: Reader,
+) -> None:
+    page = reader.page
+    page.locator("#account").click()
+    page.get_by_role("menuitem", name="Import a chat").click()
+    dialog = page.get_by_role("dialog", name="Import a chat")
+    for product in ("Turnwire", "ChatGPT", "Claude", "DeepSeek", "Open WebUI", "LibreChat"):
+        expect(dialog.get_by_role("list")).to_contain_text(product)
+    assert violations_in_both_themes(page) == []
+    place = dialog.get_by_text("or drop it here")
+    drop_on(place, ("notes.md", "text/markdown", b"# Tides"))
+    expect(dialog.get_by_role("alert")).to_contain_text("not a chat that was exported")
+    # The same dialog takes the next one.
+    first = page.url
+    drop_on(place, ("chat.json", "application/json", json.dumps(chat_of(2)).encode()))
+    wait_for_script(page, "first => location.href !== first", arg=first)
+    expect(dialog).to_have_count(0)
+    expect(reader.questions.locator(".question-text")).to_have_text(["Text 1"])
 
 
 def test_chats_of_another_product_are_imported_and_those_that_cannot_be_read_are_named(

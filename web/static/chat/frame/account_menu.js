@@ -30,7 +30,7 @@ export function attachAccountMenu(button, { logout, archive, trash, failed }) {
     { label: t("Keyboard shortcuts"), icon: "keyboard", action: () => openSheet().catch(failed) },
     { label: t("Profile"), icon: "user", action: () => location.assign("/profile/") },
     { label: t("Change password"), icon: "key", action: () => location.assign("/password/") },
-    { label: t("Import a chat"), icon: "upload", action: () => import("../sessions/session_files.js").then((m) => m.importSession(failed), failed) },
+    { label: t("Import a chat"), icon: "upload", action: () => import("../sessions/import_dialog.js").then((m) => m.openImport(), failed) },
     ...installItems(failed),
     ...("providers" in button.dataset ? [{ label: t("Model providers"), icon: /** @type {const} */ ("model"), action: () => openProviders() }] : []),
     ...(isStaff ? [{ label: t("Admin"), icon: /** @type {const} */ ("shield"), action: () => location.assign("/admin/") }] : []),

@@ -17,21 +17,25 @@ export const updateShare = (share, leaf) => call("PATCH", `shares/${share}/`, { 
 /** @param {string} share */
 export const revokeShare = (share) => call("DELETE", `shares/${share}/`);
 
-/** @param {object} file @returns {Promise<import("../types.js").Session>} */
-export const importFile = (file) => call("POST", "sessions/import/", file);
-
 /** The server stores the files before it answers. */
 const LONGEST_IMPORT_MS = 300_000;
 
-/** @param {File} archive @param {(share: number) => void} progressed @returns {{done: Promise<import("../types.js").Session>, abort: () => void}} as upload() */
-export const importArchive = (archive, progressed) =>
-  upload("sessions/import/", archive, { contentType: "application/zip", longestSilenceMs: LONGEST_IMPORT_MS, progressed });
+/** @param {string} path @param {string} contentType */
+const importing = (path, contentType) => /** @param {File} file @param {(share: number) => void} progressed */ (file, progressed) =>
+  upload(path, file, { contentType, longestSilenceMs: LONGEST_IMPORT_MS, progressed });
+
+/** @typedef {{done: Promise<import("../types.js").Session>, abort: () => void}} Import  as upload() */
+
+/** @type {(file: File, progressed: (share: number) => void) => Import} */
+export const importFile = importing("sessions/import/", "application/json");
+
+/** @type {(archive: File, progressed: (share: number) => void) => Import} */
+export const importArchive = importing("sessions/import/", "application/zip");
 
 /** @typedef {ForeignImportAnswer} ForeignImport */
 
-/** @param {File} file  JSON of another product, or its zip @param {(share: number) => void} progressed @returns {{done: Promise<ForeignImport>, abort: () => void}} as upload() */
-export const importForeign = (file, progressed) =>
-  upload("sessions/import/foreign/", file, { contentType: "application/octet-stream", longestSilenceMs: LONGEST_IMPORT_MS, progressed });
+/** @type {(file: File, progressed: (share: number) => void) => {done: Promise<ForeignImport>, abort: () => void}} file: JSON of another product, or its zip */
+export const importForeign = importing("sessions/import/foreign/", "application/octet-stream");
 
 /** Reads without a login. @param {string} link its token @param {number} page @returns {Promise<any>} */
 export const readSharedPage = (link, page) => call("GET", `shared/${link}/?page=${page}`);
