@@ -69,7 +69,7 @@ def test_chats_stand_under_their_time_and_older_ones_come_as_the_list_is_scrolle
 def test_chats_are_searched_by_title_and_by_message_text(carol: Reader) -> None:
     carol.send("About quokkas")
     carol.expect_echo("About quokkas")
-    carol.page.keyboard.press("Control+k")
+    carol.page.locator("#scroller").press("/")
     search = carol.page.get_by_label("Search chats")
     expect(search).to_be_focused()
     search.fill("Chat 11")

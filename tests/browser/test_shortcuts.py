@@ -19,7 +19,8 @@ def test_a_question_mark_outside_of_fields_lists_all_keys(reader: Reader) -> Non
     reader.page.locator("#scroller").press("?")
     expect(sheet).to_be_visible()
     for text, keys in [
-        ("Search chats", "Ctrl+K"),
+        ("Find chats and actions", "Ctrl+K"),
+        ("Search the list of chats, outside of fields", "/"),
         ("New chat", "Ctrl+Shift+O"),
         ("Show or hide the list of chats", "Ctrl+Shift+S"),
         ("Break the line", "Shift+Enter"),
@@ -43,7 +44,9 @@ def test_keys_search_begin_a_new_chat_and_fold_the_sidebar(reader: Reader) -> No
     reader.expect_echo("Remember the lighthouse", index=0)
     expect(page.locator("#new-chat")).to_have_attribute("aria-keyshortcuts", "Control+Shift+O Meta+Shift+O")
     expect(page.locator("#new-chat")).to_have_attribute("title", "New chat (Ctrl+Shift+O)")
-    reader.field.press("Control+k")
+    reader.field.press("/")
+    expect(page.locator("#search")).not_to_be_focused()
+    page.locator("#scroller").press("/")
     expect(page.locator("#search")).to_be_focused()
     page.keyboard.press("Control+Shift+S")
     expect(page.locator("body")).not_to_have_class(re.compile("with-sidebar"))

@@ -189,7 +189,7 @@ class Page {
     part("sidebar").addEventListener("click", (/** @type {any} */ event) => this.#followed(event.target.closest("a")));
     attachAccountMenu(part("account"), { logout: part("logout"), archive: () => this.sessions.openArchive(), trash: () => this.sessions.openTrash(), failed: this.failures.failed });
     attachMenu(part("session-menu"), () => this.#menu());
-    attachShortcuts({ search: part("search"), newChat: part("new-chat"), sidebar: this.sidebar });
+    attachShortcuts({ palette: part("palette"), openPalette: () => import("./frame/palette.js").then((m) => m.openPalette({ ...this, open: (/** @type {string} */ address) => this.#goTo(address) }), this.failures.failed), search: part("search"), newChat: part("new-chat"), sidebar: this.sidebar });
   }
 
   #sessionActions() {

@@ -43,7 +43,7 @@ export class AnswerSettings {
     this.picker = new ModelPicker(parts.models, (models) => this.#pick(models));
     this.tool = new ForcedTool(parts.tool);
     this.agents = new AgentPicker(parts.agents, {
-      choose: (agent) => this.#choose(agent),
+      choose: (agent) => this.choose(agent),
       changed: () => this.show(),
       manage: page.manage,
       failed: page.failed,
@@ -130,7 +130,7 @@ export class AnswerSettings {
   }
 
   /** @param {Agent|null} agent */
-  #choose(agent) {
+  choose(agent) {
     if (this.page.isNew()) {
       this.forNew = agent?.id ?? null;
       this.pickedForNew = []; // as below
@@ -169,7 +169,7 @@ export class AnswerSettings {
   /** @param {HTMLTextAreaElement} field */
   #complete(field) {
     const pickAgent = (/** @type {Agent} */ agent) => {
-      this.#choose(agent);
+      this.choose(agent);
       return "";
     };
     /** Read when a "/" is typed: they are changed elsewhere. @type {PromptRow[][]} */

@@ -15,6 +15,7 @@ import { icon } from "./icons.js";
  * @property {boolean} [isDangerous]
  * @property {boolean} [disabled]
  * @property {string} [hint]  a second, quieter line
+ * @property {string} [terms]  words that the palette finds it by, beside its label
  */
 
 const GAP_PX = 4;
@@ -25,6 +26,7 @@ const GAP_PX = 4;
  * @param {() => MenuItem[]} items
  */
 export function attachMenu(button, items) {
+  menuSources.set(button, items);
   button.setAttribute("aria-haspopup", "menu");
   button.setAttribute("aria-expanded", "false");
   button.addEventListener("click", () => (isOpen(button) ? close(button) : openMenu(button, items())));
@@ -42,6 +44,12 @@ export function menuButton(label, items) {
   attachMenu(button, items);
   return button;
 }
+
+/** @type {WeakMap<HTMLElement, () => MenuItem[]>} */
+const menuSources = new WeakMap();
+
+/** What the menu of a button would show now. @param {HTMLElement} button */
+export const menuItems = (button) => menuSources.get(button)?.().filter(({ disabled }) => !disabled) ?? [];
 
 /** @type {WeakMap<HTMLElement, HTMLElement>} the open menu of a button */
 const menus = new WeakMap();

@@ -22,7 +22,7 @@ export function attachAccountMenu(button, { logout, archive, trash, failed }) {
   // The start page of the admin leads here.
   if ("providers" in button.dataset && new URLSearchParams(location.search).has("connect")) openProviders({ adds: true });
   attachMenu(button, () => [
-    { label: t("Settings"), icon: "settings", action: () => import("../settings/settings_dialog.js").then((m) => m.openSettings(failed), failed) },
+    { label: t("Settings"), icon: "settings", terms: t("Theme, language, keys, notifications, instructions, models, API tokens, limits, usage"), action: () => import("../settings/settings_dialog.js").then((m) => m.openSettings(failed), failed) },
     { label: t("Agents"), icon: "agent", action: () => import("../settings/agents_dialog.js").then((m) => m.openAgents(failed), failed) },
     { label: t("Prompts"), icon: "edit", action: () => import("../settings/prompts_dialog.js").then((m) => m.openPrompts(failed), failed) },
     { label: t("Archived chats"), icon: "archive", action: () => archive().catch(failed) },

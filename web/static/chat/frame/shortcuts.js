@@ -8,7 +8,7 @@ import { sendKey } from "../settings/preferences.js";
  * @typedef {object} Shortcut
  * @property {string[]} keys  named as in `KeyboardEvent.key`; Control is ⌘ on a Mac
  * @property {string} text  what they do
- * @property {"search"|"newChat"|"sidebar"|"sheet"} [action]  given: works on the whole page, handled here
+ * @property {"palette"|"search"|"newChat"|"sidebar"|"sheet"} [action]  given: works on the whole page, handled here
  */
 
 const isMac = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "");
@@ -20,7 +20,8 @@ export function shortcuts() {
     {
       place: t("Everywhere"),
       keys: [
-        { keys: ["Control", "K"], text: t("Search chats"), action: "search" },
+        { keys: ["Control", "K"], text: t("Find chats and actions"), action: "palette" },
+        { keys: ["/"], text: t("Search the list of chats, outside of fields"), action: "search" },
         { keys: ["Control", "Shift", "O"], text: t("New chat"), action: "newChat" },
         { keys: ["Control", "Shift", "S"], text: t("Show or hide the list of chats"), action: "sidebar" },
         { keys: ["?"], text: t("Show the keyboard shortcuts, outside of fields"), action: "sheet" },
@@ -91,17 +92,19 @@ export function keyNames(keys) {
 
 /**
  * Handles the keys that work on the whole page, and names them at their controls.
- * @param {{search: HTMLInputElement, newChat: HTMLElement, sidebar: import("./sidebar.js").Sidebar}} page
+ * @param {{palette: HTMLElement, openPalette: () => void, search: HTMLInputElement, newChat: HTMLElement, sidebar: import("./sidebar.js").Sidebar}} page
  */
-export function attachShortcuts({ search, newChat, sidebar }) {
+export function attachShortcuts({ palette, openPalette, search, newChat, sidebar }) {
+  palette.addEventListener("click", openPalette);
   const actions = {
+    palette: openPalette,
     search: () => (search.select(), search.focus()),
     newChat: () => newChat.click(),
     sidebar: () => sidebar.toggleByKey(),
     sheet: () => openSheet(),
   };
   const { toggle, close } = sidebar.parts;
-  const controls = { search: [search], newChat: [newChat], sidebar: [toggle, close], sheet: /** @type {HTMLElement[]} */ ([]) };
+  const controls = { palette: [palette], search: [search], newChat: [newChat], sidebar: [toggle, close], sheet: /** @type {HTMLElement[]} */ ([]) };
   for (const { keys, action } of everywhere()) for (const control of controls[action]) name(control, keys);
   addEventListener("keydown", (event) => {
     const found = everywhere().find(({ keys }) => isPressed(event, keys));

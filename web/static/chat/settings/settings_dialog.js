@@ -38,15 +38,14 @@ export function openSettings(failed) {
   open(settings);
 }
 
-function appearance() {
-  /** @type {{value: preferences.Theme, label: string, icon: SVGElement}[]} */
-  const themes = [
-    { value: "system", label: t("System"), icon: icon("settings") },
-    { value: "light", label: t("Light"), icon: icon("sun") },
-    { value: "dark", label: t("Dark"), icon: icon("moon") },
-  ];
-  return radioGroup(t("Theme"), themes, preferences.theme(), preferences.setTheme);
-}
+/** @returns {{value: preferences.Theme, label: string, icon: SVGElement}[]} */
+export const themes = () => [
+  { value: "system", label: t("System"), icon: icon("settings") },
+  { value: "light", label: t("Light"), icon: icon("sun") },
+  { value: "dark", label: t("Dark"), icon: icon("moon") },
+];
+
+const appearance = () => radioGroup(t("Theme"), themes(), preferences.theme(), preferences.setTheme);
 
 /** The languages, each named in itself. @param {Failed} failed */
 function languages(failed) {
