@@ -391,6 +391,8 @@ interface ListedSession {
   updated_at: string;
   /** A turn of the session is running or queued. */
   is_answering: boolean;
+  /** A tool call of such a turn waits for its user: an approval, an answer or a sign-in. */
+  is_waiting: boolean;
   /** A turn of the session has ended since its owner last saw it. */
   is_unread: boolean;
 }
@@ -829,6 +831,8 @@ interface SessionAnswer {
   updated_at: string;
   /** A turn of the session is running or queued. */
   is_answering: boolean;
+  /** A tool call of such a turn waits for its user: an approval, an answer or a sign-in. */
+  is_waiting: boolean;
   /** A turn of the session has ended since its owner last saw it. */
   is_unread: boolean;
   id: string;
@@ -1029,6 +1033,8 @@ interface TrashedSessionAnswer {
   updated_at: string;
   /** A turn of the session is running or queued. */
   is_answering: boolean;
+  /** A tool call of such a turn waits for its user: an approval, an answer or a sign-in. */
+  is_waiting: boolean;
   /** A turn of the session has ended since its owner last saw it. */
   is_unread: boolean;
   id: string;

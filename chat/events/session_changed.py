@@ -1,4 +1,4 @@
-"""The event `session`: a session was pinned, archived or kept, or one of its members has changed.
+"""The event `session`: a session was pinned, archived or kept, one of its members has changed, or it waits for its user.
 
 These members are its title, while_answering, agent, project, knowledge bases, tools, options, models, tags and current
 branch.

@@ -27,18 +27,18 @@ def channel_name(user_id: int) -> str:
 
 
 def encode_changed(session: Session) -> bytes:
-    """Encode the message `session_changed`: the session's row of the list. is_answering must be set."""
+    """Encode the message `session_changed`: the session's row of the list. is_answering and is_waiting must be set."""
     return encode(SessionChanged.from_row(session, session=session.pk, **listed_members(session)))
 
 
 def publish_created(session: Session) -> None:
     """Publish a new session, which has no turns yet, after the commit."""
-    session.is_answering = False
+    session.is_answering = session.is_waiting = False
     _publish_on_commit(session)
 
 
 def publish_row(session: Session) -> None:
-    """Publish a new or changed row after the commit. is_answering must be set."""
+    """Publish a new or changed row after the commit. is_answering and is_waiting must be set."""
     _publish_on_commit(session)
 
 

@@ -137,7 +137,9 @@ class Session(models.Model):
     # it the name `models` refers to this field, not to the module.
     models = ArrayField(models.CharField(max_length=200), default=list, db_default=[], blank=True)
 
-    is_answering: bool  # a turn has not ended; set only where the query selects it
+    # Set only where the query selects them: a turn has not ended; a run of one waits for its user.
+    is_answering: bool
+    is_waiting: bool
 
     objects = SessionManager()
     with_trash = SessionQuerySet.as_manager()
@@ -213,7 +215,7 @@ class Session(models.Model):
     def mark_seen(self, n: int | None) -> Session | None:
         """Note that the owner has seen all up to event n (None: all). Returns the new row; None: nothing changed."""
         row = sessions.MARK_SEEN.first(session=self.pk, n=n)
-        return _listed(row.session, row.is_answering) if row else None
+        return _listed(row) if row else None
 
     # Queries
 
@@ -288,11 +290,11 @@ class SessionEvent(models.Model):
     @classmethod
     def recorded(cls, row: sessions.RecordedEvent, kind: str, payload: dict[str, Any]) -> SessionEvent:
         """Build the event that a statement has just stored."""
-        session = _listed(row.session, row.is_answering)
+        session = _listed(row)
         return cls(pk=row.id, session=session, n=row.n, kind=kind, payload=payload, created_at=row.created_at)
 
 
-def _listed(row: SessionRow, is_answering: bool) -> Session:
-    session = instance(Session, row)
-    session.is_answering = is_answering
+def _listed(row: sessions.ListedSession | sessions.RecordedEvent) -> Session:
+    session = instance(Session, row.session)
+    session.is_answering, session.is_waiting = row.is_answering, row.is_waiting
     return session

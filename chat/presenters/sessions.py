@@ -11,6 +11,7 @@ from chat.models.session import WhileAnswering
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.protocol.member_types import Moment, choice, doc
+from chat.protocol.states import Status
 from chat.transcript.run_options import present_options
 
 
@@ -33,6 +34,9 @@ class ListedSession(SessionMembers):
     n: Annotated[int, doc("That of the session's newest event.")]
     updated_at: Moment
     is_answering: Annotated[bool, doc("A turn of the session is running or queued.")]
+    is_waiting: Annotated[
+        bool, doc("A tool call of such a turn waits for its user: an approval, an answer or a sign-in.")
+    ]
     is_unread: Annotated[bool, doc("A turn of the session has ended since its owner last saw it.")]
 
 
@@ -75,10 +79,11 @@ class TrashedSessionAnswer(SessionAnswer, kw_only=True):
 
 
 def annotate_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
-    """Add root_id and is_answering, which present_session needs."""
+    """Add root_id, is_answering and is_waiting, which present_session needs."""
     roots = ChatMessage.objects.filter(session=OuterRef("pk"), role=Role.ROOT)
     turns = Turn.objects.filter(session=OuterRef("pk"), ended_at=None)
-    annotated = sessions.annotate(is_answering=Exists(turns))  # type: ignore[no-redef]
+    waiting = turns.filter(runs__status=Status.WAITING)
+    annotated = sessions.annotate(is_answering=Exists(turns), is_waiting=Exists(waiting))  # type: ignore[no-redef]
     return annotated.annotate(root_id=Subquery(roots.values("pk")))
 
 

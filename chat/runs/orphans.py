@@ -11,11 +11,12 @@ from django.db import transaction
 from django.db.models import F
 from redis.exceptions import RedisError
 
+from chat.events.session_changed import record_session_changed
 from chat.loaders.rounds import load_cited
 from chat.log.rebuilt import build_ending
 from chat.log.stream import append_now, delete_logs, run_log
 from chat.metrics import counters
-from chat.models import Run
+from chat.models import Run, Session, Turn
 from chat.models.outcome import RunOutcome
 from chat.protocol import wire
 from chat.protocol.states import TERMINAL, Status
@@ -53,7 +54,17 @@ def end_orphan(run: Run, status: Status, error: wire.Error | None = None) -> boo
     if ended:
         counters.run_ended(run.model, end, counted=run.usage)
         publish_end(run.pk)
+        if run.status == Status.WAITING:
+            _tell_it_waits_no_more(run.turn)
     return ended
+
+
+def _tell_it_waits_no_more(turn: Turn) -> None:
+    """Record that a run of the turn does not wait for its user any more, unless the end of the turn has said so."""
+    with transaction.atomic():
+        session = Session.objects.filter(pk=turn.session_id).select_for_update(no_key=True).first()
+        if session and Turn.objects.filter(pk=turn.pk, ended_at=None).exists():
+            record_session_changed(session)
 
 
 def publish_end(run_id: UUID) -> None:

@@ -17,7 +17,7 @@ from chat.models import ChatMessage, ModelConfig, Role, Run, SessionEvent, Turn
 from chat.models.run_knowledge import RunKnowledge
 from chat.models.sql.daily_use import increment_runs_sql
 from chat.models.sql.rows import SESSION
-from chat.models.sql.sessions import RecordedEvent
+from chat.models.sql.sessions import IS_WAITING, RecordedEvent
 from chat.models.sql.statements import Statement, insertion, rows
 from chat.models.turn import SentBeside
 from chat.presenters.json_values import JSONObject
@@ -164,7 +164,7 @@ _STORE = Statement(
         SELECT id, latest_event, 'turn_started', %(payload)s, STATEMENT_TIMESTAMP() FROM session
         RETURNING id, n, created_at
     )
-    SELECT event.*, {SESSION}, TRUE FROM event, session -- TRUE: the session is being answered
+    SELECT event.*, {SESSION}, TRUE, {IS_WAITING} FROM event, session -- TRUE: the session is being answered
     """,  # noqa: S608  names of tables and columns alone
     RecordedEvent,
 )

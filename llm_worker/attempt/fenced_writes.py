@@ -17,8 +17,9 @@ from django.db.models.functions import Greatest, Now
 
 from chat.compressions import requests as compression_requests
 from chat.compressions.requests import WantedCompression
+from chat.events.session_changed import record_session_changed
 from chat.infrastructure.fault_points import reach
-from chat.models import Approval, CitedDocument, Run
+from chat.models import Approval, CitedDocument, Run, Session
 from chat.models.approval import Decision
 from chat.models.outcome import RunOutcome
 from chat.models.sql.run_setups import SetupParameters, store_setups
@@ -183,6 +184,8 @@ def let_wait(checkpoint: Checkpoint, usage: TokenUsage, cycles: int) -> Waiting:
     run = checkpoint.run
     counted = {**usage._asdict(), "cycles": cycles}
     with transaction.atomic():
+        # Before the run, as everywhere. None in the trash, where the sweeper stops the run.
+        session = Session.objects.filter(pk=run.turn.session_id).select_for_update(no_key=True).first()
         ours = Run.objects.filter(pk=run.pk, attempt=run.attempt, owner=run.owner)
         held = ours.select_for_update(no_key=True, of=("self",)).first()
         if held is None or held.status != Status.RUNNING:
@@ -194,6 +197,8 @@ def let_wait(checkpoint: Checkpoint, usage: TokenUsage, cycles: int) -> Waiting:
         if waiting.undecided().exists():
             nobody = {"owner": None, "lease_until": None, "queued_at": Now()}
             ours.move(Status.WAITING, "approval_required", **nobody, **counted)
+            if session:
+                record_session_changed(session)
             return Waiting.WAITING
         ours.requeue("decided", **counted)
         return Waiting.DECIDED

@@ -1,5 +1,6 @@
 """A tool call that asks its user: allowed, refused with a note, edited, for the whole chat; two tabs; reload; phone."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -127,6 +128,26 @@ def test_a_second_tab_shows_the_card_and_is_told_when_the_first_has_decided(
         card(helped).get_by_role("button", name="Allow", exact=True).click()
         expect(other).to_have_count(0)
         expect(page.locator("article.answer .body")).to_contain_text("It is late there.")
+
+
+def test_a_chat_that_waits_says_so_in_the_list_and_title_of_every_tab(helped: Reader, stack: Stack) -> None:
+    ask(helped, stack)
+    with helped.context.new_page() as page:
+        page.goto(f"{stack.base_url}/")
+        badge = page.locator("#sessions .mark.waiting")
+        number = page.locator("#waiting")
+        expect(badge).to_have_text("waits for you")
+        expect(number).to_have_text("1 chat waits for you")
+        expect(page).to_have_title("(1 waits) New chat · Turnwire")
+        assert violations_in_both_themes(page) == []
+        expect(helped.page).to_have_title(re.compile(r"^\(1 waits\) "))
+        number.get_by_role("link").click()
+        expect(page).to_have_url(helped.page.url)
+        page.locator("#new-chat").click()
+        card(helped).get_by_role("button", name="Allow", exact=True).click()
+        expect(badge).to_have_count(0)
+        expect(number).to_be_empty()
+        expect(page).to_have_title("New chat · Turnwire")
 
 
 def test_calls_that_wait_side_by_side_are_allowed_with_one_click(helped: Reader, stack: Stack) -> None:

@@ -4,7 +4,8 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from chat.models.sql.rows import SESSION, SessionRow
-from chat.models.sql.statements import Statement
+from chat.models.sql.statements import Statement, literal
+from chat.protocol.states import Status
 
 # A condition on a table `session`: neither its owner nor a model has named it, and a model is to.
 IS_UNNAMED: Final = (
@@ -14,6 +15,11 @@ IS_UNNAMED: Final = (
 IS_ANSWERING: Final = """EXISTS (
         SELECT FROM chat_turn AS turn WHERE turn.session_id = session.id AND turn.ended_at IS NULL
     )"""
+# The same: whether a run of such a turn waits for its user. Plan: turn_in_progress, runs by turn.
+IS_WAITING: Final = f"""EXISTS (
+        SELECT FROM chat_turn AS turn JOIN chat_run AS run ON run.turn_id = turn.id
+        WHERE turn.session_id = session.id AND turn.ended_at IS NULL AND run.status = {literal(Status.WAITING)}
+    )"""
 
 
 class ListedSession(NamedTuple):
@@ -21,6 +27,7 @@ class ListedSession(NamedTuple):
 
     session: SessionRow
     is_answering: bool
+    is_waiting: bool
 
 
 class EventNumber(NamedTuple):
@@ -35,6 +42,7 @@ class RecordedEvent(NamedTuple):
     created_at: datetime
     session: SessionRow
     is_answering: bool
+    is_waiting: bool
 
 
 # Parameters: session, user. Plan: primary key.
@@ -71,7 +79,8 @@ RECORD: Final = Statement(
         SELECT id, latest_event, %(kind)s, %(payload)s, STATEMENT_TIMESTAMP() FROM session
         RETURNING id, n, created_at
     )
-    SELECT event.id, event.n, event.created_at, {SESSION}, {IS_ANSWERING} FROM event, session
+    SELECT event.id, event.n, event.created_at, {SESSION}, {IS_ANSWERING}, {IS_WAITING}
+    FROM event, session
     """,  # noqa: S608  constants alone
     RecordedEvent,
 )
@@ -92,7 +101,7 @@ MARK_SEEN: Final = Statement(
     UPDATE chat_session AS session SET seen_event = LEAST(COALESCE(%(n)s, latest_event), latest_event)
     WHERE id = %(session)s AND seen_event < answered_event
         AND seen_event < LEAST(COALESCE(%(n)s, latest_event), latest_event)
-    RETURNING {SESSION}, {IS_ANSWERING}
+    RETURNING {SESSION}, {IS_ANSWERING}, {IS_WAITING}
     """,  # noqa: S608  constants alone
     ListedSession,
 )

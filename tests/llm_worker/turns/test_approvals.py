@@ -1,5 +1,6 @@
 """Calls that need approval: the run waits without a worker, any worker goes on, and no call is made twice or unasked."""
 
+import json
 import uuid
 from datetime import timedelta
 from functools import partial
@@ -11,7 +12,7 @@ from django.db.models.functions import Now
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.progress import present_live_message
 from chat.log.stream import delete_logs, run_log
-from chat.models import Approval, ModelConfig, Run, Session, ToolCall, ToolPolicy
+from chat.models import Approval, ModelConfig, Run, Session, ToolCall, ToolPolicy, Turn
 from chat.presenters.approvals import present_open_approval
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
@@ -23,6 +24,7 @@ from chat.sweeper import runs as swept
 from chat.transcript.tool_annotations import Annotations
 from chat.turns.approvals import Reply, decide, get_approval
 from llm_worker.attempt import round_store
+from tests import factories
 from tests.concurrency import run_concurrently
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended
@@ -68,6 +70,62 @@ def waiting(ask, deliver, upstream, session):
 
 def approvals_of(run) -> list[Approval]:
     return list(Approval.objects.filter(tool_call__run=run).order_by("tool_call__tab_index"))
+
+
+class TestOwnersListOfSessions:
+    """Says which sessions wait for their owner, from the moment they do until the last of them is decided or ended."""
+
+    @pytest.fixture
+    def told(self, session):
+        """Listens to the owner's sockets; returns what they were told since the last call."""
+        with sync_redis().pubsub(ignore_subscribe_messages=True) as listener:
+            listener.subscribe(f"turnwire:user:{session.owner_id}:sessions")
+            listener.get_message(timeout=60)
+
+            def told() -> list[bool]:
+                sync_redis().publish(f"turnwire:user:{session.owner_id}:sessions", b"{}")
+                rows = iter(lambda: json.loads(listener.get_message(timeout=60)["data"]), {})
+                return [row["is_waiting"] for row in rows]
+
+            yield told
+
+    def listed(self, session) -> bool:
+        api = factories.api_client(session.owner)
+        [row] = api.get("/api/sessions/").json()["results"]
+        return row["is_waiting"]
+
+    def test_waits_until_the_last_call_is_decided(self, waiting, session, told):
+        run = waiting(act("this"), act("that"))
+        assert (told()[-1], self.listed(session)) == (True, True)
+        first, last = approvals_of(run)
+        decide(first, YES)
+        assert told() == [True]
+        decide(last, NO)
+        assert (told(), self.listed(session)) == ([False], False)
+
+    def test_waits_no_more_once_nobody_has_decided_in_time(self, waiting, session, told):
+        run = waiting(act("this"))
+        assert told()[-1] is True
+        Approval.objects.filter(tool_call__run=run).update(expires_at=Now() - timedelta(hours=1))
+        swept.sweep(trust_locks=False)
+        assert (told(), self.listed(session)) == ([False], False)
+
+    def test_waits_no_more_once_the_run_is_stopped(self, waiting, session, told):
+        run = waiting(act("this"))
+        assert told()[-1] is True
+        stop_run(run.pk)
+        assert (told()[-1], self.listed(session)) == (False, False)
+
+    def test_waits_no_more_once_it_is_stopped_while_another_model_answers(
+        self, ask, deliver, upstream, session, told
+    ):
+        first, other = ask("Go", "plain", "prefilling", session=session)
+        upstream.reply(act("this"))
+        assert deliver(first).result(60)
+        assert told()[-1] is True
+        stop_run(first.pk)
+        assert told() == [False]
+        assert not Turn.objects.get(pk=other.turn_id).ended_at
 
 
 def answer(run, reply, index=0) -> Approval:

@@ -88,7 +88,7 @@ class Page {
   /** @returns {SessionSidebar} */
   #createSessions() {
     return new SessionSidebar(
-      { nav: part("sessions"), field: part("search"), status: part("search-status"), tag: part("tag-filter") },
+      { nav: part("sessions"), field: part("search"), status: part("search-status"), tag: part("tag-filter"), waiting: part("waiting") },
       {
         state: () => this.live?.state ?? null,
         actions: this.actions,
@@ -291,7 +291,7 @@ class Page {
     this.answerSettings?.show();
     this.temporary?.show(this.#isNew, session);
     showTags(part("tags"), session?.tags ?? [], (tag) => this.sessions.tags.choose(tag));
-    this.title.show(this.live && { session }, this.live ? this.projects.store.get(session?.project) : this.projects.current, this.knowledge?.place);
+    this.title.show(this.live && { session }, this.live ? this.projects.store.get(session?.project) : this.projects.current, this.knowledge?.place, this.sessions?.waiting?.count ?? 0);
     part("scroller").hidden = this.projects.open !== null || this.knowledge?.open != null;
     this.tree?.follow();
   }

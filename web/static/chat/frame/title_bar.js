@@ -3,6 +3,7 @@
 import { t } from "../i18n.js";
 import { projectAddress } from "./address.js";
 import { titleOf } from "../sessions/session_row.js";
+import { titleWith } from "../sessions/waiting_chats.js";
 
 /** @import {Project, Session} from "../types.js" */
 
@@ -18,14 +19,15 @@ export class TitleBar {
    * @param {{session: Session|undefined}|null} chat null: none is open; its session may not be known yet
    * @param {Project|undefined} project the open one, or that of the chat
    * @param {{title: string, items: any[]}|undefined} knowledge what is shown of knowledge bases
+   * @param {number} waiting how many chats wait for their user
    */
-  show(chat, project, knowledge) {
+  show(chat, project, knowledge, waiting) {
     const { title, project: link, menu, field } = this.parts;
     const isProject = !chat && project !== undefined;
     if (chat) title.textContent = chat.session ? titleOf(chat.session) : t("Chat");
     else title.textContent = project?.name ?? knowledge?.title ?? t("New chat");
     title.title = title.textContent;
-    document.title = `${title.textContent} · Turnwire`;
+    document.title = titleWith(`${title.textContent} · Turnwire`, waiting);
     link.hidden = !chat || !project;
     if (project) {
       link.href = projectAddress(project.id);

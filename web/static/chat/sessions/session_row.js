@@ -107,12 +107,12 @@ export class SessionRow {
 
   /** @param {boolean} isOpen what is open is being read */
   #showMark(isOpen) {
-    const { is_answering: isAnswering, is_unread: isUnread } = this.session;
-    const kind = isAnswering ? "answering" : isUnread && !isOpen ? "unread" : "";
-    const words = { answering: t("being answered"), unread: t("new answer"), "": "" }[kind];
+    const { is_answering: isAnswering, is_unread: isUnread, is_waiting: isWaiting } = this.session;
+    const kind = isWaiting ? "waiting" : isAnswering ? "answering" : isUnread && !isOpen ? "unread" : "";
+    const words = { waiting: t("waits for you"), answering: t("being answered"), unread: t("new answer"), "": "" }[kind];
     this.element.classList.toggle("unread", kind === "unread");
     this.mark.className = `mark ${kind}`;
     this.mark.title = words;
-    this.mark.replaceChildren(words && h("span", { class: "unseen" }, `(${words})`));
+    this.mark.replaceChildren(kind === "waiting" ? words : words && h("span", { class: "unseen" }, `(${words})`));
   }
 }

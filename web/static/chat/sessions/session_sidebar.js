@@ -8,6 +8,7 @@ import { SessionStore } from "./session_store.js";
 import { TagFilter } from "./tag_filter.js";
 import { hasTrash, mayDeleteAll } from "./trash_state.js";
 import { UndoNotice } from "../elements/undo_notice.js";
+import { WaitingChats } from "./waiting_chats.js";
 import { tn } from "../i18n.js";
 import { changeSession, changeSessions } from "../server/sessions_api.js";
 
@@ -15,7 +16,7 @@ import { changeSession, changeSessions } from "../server/sessions_api.js";
 
 export class SessionSidebar {
   /**
-   * @param {{nav: HTMLElement, field: HTMLInputElement, status: HTMLElement, tag: HTMLSelectElement}} parts
+   * @param {{nav: HTMLElement, field: HTMLInputElement, status: HTMLElement, tag: HTMLSelectElement, waiting: HTMLElement}} parts
    * @param {object} page
    * @param {() => SessionState|null} page.state  of the open chat
    * @param {import("./session_actions.js").SessionActions} page.actions
@@ -41,6 +42,7 @@ export class SessionSidebar {
     this.trash = null;
     this.search = new SessionSearch(parts, this.store, () => this.list.focus());
     this.tags = new TagFilter(parts.tag, this.store, (text) => (parts.status.textContent = text));
+    this.waiting = new WaitingChats(parts.waiting);
     this.seen = new SeenMarker({ session: () => this.open, state: page.state });
   }
 
@@ -68,6 +70,7 @@ export class SessionSidebar {
 
   #changed() {
     this.list.show(this.page.state()?.session ?? null);
+    this.waiting.show(this.store.waiting);
     this.seen.check();
     this.page.changed();
   }

@@ -55,6 +55,12 @@ export class SessionStore {
     return session && this.#withName(session);
   }
 
+  /** What waits for its user, as far as it is loaded; what is archived was put aside. @returns {Session[]} */
+  get waiting() {
+    const known = new Map(this.#known.map((one) => [one.id, one]));
+    return [...known.values()].filter(({ is_waiting: isWaiting, is_archived: isArchived, is_temporary: isTemporary }) => isWaiting && !isArchived && !isTemporary);
+  }
+
   /** Whether `pages` was read, so that it is empty only if there are none. */
   get hasRead() {
     return this.pages !== NOTHING;
@@ -187,7 +193,7 @@ export class SessionStore {
   }
 
   get #known() {
-    return [...this.pages.sessions, ...this.pinned.sessions, ...(this.found?.sessions ?? []), ...this.others.values()];
+    return [...this.others.values(), ...(this.found?.sessions ?? []), ...this.pages.sessions, ...this.pinned.sessions];
   }
 
   /** The open one may be among those that are not shown any more. */
