@@ -883,6 +883,8 @@ interface ShareAnswer {
   is_current: boolean;
   shows_details: boolean;
   created_at: string;
+  /** Null: no end. An expired link is not found until it gets another. */
+  expires_at: string | null;
 }
 
 interface SharedCallAnswer {

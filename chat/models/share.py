@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final, NamedTuple, Self
 
@@ -58,8 +59,8 @@ def divide(leaf_id: uuid.UUID) -> list[SharedPage]:
 class ShareQuerySet(models.QuerySet["Share"]):
     # Factories
 
-    def start(self, leaf: ChatMessage, *, shows_details: bool) -> Share:
-        """Store a new link to the branch that ends in `leaf`."""
+    def start(self, leaf: ChatMessage, *, shows_details: bool, expires_at: datetime | None = None) -> Share:
+        """Store a new link to the branch that ends in `leaf`. expires_at: None for a link without an end."""
         pk = uuid.uuid4()
         return self.create(
             pk=pk,
@@ -68,6 +69,7 @@ class ShareQuerySet(models.QuerySet["Share"]):
             title=leaf.session.title,
             pages=divide(leaf.pk),
             shows_details=shows_details,
+            expires_at=expires_at,
             digest=digest_of(token_of(pk)),
         )
 
@@ -81,9 +83,10 @@ class ShareQuerySet(models.QuerySet["Share"]):
         return self.filter(revoked_at=None)
 
     def behind(self, token: str) -> Share | None:
-        """Return the share with this token; None if there is none, it is revoked, its session is in the trash, or its
-        owner is deactivated."""
+        """Return the share with this token; None if there is none, it is revoked or expired, its session is in the trash,
+        or its owner is deactivated."""
         shown = self.open().filter(session__owner__is_active=True, session__deleted_at=None)
+        shown = shown.exclude(expires_at__lte=timezone.now())
         return shown.select_related("session").filter(digest=digest_of(token)).first()
 
 
@@ -102,6 +105,8 @@ class Share(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    # Null: no end. Its owner still sees an expired link, and can give it another end.
+    expires_at = models.DateTimeField(null=True, blank=True)
 
     objects = ShareQuerySet.as_manager()
 
@@ -114,7 +119,7 @@ class Share(models.Model):
     # Mutators
 
     def change(self, **fields: Any) -> None:
-        """Set leaf (and with it the pages), title or shows_details."""
+        """Set leaf (and with it the pages), title, shows_details or expires_at."""
         if "leaf" in fields:
             fields["pages"] = divide(fields["leaf"].pk)
         type(self).objects.filter(pk=self.pk).update(**fields)
@@ -136,6 +141,11 @@ class Share(models.Model):
         return pages
 
     # Properties
+
+    @property
+    def shown_title(self) -> str:
+        """The title when it was shared. Its session is loaded."""
+        return self.session.title if self.title is None else self.title
 
     @property
     def token(self) -> str | None:

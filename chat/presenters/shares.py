@@ -71,6 +71,9 @@ class ShareAnswer(Answer):
     is_current: bool
     shows_details: bool
     created_at: Moment
+    expires_at: Annotated[
+        Moment | None, doc("Null: no end. An expired link is not found until it gets another.")
+    ]
 
 
 def present_share(share: Share) -> JSONObject:

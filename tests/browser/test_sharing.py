@@ -51,6 +51,66 @@ def test_a_link_shows_the_chat_to_anybody_until_it_is_revoked(
         assert (stranger.foreign_requests, stranger.errors) == ([], [])
 
 
+def test_a_link_has_an_end_shows_more_or_less_and_follows_the_chat_as_its_owner_says(
+    browser: Browser, reader: Reader
+) -> None:
+    reader.send("How often is the tide high?")
+    reader.expect_echo("How often is the tide high?")
+    choose(reader, "Share")
+    dialog = reader.page.get_by_role("dialog", name="Share this chat")
+    dialog.get_by_label("End of the link").select_option(label="Ends in 7 days")
+    dialog.get_by_role("button", name="Create a link").click()
+    link = dialog.get_by_role("listitem")
+    expect(link.get_by_label("End of the link")).to_contain_text("Ends on ")
+    with reader.page.expect_popup() as looked_at:
+        link.get_by_role("link", name="Look at it").click()
+    expect(looked_at.value.get_by_role("article", name="Answer")).to_have_count(1)
+    looked_at.value.close()
+    with reader.page.expect_response("**/api/shares/*/") as changed:
+        link.get_by_label("Show reasoning and what tools did").check()
+    assert changed.value.json()["shows_details"] is True
+    with reader.page.expect_response("**/api/shares/*/") as changed:
+        link.get_by_label("End of the link").select_option(label="No end")
+    assert changed.value.json()["expires_at"] is None
+    expect(link.get_by_role("button", name="Update the link")).to_have_count(0)
+    assert violations_in_both_themes(reader.page) == []
+    dialog.get_by_role("button", name="Close").click()
+    reader.send("And low?")
+    reader.expect_echo("And low?", index=1)
+    choose(reader, "Share")
+    expect(link.get_by_label("Show reasoning and what tools did")).to_be_checked()
+    link.get_by_role("button", name="Update the link").click()
+    expect(link.get_by_role("button", name="Update the link")).to_have_count(0)
+    with Reader.at(browser, reader.page.url) as stranger:
+        stranger.page.goto(link.get_by_label("Link", exact=True).input_value())
+        expect(stranger.page.get_by_role("article", name="Answer")).to_have_count(2)
+
+
+def test_a_visitor_logs_in_and_continues_a_shared_chat_in_an_account_of_their_own(
+    browser: Browser, reader: Reader, newcomer: str
+) -> None:
+    reader.send("How often is the tide high?")
+    reader.expect_echo("How often is the tide high?")
+    choose(reader, "Share")
+    dialog = reader.page.get_by_role("dialog", name="Share this chat")
+    dialog.get_by_role("button", name="Create a link").click()
+    address = dialog.get_by_label("Link", exact=True).input_value()
+    with Reader.at(browser, reader.base_url) as visitor:
+        page = visitor.page
+        page.goto(address)
+        page.get_by_role("link", name="Continue in my account").click()
+        visitor.fill_in(newcomer, newcomer)
+        expect(page.get_by_role("heading", name="Continue in your account")).to_be_visible()
+        assert violations_in_both_themes(page) == []
+        page.get_by_role("button", name="Copy and continue").click()
+        visitor.wait_until_ready()
+        expect(visitor.questions.locator(".question-text")).to_have_text(["How often is the tide high?"])
+        visitor.send("And low?")
+        visitor.expect_echo("And low?", index=1)
+        assert visitor.errors == []
+    expect(reader.questions).to_have_count(1)
+
+
 def chat_of(messages: int) -> dict[str, Any]:
     """The file of a chat of so many questions and answers."""
     sent_at = "2026-01-01T00:00:00Z"

@@ -13,7 +13,7 @@ from web.admin.search import SearchAdmin
 
 @admin.register(Share)
 class ShareAdmin(SearchAdmin[Share], ObjectActionsAdmin[Share], ReadOnlyAdmin[Share]):
-    list_display = ("short_id", "session", "owner", "shows_details", "created_at", "revoked_at")
+    list_display = ("short_id", "session", "owner", "shows_details", "created_at", "expires_at", "revoked_at")
     list_select_related = ("session__owner",)
     list_filter = (("revoked_at", admin.EmptyFieldListFilter), "shows_details", "created_at")
     owner_field = "session__owner"

@@ -1,12 +1,19 @@
-"""The view of a shared branch: public, without login and cookies, and not to be indexed by search engines."""
+"""The view of a shared branch: public, without login and cookies, and not to be indexed by search engines. A visitor who
+logs in gets a copy of it.
+"""
 
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render, resolve_url
+from django.utils.decorators import method_decorator
+from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from chat.models import Share
-from chat.sessions.sharing import read_page
+from chat.protocol.errors import ApiError
+from chat.sessions.sharing import copy_share, read_page
 from web.page.preview import base_url, with_previews
 from web.rest.request_slots import SHARED
 
@@ -20,7 +27,7 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     """
     share = Share.objects.behind(token)
     if share is None:
-        response = render(request, "web/shared_gone.html", status=404)
+        response = _gone(request)
     else:
         with SHARED.take(share.session.owner_id):
             page = read_page(share, 1)
@@ -30,3 +37,34 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     # The URL is the secret: links on the page must not reveal it.
     response["Referrer-Policy"] = "no-referrer"
     return response
+
+
+@method_decorator(never_cache, name="dispatch")
+class CopyShared(LoginRequiredMixin, View):
+    """Ask before the copy is made: the address may have been sent by anybody."""
+
+    def get(self, request: HttpRequest, token: str) -> HttpResponse:
+        share = Share.objects.behind(token)
+        return self._page(request, share) if share else _gone(request)
+
+    def post(self, request: HttpRequest, token: str) -> HttpResponse:
+        share = Share.objects.behind(token)
+        if share is None:
+            return _gone(request)
+        owner = User.objects.get(username=request.user.get_username())
+        try:
+            with SHARED.take(share.session.owner_id):
+                session = copy_share(owner, share)
+        except ApiError as error:
+            return self._page(request, share, problem=error.message, status=error.status)
+        return redirect(f"{resolve_url('page')}#{session.pk}")
+
+    def _page(
+        self, request: HttpRequest, share: Share, *, problem: str = "", status: int = 200
+    ) -> HttpResponse:
+        shown = {"title": share.shown_title, "problem": problem}
+        return render(request, "web/shared_copy.html", shown, status=status)
+
+
+def _gone(request: HttpRequest) -> HttpResponse:
+    return render(request, "web/shared_gone.html", status=404)

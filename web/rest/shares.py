@@ -1,9 +1,11 @@
 """Views of public links to a branch: owners create, list, update and revoke them, and visitors read the branch."""
 
+from datetime import timedelta
 from hashlib import sha256
 from typing import Any
 
 from django.http import HttpResponseBase
+from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 from msgspec import json
@@ -16,8 +18,9 @@ from chat.models import ChatMessage, Session, Share
 from chat.presenters.shares import ShareAnswer, SharedPageAnswer, present_share
 from chat.protocol.errors import ApiError
 from chat.sessions.sharing import change_share, create_share, read_page
+from web.rest.api_tokens import MAX_DAYS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import StrictBooleanField, StrictSerializer, StrictUUIDField
+from web.rest.fields import StrictBooleanField, StrictIntegerField, StrictSerializer, StrictUUIDField
 from web.rest.openapi import documented, query, whole_number
 from web.rest.pagination import MAX_PAGES, page_number
 from web.rest.request_slots import SHARED
@@ -30,6 +33,20 @@ MAX_SHARES = 100
 class ShareBody(StrictSerializer):
     leaf = StrictUUIDField(required=False)
     shows_details = StrictBooleanField(required=False)
+    expires_in_days = StrictIntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MAX_DAYS,
+        help_text="From now. Null: no end, as a new link has without it; a change without it keeps the end.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Replace the days by the moment `expires_at`."""
+        if "expires_in_days" in attrs:
+            days = attrs.pop("expires_in_days")
+            attrs["expires_at"] = None if days is None else timezone.now() + timedelta(days=days)
+        return attrs
 
 
 class SharesView(StrictAPIView):
@@ -47,7 +64,9 @@ class SharesView(StrictAPIView):
         if found.shares.open().count() >= MAX_SHARES:
             raise ApiError("too_many_shares")
         leaf = _find_leaf(found, body)
-        share = create_share(found, leaf, shows_details=body.get("shows_details", False))
+        share = create_share(
+            found, leaf, shows_details=body.get("shows_details", False), expires_at=body.get("expires_at")
+        )
         share.session = found
         return Response(present_share(share), status.HTTP_201_CREATED)
 
@@ -55,7 +74,7 @@ class SharesView(StrictAPIView):
 class ShareView(StrictAPIView):
     @documented("shares_update", body=ShareBody, answer=ShareAnswer)
     def patch(self, request: Request, share: str) -> Response:
-        """Change the leaf of the branch, or whether details are shown. The link stays the same."""
+        """Change the leaf of the branch, whether details are shown, or the end. The link stays the same."""
         found = _get_own_share(request, share)
         body = self.body(ShareBody)
         leaf = _find_leaf(found.session, body)

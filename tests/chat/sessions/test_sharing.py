@@ -2,10 +2,12 @@
 
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, CitedDocument, Run, Session, Share, ToolCall
@@ -191,3 +193,26 @@ def test_a_question_that_waits_cannot_be_shared_since_it_may_change(client: APIC
     waiting = factories.send_turn(client, session, "And then?").json()["user_message"]
     response = client.post(f"/api/sessions/{session}/shares/", {"leaf": waiting}, format="json")
     assert (response.status_code, response.json()["code"]) == (409, "turn_in_progress")
+
+
+def test_an_expired_link_answers_as_an_unknown_one_until_it_gets_another_end(
+    client: APIClient, session: str
+) -> None:
+    made = share(client, session, expires_in_days=7)
+    assert visit(made).status_code == 200
+    endless = share(client, session)
+    assert endless["expires_at"] is None
+    ends = Share.objects.get(pk=made["id"]).expires_at
+    assert ends is not None
+    assert timedelta(days=6) < ends - timezone.now() < timedelta(days=8)
+    Share.objects.filter(pk=made["id"]).update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert visit(made).status_code == 404
+    assert Client().get(f"/api{made['url']}").json()["code"] == "share_not_found"
+    assert [one["id"] for one in client.get(f"/api/sessions/{session}/shares/").json()] == [
+        endless["id"],
+        made["id"],
+    ]
+    # Another change keeps the end; null takes it away.
+    for fields, found in (({"shows_details": True}, 404), ({"expires_in_days": None}, 200)):
+        client.patch(f"/api/shares/{made['id']}/", fields, format="json")
+        assert visit(made).status_code == found

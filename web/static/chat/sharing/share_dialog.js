@@ -1,17 +1,20 @@
-/** The dialog of a chat's public links: create, copy, update, revoke. */
+/** The dialog of a chat's public links: create, copy, look at, change, update, revoke. */
 
 import { readSession } from "../server/api.js";
 import { copyButton } from "../elements/copy_button.js";
 import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
-import { language, t } from "../i18n.js";
-import { createShare, readShares, revokeShare, updateShare } from "../server/shares_api.js";
+import { language, t, tn } from "../i18n.js";
+import { changeShare, createShare, readShares, revokeShare } from "../server/shares_api.js";
 import { apiErrorText } from "../answer/status_texts.js";
 
 /** @import {Share} from "../server/shares_api.js" */
 
 const DATE = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+
+/** The days until a new end; 0: no end. */
+const ENDS = [0, 1, 7, 30, 90];
 
 /** @param {{id: string}} session */
 export function shareSession(session) {
@@ -22,30 +25,33 @@ class ShareDialog {
   /** @param {string} session */
   constructor(session) {
     this.session = session;
-    this.details = h("input", { type: "checkbox" });
+    this.details = detailsBox(false);
+    this.end = endChoice(null);
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     this.list = h("ul", { class: "shares", "aria-label": t("Links to this chat") });
     const make = h("button", { type: "button", class: "primary", onclick: () => this.#make() }, icon("link"), t("Create a link"));
     const what = t("Anybody with the link reads this branch of the chat as it is now. What comes later is not shown until you update the link.");
-    const choice = h("label", { class: "check" }, this.details, t("Show reasoning and what tools did"));
-    this.element = dialog(t("Share this chat"), { class: "share" }, h("p", {}, what), choice, h("div", { class: "row" }, make), this.problem, this.list);
+    const choices = h("div", { class: "choices" }, labelled(this.details), this.end);
+    this.element = dialog(t("Share this chat"), { class: "share" }, h("p", {}, what), choices, h("div", { class: "row" }, make), this.problem, this.list);
     this.#attempt(async () => this.#show(await readShares(session)));
   }
 
   #make() {
     return this.#attempt(async () => {
-      const share = await createShare(this.session, this.details.checked);
+      const share = await createShare(this.session, { shows_details: this.details.checked, expires_in_days: Number(this.end.value) || null });
       this.#show([share, ...this.shares]);
       /** @type {HTMLElement} */ (this.list.querySelector("input")).focus();
     });
   }
 
-  /** @param {Share} share */
-  #update(share) {
+  /** Whatever comes of it, the row shows what is stored. @param {Share} share @param {() => Promise<import("../server/shares_api.js").ShareFields>} fields */
+  #change(share, fields) {
     return this.#attempt(async () => {
-      const { leaf } = await readSession(this.session);
-      const updated = await updateShare(share.id, leaf);
-      this.#show(this.shares.map((one) => (one.id === share.id ? updated : one)));
+      try {
+        share = await changeShare(share.id, await fields());
+      } finally {
+        this.#show(this.shares.map((one) => (one.id === share.id ? share : one)));
+      }
     });
   }
 
@@ -66,13 +72,18 @@ class ShareDialog {
   /** @param {Share} share */
   #row(share) {
     const address = share.url === null ? "" : new URL(share.url, location.origin).href;
-    const made = DATE.format(new Date(share.created_at));
     const field = h("input", { type: "text", readOnly: true, value: address, "aria-label": t("Link"), onfocus: () => field.select() });
     const link = address ? [field, copyButton(t("Copy the link"), () => address)] : [h("span", { class: "hint" }, t("This link cannot be shown again."))];
-    const update = !share.is_current && h("button", { type: "button", class: "quiet", onclick: () => this.#update(share) }, t("Update"));
+    const details = detailsBox(share.shows_details);
+    details.addEventListener("change", () => this.#change(share, async () => ({ shows_details: details.checked })));
+    const end = endChoice(share.expires_at);
+    end.addEventListener("change", () => this.#change(share, async () => ({ expires_in_days: Number(end.value) || null })));
+    const look = address && !isOver(share) && h("a", { class: "button quiet", href: address, target: "_blank" }, t("Look at it"));
+    const latest = async () => ({ leaf: (await readSession(this.session)).leaf });
+    const update = !share.is_current && h("button", { type: "button", class: "quiet", onclick: () => this.#change(share, latest) }, t("Update the link"));
     const revoke = h("button", { type: "button", class: "quiet danger", onclick: () => this.#revoke(share) }, t("Revoke"));
-    const about = share.shows_details ? t("%(when)s, with details", { when: made }) : made;
-    return h("li", {}, h("div", { class: "link" }, ...link), h("div", { class: "row" }, h("span", { class: "hint" }, about), update, revoke));
+    const made = h("span", { class: "hint" }, t("Shared on %(when)s", { when: DATE.format(new Date(share.created_at)) }));
+    return h("li", {}, h("div", { class: "link" }, ...link), h("div", { class: "choices" }, labelled(details), end), h("div", { class: "row" }, made, look, update, revoke));
   }
 
   /** @param {() => Promise<void>} action */
@@ -85,4 +96,26 @@ class ShareDialog {
       this.problem.hidden = false;
     }
   }
+}
+
+/** @param {boolean} checked */
+const detailsBox = (checked) => h("input", { type: "checkbox", checked });
+
+/** @param {HTMLInputElement} details */
+const labelled = (details) => h("label", { class: "check" }, details, t("Show reasoning and what tools did"));
+
+/** @param {Share} share */
+const isOver = ({ expires_at: end }) => end !== null && new Date(end) <= new Date();
+
+/** @param {string|null} end */
+function endChoice(end) {
+  const choices = ENDS.map((days) => h("option", { value: String(days) }, days ? tn("Ends in %(count)s day", "Ends in %(count)s days", days) : t("No end")));
+  const kept = end === null ? [] : [h("option", { value: "", disabled: true, selected: true }, endText(end))];
+  return h("select", { "aria-label": t("End of the link") }, ...kept, ...choices);
+}
+
+/** @param {string} end */
+function endText(end) {
+  const when = DATE.format(new Date(end));
+  return new Date(end) <= new Date() ? t("Ended on %(when)s", { when }) : t("Ends on %(when)s", { when });
 }
