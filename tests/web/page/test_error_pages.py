@@ -144,4 +144,4 @@ def test_no_record_contains_the_token_of_a_link() -> None:
         given = dict.fromkeys(one.pattern.converters, "MQ") | {"token": token}
         shown = secret_filter.redact(f"Forbidden (CSRF): {reverse(one.name, kwargs=given)}")
         assert "canary" not in shown, shown
-        assert shown.endswith("/[redacted]/")
+        assert "/[redacted]/" in shown
