@@ -983,6 +983,8 @@ interface ToolCallAnswer {
   status: "pending" | "waiting" | "running" | "completed" | "failed" | "refused" | "unknown";
   turn_number: number;
   tab_index: number;
+  /** What the model asked for, if the user edited the arguments. */
+  asked_arguments?: Record<string, any>;
   documents?: Record<string, any>[];
   /** The response as JSON, of tools that have it. */
   structured?: Record<string, any>;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -69,6 +69,13 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
     def overdue(self) -> Self:
         """Select what nobody decided about in time. In the trash it stays as it is, until its session is restored."""
         return self.undecided().filter(expires_at__lt=Now(), session__deleted_at=None)
+
+    def asked_before_edits(self, calls: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
+        """Return, by call, the arguments that the model asked for where the user edited them."""
+        if not calls:
+            return {}
+        edited = self.filter(tool_call__in=calls, edited_arguments__isnull=False).order_by("-requested_at")
+        return dict(edited.values_list("tool_call_id", "arguments"))
 
     def remembered(self, session: UUID) -> Mapping[str, Sequence[ToolIdentity]]:
         """Return by name the tools whose calls the user has approved for the whole session, the latest last."""

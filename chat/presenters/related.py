@@ -55,6 +55,9 @@ class ToolCallAnswer(Answer, kw_only=True):
     status: Annotated[str, choice(ToolCallStatus)]
     turn_number: int
     tab_index: int
+    asked_arguments: Annotated[
+        dict[str, Any] | UnsetType, doc("What the model asked for, if the user edited the arguments.")
+    ] = UNSET
     documents: list[dict[str, Any]] | UnsetType = UNSET
     structured: Annotated[dict[str, Any] | UnsetType, doc("The response as JSON, of tools that have it.")] = (
         UNSET
@@ -129,11 +132,16 @@ def _tool_calls(message_ids: Sequence[UUID]) -> ByMessage:
         return by_message
     calls = list(ToolCall.objects.filter(run__message__in=message_ids))
     images = _tool_images([call.pk for call in calls]) if calls else {}
+    edited = Approval.objects.asked_before_edits([call.pk for call in calls])
     asked = _questions([call.pk for call in calls if call.status == ToolCallStatus.WAITING])
     for call in calls:
         # Calls inside it follow: the list is filled below.
         presented = _present_tool_call(
-            call, images=images.get(call.pk, UNSET), children=children[call.pk], **asked.get(call.pk, {})
+            call,
+            asked_arguments=edited.get(call.pk, UNSET),
+            images=images.get(call.pk, UNSET),
+            children=children[call.pk],
+            **asked.get(call.pk, {}),
         )
         if call.parent_tool_call_id:
             children[call.parent_tool_call_id].append(presented)

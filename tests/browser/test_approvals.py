@@ -69,6 +69,7 @@ def test_a_refusal_with_a_note_reaches_the_model_and_shows_as_refused(helped: Re
     assert "refused" in response
     assert "Guess instead." in response
     steps = helped.answers.locator(".steps > summary")
+    expect(steps).to_contain_text("Looking at the clock · refused")
     steps.click()
     expect(helped.answers.locator(".tool .state")).to_contain_text("refused")
 
@@ -90,6 +91,16 @@ def test_arguments_are_edited_and_what_the_tool_does_not_take_is_said(helped: Re
     allow.click()
     helped.expect_answer("It is late there.")
     assert "Europe/Berlin" in tool_responses(stack.upstream.requests[-1])[0]
+    for reloads in (False, True):
+        if reloads:
+            helped.page.reload()
+        helped.answers.locator(".steps > summary").click()
+        call = helped.answers.locator(".tool")
+        expect(call.locator(".state")).to_contain_text("edited")
+        expect(call.locator(".hint").first).to_have_text("Europe/Berlin")
+        call.get_by_text("Arguments before the edit").click()
+        expect(call.get_by_label("Arguments before the edit")).to_contain_text("Asia/Tokyo")
+        assert violations_in_both_themes(helped.page) == []
 
 
 def test_a_long_integer_is_shown_and_sent_as_the_model_wrote_it(helped: Reader, stack: Stack) -> None:

@@ -212,7 +212,7 @@ def test_parallel_calls_stand_side_by_side_and_agents_show_what_they_do(
     searching.expect_answer("Done 1.")
     answer = searching.answers
     for _ in range(2):
-        expect(answer.locator(".steps .line")).to_contain_text("Used 2 tools · 1 source · 1 failed")
+        expect(answer.locator(".steps .line")).to_contain_text("Researched · 1 source · 1 failed")
         answer.locator(".steps > summary").click()
         calls = answer.locator(".calls.parallel > .tool")
         expect(calls).to_have_count(2)
@@ -238,7 +238,7 @@ def test_a_tool_that_is_stopped_says_so(searching: Reader, stack: Stack) -> None
     expect(answer).to_have_attribute("aria-busy", "false")
     expect(answer.locator(".tool .state")).to_have_text("stopped")
     searching.page.reload()
-    expect(answer.locator(".steps .line")).to_have_text("Searched the web · stopped")
+    expect(answer.locator(".steps .line")).to_have_text("Searching the web · stopped")
 
 
 def test_a_tool_is_demanded_of_the_next_answer_alone(searching: Reader, stack: Stack) -> None:

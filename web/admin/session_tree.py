@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db.models.functions import Left, Length
 
 from chat.models import (
+    Approval,
     ChatMessage,
     Compression,
     EditedAnswer,
@@ -36,6 +37,7 @@ class CallNode:
     """A tool call with its nested calls."""
 
     call: ToolCall
+    asked: dict[str, Any] | None = None  # the arguments that the model asked for, if the user edited them
     inside: list["CallNode"] = field(default_factory=list)
 
     @property
@@ -53,6 +55,10 @@ class CallNode:
     @property
     def arguments(self) -> str:
         return visible_text(json.dumps(self.call.arguments, indent=1, ensure_ascii=False))
+
+    @property
+    def asked_arguments(self) -> str:
+        return visible_text(json.dumps(self.asked, indent=1, ensure_ascii=False))
 
     @property
     def response(self) -> str:
@@ -195,7 +201,8 @@ def _calls(runs: list[UUID]) -> dict[UUID, list[CallNode]]:
         shown_reasoning=Left("reasoning", MAX_CHARACTERS),
         shown_report_reasoning=Left("report_reasoning", MAX_CHARACTERS),
     )
-    nodes = {call.pk: CallNode(call) for call in shown}
+    edited = Approval.objects.asked_before_edits([call.pk for call in shown])
+    nodes = {call.pk: CallNode(call, edited.get(call.pk)) for call in shown}
     top: dict[UUID, list[CallNode]] = defaultdict(list)
     for node in nodes.values():
         parent: Any = node.call.parent_tool_call_id

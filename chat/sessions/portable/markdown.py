@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from chat.models import Session
 from chat.sessions.portable.exporter import messages_of
-from chat.sessions.portable.format import Citation, Message
+from chat.sessions.portable.format import Call, Citation, Message
 from chat.sessions.portable.safe_markdown import safe_line, safe_link, safe_markdown
 from chat.transcript.citations import count_from_one
 from chat.transcript.entries import Document
@@ -42,7 +42,7 @@ def _message(message: Message, number: str) -> str:
     parts = [f"\n## {number}{_speaker(message)}\n\n{message.sent_at:%Y-%m-%d %H:%M} UTC\n"]
     parts += [f"\n- File: {safe_line(file.name)}\n" for file in message.files]
     if message.tool_calls:
-        parts.append(f"\n- Tools: {', '.join(safe_line(call.name) for call in message.tool_calls)}\n")
+        parts.append(f"\n- Tools: {', '.join(_call(call) for call in message.tool_calls)}\n")
     text, sources = count_from_one(_text(message), [_document(cited) for cited in message.citations])
     if text:
         parts.append(f"\n{safe_markdown(text)}\n")
@@ -53,6 +53,11 @@ def _message(message: Message, number: str) -> str:
     if sources:
         parts.append("\nSources:\n\n" + "".join(_source(source) for source in sources))
     return "".join(parts)
+
+
+def _call(call: Call) -> str:
+    ending = f" ({call.status})" if call.status in ("failed", "refused") else ""
+    return safe_line(call.name) + ending
 
 
 def _text(message: Message) -> str:

@@ -17,6 +17,8 @@ for (const [ms, words] of [[40, "40 ms"], [400, "0.4 s"], [9_960, "10.0 s"], [12
 
 const search = (more) => call("web_search", { given: { query: "tides" }, ...more });
 
+const page = (host, more) => call("open_url", { given: { url: `https://${host}/` }, ...more });
+
 const reading = (more) => call("read_file", { given: { file: "5e551011-0000-4000-8000-000000000000", start: 0 }, ...more });
 
 for (const [line, rounds] of [
@@ -30,8 +32,16 @@ for (const [line, rounds] of [
   ["Searched the web · 2 sources · 2.1 s", [round(search({ documents: [source(1), source(2)], durationMs: 2100 }))]],
   ["Searched the web · 1 source · 3.0 s", [round(search({ documents: [source(1)], durationMs: 2000 })), round(search({ documents: [source(1)], durationMs: 1000 }))]],
   ["Used 2 tools · 3.0 s", [round(search({ durationMs: 3000 }), call("clock", { durationMs: 1000 }))]],
-  ["Used clock · 1 failed", [round(call("clock", { status: "failed" }))]],
-  ["Used clock · stopped", [round(call("clock", { status: "unknown" }))]],
+  ["Tried to use clock · failed", [round(call("clock", { status: "failed" }))]],
+  ["Using clock · refused · 2.0 s", [round(call("clock", { status: "refused", durationMs: 2000 }))]],
+  ["Using clock · stopped", [round(call("clock", { status: "unknown" }))]],
+  ["Asked you · not answered", [round(call("ask_user", { status: "refused" }))]],
+  ["Could not open a.org · failed", [round(page("a.org", { status: "failed" }))]],
+  ["Opened a.org · 1 failed · 1 refused", [round(page("a.org"), page("b.org", { status: "failed" }), page("c.org", { status: "refused" }))]],
+  ["Opened web pages · 1 failed", [round(page("a.org"), page("b.org"), page("c.org", { status: "failed" }))]],
+  ["Could not open a page · 2 failed", [round(page("a.org", { status: "failed" }), page("b.org", { status: "failed" }))]],
+  ["Searched the web · 1 failed", [round(search(), page("b.org", { status: "failed" }))]],
+  ["Using 2 tools · 1 failed · 1 refused", [round(search({ status: "failed" }), call("clock", { status: "refused" }))]],
   ["Researched · 1 source", [round(call("research_agent", { inside: [search({ documents: [source(1)] })] }))]],
 ]) {
   test(`folded: ${line}`, () => assert.equal(stepsText(rounds), line));

@@ -1,13 +1,18 @@
 """Deciding about tool calls by REST and socket: whose they are, what is accepted, and what a decision starts."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db.models.functions import Now
+from django.test import Client
+from django.urls import reverse
 from msgspec import to_builtins
 from rest_framework.test import APIClient
 
-from chat.models import Approval, McpServer, Run, Session
+from chat.models import Approval, McpServer, Run, Session, ToolCall
+from chat.models.tool_call import ToolCallStatus
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.transcript.forms import Question, read_form
@@ -99,6 +104,28 @@ def test_a_bad_decision_is_refused_and_the_call_stays_open(
     [call] = waiting_call(client, session)
     assert decide(client, call, **body) == (400, code)
     assert len(client.get("/api/approvals/").json()) == 1
+
+
+def test_what_the_model_asked_for_stands_beside_what_the_user_made_of_it(
+    client: APIClient, session: str
+) -> None:
+    """In the answer's message, and in the tree of the admin."""
+    edited, untouched = waiting_call(client, session, 2)
+    decide(client, edited, arguments={"what": "that"})
+    decide(client, untouched)
+    *_, answer = client.get(f"/api/sessions/{session}/messages/").json()
+    assert [call.get("asked_arguments") for call in answer["tool_calls"]] == [{"what": "this"}, None]
+    staff = Client()
+    staff.force_login(User.objects.create_superuser("root"))
+    tree = staff.get(reverse("admin:chat_session_change", args=[session])).content.decode()
+    assert tree.count("Arguments before the user edited them") == 1
+
+
+def test_an_export_says_which_calls_were_refused(client: APIClient, session: str) -> None:
+    waiting_call(client, session, 2)
+    ToolCall.objects.filter(tab_index=0).update(status=ToolCallStatus.REFUSED)
+    exported: Any = client.get(f"/api/sessions/{session}/export/", {"as": "markdown"})
+    assert "- Tools: act (refused), act\n" in exported.getvalue().decode()
 
 
 def test_calls_of_others_do_not_exist(client: APIClient, session: str) -> None:

@@ -99,6 +99,7 @@
  * @property {number} tab  which of the round's calls; -1 inside agent tools
  * @property {string} name
  * @property {Record<string, any>} given  its arguments
+ * @property {Record<string, any>|null} asked  what the model asked for, if the user edited the arguments
  * @property {string} writing  the arguments as text, as far as received
  * @property {string} output  beside documents: what the tool says of them
  * @property {string|null} ref  the id under which the message has the whole output; null: it is shown in full

@@ -11,8 +11,8 @@ import { parseJson } from "../server/exact_json.js";
 
 const CALL_PACKETS = new Set(["tool_start", "tool_arguments_delta", "tool_arguments", "tool_progress", "approval_required", "tool_output", "section_end"]);
 
-/** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs"|"row"|"progress"|"question"|"address"|"signIn"|"changed">} */
-const NOTHING_YET = { row: "", given: {}, writing: "", output: "", report: "", ref: null, durationMs: null, progress: null, question: null, address: null, signIn: null, changed: null };
+/** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs"|"row"|"asked"|"progress"|"question"|"address"|"signIn"|"changed">} */
+const NOTHING_YET = { row: "", given: {}, asked: null, writing: "", output: "", report: "", ref: null, durationMs: null, progress: null, question: null, address: null, signIn: null, changed: null };
 
 /** @typedef {{text: string, reasoning: string, reasoningMs: number|null}} AnswerText  of the answer so far; text: all of it */
 
@@ -96,11 +96,12 @@ export function roundsOf(calls = []) {
 }
 
 /** @param {any} call @returns {ToolCall} */
-function readCall({ id: row, tool_call_id, name, arguments: given, response, documents = [], images = [], status, duration_ms = null, tab_index, question = null, address = null, sign_in: signIn = null, changed = null, children = [] }) {
+function readCall({ id: row, tool_call_id, name, arguments: given, asked_arguments: asked = null, response, documents = [], images = [], status, duration_ms = null, tab_index, question = null, address = null, sign_in: signIn = null, changed = null, children = [] }) {
   return {
     ...newCall(tool_call_id, tab_index, name),
     row,
     given,
+    asked,
     question,
     address,
     signIn,

@@ -23,9 +23,11 @@ export class CallView {
     this.state = h("span", { class: "state" });
     const head = h("summary", {}, icon(wordsOf(call.name).icon), h("span", { class: "tool-line" }, this.title, this.about), this.state, icon("chevronDown"));
     this.given = h("pre", { class: "given", role: "group", tabIndex: 0, "aria-label": t("Arguments") });
+    this.asked = h("pre", { class: "asked", role: "group", tabIndex: 0, "aria-label": t("Arguments before the edit") });
+    this.before = h("details", { class: "before" }, h("summary", {}, t("Arguments before the edit")), this.asked);
     this.inside = h("div", { class: "inside" });
     this.outcome = new CallOutcome(readWhole);
-    this.element = h("details", { class: "tool", open: isOpen, ontoggle: () => this.#showBody() }, head, this.given, this.inside, this.outcome.element);
+    this.element = h("details", { class: "tool", open: isOpen, ontoggle: () => this.#showBody() }, head, this.given, this.before, this.inside, this.outcome.element);
     this.element.dataset.tool = call.name;
     this.calls = new Calls(this.inside, readWhole);
   }
@@ -37,7 +39,7 @@ export class CallView {
     showText(this.title, title(call));
     showText(this.about, about(call));
     this.about.title = visibleText(about(call));
-    showText(this.state, outcomeText(call));
+    showText(this.state, [call.asked && t("edited"), outcomeText(call)].filter(Boolean).join(" · "));
     this.element.dataset.status = call.status;
     this.#showBody();
   }
@@ -47,6 +49,8 @@ export class CallView {
     const text = argumentsText(this.call);
     this.given.hidden = !text;
     showText(this.given, text);
+    this.before.hidden = !this.call.asked;
+    if (this.call.asked) showText(this.asked, JSON.stringify(this.call.asked, null, 2));
     this.inside.hidden = this.call.inside.length === 0;
     this.calls.show(this.call.inside);
     this.outcome.show(this.call);

@@ -15,6 +15,8 @@ const LONGEST_ABOUT = 120;
  * @property {IconName} icon
  * @property {(given: Record<string, any>) => string} doing
  * @property {(given: Record<string, any>) => string} done
+ * @property {(given: Record<string, any>) => string} failed  without a claim that anything was done
+ * @property {() => string} [refused]  left out: `doing`, of a call that was not made
  * @property {() => string} [several]  of calls whose `done` differs
  * @property {(given: Record<string, any>, documents: Source[]) => string} about  its most informative arguments, or what it found
  */
@@ -28,12 +30,14 @@ const TOOLS = {
     icon: "globe",
     doing: () => t("Searching the web"),
     done: () => t("Searched the web"),
+    failed: () => t("Could not search the web"),
     about: queriesOf,
   },
   open_url: {
     icon: "globe",
     doing: ({ url }) => (hostOf(url) ? t("Opening %(host)s", { host: hostOf(url) }) : t("Opening a page")),
     done: ({ url }) => (hostOf(url) ? t("Opened %(host)s", { host: hostOf(url) }) : t("Opened a page")),
+    failed: ({ url }) => (hostOf(url) ? t("Could not open %(host)s", { host: hostOf(url) }) : t("Could not open a page")),
     several: () => t("Opened web pages"),
     about: (_given, documents) => documents[0]?.title ?? "",
   },
@@ -41,18 +45,21 @@ const TOOLS = {
     icon: "search",
     doing: () => t("Searching the project"),
     done: () => t("Searched the project"),
+    failed: () => t("Could not search the project"),
     about: queriesOf,
   },
   knowledge_base_search: {
     icon: "source",
     doing: () => t("Searching knowledge bases"),
     done: () => t("Searched knowledge bases"),
+    failed: () => t("Could not search knowledge bases"),
     about: queriesOf,
   },
   read_file: {
     icon: "file",
     doing: () => t("Reading a file"),
     done: () => t("Read a file"),
+    failed: () => t("Could not read a file"),
     // Its argument is an id.
     about: (_given, documents) => documents[0]?.title ?? "",
   },
@@ -60,18 +67,22 @@ const TOOLS = {
     icon: "agent",
     doing: () => t("Researching"),
     done: () => t("Researched"),
+    failed: () => t("Could not research"),
     about: ({ question = "" }) => String(question),
   },
   ask_user: {
     icon: "user",
     doing: () => t("Asking you"),
     done: () => t("Asked you"),
+    failed: () => t("Could not ask you"),
+    refused: () => t("Asked you"),
     about: ({ message = "" }) => String(message),
   },
   current_time: {
     icon: "clock",
     doing: () => t("Looking at the clock"),
     done: () => t("Looked at the clock"),
+    failed: () => t("Could not look at the clock"),
     about: ({ timezone = "" }) => String(timezone),
   },
 };
@@ -80,13 +91,21 @@ const TOOLS = {
 export function wordsOf(name) {
   if (Object.hasOwn(TOOLS, name)) return TOOLS[name];
   const shown = { name: nameOf(name) };
-  return { icon: "tool", doing: () => t("Using %(name)s", shown), done: () => t("Used %(name)s", shown), about: joinTexts };
+  return {
+    icon: "tool",
+    doing: () => t("Using %(name)s", shown),
+    done: () => t("Used %(name)s", shown),
+    failed: () => t("Tried to use %(name)s", shown),
+    about: joinTexts,
+  };
 }
 
-/** @param {ToolCall} call */
+/** Only what has happened is told as done. @param {ToolCall} call */
 export function title({ name, given, status }) {
   const words = wordsOf(name);
-  return status === "running" || status === "waiting" ? words.doing(given) : words.done(given);
+  if (status === "completed") return words.done(given);
+  if (status === "failed") return words.failed(given);
+  return (status === "refused" && words.refused?.()) || words.doing(given);
 }
 
 /** The most informative arguments of a call, or what it found, shortened. @param {ToolCall} call */
@@ -133,12 +152,15 @@ function runningText(running) {
   return about(call) ? t("%(doing)s: %(about)s", { doing: title(call), about: about(call) }) : `${title(call)}…`;
 }
 
-/** @param {ToolCall[]} calls */
+/** What has been done, or else what was tried. @param {ToolCall[]} calls */
 function doneText(calls) {
-  const names = new Set(calls.map(({ name }) => name));
-  if (names.size > 1) return t("Used %(count)s tools", { count: names.size });
-  const titles = new Set(calls.map(title));
-  return (titles.size > 1 && wordsOf(calls[0].name).several?.()) || title(calls[0]);
+  const completed = calls.filter(({ status }) => status === "completed");
+  const told = completed.length ? completed : calls;
+  const names = new Set(told.map(({ name }) => name));
+  if (names.size > 1) return completed.length ? t("Used %(count)s tools", { count: names.size }) : tn("Using one tool", "Using %(count)s tools", names.size);
+  const titles = new Set(told.map(title));
+  if (titles.size === 1) return title(told[0]);
+  return (completed.length && wordsOf(told[0].name).several?.()) || title({ ...told[0], given: {} });
 }
 
 /** @param {ToolCall[]} calls */
@@ -149,9 +171,14 @@ function sourcesText(calls) {
 
 /** @param {ToolCall[]} calls */
 function problemTexts(calls) {
-  const failed = calls.filter(({ status }) => status === "failed" || status === "refused").length;
-  const stopped = calls.filter(({ status }) => status === "unknown").length;
-  return [failed && tn("%(count)s failed", "%(count)s failed", failed), stopped && t("stopped")].filter(Boolean);
+  if (calls.length === 1) return [outcomeText({ ...calls[0], durationMs: null })].filter(Boolean);
+  const count = (/** @type {string} */ wanted) => calls.filter(({ status }) => status === wanted).length;
+  const [failed, refused] = [count("failed"), count("refused")];
+  return [
+    failed && tn("%(count)s failed", "%(count)s failed", failed),
+    refused && tn("%(count)s refused", "%(count)s refused", refused),
+    count("unknown") && t("stopped"),
+  ].filter(Boolean);
 }
 
 /** Parallel calls take as long as the slowest. @param {Round[]} rounds */
