@@ -518,7 +518,7 @@ interface MessageAnswer {
   finish_reason?: "length" | "content_filter" | "token_limit" | "character_limit";
   /** What the model had generated when it was cut at its output limit. */
   finish_tokens?: number;
-  /** Whether an answer that was cut at its output limit can be continued. */
+  /** Whether an answer that was cut at its output limit, stopped or broken off can be continued. */
   is_continuable?: boolean;
   model?: string;
   /** What the agent that answered was called then; absent without one. */

@@ -1,6 +1,7 @@
 """Stopping a run from any process: a key that is never cleared, and one control channel that wakes the worker.
 
-The key is per run, so a stop can neither be lost by arriving early nor hit a later run. The caller
+The key is per run, so a stop can neither be lost by arriving early nor hit a later run; a run that its user lets go on after
+a stop has a key for what follows (part_of). The caller
 moves the row to `stopping` (chat/runs/cancellation.py).
 """
 
@@ -27,26 +28,35 @@ PING_EVERY_S: Final = 5.0
 logger = logging.getLogger(__name__)
 
 
-def revoke(session_id: Any, run_id: Any) -> None:
-    """Signal the worker that executes this run, now or later, to stop it. Raises RedisError."""
+def part_of(run_id: Any, continuations: int) -> str:
+    """Name what a stop ends: the run, or what it has been since its user let it go on."""
+    return f"{run_id}:{continuations}" if continuations else str(run_id)
+
+
+def run_of(part: str) -> str:
+    return part.partition(":")[0]
+
+
+def revoke(session_id: Any, part: Any) -> None:
+    """Signal the worker that executes this run, now or later, to stop it. part: from part_of. Raises RedisError."""
     with sync_redis().pipeline(transaction=True) as pipe:
-        pipe.set(key(session_id, run_id), 1, ex=TTL_S)
-        pipe.publish(CONTROL_CHANNEL, str(run_id))
+        pipe.set(key(session_id, part), 1, ex=TTL_S)
+        pipe.publish(CONTROL_CHANNEL, str(part))
         pipe.execute()
 
 
-async def is_revoked(session_id: Any, run_id: Any) -> bool:
-    return bool(await async_redis().exists(key(session_id, run_id)))
+async def is_revoked(session_id: Any, part: Any) -> bool:
+    return bool(await async_redis().exists(key(session_id, part)))
 
 
-def key(session_id: Any, run_id: Any) -> str:
-    return f"turnwire:{{{session_id}}}:run:{run_id}:revoked"
+def key(session_id: Any, part: Any) -> str:
+    return f"turnwire:{{{session_id}}}:run:{part}:revoked"
 
 
 class RevocationListener:
     """A worker process's subscription to the control channel.
 
-    on_revoked: called on the event loop with the id of every run that is stopped, in this process or another.
+    on_revoked: called on the event loop with the part (part_of) of every run that is stopped, in this process or another.
     on_reconnected: called after the connection was lost and is back; revocations in between were missed, so
     the caller checks is_revoked for its runs.
     """

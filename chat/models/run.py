@@ -77,26 +77,22 @@ class RunQuerySet(RunUsage["Run"]):
         run.model_config = instance(ModelConfig, row.model) if row.model else None
         return run
 
-    def stop(self, run_id: UUID | str) -> UUID | None:
-        """Move a run that a worker holds to `stopping`; return its session. None: not held, or stopping already."""
-        stopped = runs.STOP.first(run=run_id)
-        return stopped.session_id if stopped else None
+    def stop(self, run_id: UUID | str) -> runs.StoppedRun | None:
+        """Move a run that a worker holds to `stopping`. None: not held, or stopping already."""
+        return runs.STOP.first(run=run_id)
 
     def spend(self, run_id: UUID | str, spent: RunSpending) -> None:
         """Store what the run has used by now. The caller has locked its row for its attempt."""
         runs.SPEND.first(run=run_id, **spending_columns(spent))
 
     def go_on(self, run_id: UUID | str, dynamic_context: str, knowledge: RunKnowledge) -> bool:
-        """Queue an ended run again, and reopen its turn, if its answer was cut at the output limit and has no replies.
+        """Queue an ended run again, and reopen its turn, if its answer has a text and no replies.
 
-        dynamic_context, knowledge: as they are now. The caller holds the session's lock. False: the run cannot be
-        continued.
+        dynamic_context, knowledge: as they are now. The caller has seen, under the session's lock, that it may go on.
         """
+        given = {"dynamic_context": dynamic_context, **knowledge._asdict()}
         limit = timedelta(seconds=settings.RUN_DEADLINE_S)
-        columns = knowledge._asdict()
-        return (
-            runs.GO_ON.first(run=run_id, limit=limit, dynamic_context=dynamic_context, **columns) is not None
-        )
+        return runs.GO_ON.first(run=run_id, limit=limit, **given) is not None
 
     def announce(self, run_id: UUID | str) -> tuple[UUID, TurnState | None] | None:
         """Mark an ended run as announced, under its session's lock; returns the session, and how its turn stands then,
@@ -279,6 +275,14 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
     def visible_finish(self) -> Finish:
         """Return the finish that readers see: WHOLE for a failed run, unless it is a continuation, to be tried again."""
         return WHOLE if self.status == Status.FAILED and not self.continuations else self.finish
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether the model could go on with the text: it was cut at the output limit, stopped, or broke off."""
+        if self.is_live or self.finish.is_cut:
+            return self.finish.is_cut_at_limit and not self.is_live
+        broke_off = self.error_retryable or self.continuations > 0
+        return self.status == Status.STOPPED or (self.status == Status.FAILED and broke_off)
 
     @property
     def is_live(self) -> bool:

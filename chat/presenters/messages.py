@@ -17,7 +17,7 @@ from chat.presenters.related import CitationAnswer, MessageFileAnswer, ToolCallA
 from chat.presenters.runs import RunErrorAnswer, present_cut, present_error
 from chat.presenters.siblings import Siblings
 from chat.protocol.member_types import Moment, choice, doc
-from chat.protocol.states import CONTINUABLE, Status
+from chat.protocol.states import Status
 from chat.transcript.finish import CUT
 
 # The members of a live run's message: its text so far, and the cursor up to which that is complete. Called with the run
@@ -50,7 +50,8 @@ class MessageAnswer(Answer, kw_only=True):
         int | UnsetType, doc("What the model had generated when it was cut at its output limit.")
     ] = UNSET
     is_continuable: Annotated[
-        bool | UnsetType, doc("Whether an answer that was cut at its output limit can be continued.")
+        bool | UnsetType,
+        doc("Whether an answer that was cut at its output limit, stopped or broken off can be continued."),
     ] = UNSET
     model: str | UnsetType = UNSET
     agent: Annotated[
@@ -213,22 +214,16 @@ def _answer_members(
         return presented
     if run.reasoning_ms is not None:
         presented["reasoning_ms"] = run.reasoning_ms
-    if run.visible_finish.is_cut_at_limit:
+    if run.may_go_on:
         presented["is_continuable"] = _is_continuable(message, run)
     return presented | present_cut(run)
 
 
 def _is_continuable(message: ChatMessage, run: Run) -> bool:
-    """Return whether an answer cut at its output limit can be continued; in the end GO_ON in sql/runs.py decides."""
+    """Return whether the answer of a run that may go on can be continued; in the end GO_ON in sql/runs.py decides."""
     is_last = message.latest_child_id is None
     allows_more = run_limits().allow_more(run.spending, len(message.text))
-    return (
-        is_last
-        and allows_more
-        and message.text != ""
-        and run.model_config_id is not None
-        and run.status in CONTINUABLE
-    )
+    return is_last and allows_more and message.text != "" and run.model_config_id is not None
 
 
 def _sent_beside(questions: Sequence[UUID]) -> dict[UUID, JSONObject]:

@@ -139,7 +139,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "turn_in_progress": (409, "The latest message is still being answered."),
     "not_continuable": (
         409,
-        "Only an answer that was cut at the output limit, and has no replies, can be continued.",
+        "Only an answer with a text and no replies that was cut at the output limit, stopped or broken off can go on.",
     ),
     "run_limit_reached": (409, "The answer has used all that one answer may use."),
     "not_waiting": (409, "This question does not wait any more: it cannot be changed or taken back."),

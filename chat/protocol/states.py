@@ -39,8 +39,6 @@ MOVES: dict[Status, frozenset[Status]] = {
 }
 TERMINAL = frozenset(status for status, targets in MOVES.items() if not targets)
 LIVE = frozenset(MOVES) - TERMINAL
-# Ends from which a user may continue a cut run: the one way out of an end, to `queued` (chat/models/sql/runs.py).
-CONTINUABLE = frozenset({Status.COMPLETED, Status.FAILED})
 # A worker holds the run, and alone may write its end.
 HELD = frozenset({Status.RUNNING, Status.STOPPING})
 

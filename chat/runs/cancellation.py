@@ -35,8 +35,8 @@ def stop_run(run_id: UUID) -> StopOutcome:
     """Stop one run. Idempotent. Raises ApiError if there is no such run."""
     had_ended = True
     while True:
-        if session_id := Run.objects.stop(run_id):
-            _revoke(session_id, run_id)
+        if stopped := Run.objects.stop(run_id):
+            _revoke(stopped.session_id, run_id, stopped.continuations)
             return StopOutcome(Status.STOPPING)
         run = Run.objects.for_work().filter(pk=run_id).first()
         if run is None:
@@ -47,7 +47,7 @@ def stop_run(run_id: UUID) -> StopOutcome:
         if run.status in UNCLAIMED:
             end_orphan(run, Status.STOPPED)
         elif run.status == Status.STOPPING:
-            _revoke(run.turn.session_id, run_id)
+            _revoke(run.turn.session_id, run_id, run.continuations)
             return StopOutcome(Status.STOPPING)
         # Otherwise another process moved the run since it was read: read it again.
 
@@ -84,9 +84,9 @@ def turn_status(statuses: Iterable[str]) -> str:
     ]
 
 
-def _revoke(session_id: UUID, run_id: UUID) -> None:
+def _revoke(session_id: UUID, run_id: UUID, continuations: int) -> None:
     try:
-        revocation.revoke(session_id, run_id)
+        revocation.revoke(session_id, revocation.part_of(run_id, continuations))
     except RedisError as error:
         # The worker reads `stopping` from the row at its next heartbeat.
         logger.warning("run %s: stop waits for the next heartbeat: %s", run_id, error)

@@ -155,7 +155,11 @@ def _delete_keys(session_id: UUID, runs: list[Run]) -> None:
     keys = [key for log in logs for key in (log.meta, log.entries)]
     keys.append(prefix_cache.redis_key(session_id))
     # A worker that has not ended its run yet still needs the revocation key, which expires.
-    keys += [revocation.key(session_id, run.pk) for run in runs if not run.is_live]
+    keys += [
+        revocation.key(session_id, revocation.part_of(run.pk, run.continuations))
+        for run in runs
+        if not run.is_live
+    ]
     try:
         sync_redis().delete(*keys)
     except RedisError as error:

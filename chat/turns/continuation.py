@@ -1,4 +1,5 @@
-"""Continues an answer that was cut at the model's output limit: its run is queued again and adds to the same message.
+"""Continues an answer that was cut at the model's output limit, stopped or broken off: its run is queued again and adds to
+the same message.
 
 The next attempt opens the log with the text so far; from then on the run continues as after the loss of a worker.
 """
@@ -52,7 +53,7 @@ def continue_answer(run: Run) -> Continuation:
         now = _read(run.pk)
         if now.is_live and now.continuations:
             return Continuation(now, is_repeat=True)
-        if now.is_live or not now.finish.is_cut_at_limit:
+        if not now.may_go_on:
             raise ApiError("not_continuable")
         if not run_limits().allow_more(now.spending, len(now.message.text)):
             raise ApiError("run_limit_reached")

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from redis.exceptions import RedisError
 
-from chat.infrastructure.revocation import is_revoked
+from chat.infrastructure.revocation import is_revoked, part_of
 from chat.log.publisher import Publisher
 from chat.metrics import counters
 from chat.models.run_spending import run_limits
@@ -156,7 +156,8 @@ class Attempt:
         """Cancel the attempt if a stop was requested while this process was not subscribed."""
         try:
             async with self._services.redis_questions:
-                is_stopped = await is_revoked(self.run.turn.session_id, self.run.pk)
+                part = part_of(self.run.pk, self.run.continuations)
+                is_stopped = await is_revoked(self.run.turn.session_id, part)
         except RedisError:
             return  # a stop is stored in the row too, and the next heartbeat reads it
         if is_stopped:

@@ -20,7 +20,7 @@ from chat.infrastructure.background import start_task
 from chat.infrastructure.gc_tuning import keep_freeing_circles
 from chat.infrastructure.liveness import new_owner
 from chat.infrastructure.redis_client import async_redis, close_async_redis
-from chat.infrastructure.revocation import RevocationListener
+from chat.infrastructure.revocation import RevocationListener, part_of, run_of
 from chat.log.flush_window import FlushWindow
 from chat.log.publisher import Publisher
 from chat.models import Run
@@ -236,8 +236,9 @@ class Runtime:
         except (*UNREACHABLE, DatabaseError) as error:
             logger.warning("run %s waits for the sweeper: %s", run_id, error)
 
-    def _on_revoked(self, run_id: str) -> None:
-        if attempt := self._attempts.get(run_id):
+    def _on_revoked(self, part: str) -> None:
+        attempt = self._attempts.get(run_of(part))
+        if attempt and part_of(attempt.run.pk, attempt.run.continuations) == part:
             attempt.cancel("stopped")
 
     def _on_reconnected(self) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.accessible import violations_in_both_themes
 from tests.browser.reader import Reader
 from tests.stack import Stack
 
@@ -140,3 +141,52 @@ def test_an_answer_that_reached_a_limit_on_one_run_says_which(
     reader.page.reload()
     expect(reader.answers.first.locator(".cut p")).to_have_text(words)
     expect(reader.answers.first.get_by_role("button", name="Continue")).to_be_hidden()
+
+
+def test_a_stopped_answer_goes_on_in_the_same_message(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply({"text": "The Moon **pu"}, {"hang": True}, times=1)
+    stack.upstream.reply({"text": "lls** twice."}, times=1)
+    reader.send("Why two tides?")
+    reader.expect_partial_answer("The Moon pu")
+    reader.stop.click()
+    answer = reader.answers.first
+    expect(answer.locator(".cut p")).to_have_text("This answer was stopped.")
+    screenshot(reader, "stopped")
+    assert violations_in_both_themes(reader.page) == []
+    reader.page.reload()
+    answer.get_by_role("button", name="Continue").click()
+    reader.expect_answer("The Moon pulls twice.")
+    expect(answer.locator(".cut")).to_be_hidden()
+    expect(reader.questions).to_have_count(1)
+    reader.page.reload()
+    reader.expect_answer("The Moon pulls twice.")
+
+
+def test_a_stopped_answer_that_was_replied_to_offers_no_way_on(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply({"text": "The Moon pu"}, {"hang": True}, times=1)
+    stack.upstream.reply({"text": "Because."}, times=1)
+    reader.send("Why two tides?")
+    reader.expect_partial_answer("The Moon pu")
+    reader.stop.click()
+    go_on = reader.answers.first.get_by_role("button", name="Continue")
+    expect(go_on).to_be_visible()
+    reader.send("Briefly, please")
+    reader.expect_answer("Because.", index=1)
+    expect(go_on).to_be_hidden()
+    expect(reader.answers.first.locator(".cut")).to_be_hidden()
+    reader.page.reload()
+    reader.expect_answer("Because.", index=1)
+    expect(reader.page.get_by_role("button", name="Continue")).to_have_count(0)
+
+
+def test_an_answer_that_broke_off_goes_on_or_is_tried_again(reader: Reader, stack: Stack) -> None:
+    stack.upstream.reply({"text": "The Moon pu"}, {"eof": "close"}, times=1)
+    stack.upstream.reply({"text": "lls."}, times=1)
+    reader.send("Why two tides?")
+    problem = reader.answers.first.locator(".problem")
+    expect(problem.get_by_role("button", name="Try again")).to_be_visible()
+    screenshot(reader, "broken-off")
+    problem.get_by_role("button", name="Continue").click()
+    reader.expect_answer("The Moon pulls.")
+    expect(problem).to_be_hidden()
+    expect(reader.answers).to_have_count(1)

@@ -34,11 +34,16 @@ def prefill_of_models(cluster: Cluster, takes_prefill: bool) -> Iterator[None]:
 
 def write_on(body: dict[str, Any]) -> list[dict[str, Any]]:
     """Cut after FIRST; asked again, send exactly what WHOLE lacks after the text in the request."""
-    held = next((one["content"] for one in reversed(body["messages"]) if one["role"] == "assistant"), "")
+    held = _held(body)
     if not held:
         return [{"words": 50, "every_s": 0.005}, {"finish": "length"}]
     assert WHOLE.startswith(held), f"the model is shown {held!r}"
     return _pieces(WHOLE[len(held) :])
+
+
+def _held(body: dict[str, Any]) -> str:
+    """The text that the model is shown as its own."""
+    return next((one["content"] for one in reversed(body["messages"]) if one["role"] == "assistant"), "")
 
 
 def _pieces(text: str) -> list[dict[str, Any]]:
@@ -105,6 +110,30 @@ async def test_a_worker_killed_while_an_answer_goes_on_loses_and_doubles_no_word
     assert (await away.ended(question.run)).text == WHOLE
     await scenario.check()
     assert len(cluster.upstream.requests) == 3
+
+
+@pytest.mark.usefixtures("without_workers")
+async def test_a_worker_killed_while_a_stopped_answer_goes_on_loses_and_doubles_no_word(
+    cluster: Cluster, scenario: Scenario
+) -> None:
+    cluster.worker("llm.1")
+    cluster.upstream.reply_by(
+        lambda body: write_on(body) if _held(body) else [*_pieces(FIRST), {"hang": True}]
+    )
+    question = await scenario.ask()
+    await question.showing(FIRST)
+    await scenario.stop(question.run)
+    assert (await question.ended()).stop_reason == "user_cancelled"
+    await question.watcher.until(
+        lambda: question.turn["turn"] in question.watcher.stopped_turns, "overall_stop"
+    )
+    await scenario.go_on(question)
+    await question.showing(" 200 ")
+    scenario.record_fault()
+    cluster.kill("llm.1")
+    cluster.worker("llm.2")
+    await ended_whole(question)
+    await scenario.check()
 
 
 @pytest.mark.usefixtures("without_workers")

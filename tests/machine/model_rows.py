@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from chat.protocol import wire as p
-from chat.protocol.states import CONTINUABLE, STOP_REASONS, TERMINAL, Status, sources
+from chat.protocol.states import STOP_REASONS, TERMINAL, Status, sources
 from tests.faults.history_data import Database
 from tests.machine.model import ModelLog
 from web.socket.session_snapshot import LogReplacement
@@ -44,7 +44,6 @@ class ModelRows:
         self.row = State()
         self.failures = 0
         self.lease_expired = False
-        self.is_cut = False
         self.events = [_event(1, "turn_started")]
 
     @property
@@ -80,8 +79,6 @@ class ModelRows:
             return False
         self.row.status, self.row.text, self.row.last_seq = status, text, last_seq
         self.row.saved_seq = last_seq
-        # Every answer of this world is cut at the limit. A failed continuation stays so, a stopped one does not.
-        self.is_cut = status == Status.COMPLETED or (self.is_cut and status == Status.FAILED)
         return True
 
     def refuses(self, attempt: int) -> bool:
@@ -94,13 +91,16 @@ class ModelRows:
             self.events.append(_event(len(self.events) + 1, "overall_stop"))
 
     def go_on(self) -> None:
-        """Continue a cut answer: an attempt whose log is only the text so far, and the queue again."""
+        """Continue an answer: an attempt whose log is only the text so far, and the queue again.
+
+        Every answer of this world is incomplete: cut at the limit, stopped, or lost with its worker too often.
+        """
         row = self.row
-        if not (row.announced and row.status in CONTINUABLE and self.is_cut and row.text):
+        if not (row.announced and row.text):
             return
         row.status, row.attempt, row.continuations = Status.QUEUED, row.attempt + 1, row.continuations + 1
         row.last_seq, row.announced, row.saved_seq = None, False, 0
-        self.lease_expired = False
+        self.lease_expired, self.failures = False, 0
         continued = {"run": RUN, "attempt": row.attempt}
         self.events.append(_event(len(self.events) + 1, "run_continued", **continued))
         self.log.append(row.attempt, 0, [self._snapshot(0)], 0)

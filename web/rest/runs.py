@@ -74,7 +74,8 @@ class PacketsView(StrictAPIView):
 class RunContinuationView(StrictAPIView):
     @documented("runs_continue", answer=RunAnswer, statuses=(202, 200))
     def post(self, request: Request, run: str) -> Response:
-        """Continue an answer that was cut at the output limit, in the same message. 200 if it is being continued."""
+        """Continue an answer that was cut at the output limit, stopped or broken off, in the same message. 200 if it is being
+        continued."""
         continued, is_repeat = continue_answer(_get_own_run(request, run))
         code = status.HTTP_200_OK if is_repeat else status.HTTP_202_ACCEPTED
         return Response(present_run(continued), code)

@@ -138,7 +138,8 @@ class RegenerationsView(StrictAPIView):
 class ContinuationView(StrictAPIView):
     @documented("continuations_create", answer=StartedAnswer, statuses=(202, 200))
     def post(self, request: Request, message: str) -> Response:
-        """Continue an answer that was cut at the output limit, in the same message. 200 if it is being continued.
+        """Continue an answer that was cut at the output limit, stopped or broken off, in the same message. 200 if it is
+        being continued.
 
         As `POST runs/{id}/continuation/`, which answers with the run.
         """

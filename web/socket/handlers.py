@@ -39,7 +39,7 @@ def stop(user: User, members: commands.Members) -> Stopping:
 
 
 def go_on(user: User, members: commands.Members) -> Accepted:
-    """Continue an answer that was cut at the output limit."""
+    """Continue an answer that was cut at the output limit, stopped or broken off."""
     pk = commands.parse_member_id(members, "run")
     run = Run.objects.visible_to(user).for_work().filter(pk=pk).first()
     if run is None:

@@ -12,9 +12,8 @@ from chat.models.sql.lease import CLAIM_ASSIGNMENTS, IS_CLAIMABLE
 from chat.models.sql.rows import MODEL_CONFIG, TURN, ModelConfigRow, TurnRow
 from chat.models.sql.run_setups import store_setups
 from chat.models.sql.statements import JSONText, Statement, literal, literals, select_list
-from chat.protocol.states import CONTINUABLE, LIVE, TERMINAL, Status, sources
+from chat.protocol.states import LIVE, TERMINAL, Status, sources
 from chat.protocol.tasks import DEFAULT_QUEUE
-from chat.transcript.finish import LENGTH
 from chat.transcript.run_spending import RunSpending
 
 
@@ -74,6 +73,11 @@ class ContinuedTurn(NamedTuple):
 
 class SpentTurn(NamedTuple):
     turn_id: UUID
+
+
+class StoppedRun(NamedTuple):
+    session_id: UUID
+    continuations: int
 
 
 class SessionId(NamedTuple):
@@ -201,7 +205,7 @@ SPEND: Final = Statement(
     """,  # noqa: S608  constants alone
     SpentTurn,
 )
-# Continues an answer that was cut. The attempt that it takes writes nothing but the text so far into a new log, so that
+# Continues an answer that was cut, stopped or broken off. The attempt that it takes writes nothing but the text so far into a new log, so that
 # no reader takes the end of the log before for the end of this one.
 # Parameters: run, dynamic_context, the columns of RunKnowledgeFields, limit (an interval).
 # Plan: primary keys, chat_chatmessage by parent, chat_turn by user message, one_answer_per_turn_and_model.
@@ -209,7 +213,7 @@ GO_ON: Final = Statement(
     f"""
     WITH continued AS (
         UPDATE chat_run AS run SET
-            status = {_QUEUED}, attempt = attempt + 1, continuations = continuations + 1, owner = NULL,
+            status = {_QUEUED}, attempt = attempt + 1, continuations = continuations + 1, failures = 0, owner = NULL,
             queued_at = STATEMENT_TIMESTAMP(), deadline = STATEMENT_TIMESTAMP() + %(limit)s, claimed_at = NULL,
             ended_at = NULL, last_seq = NULL, announced_at = NULL, saved_seq = 0, error_code = '', error_message = '',
             error_retryable = FALSE, upstream_status = NULL, upstream_code = '', upstream_message = '',
@@ -218,8 +222,8 @@ GO_ON: Final = Statement(
             history = {history_with(_QUEUED, "attempt + 1", "'continued'", owner="NULL")}
         FROM chat_chatmessage AS message
         WHERE run.id = %(run)s AND message.id = run.message_id AND message.text <> ''
-            AND status IN ({literals(CONTINUABLE)}) AND announced_at IS NOT NULL
-            AND finish_reason = {literal(LENGTH)} AND model_config_id IS NOT NULL
+            AND status IN ({literals(TERMINAL)}) AND announced_at IS NOT NULL
+            AND model_config_id IS NOT NULL
             -- A reply that was taken back before any model read the answer does not count.
             AND NOT EXISTS (
                 SELECT FROM chat_chatmessage AS reply JOIN chat_turn AS next ON next.user_message_id = reply.id
@@ -241,9 +245,9 @@ STOP: Final = Statement(
     UPDATE chat_run AS run SET status = {_STOPPING}, history = {history_with(_STOPPING, "attempt", "NULL")}
     FROM chat_turn AS turn
     WHERE run.id = %(run)s AND run.status IN ({literals(sources(Status.STOPPING))}) AND turn.id = run.turn_id
-    RETURNING turn.session_id
+    RETURNING turn.session_id, run.continuations
     """,  # noqa: S608  constants alone
-    SessionId,
+    StoppedRun,
 )
 # The session is locked before the run is touched, since the join needs its row. Nothing else may be read here: the
 # statement sees what was committed before it waited for the lock. Parameters: run. Plan: primary keys.

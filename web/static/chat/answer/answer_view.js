@@ -33,7 +33,7 @@ import { waitingCalls } from "../state/tool_rounds.js";
  * @property {import("../conversation/unsaved_edits.js").UnsavedEdits} edits
  * @property {(id: string) => void} fork  a new chat with the branch up to this answer, which is opened
  * @property {(run: string) => void} stopRun
- * @property {(run: string) => void} goOn  with an answer that was cut at the output limit
+ * @property {(run: string) => void} goOn  with an answer that was cut at the output limit, stopped or broken off
  * @property {(text: string) => void} announce
  * @property {() => string[]} models  those that may be asked
  * @property {() => import("../types.js").Agent|null} agent  of the open chat
@@ -53,8 +53,9 @@ export class AnswerView {
     this.approvals = new ApprovalsView();
     this.edited = h("span", { class: "edited", hidden: true }, icon("edit"), t("Edited by you"));
     this.footer = new AnswerFooter(actions, () => this.#edit());
-    this.cut = new CutView(() => actions.goOn(this.now.run));
-    this.problem = new ProblemView({ again: () => this.footer.regenerate(), others: () => this.footer.others() });
+    const goOn = () => actions.goOn(this.now.run);
+    this.cut = new CutView(goOn);
+    this.problem = new ProblemView({ goOn, again: () => this.footer.regenerate(), others: () => this.footer.others() });
     this.element = h(
       "article",
       { class: "message answer" },
@@ -86,10 +87,9 @@ export class AnswerView {
     this.parts.show(this.now, this.isLive);
     this.approvals.show(waiting);
     this.footer.show(shown, this.now, this.isLive);
-    // False where the page sees no replies: beside the current answer, and after an import.
-    const isOpen = shown.message.is_continuable !== false && !shown.hasReplies && this.now.status !== "stopped";
-    this.cut.show(this.now.cut, this.now.text.trim() !== "", isOpen);
-    this.problem.show(this.now.error, this.now.ended, this.now.run);
+    const mayGoOn = canGoOn(shown, this.now);
+    this.cut.show(this.now.cut, this.now.text.trim() !== "", mayGoOn && !this.now.error, this.now.status === "stopped");
+    this.problem.show(this.now.error, this.now.ended, this.now.run, mayGoOn);
     if (wasLive && !this.isLive) this.actions.announce(this.#announcement());
   }
 
@@ -146,6 +146,17 @@ export class AnswerView {
     const { cut, error, model } = this.now;
     return [`${model}:`, this.parts.body.textContent, cut && cutText(cut), error ? runErrorText(error) : statusText(this.now)].filter(Boolean).join(" ");
   }
+}
+
+/**
+ * Whether the model may go on with the text: it was cut at the output limit, stopped, or broke off, and nothing was asked after it.
+ * @param {Shown} shown @param {Answer} now
+ */
+function canGoOn({ message, hasReplies }, { text, cut, status, error, ended }) {
+  // False where the page sees no replies: beside the current answer, and after an import.
+  if (!ended || hasReplies || text.trim() === "" || message.is_continuable === false) return false;
+  if (cut) return cut.reason === "length";
+  return status === "stopped" || (error !== null && (error.retryable || message.is_continuable === true));
 }
 
 /** @param {Shown} one @param {Shown} other */

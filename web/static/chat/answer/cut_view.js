@@ -1,4 +1,4 @@
-/** Says that an answer is incomplete, and why, with a button to let the model go on. */
+/** Says that an answer was cut or stopped, and why, with a button to let the model go on. */
 
 import { assign, h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
@@ -28,13 +28,13 @@ export class CutView {
   /**
    * @param {Cut|null} cut
    * @param {boolean} hasText
-   * @param {boolean} isOpen nothing was asked after it: it can be continued
+   * @param {boolean} mayGoOn
+   * @param {boolean} isStopped  by its user; said only where it may go on
    */
-  show(cut, hasText, isOpen) {
-    assign(this.element, { hidden: !cut });
-    if (!cut) return;
-    this.goOn.hidden = !(isOpen && hasText && cut.reason === "length");
-    const why = cutText(cut);
-    this.text.textContent = hasText ? why : t("%(why)s, before the answer began", { why });
+  show(cut, hasText, mayGoOn, isStopped) {
+    assign(this.element, { hidden: !cut && !(isStopped && mayGoOn) });
+    this.goOn.hidden = !mayGoOn;
+    if (!cut) this.text.textContent = t("This answer was stopped.");
+    else this.text.textContent = hasText ? cutText(cut) : t("%(why)s, before the answer began", { why: cutText(cut) });
   }
 }

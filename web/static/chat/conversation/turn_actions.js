@@ -145,7 +145,7 @@ export class TurnActions {
     });
   }
 
-  /** With an answer that was cut at the output limit. @param {string} run */
+  /** With an answer that is incomplete. @param {string} run */
   goOn(run) {
     return this.#attempt(async () => {
       await api.continueRun(run);
