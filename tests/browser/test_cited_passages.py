@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import Response, expect
 
+from tests.browser.accessible import violations_in_both_themes
 from tests.browser.knowledge_scene import add_files, create, expect_state, keeper
 from tests.browser.reader import Reader
 from tests.browser.windows import Windows
@@ -84,3 +85,30 @@ def test_ten_of_ten_citations_of_a_manual_open_at_their_passage_and_name_its_pag
         page.keyboard.press("Escape")
     page.remove_listener("response", note)
     assert missing == [], "the base of each document is known"
+
+
+def test_a_citation_shows_and_marks_the_sentence_that_the_answer_rests_on(
+    reader: Reader, stack: Stack
+) -> None:
+    page = reader.page
+    create(page, "Harbour")
+    add_files(page, MANUAL)
+    expect_state(page, "manual.pdf", "ready")
+    pump = ASKED[0]
+    search = {"name": "knowledge_base_search", "arguments": {"queries": [f"pressure of pump {pump}"]}}
+    stack.upstream.reply({"call": search}, times=1)
+    sentence = page_of(pump)[-1]
+    words = sentence.removesuffix(".").split()
+    text = f"Of {pump} I know two things. It has a {words[1]} of {words[3]} bar [1], and is kept."
+    stack.upstream.reply({"text": text})
+    reader.send("What is its pressure?")
+    chip = reader.answers.locator(".body .citation-chip")
+    expect(chip).to_have_count(1)
+    chip.hover()
+    # Its place in the passage is far behind the beginning, which the source has with it.
+    expect(page.locator(".source-card mark")).to_have_text(sentence)
+    chip.click()
+    marked = page.get_by_role("dialog", name="manual.pdf").locator("mark .sentence")
+    expect(marked).to_have_text(sentence)
+    expect(marked).to_be_in_viewport()
+    assert violations_in_both_themes(page) == []

@@ -26,7 +26,7 @@ from web.rest.document_sources import (
     read_source,
     store_source,
 )
-from web.rest.file_text import check_read, text_response
+from web.rest.file_text import PART, check_read, text_response
 from web.rest.files import NewestUploadPagination, content_response
 from web.rest.json_parser import StrictJSONParser
 from web.rest.knowledge_bases import get_editable_base, get_readable_base
@@ -131,13 +131,13 @@ class DocumentView(DocumentSourceView):
 class DocumentTextView(StrictAPIView):
     slots = EXPENSIVE
 
-    @documented("documents_text", answer={"text/plain": OpenApiTypes.STR})
+    @documented("documents_text", answer={"text/plain": OpenApiTypes.STR}, parameters=PART)
     def get(self, request: Request, knowledge_base: str, document: str) -> HttpResponse:
-        """Read the text that searches use."""
+        """Read the text that searches use, or a part of it."""
         found = _get_document(request, knowledge_base, document)
         if found.chunks_version is None:
             check_read(found)
-        return text_response(found)
+        return text_response(found, request)
 
 
 class DocumentContentView(StrictAPIView):

@@ -14,8 +14,8 @@ from chat.protocol.errors import ApiError
 from chat.protocol.member_types import ADDRESS
 
 MAX_PAGE: Final = 1000
-# Ten digits.
-MAX_PAGES: Final = 10**10 - 1
+# Ten digits: int() of a very long text is slow, and nothing is counted that far.
+MAX_COUNT: Final = 10**10 - 1
 # Years of times that clients send: near the ends of the calendar, days and time zones overflow.
 YEARS: Final = range(1970, 9000)
 
@@ -33,9 +33,14 @@ def page_size(parameters: Mapping[str, str], default: int | None, highest: int =
 
 def page_number(parameters: Mapping[str, str]) -> int:
     """Parse `page`, which is from 1 and defaults to 1. Raises ApiError."""
-    text = parameters.get("page", "1")
-    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
-        raise ApiError("invalid_pagination")
+    return parse_count(parameters, "page", 1, ApiError("invalid_pagination"))
+
+
+def parse_count(parameters: Mapping[str, str], name: str, default: int, refusal: ApiError) -> int:
+    """Parse a number from 0 to MAX_COUNT. Raises `refusal`."""
+    text = parameters.get(name, str(default))
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_COUNT))):
+        raise refusal
     return int(text)
 
 

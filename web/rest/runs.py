@@ -1,6 +1,5 @@
 """Views of runs: read one, read its packets, cancel it."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -17,11 +16,9 @@ from chat.runs import cancellation
 from chat.turns.continuation import continue_answer
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented, query, whole_number
+from web.rest.pagination import MAX_COUNT, parse_count
 from web.rest.request_slots import EXPENSIVE
 from web.rest.turns import stop_response
-
-# Ten digits.
-MAX_AFTER: Final = 10**10 - 1
 
 
 class PacketsAnswer(Answer):
@@ -55,13 +52,14 @@ class PacketsView(StrictAPIView):
         "packets_list",
         answer=PacketsAnswer,
         parameters=[
-            query("after", whole_number(0, MAX_AFTER), "The seq of the latest packet that the client has.")
+            query("after", whole_number(0, MAX_COUNT), "The seq of the latest packet that the client has.")
         ],
     )
     def get(self, request: Request, run: str) -> HttpResponse:
         """List the packets of a run's current attempt after a seq."""
         found = _get_own_run(request, run)
-        logged = packets_after(found, _parse_after(request.query_params))
+        refusal = ApiError("invalid_cursor", field="after")
+        logged = packets_after(found, parse_count(request.query_params, "after", 0, refusal))
         # The lines are JSON already; they are joined without decoding.
         body = b'{"attempt":%d,"complete":%s,"packets":[%s]}' % (
             logged.attempt,
@@ -91,10 +89,3 @@ class RunCancellationView(StrictAPIView):
 def _get_own_run(request: Request, pk: str) -> Run:
     own = Run.objects.visible_to(current_user(request)).for_work().defer(*_UNREAD)
     return get_own_row(own, pk, "run")
-
-
-def _parse_after(parameters: Mapping[str, str]) -> int:
-    text = parameters.get("after", "0")
-    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
-        raise ApiError("invalid_cursor", field="after")
-    return int(text)

@@ -22,7 +22,7 @@ from web.rest.api_tokens import MAX_DAYS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.fields import StrictBooleanField, StrictIntegerField, StrictSerializer, StrictUUIDField
 from web.rest.openapi import documented, query, whole_number
-from web.rest.pagination import MAX_PAGES, page_number
+from web.rest.pagination import MAX_COUNT, page_number
 from web.rest.request_slots import SHARED
 from web.rest.sessions import get_own_session
 
@@ -99,7 +99,7 @@ class SharedPageView(StrictAPIView):
         "shared_read",
         answer=SharedPageAnswer,
         parameters=[
-            query("page", whole_number(1, MAX_PAGES), "From 1, the default; `next` names the one after it.")
+            query("page", whole_number(1, MAX_COUNT), "From 1, the default; `next` names the one after it.")
         ],
     )
     def get(self, request: Request, link: str) -> HttpResponseBase:

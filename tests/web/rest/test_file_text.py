@@ -22,6 +22,20 @@ def test_it_is_plain_text_that_runs_nothing(client: APIClient, alice: Any) -> No
     assert response["Content-Security-Policy"] == "sandbox; default-src 'none'"
 
 
+def test_a_part_is_read_by_its_characters(client: APIClient, alice: Any) -> None:
+    address = f"/api/files/{make_file(alice, status='ready', text='🌊 Zwei Fluten täglich.')}/text/"
+    for query, part in (
+        ("?start=2&length=11", "Zwei Fluten"),
+        ("?start=14", "täglich."),
+        ("?length=1", "🌊"),
+        ("?start=90&length=5", ""),
+    ):
+        assert client.get(address + query).content.decode() == part
+    for wrong in ("start=-1", "length=x", "start=" + "9" * 11, "length=²"):
+        refused = client.get(f"{address}?{wrong}")
+        assert (refused.status_code, refused.json()["field"]) == (400, wrong.partition("=")[0])
+
+
 @pytest.mark.parametrize(
     ("fields", "status", "error"),
     [

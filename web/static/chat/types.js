@@ -56,6 +56,7 @@
  * @property {string} [snippet]  its beginning, of what a tool found
  * @property {{start: number, length: number}} [passage]  where a search found it in the document's text, in characters (not UTF-16 units)
  * @property {string} [knowledge_base]  whose document it is
+ * @property {string} [statement]  what the answer says before the citation
  *
  * @typedef {object} Question
  * @property {string} message  why it is asked

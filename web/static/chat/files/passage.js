@@ -5,6 +5,7 @@
  * @property {string} text  its words, or the first of them
  * @property {number} [start]  in characters of the document's text, where it is known
  * @property {number} [length]  of the whole passage, where `text` may be its beginning only
+ * @property {string} [statement]  that rests on a sentence of it
  */
 /** @typedef {{from: number, to: number}} Place  UTF-16 offsets */
 

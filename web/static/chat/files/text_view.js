@@ -2,6 +2,7 @@
 
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
+import { closestSentence } from "./closest_sentence.js";
 import { findPassage, PAGE_BREAK, pageAt } from "./passage.js";
 
 /** @import {Passage, Place} from "./passage.js" */
@@ -20,7 +21,9 @@ export function textView(text, { passage, hasPages = false }) {
   const part = (from, to) => (hasPages ? withPages(text, from, to) : [text.slice(from, to)]);
   let [start, end] = found ? [Math.max(0, found.from - PART_CHARACTERS / 2), Math.max(found.to, Math.min(text.length, found.from + PART_CHARACTERS / 2))] : [0, Math.min(text.length, PART_CHARACTERS)];
   const body = h("pre", { class: "file-text", tabIndex: 0, role: "region", "aria-label": t("Text") });
-  const mark = found && h("mark", { id: "passage" }, ...part(found.from, found.to));
+  const sentence = found && sentenceIn(text, found, passage.statement ?? "");
+  const marked = sentence && h("strong", { class: "sentence" }, ...part(sentence.from, sentence.to));
+  const mark = found && h("mark", { id: "passage" }, ...(marked ? [...part(found.from, sentence.from), marked, ...part(sentence.to, found.to)] : part(found.from, found.to)));
   if (mark) body.append(...part(start, found.from), mark, ...part(found.to, end));
   else body.append(...part(start, end));
   const above = h("button", { type: "button", class: "small", onclick: () => showAbove() }, t("Show what is above"));
@@ -43,7 +46,13 @@ export function textView(text, { passage, hasPages = false }) {
   };
   place();
   const note = passage && !found ? [h("p", { class: "hint", role: "status" }, t("The passage is not in this version of the text."))] : [];
-  return { elements: [...note, above, body, more], place: found, shown: () => mark?.scrollIntoView({ block: isLong(mark, body) ? "start" : "center" }) };
+  return { elements: [...note, above, body, more], place: found, shown: () => (marked ?? mark)?.scrollIntoView({ block: isLong(marked ?? mark, body) ? "start" : "center" }) };
+}
+
+/** @param {string} text @param {Place} passage @param {string} statement @returns {Place|null} */
+function sentenceIn(text, { from, to }, statement) {
+  const at = closestSentence(text.slice(from, to), statement);
+  return at && { from: from + at.from, to: from + at.to };
 }
 
 /** Whether the middle of a passage would be shown without its beginning. @param {HTMLElement} mark @param {HTMLElement} body */

@@ -1,7 +1,11 @@
-/** The card over a citation chip: what its source is. One popover for all chips, since at most one is open. */
+/** The card over a citation chip: what its source is, and the sentence of it that the answer rests on. One popover for all chips, since at most one is open. */
 
 import { cardParts } from "../answer/document_card.js";
+import { documentAt } from "../answer/open_source.js";
 import { h } from "../elements/element.js";
+import { shown } from "../elements/visible_text.js";
+import { closestSentence } from "../files/closest_sentence.js";
+import { fileAt, readText } from "../server/files_api.js";
 
 /** @import {Source} from "../types.js" */
 
@@ -9,6 +13,8 @@ import { h } from "../elements/element.js";
 const LINGER_MS = 150;
 const GAP_PX = 6;
 
+/** Texts that were read, by document and place. @type {Map<string, string>} */
+const passages = new Map();
 /** The popover. @type {HTMLElement|undefined} */
 let card;
 /** The chip that the card describes. @type {HTMLElement|undefined} */
@@ -24,6 +30,26 @@ export function show(chip, source) {
   if (!card.isConnected) document.body.append(card);
   if (!card.matches(":popover-open")) card.showPopover();
   place(card, chip.getBoundingClientRect());
+  void showSentence(chip, source);
+}
+
+/** In place of the beginning, once the passage is read. @param {HTMLElement} chip @param {Source} source */
+async function showSentence(chip, source) {
+  const passage = await passageOf(source);
+  const at = closestSentence(passage, source.statement ?? "");
+  if (!at || describedChip !== chip) return;
+  const before = at.from > 0 ? "… " : "";
+  const after = at.to < passage.length ? " …" : "";
+  card.querySelector(".document-snippet")?.replaceChildren(before, h("mark", {}, shown(passage.slice(at.from, at.to).replace(/\s+/g, " "))), after);
+  place(card, chip.getBoundingClientRect());
+}
+
+/** Its whole text, of what the user can read; else its beginning, which is all that is known of others. @param {Source} source */
+async function passageOf({ document_id: id, knowledge_base: base, snippet = "", passage }) {
+  if (!passage || !id) return snippet;
+  const key = `${id} ${passage.start} ${passage.length}`;
+  if (!passages.has(key)) passages.set(key, await readText(base ? documentAt(base, id) : fileAt(id), passage).catch(() => snippet));
+  return passages.get(key) ?? snippet;
 }
 
 function createCard() {

@@ -16,8 +16,8 @@ export const contentAddress = (at) => `/api/${at}content/`;
 /** Of a picture with a thumbnail. @param {string} id */
 export const thumbnailAddress = (id) => `/api/files/${id}/thumbnail/`;
 
-/** @param {string} at as above @returns {Promise<string>} what models read of it */
-export const readText = async (at) => (await read(`/api/${at}text/`)).text();
+/** @param {string} at as above @param {{start: number, length: number}} [part]  in characters @returns {Promise<string>} what models read of it */
+export const readText = async (at, part) => (await read(`/api/${at}text/${part ? `?start=${part.start}&length=${part.length}` : ""}`)).text();
 /** @param {string} at as above @returns {Promise<Blob>} */
 export const readContent = async (at) => (await read(contentAddress(at))).blob();
 
