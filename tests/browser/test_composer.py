@@ -7,8 +7,11 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.browser.accessible import violations
 from tests.browser.reader import Reader
+from tests.browser.test_providers import clean, demo_alone
 from tests.screenshots.scenes import POST
 from tests.stack import Stack
+
+__all__ = ["clean", "demo_alone"]  # fixtures
 
 pytestmark = pytest.mark.browser
 # Its name has a hash of its content.
@@ -305,3 +308,23 @@ def test_an_agent_greets_a_new_chat_suggests_what_to_ask_and_signs_its_answer(re
     expect(reader.answers.first.locator("header")).to_contain_text("Pilot")
     reader.page.reload()
     expect(reader.answers.first.locator("header")).to_contain_text("Pilot")
+
+
+def test_a_suggestion_replaces_the_one_before_and_its_file_but_no_text_of_ones_own(
+    reader: Reader, demo_alone: None
+) -> None:
+    reader.page.reload()
+    suggestions = reader.page.get_by_role("list", name="Suggestions")
+    cards = reader.page.get_by_role("list", name="Attached files").get_by_role("listitem")
+    fog, clock, tea = (
+        suggestions.get_by_role("button", name=name)
+        for name in ("What does this handbook say about fog?", "What time is it?", "Show me code")
+    )
+    fog.click()
+    expect(cards).to_have_count(1)
+    clock.click()
+    expect(reader.field).to_have_value("What time is it?")
+    expect(cards).to_have_count(0)
+    reader.field.press_sequentially(" In Rome?")
+    tea.click()
+    expect(reader.field).to_have_value(re.compile("Show me code.*What time is it[?] In Rome[?]", re.DOTALL))

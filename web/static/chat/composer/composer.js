@@ -44,6 +44,8 @@ export class Composer {
     this.pasted = new PastedView(form.querySelector("[data-pasted]"), { changed: () => this.#onEdit(), unfold: (text) => this.#unfold(text), attach: (text) => this.files.add([asFile(text)]) });
     this.mode = new ModeMenu(form.querySelector("[data-mode]"), actions.choose);
     this.files = new DraftFiles(form, actions.files, { changed: (session) => this.#onFile(session), left: () => this.focus() });
+    /** What the field has of a suggestion. @type {{session: string|null|undefined, text: string, files: string[]}|undefined} */
+    this.suggested = undefined;
     this.dictation = new Dictation(form.querySelector("[data-dictate]"), this.field, actions.files.failed);
     this.drafts = drafts;
     this.actions = actions;
@@ -119,10 +121,15 @@ export class Composer {
     this.field.focus({ preventScroll: true });
   }
 
-  /** Puts a suggestion into the field, to be sent or changed. @param {string} text @param {File[]} files */
+  /** Puts a suggestion into the field, to be sent or changed: in the place of the one before, unless that was changed. @param {string} text @param {File[]} files */
   take(text, files) {
+    const { suggested } = this;
+    if (suggested?.session === this.session && suggested.text === this.field.value) {
+      this.field.value = "";
+      for (const key of suggested.files) this.files.remove(key);
+    }
     this.giveBack(this.session, { ...EMPTY, text });
-    this.files.add(files);
+    this.suggested = { session: this.session, text, files: this.files.add(files) };
     this.focus();
   }
 

@@ -38,7 +38,7 @@ export class DraftFiles {
     this.page = page;
     this.listener = listener;
     this.status = /** @type {HTMLElement} */ (form.querySelector("[data-file-status]"));
-    const actions = { open: openFile, retry: (/** @type {string} */ key) => this.#open.retry(key), remove: (/** @type {string} */ key) => this.#remove(key) };
+    const actions = { open: openFile, retry: (/** @type {string} */ key) => this.#open.retry(key), remove: (/** @type {string} */ key) => this.remove(key) };
     this.list = /** @type {HTMLElement} */ (form.querySelector("[data-files]"));
     this.cards = new FileCards(this.list, actions, listener.left);
     this.kept = new KeptUploads(form.dataset.user);
@@ -70,13 +70,14 @@ export class DraftFiles {
     return entries.map(({ id, name, size, kind, isSent }) => ({ id, name, size, kind, isSent }));
   }
 
-  /** @param {File[]} files */
+  /** @param {File[]} files @returns {string[]} their keys */
   add(files) {
     const room = MOST - this.#open.entries.length;
     this.stopWaiting();
     if (files.length > room) this.#say(tn("A message takes at most %(count)s file.", "A message takes at most %(count)s files.", MOST));
-    this.#open.add(files.slice(0, Math.max(0, room)));
+    const keys = this.#open.add(files.slice(0, Math.max(0, room)));
     this.list.scrollTop = this.list.scrollHeight;
+    return keys;
   }
 
   /** As FileUploads.fetch. @param {File} file @param {Promise<FileInfo>} fetched */
@@ -190,7 +191,7 @@ export class DraftFiles {
   }
 
   /** @param {string} key */
-  #remove(key) {
+  remove(key) {
     this.#open.remove(key);
     this.kept.drop(key);
     this.stopWaiting();

@@ -23,6 +23,8 @@ export class Suggestions {
     this.settings = settings;
     /** @type {Agent|null} */
     this.agent = null;
+    /** @type {HTMLButtonElement|null} */
+    this.latest = null;
     list.addEventListener("click", (event) => {
       const button = /** @type {HTMLElement} */ (event.target).closest("button");
       if (button) this.#take(button).catch(failed);
@@ -42,8 +44,10 @@ export class Suggestions {
   }
 
   /** @param {HTMLButtonElement} button */
-  async #take({ textContent, dataset }) {
+  async #take(button) {
+    const { textContent, dataset } = (this.latest = button);
     const files = dataset.document ? [await fetchDocument(dataset.document)] : [];
+    if (this.latest !== button) return; // another one was chosen meanwhile
     this.settings.beginWith({ tools: words(dataset.tools), models: words(dataset.models) });
     this.composer.take(textContent, files);
   }

@@ -46,9 +46,13 @@ export class FileUploads {
     return this.entries.every(({ state }) => state === "ready" || state === "failed");
   }
 
-  /** @param {Iterable<File>} files */
+  /** @param {Iterable<File>} files @returns {string[]} their keys */
   add(files) {
-    for (const file of files) this.upload(newRequestId(), file);
+    return Array.from(files, (file) => {
+      const key = newRequestId();
+      this.upload(key, file);
+      return key;
+    });
   }
 
   /** @param {string} key @param {File} file */
