@@ -77,18 +77,57 @@ function* grown(text, ends) {
   }
 }
 
+/** Footnotes and details, with neighbours that could be mistaken for them. */
+const FOLDED = `A claim[^1] and another.[^2] An array[^3]: it has
+two lines.[^1]
+
+<details>
+<summary>The <b>whole</b> *table*</summary>
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+\`\`\`html
+</details>
+\`\`\`
+
+<details><summary>Inner</summary>
+
+- one[^2]
+- two
+
+</details>
+
+After **the inner** one.
+</details>
+
+Next to it.
+
+[^1]: Smith, *On notes*, p. 3
+    goes on **here**
+
+    and in a paragraph of its own.
+[^2]: https://example.org/a
+[^3]: Last.
+
+The end.
+`;
+
 const everyEnd = (text) => Array.from({ length: text.length }, (_, i) => i + 1);
 
-test("what shows while a text grows is a beginning of what shows at its end", () => {
-  const [words, elements] = [seen(whole(RICH)), tags(whole(RICH))];
-  let end = 0;
-  for (const html of grown(RICH, everyEnd(RICH))) {
-    end += 1;
-    const after = `after ${JSON.stringify(RICH.slice(Math.max(0, end - 30), end))}`;
-    assert.ok(words.startsWith(seen(html).replace(/\\end\{\w+\}$/, "")), `${after}: ${seen(html).slice(-60)}`);
-    assert.deepEqual(tags(html), elements.slice(0, tags(html).length), after);
-  }
-});
+for (const [name, text] of Object.entries({ "everything at once": RICH, "footnotes and details": FOLDED })) {
+  test(`what shows while a text grows is a beginning of what shows at its end: ${name}`, () => {
+    const [words, elements] = [seen(whole(text)), tags(whole(text))];
+    let end = 0;
+    for (const html of grown(text, everyEnd(text))) {
+      end += 1;
+      const after = `after ${JSON.stringify(text.slice(Math.max(0, end - 30), end))}`;
+      assert.ok(words.startsWith(seen(html).replace(/\\end\{\w+\}$/, "")), `${after}: ${seen(html).slice(-60)}`);
+      assert.deepEqual(tags(html), elements.slice(0, tags(html).length), after);
+    }
+  });
+}
 
 test("nothing is held back for long", () => {
   let end = 0;
@@ -103,6 +142,9 @@ test("nothing is held back for long", () => {
 /** The texts that bend the rules of where a block ends. */
 const TEXTS = {
   "everything at once": RICH,
+  "footnotes and details": FOLDED,
+  "notes far above and below their words": "[^b]: First\n\nOne[^b]\n\nTwo[^word]\n\nThree\n\nFour\n\n[^word]: *x*\n\n  y\n- z\n",
+  "details that end never": "<details>\n<summary>a</summary>\n\nb\n\n```\n</details>\n\nc\n",
   "a definition far below its use": "See [it] and [1].\n\nMore.\n\nAnd more.\n\n[it]: https://x.org\n\n[1]: https://y.org 'T'\n\nEnd [it].\n",
   "a definition with a title on its next line": "A [b].\n\nc\n\nd\n\n[b]: https://x.org\n\"title\"\n\nend\n",
   "lists that go on after a blank line": "- a\n\n- b\n\n  c\n\n      d\n\ne\n\n1. x\n\n\n2. y\n",

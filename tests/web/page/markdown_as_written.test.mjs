@@ -46,7 +46,6 @@ test("a definition of a link that nothing refers to is shown", () => {
   assert.equal(words(shown("[1]: https://example.org/a")), "[1]: https://example.org/a");
   assert.match(shown("[1]: https://example.org/a"), /<a href="https:\/\/example.org\/a">/);
   assert.match(words(shown("Sources:\n\n[note]: important\n\n- [a]: b\n\n> [c]: d\n")), /\[note\]: important[\s\S]*\[a\]: b[\s\S]*\[c\]: d/);
-  assert.equal(words(shown("A claim.[^1]\n\n[^1]: Smith")), "A claim.[^1]\n[^1]: Smith");
 });
 
 test("a definition that is used stays hidden", () => {
@@ -62,4 +61,41 @@ test("an unused definition far above the end is shown when the text has ended", 
     blocks = [...blocks.slice(0, from), ...tokens.map((token) => marked.parser([token]))];
   }
   assert.match(words(blocks.join("")), /^\[1\]: https:\/\/x.org\s+One\./);
+});
+
+test("a footnote stands where it is written, and its sign where it is referred to", () => {
+  assert.equal(
+    shown("A claim.[^1] Another.[^Note]\n\n[^1]: Smith,\n    p. 3\n\n    More.\n[^note]: *Jones*\n"),
+    '<p>A claim.<sup class="footnote-reference">1</sup> Another.<sup class="footnote-reference">Note</sup></p>\n' +
+      '<div class="footnote"><sup class="footnote-mark">1</sup><div><p>Smith,\np. 3</p>\n<p>More.</p>\n</div></div>\n' +
+      '<div class="footnote"><sup class="footnote-mark">note</sup><div><p><em>Jones</em></p>\n</div></div>',
+  );
+});
+
+for (const text of ["A claim.[^1]", "Matches [^abc] and [^0-9]+ once", "In `[^1]` code\n\n    [^1]: code", "[^1](https://x.org)", "[^]: x"]) {
+  test(`what no note belongs to stays as it is written: ${text}`, () => assert.ok(!shown(text).includes("footnote"), shown(text)));
+}
+
+test("a reference without a note is shown as it is written when the text has ended, however far above", () => {
+  const text = "One.[^1] And [^word].\n\nTwo.\n\nThree.\n\nFour.\n";
+  const growing = new GrowingTokens();
+  let blocks = [];
+  for (let end = 1; end <= text.length; end += 1) {
+    const { from, tokens } = growing.read(text.slice(0, end), end < text.length);
+    blocks = [...blocks.slice(0, from), ...tokens.map((token) => marked.parser([token]))];
+  }
+  assert.match(blocks.join(""), /^<p>One\.\[\^1\] And \[\^word\]\.<\/p>/);
+});
+
+test("details hold Markdown, and details", () => {
+  assert.equal(
+    shown("<details open><summary>A <b>b</b> `c`</summary>\n\n- d\n\n<details>\n\n**e**\n\n</details>\n\n</details>\nf"),
+    "<details open><summary>A b <code>c</code></summary><ul>\n<li>d</li>\n</ul>\n<details><p><strong>e</strong></p>\n</details>\n</details>\n<p>f</p>",
+  );
+});
+
+test("tags that would run or imitate something stay text in labels, notes and summaries", () => {
+  const hostile = "<img src=x onerror=alert(1)>";
+  const html = shown(`A[^${"<b>"}] b\n\n[^<b>]: ${hostile}\n\n<details onclick="x()"><summary>${hostile}</summary>\n\n${hostile}\n\n</details>\n`);
+  assert.ok(!/<(?:img|b)\b|<details [^>]*on/.test(html), html);
 });

@@ -44,6 +44,7 @@ export class SearchMarks {
   /** The first of the words. */
   bringIntoSight() {
     const first = this.element && this.#mark()?.startContainer.parentElement;
+    first?.closest("details")?.setAttribute("open", "");
     if (first) bringIntoSight(first, { block: "center" });
   }
 

@@ -49,8 +49,9 @@ function patchText(old, data) {
   return old;
 }
 
-/** @param {Element} old @param {Element} fresh */
+/** Whether details are open is up to who reads them. @param {Element} old @param {Element} fresh */
 function patchAttributes(old, fresh) {
-  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
-  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const isDetails = old.nodeName === "DETAILS";
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && !(isDetails && name === "open")) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value && !(isDetails && name === "open")) old.setAttribute(name, value);
 }

@@ -1,6 +1,7 @@
-/** The views of the elements of a rendered text that draw themselves: code, formulas, tables, citation chips. */
+/** The views of the elements of a rendered text that draw themselves: code, formulas, tables, citation chips, signs of footnotes. */
 
 import { CodeBlock } from "./code_block.js";
+import { FOOTNOTE_SIGNS, FootnoteLink } from "./footnote_link.js";
 import { Formula } from "./formula.js";
 import { TableView } from "./table_view.js";
 import { ADDRESS_OF_LINK } from "../state/citation_numbers.js";
@@ -23,7 +24,7 @@ export class EmbeddedViews {
   adopt(node) {
     if (!(node instanceof Element)) return node;
     // Before a table takes what is in it.
-    const all = [...node.querySelectorAll("pre, .math, .citation, .table")];
+    const all = [...node.querySelectorAll(`pre, .math, .citation, .table, ${FOOTNOTE_SIGNS}`)];
     const element = this.#createView(node)?.element ?? node;
     for (const inner of all) {
       const view = this.#createView(inner);
@@ -40,7 +41,7 @@ export class EmbeddedViews {
 
   /** Returns whether the node has such a view, on the page or newly rendered. @param {ChildNode} node */
   isEmbedded(node) {
-    return this.views.has(node) || (node instanceof Element && (node.matches("pre, .math") || this.#citedSource(node) !== undefined));
+    return this.views.has(node) || (node instanceof Element && (node.matches(`pre, .math, ${FOOTNOTE_SIGNS}`) || this.#citedSource(node) !== undefined));
   }
 
   /** @param {Element} fresh @returns {EmbeddedView|null} */
@@ -54,6 +55,7 @@ export class EmbeddedViews {
   #buildView(fresh) {
     if (fresh.matches("pre")) return new CodeBlock(fresh);
     if (fresh.matches(".math")) return new Formula(fresh);
+    if (fresh.matches(FOOTNOTE_SIGNS)) return new FootnoteLink(fresh);
     if (fresh.matches(".table")) return new TableView(fresh, this);
     const source = this.#citedSource(fresh);
     if (!source) return null;

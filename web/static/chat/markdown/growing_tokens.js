@@ -3,6 +3,7 @@
  * change by what follows, except by link definitions, after which the whole text is parsed again.
  */
 
+import { footnoteLabels, showUndefined } from "./footnotes.js";
 import { marked } from "./markdown_rules.js";
 import { completeMarkdown } from "./unfinished_markdown.js";
 import { showUnused } from "./unused_definitions.js";
@@ -15,6 +16,8 @@ export class GrowingTokens {
     this.options = breaks ? { ...marked.defaults, breaks } : marked.defaults;
     /** All definitions of the newest reading; replaced whenever they change. @type {Links} */
     this.links = {};
+    /** The labels of the notes in the newest reading. @type {Set<string>} */
+    this.footnotes = new Set();
     this.#startOver();
   }
 
@@ -27,12 +30,20 @@ export class GrowingTokens {
     const source = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
     // Whether a definition is used is known at the end of the text; one that is settled may be shown by then.
     if (!source.startsWith(this.settled) || (!isLive && this.hasSettledDefinition)) this.#startOver();
+    this.#readFootnotes(source, isLive);
     const { tokens, links } = this.#lex(source, isLive);
     if (JSON.stringify(links) === JSON.stringify(this.links)) return this.#settle(tokens, source);
     this.links = links;
     if (this.count === 0) return this.#settle(tokens, source);
     this.#startOver();
     return this.#settle(this.#lex(source, isLive).tokens, source);
+  }
+
+  /** A note that is new, and the end of the text, decide on what stands above. @param {string} source @param {boolean} isLive */
+  #readFootnotes(source, isLive) {
+    const before = [...this.footnotes].join();
+    this.footnotes = footnoteLabels(source);
+    if (this.settled.includes("[^") && (!isLive || before !== [...this.footnotes].join())) this.#startOver();
   }
 
   /** @param {string} source @param {boolean} isLive */
@@ -42,6 +53,7 @@ export class GrowingTokens {
     Object.assign(lexer.tokens.links, this.settledLinks);
     const tokens = lexed(lexer, isLive ? completeMarkdown(tail) : tail);
     const links = { ...tokens.links };
+    showUndefined(tokens, this.footnotes, isLive, (list, visit) => marked.walkTokens(list, visit));
     if (!isLive) showUnused(tokens, source, (line) => new marked.Lexer(this.options).inlineTokens(line));
     return { tokens, links };
   }

@@ -18,7 +18,7 @@ import { directionOf } from "./text_direction.js";
 /** @type {Source[]} */
 const NONE = [];
 /** Blocks that are read in the direction of their text, lists, quotes and tables as a whole; code and formulas are not. */
-const TEXTS = "p, h1, h2, h3, h4, h5, h6, ul, ol, blockquote, .table";
+const TEXTS = "p, h1, h2, h3, h4, h5, h6, ul, ol, blockquote, details, .footnote, .table";
 const NO_PROSE = "pre, code, kbd, .math";
 
 export class MarkdownView {
@@ -86,7 +86,7 @@ export class MarkdownView {
 
   /** @param {number} i @param {Token} token @param {boolean} mustRedraw draw even if the text is unchanged @returns {boolean} whether anything was to draw */
   #showBlock(i, token, mustRedraw) {
-    const raw = token.type + token.raw;
+    const raw = `${token.type} ${"hasWritten" in token} ${token.raw}`;
     this.blocks[i] ??= { raw: "", html: "", nodes: [] };
     const block = this.blocks[i];
     if (raw === block.raw && !mustRedraw) return false;

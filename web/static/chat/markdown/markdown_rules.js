@@ -1,11 +1,14 @@
 /**
- * Renders GitHub-flavoured Markdown with formulas and citations to HTML. Raw HTML is shown as text, except a few tags
- * without attributes; images become links, unless they are files on this server. The result is untrusted and must pass the sanitizer.
+ * Renders GitHub-flavoured Markdown with formulas, citations and footnotes to HTML. Raw HTML is shown as text, except `<details>` and a few
+ * tags without attributes; images become links, unless they are files on this server. The result is untrusted and must pass the sanitizer.
  */
 
 import { Marked, Renderer, Tokenizer } from "marked";
 
 import { characterBefore, maskPunctuation } from "./cjk_emphasis.js";
+import { details } from "./details.js";
+import { escaped } from "./escaped.js";
+import { footnote, footnoteReference } from "./footnotes.js";
 import { blockFormula, inlineFormula } from "./math_rules.js";
 import { ownImage } from "./own_image.js";
 import { mayCite } from "../state/citation_numbers.js";
@@ -72,7 +75,7 @@ const citation = {
     href ? `<a class="citation" href="${escaped(href)}">[${number}]</a>` : `<span class="citation">[${number}]</span>`,
 };
 
-export const marked = new Marked({ gfm: true, breaks: false, extensions: [blockFormula, inlineFormula, citation] });
+export const marked = new Marked({ gfm: true, breaks: false, extensions: [blockFormula, inlineFormula, citation, footnote, footnoteReference, details] });
 marked.setOptions({ renderer: new PageRenderer(), tokenizer: new PageTokenizer() });
 marked.use({ hooks: { emStrongMask: maskPunctuation } });
 
@@ -80,9 +83,4 @@ marked.use({ hooks: { emStrongMask: maskPunctuation } });
 function isClosed(raw) {
   const fence = /^ {0,3}(`{3,}|~{3,})/.exec(raw)?.[1];
   return fence === undefined || new RegExp(`\\n {0,3}${fence}[~\`]* *\\n*$`).test(raw);
-}
-
-/** @param {string} text */
-export function escaped(text) {
-  return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 }

@@ -13,12 +13,12 @@ const ADDRESS = /^(?:https?|mailto):/i;
 const html = DOMPurify(window);
 html.setConfig({
   ALLOWED_TAGS: (
-    "a b blockquote br code del div em h1 h2 h3 h4 h5 h6 hr i img input kbd li ol p pre s span strong sub sup table tbody td " +
+    "a b blockquote br code del details div em h1 h2 h3 h4 h5 h6 hr i img input kbd li ol p pre s span strong sub summary sup table tbody td " +
     "th thead tr ul"
   ).split(" "),
-  ALLOWED_ATTR: ["href", "title", "class", "align", "start", "type", "checked", "disabled", "alt", "loading", "decoding"],
+  ALLOWED_ATTR: ["href", "title", "class", "align", "start", "type", "checked", "disabled", "alt", "loading", "decoding", "open"],
   // Every other attribute's value would have to look like an address.
-  ADD_URI_SAFE_ATTR: ["align", "alt", "checked", "class", "decoding", "disabled", "loading", "start", "title", "type"],
+  ADD_URI_SAFE_ATTR: ["align", "alt", "checked", "class", "decoding", "disabled", "loading", "open", "start", "title", "type"],
   ALLOWED_URI_REGEXP: ADDRESS,
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,

@@ -10,7 +10,7 @@ export const OPEN = "\uE0A5";
 const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)$/;
 // A line that could still become a rule, a heading's underline, a list item, a fence, a definition, …
 const UNDECIDED_LINE =
-  /^[ \t>]*(?:[-*+=_~`|\\$]+|#{1,6}|\d{1,9}[.)]?|[-*+] \[[ xX]?\]?|\[[^\]\n]{0,80}\]:.*|\\[a-z]+(?:\{[a-z]*\*?)?)[ \t]*$/;
+  /^[ \t>]*(?:[-*+=_~`|\\$]+|#{1,6}|\d{1,9}[.)]?|[-*+] \[[ xX]?\]?|\[(?!\^)[^\]\n]{0,80}\]:.*|<\/?[ds]?[a-z]{0,7}>?|<(?:details|summary)\b.*|\\[a-z]+(?:\{[a-z]*\*?)?)[ \t]*$/;
 const SINGLE_LINE_BLOCK = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|#{1,6}[ \t]+|\|)/;
 /** A bracket or dollar sign that stays open for longer is plain text. */
 const HELD_CHARACTERS = 100;
@@ -104,7 +104,7 @@ function completeLastLine(text, lineAt, blockAt) {
 
 /** Closes or holds back open inline markup. @param {string} text of one paragraph, heading, item or row */
 function completeInline(text) {
-  const withoutStump = text.replace(/(?:(?<!\\)(?:\\\\)*\\|&#?\w{0,8}|<\/?[a-z]{0,3}\s?\/?|!)$/i, "");
+  const withoutStump = text.replace(/(?:(?<!\\)(?:\\\\)*\\|&#?\w{0,8}|<\/?(?:[a-z]{0,3}\s?\/?|[ds][a-z]{0,6})|!)$/i, "");
   const { masked, tick } = maskCode(withoutStump);
   if (tick !== -1) return closeEmphasis(closeCode(withoutStump, tick), masked);
   const held = findHeldBack(masked);
