@@ -623,6 +623,8 @@ interface OpenApprovalAnswer {
   address?: AddressQuestionAnswer;
   /** Why it asks, although the user has allowed a tool of this name: another server has the name now, the server is reached in another way, or has changed the tool's definition. Absent: nothing of the kind is known. */
   changed?: "server" | "address" | "definition";
+  /** The first sentence of its tool's description, in the words of whoever wrote the tool. */
+  summary?: string;
 }
 
 interface OpenSignInAnswer {
@@ -1002,6 +1004,8 @@ interface ToolCallAnswer {
   address?: AddressQuestionAnswer;
   /** Why it asks, although the user has allowed a tool of this name: another server has the name now, the server is reached in another way, or has changed the tool's definition. Absent: nothing of the kind is known. */
   changed?: "server" | "address" | "definition";
+  /** The first sentence of its tool's description, in the words of whoever wrote the tool. */
+  summary?: string;
   /** Those made inside it. */
   children: ToolCallAnswer[];
 }

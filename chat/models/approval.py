@@ -20,8 +20,14 @@ from chat.models.session import Session
 from chat.models.tool_call import ToolCall
 from chat.protocol.states import Status
 from chat.transcript.forms import Question
-from chat.transcript.questions import MAX_ADDRESS_CHARACTERS, AddressQuestion, AnyQuestion, SignInQuestion
-from chat.transcript.tool_identity import AskedTool, ToolIdentity
+from chat.transcript.questions import (
+    MAX_ADDRESS_CHARACTERS,
+    AddressQuestion,
+    AnyQuestion,
+    SignInQuestion,
+    present_asked,
+)
+from chat.transcript.tool_identity import MAX_SUMMARY_CHARACTERS, AskedTool, ToolIdentity
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -93,6 +99,7 @@ class Approval(models.Model):
     parameters: the tool's JSON Schema when the model made the call, which edited arguments have to match.
     tool_identity: the ToolIdentity of the tool that the decision is about, as a list; empty: of a built-in tool.
     changed: what is different from the tool of this name that the user has allowed (ToolChange); empty: nothing.
+    summary: the first sentence of the tool's description then.
     message, form: those of a question (chat/transcript/forms.py). The form is text, since JSON columns forget the order
     of properties.  answer: the values of the form by name; null: no answer.
     url: the address that the user has to go to.
@@ -120,6 +127,9 @@ class Approval(models.Model):
     parameters = models.JSONField(default=dict)
     tool_identity = models.JSONField(default=list, db_default=[])
     changed = models.CharField(max_length=10, blank=True, default="", db_default="")
+    summary = models.CharField(
+        max_length=MAX_SUMMARY_CHARACTERS, blank=True, default="", db_default="", editable=False
+    )
     message = models.TextField(blank=True, default="", db_default="")
     form = models.TextField(blank=True, default="", db_default="")
     url = models.CharField(max_length=MAX_ADDRESS_CHARACTERS, blank=True, default="", db_default="")
@@ -187,6 +197,7 @@ class Approval(models.Model):
             parameters=tool.parameters,
             tool_identity=list(filter(None, tool.identity)),
             changed=tool.changed,
+            summary=tool.summary,
             expires_at=expires_at,
             **_question_columns(question),
         )
@@ -217,6 +228,9 @@ class Approval(models.Model):
             case Kind.SIGN_IN:
                 return SignInQuestion(_text(self.server_id), self.message, _text(self.credential))
         return None
+
+    def present_asked(self) -> dict[str, Any]:
+        return present_asked(self.question, self.changed, self.summary)
 
     @property
     def identity(self) -> ToolIdentity:

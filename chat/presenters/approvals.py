@@ -10,8 +10,7 @@ from chat.models.approval import Decision, Kind
 from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.protocol.member_types import ADDRESS, Moment, choice, doc
-from chat.protocol.tool_change import CHANGED
-from chat.transcript.questions import present_asked
+from chat.protocol.tool_change import CHANGED, SUMMARY
 
 # The decisions of a user; time or a stop makes the others.
 DECISIONS: Final = (
@@ -66,6 +65,7 @@ class OpenApprovalAnswer(Answer, kw_only=True):
     sign_in: OpenSignInAnswer | UnsetType = UNSET
     address: AddressQuestionAnswer | UnsetType = UNSET
     changed: Annotated[str | UnsetType, CHANGED] = UNSET
+    summary: Annotated[str | UnsetType, SUMMARY] = UNSET
 
 
 class DecisionAnswer(Answer):
@@ -75,7 +75,7 @@ class DecisionAnswer(Answer):
 
 def present_open_approval(approval: Approval, sign_in_url: str) -> JSONObject:
     """Present an open approval, which has `tool_call` joined. sign_in_url: the page of the user's sign-ins."""
-    question = present_asked(approval.question, approval.changed)
+    question = approval.present_asked()
     if "sign_in" in question:
         question["sign_in"] |= {"url": sign_in_url}
     return OpenApprovalAnswer.from_row(

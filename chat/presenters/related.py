@@ -15,11 +15,10 @@ from chat.presenters.approvals import AddressQuestionAnswer, QuestionAnswer, Sig
 from chat.presenters.files import SHOWN_ROWS, TABLE_ROWS, has_thumbnail, rows_of_tables
 from chat.presenters.json_values import JSONObject
 from chat.protocol.member_types import choice, doc
-from chat.protocol.tool_change import CHANGED
+from chat.protocol.tool_change import CHANGED, SUMMARY
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Image
 from chat.transcript.packets import image_record
-from chat.transcript.questions import present_asked
 from knowledge.models import FileKind
 
 ByMessage = dict[UUID | None, list[Any]]
@@ -78,6 +77,7 @@ class ToolCallAnswer(Answer, kw_only=True):
         AddressQuestionAnswer | UnsetType, doc("Where the user has to go, while the call waits for that.")
     ] = UNSET
     changed: Annotated[str | UnsetType, CHANGED] = UNSET
+    summary: Annotated[str | UnsetType, SUMMARY] = UNSET
     children: Annotated[list["ToolCallAnswer"], doc("Those made inside it.")]
 
 
@@ -161,9 +161,9 @@ def _tool_images(calls: Sequence[UUID]) -> ByMessage:
 
 
 def _questions(waiting: Sequence[UUID]) -> dict[UUID, JSONObject]:
-    """Return the members `question`, `sign_in`, `address` and `changed` that the calls have, as they wait."""
+    """Return the members `question`, `sign_in`, `address`, `changed` and `summary` that the calls have, as they wait."""
     rows = Approval.objects.undecided().filter(tool_call__in=waiting) if waiting else ()
-    return {row.tool_call_id: present_asked(row.question, row.changed) for row in rows}
+    return {row.tool_call_id: row.present_asked() for row in rows}
 
 
 def _present_tool_call(call: ToolCall, **members: Any) -> ToolCallAnswer:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Struct, json
 
 from chat.protocol.member_types import Id, choice, doc
-from chat.protocol.tool_change import CHANGED
+from chat.protocol.tool_change import CHANGED, SUMMARY
 
 # A packet larger than this is stored in Postgres and referenced.
 MAX_PACKET_BYTES: Final = 64 * 1024
@@ -180,6 +180,7 @@ class ApprovalRequired(PacketBody, frozen=True, tag="approval_required", omit_de
         doc("Where the user has to go (message, url), which they answer by approving when they are done."),
     ] = None
     changed: Annotated[str | None, CHANGED] = None
+    summary: Annotated[str | None, SUMMARY] = None
 
 
 class Error(PacketBody, frozen=True, tag="error"):

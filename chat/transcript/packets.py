@@ -15,7 +15,6 @@ from chat.protocol import wire as p
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Document, Image
 from chat.transcript.finish import WHOLE, Finish
-from chat.transcript.questions import AnyQuestion, present_asked
 
 Placed = tuple[p.Placement, p.AnyPacketBody]
 
@@ -124,13 +123,10 @@ class Blocks:
         else:
             yield self._place(p.ToolArguments(tool_call_id, dict(arguments)), tab)
 
-    def approval_required(
-        self, tab: int, call: WaitingCall, question: AnyQuestion | None = None, changed: str = ""
-    ) -> Iterator[Placed]:
-        """Ask the user about a call. changed: a ToolChange, or empty. Arguments too long for a packet are only in the list of open approvals."""
+    def approval_required(self, tab: int, call: WaitingCall, asked: Mapping[str, Any]) -> Iterator[Placed]:
+        """Ask the user about a call. asked: from present_asked. Arguments too long for a packet are only in the list of open approvals."""
         arguments = dict(call.arguments)
         shown = arguments if len(p.encode(arguments)) <= MAX_SHOWN_CHARACTERS else {}
-        asked = present_asked(question, changed)
         yield self._place(p.ApprovalRequired(self._running[tab], call.id, call.name, shown, **asked), tab)
 
     def tool_progress(self, tab: int, done: float, total: float | None, text: str) -> Iterator[Placed]:

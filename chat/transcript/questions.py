@@ -57,12 +57,14 @@ class Answered(NamedTuple):
     note: str = ""
 
 
-def present_asked(question: AnyQuestion | None, changed: str) -> dict[str, Any]:
+def present_asked(question: AnyQuestion | None, changed: str, summary: str) -> dict[str, Any]:
     """Return what a call that waits asks, as members of the call for clients. question: None if only whether it may run.
-    changed: a ToolChange, or empty.
+    changed: a ToolChange, or empty.  summary: what its tool does, in a sentence.
     """
-    asked = {_MEMBERS[type(question)]: question.present()} if question else {}
-    return asked | ({"changed": changed} if changed else {})
+    if question:
+        return {_MEMBERS[type(question)]: question.present()}
+    said = {"changed": changed, "summary": summary}
+    return {name: text for name, text in said.items() if text}
 
 
 def read_address(text: str) -> str:

@@ -2,9 +2,14 @@
 
 import hashlib
 import json
-from typing import Any, NamedTuple
+import re
+from typing import Any, Final, NamedTuple
 
 from chat.protocol.tool_change import ToolChange
+
+MAX_SUMMARY_CHARACTERS: Final = 300
+# Not the dots of "e.g. tides" and "3.5".
+_SENTENCE_END: Final = re.compile(r"[.!?](?= [^a-z])|[.!?]$|[\u3002\uff01\uff1f]")
 
 
 class ToolIdentity(NamedTuple):
@@ -28,11 +33,23 @@ class ToolIdentity(NamedTuple):
 class AskedTool(NamedTuple):
     """The tool of a call that waits, as its run was offered it. parameters: the JSON Schema of its arguments.
     changed: a ToolChange since the user has allowed a tool of this name; empty: none.
+    summary: the first sentence of its description.
     """
 
     parameters: dict[str, Any]
     identity: ToolIdentity = ToolIdentity()
     changed: str = ""
+    summary: str = ""
+
+
+def first_sentence(description: str) -> str:
+    """Return the first sentence of a tool's description, in one line, or its beginning if that is long."""
+    text = " ".join(description.split())
+    end = _SENTENCE_END.search(text)
+    sentence = text[: end.end()] if end else text
+    return (
+        sentence if len(sentence) <= MAX_SUMMARY_CHARACTERS else f"{sentence[: MAX_SUMMARY_CHARACTERS - 1]}…"
+    )
 
 
 def digest(value: Any) -> str:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from chat.transcript.entries import Document, Image
-from chat.transcript.questions import Answered, AnyQuestion
+from chat.transcript.questions import Answered, AnyQuestion, present_asked
 from chat.transcript.tool_arguments import as_wanted, first_violation
-from chat.transcript.tool_identity import AskedTool
+from chat.transcript.tool_identity import AskedTool, first_sentence
 from llm_worker.loop.allowance import Allowance
 from llm_worker.request.parameter_schema import own_arguments
 from llm_worker.stream.call_assembler import RequestedCall
@@ -79,7 +79,17 @@ class PlannedCall:
     def asked_tool(self) -> AskedTool:
         if self.tool is None:
             return AskedTool({})
-        return AskedTool(dict(self.tool.parameters), self.tool.identity, self.changed)
+        return AskedTool(
+            dict(self.tool.parameters),
+            self.tool.identity,
+            self.changed,
+            first_sentence(self.tool.description),
+        )
+
+    def present_asked(self) -> dict[str, Any]:
+        """Return what the user is asked, as members of the call for clients."""
+        tool = self.asked_tool
+        return present_asked(self.question, tool.changed, tool.summary)
 
 
 def plan_calls(requested: Sequence[RequestedCall], tools: Sequence[Tool]) -> list[PlannedCall]:

@@ -155,7 +155,7 @@ class RoundRunner:
             self.emitter.show(show_call(self.emitter.blocks, tab, self._shown(tab, call)))
             if call.needs_approval:
                 shown = self._shown(tab, call)
-                asked = self.emitter.blocks.approval_required(tab, shown, call.question, call.changed)
+                asked = self.emitter.blocks.approval_required(tab, shown, call.present_asked())
                 self.emitter.show(asked)
 
     @contextmanager
@@ -204,7 +204,9 @@ class RoundRunner:
     async def asked(self, tab: int, question: AnyQuestion) -> None:
         call = replace(self.calls[tab], question=question)
         await self.deps.store.wait(self.rows[tab], call)
-        self.emitter.show(self.emitter.blocks.approval_required(tab, self._shown(tab, call), question))
+        self.emitter.show(
+            self.emitter.blocks.approval_required(tab, self._shown(tab, call), call.present_asked())
+        )
 
     async def _store_result(self, row: str, result: CallResult) -> None:
         """Store the result of a call, with the report of an agent tool as far as it was written."""

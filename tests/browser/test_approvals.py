@@ -120,6 +120,24 @@ def test_a_long_integer_is_shown_and_sent_as_the_model_wrote_it(helped: Reader, 
     assert arguments == {"timezone": "Asia/Seoul", "port": 12345678901234567890}
 
 
+def test_a_card_says_what_the_tool_does_and_shows_arguments_as_a_table(helped: Reader, stack: Stack) -> None:
+    deep = {"zones": ["Asia/Tokyo", "Asia/Seoul"], "style": {"short": True, "note": "in two\nlines"}}
+    ask(helped, stack, {"call": {"name": "current_time", "arguments": {"timezone": "Asia/Tokyo", **deep}}})
+    for _ in range(2):
+        expect(card(helped).locator(".purpose")).to_have_text("Tells the current date and time.")
+        expect(card(helped).get_by_role("row", name="timezone Asia/Tokyo")).to_be_visible()
+        expect(card(helped).get_by_role("row", name="short true").last).to_be_visible()
+        expect(card(helped).get_by_role("listitem")).to_have_text(deep["zones"])
+        assert violations_in_both_themes(helped.page) == []
+        helped.page.reload()
+    expect(card(helped).locator("pre")).to_be_hidden()
+    card(helped).get_by_role("button", name="As JSON").click()
+    expect(card(helped).locator("pre")).to_contain_text('"short": true')
+    expect(card(helped).get_by_role("table").first).to_be_hidden()
+    card(helped).get_by_role("button", name="As JSON").click()
+    expect(card(helped).get_by_role("table").first).to_be_visible()
+
+
 def test_allowed_for_the_chat_later_calls_do_not_ask(helped: Reader, stack: Stack) -> None:
     ask(helped, stack)
     card(helped).get_by_role("button", name="Allow in this chat").click()

@@ -42,9 +42,11 @@ def test_arguments_are_shown_with_escapes_and_sent_as_they_are_when_they_are_edi
     helped: Reader, stack: Stack
 ) -> None:
     card = waiting_card(helped, stack, timezone=TURNED, family=FAMILY)
-    expect(card.locator("pre")).to_contain_text(AS_SENT)
-    expect(card.locator("pre")).to_contain_text(FAMILY)
-    expect(card.locator("pre .escape").first).to_have_text(r"\u202e")
+    for shown in ("table", "pre"):
+        expect(card.locator(shown)).to_contain_text(AS_SENT)
+        expect(card.locator(shown)).to_contain_text(FAMILY)
+        expect(card.locator(f"{shown} .escape").first).to_have_text(r"\u202e")
+        card.get_by_role("button", name="As JSON").click()
     assert "\u202e" not in card.evaluate("(card) => card.outerHTML + card.ariaLabel")
     assert violations_in_both_themes(helped.page) == []
     card.get_by_role("button", name="Edit").click()
@@ -59,6 +61,7 @@ def test_arguments_are_shown_with_escapes_and_sent_as_they_are_when_they_are_edi
 
 def test_a_text_from_right_to_left_turns_nothing_beside_it(helped: Reader, stack: Stack) -> None:
     card = waiting_card(helped, stack, timezone="שלום 100 (200)")
+    card.get_by_role("button", name="As JSON").click()
     pre = card.locator("pre")
     key = pre.evaluate(LEFT_OF, ['"timezone"', 1])
     value = pre.evaluate(LEFT_OF, ["שלום", 0])

@@ -113,6 +113,7 @@
  * @property {Address|null} address  where its user has to go, while it waits; null: nowhere
  * @property {SignIn|null} signIn  what its user has to sign in to, while it waits; null: nothing
  * @property {string|null} changed  what is different from the tool that the user has allowed, while it waits; null: nothing
+ * @property {string|null} summary  what its tool does, while it waits, in the words of whoever wrote the tool; null: it says nothing
  * @property {string} report  what an agent tool writes
  * @property {ToolCall[]} inside
  *

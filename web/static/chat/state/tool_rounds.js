@@ -11,8 +11,8 @@ import { parseJson } from "../server/exact_json.js";
 
 const CALL_PACKETS = new Set(["tool_start", "tool_arguments_delta", "tool_arguments", "tool_progress", "approval_required", "tool_output", "section_end"]);
 
-/** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs"|"row"|"asked"|"progress"|"question"|"address"|"signIn"|"changed">} */
-const NOTHING_YET = { row: "", given: {}, asked: null, writing: "", output: "", report: "", ref: null, durationMs: null, progress: null, question: null, address: null, signIn: null, changed: null };
+/** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs"|"row"|"asked"|"progress"|"question"|"address"|"signIn"|"changed"|"summary">} */
+const NOTHING_YET = { row: "", given: {}, asked: null, writing: "", output: "", report: "", ref: null, durationMs: null, progress: null, question: null, address: null, signIn: null, changed: null, summary: null };
 
 /** @typedef {{text: string, reasoning: string, reasoningMs: number|null}} AnswerText  of the answer so far; text: all of it */
 
@@ -96,7 +96,7 @@ export function roundsOf(calls = []) {
 }
 
 /** @param {any} call @returns {ToolCall} */
-function readCall({ id: row, tool_call_id, name, arguments: given, asked_arguments: asked = null, response, documents = [], images = [], status, duration_ms = null, tab_index, question = null, address = null, sign_in: signIn = null, changed = null, children = [] }) {
+function readCall({ id: row, tool_call_id, name, arguments: given, asked_arguments: asked = null, response, documents = [], images = [], status, duration_ms = null, tab_index, question = null, address = null, sign_in: signIn = null, changed = null, summary = null, children = [] }) {
   return {
     ...newCall(tool_call_id, tab_index, name),
     row,
@@ -106,6 +106,7 @@ function readCall({ id: row, tool_call_id, name, arguments: given, asked_argumen
     address,
     signIn,
     changed,
+    summary,
     output: documents.length > 0 ? noteIn(response) : response,
     documents,
     images,
@@ -162,7 +163,7 @@ function packetChanges(call, obj) {
       return { given: obj.ref ? parseObject(call.writing) : obj.arguments };
     case "approval_required":
       // Without arguments where they are too long; the packets before have them.
-      return { status: "waiting", row: obj.tool_call, question: obj.question ?? null, address: obj.address ?? null, signIn: obj.sign_in ?? null, changed: obj.changed ?? null, given: Object.keys(obj.arguments).length ? obj.arguments : call.given };
+      return { status: "waiting", row: obj.tool_call, question: obj.question ?? null, address: obj.address ?? null, signIn: obj.sign_in ?? null, changed: obj.changed ?? null, summary: obj.summary ?? null, given: Object.keys(obj.arguments).length ? obj.arguments : call.given };
     case "tool_progress":
       return { progress: { done: obj.done, total: obj.total ?? null, text: obj.text ?? "" } };
     case "tool_output":

@@ -3,11 +3,12 @@
 import { apiErrorText } from "../answer/status_texts.js";
 import { assign, h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
-import { shownJson, visibleText } from "../elements/visible_text.js";
+import { shown, shownJson, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 import { parseJson } from "../server/exact_json.js";
+import { argumentsTable } from "./arguments_table.js";
 import { DecisionCard, button } from "./decision_card.js";
-import { nameOf } from "./tool_names.js";
+import { nameOf, serverOf } from "./tool_names.js";
 import { about, wordsOf } from "./tool_texts.js";
 
 /** @import {ToolCall} from "../types.js" */
@@ -25,18 +26,28 @@ export class ApprovalCard extends DecisionCard {
       button(t("Allow in this chat"), () => this.allow({ remember: "session" })),
       button(t("Allow"), () => this.allow(), "primary"));
     this.edit = edit;
+    this.json = h("button", { type: "button", class: "quiet small", "aria-pressed": "false", onclick: () => this.#showJson(!this.table.hidden) }, t("As JSON"));
+    this.table = h("div", { class: "given", role: "group", tabIndex: 0, "aria-label": t("Arguments") }, argumentsTable(call.given));
     const json = JSON.stringify(call.given, null, 2);
-    this.given = h("pre", { class: "given", dir: "ltr", role: "group", tabIndex: 0, "aria-label": t("Arguments") }, ...shownJson(json));
+    this.given = h("pre", { class: "given", hidden: true, dir: "ltr", role: "group", tabIndex: 0, "aria-label": t("Arguments") }, ...shownJson(json));
     const text = visibleText(json);
     this.field = h("textarea", { hidden: true, value: text, dir: "ltr", spellcheck: false, rows: Math.min(MOST_LINES, text.split("\n").length + 1), "aria-label": t("Arguments") });
     const title = t("%(name)s wants to run", { name: visibleText(nameOf(call.name)) });
     // Several calls of one tool are told apart by what they are called with.
+    const purpose = h("p", { class: "purpose", dir: "auto", hidden: !call.summary }, ...summaryNodes(call));
     this.element = h("section", { class: "approval", "aria-label": [title, visibleText(about(call))].filter(Boolean).join(": ") },
-      h("p", { class: "title" }, icon(wordsOf(call.name).icon), title), h("p", { class: "changed", hidden: !call.changed }, changeText(call.changed)), this.given, this.field, this.note, this.problem, this.buttons, this.said);
+      h("p", { class: "title" }, icon(wordsOf(call.name).icon), title), purpose, h("p", { class: "changed", hidden: !call.changed }, changeText(call.changed)), this.table, this.given, this.json, this.field, this.note, this.problem, this.buttons, this.said);
+  }
+
+  /** @param {boolean} isJson else as a table */
+  #showJson(isJson) {
+    this.given.hidden = !isJson;
+    this.table.hidden = isJson;
+    this.json.setAttribute("aria-pressed", String(isJson));
   }
 
   #edit() {
-    this.given.hidden = this.edit.hidden = true;
+    this.table.hidden = this.given.hidden = this.json.hidden = this.edit.hidden = true;
     this.field.hidden = false;
     this.field.focus();
   }
@@ -93,6 +104,12 @@ export class AllCalls {
   async #each(decideAbout) {
     for (const card of this.cards.filter(({ isOpen }) => isOpen)) await decideAbout(card);
   }
+}
+
+/** The words are those of the server, if the tool is of one. @param {ToolCall} call */
+function summaryNodes({ name, summary }) {
+  const server = serverOf(name);
+  return [server ? t("%(server)s says:", { server: visibleText(server) }) + " " : "", shown(summary ?? "")];
 }
 
 /** @param {string|null} changed */

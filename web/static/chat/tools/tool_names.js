@@ -31,9 +31,13 @@ export function singleTools(chosen) {
 /** As people read it: `time__now` is "time: now". @param {string} tool */
 export function nameOf(tool) {
   if (!isOfServer(tool)) return allNames().get(tool) ?? tool;
-  const [server, name] = [tool.slice(0, tool.indexOf(SEPARATOR)), tool.slice(tool.indexOf(SEPARATOR) + SEPARATOR.length)];
+  const server = serverOf(tool);
+  const name = tool.slice(server.length + SEPARATOR.length);
   return name === ALL ? t("%(server)s: all tools", { server }) : t("%(server)s: %(tool)s", { server, tool: name });
 }
+
+/** The name of its server; empty: it is our own. @param {string} tool */
+export const serverOf = (tool) => (isOfServer(tool) ? tool.slice(0, tool.indexOf(SEPARATOR)) : "");
 
 /** Whether it is one of an MCP server. @param {string} tool */
 export const isOfServer = (tool) => tool.indexOf(SEPARATOR) > 0;
