@@ -177,3 +177,8 @@ def test_on_a_phone_the_drawer_takes_the_focus_and_gives_it_back(caller: Reader)
     expect(toggle).to_be_focused()
     expect(toggle).to_have_attribute("aria-expanded", "false")
     expect(caller.page.locator("#new-chat")).to_be_hidden()
+
+
+def test_a_control_that_is_only_an_icon_has_no_frame(reader: Reader) -> None:
+    for control in ("#palette", "#options", "#sidebar-close"):
+        expect(reader.page.locator(control)).to_have_css("border-top-color", "rgba(0, 0, 0, 0)")
