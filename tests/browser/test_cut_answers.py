@@ -145,7 +145,8 @@ def test_an_answer_that_reached_a_limit_on_one_run_says_which(
 
 def test_a_stopped_answer_goes_on_in_the_same_message(reader: Reader, stack: Stack) -> None:
     stack.upstream.reply({"text": "The Moon **pu"}, {"hang": True}, times=1)
-    stack.upstream.reply({"text": "lls** twice."}, times=1)
+    stack.upstream.reply({"text": "lls** "}, {"hang": True}, times=1)
+    stack.upstream.reply({"text": "twice."}, times=1)
     reader.send("Why two tides?")
     reader.expect_partial_answer("The Moon pu")
     reader.stop.click()
@@ -153,6 +154,11 @@ def test_a_stopped_answer_goes_on_in_the_same_message(reader: Reader, stack: Sta
     expect(answer.locator(".cut p")).to_have_text("This answer was stopped.")
     screenshot(reader, "stopped")
     assert violations_in_both_themes(reader.page) == []
+    answer.get_by_role("button", name="Continue").click()
+    reader.expect_partial_answer("The Moon pulls ")
+    expect(answer.locator(".cut")).to_be_hidden()
+    reader.stop.click()
+    expect(answer.locator(".cut p")).to_have_text("This answer was stopped.")
     reader.page.reload()
     answer.get_by_role("button", name="Continue").click()
     reader.expect_answer("The Moon pulls twice.")

@@ -43,3 +43,14 @@ test("after a rejected stop, another one can be requested; errors of commands wi
   stopper.receive({ type: "error", code: "run_not_found" });
   assert.equal(stopper.now.isStopping, false);
 });
+
+test("an answer that went on after a stop can be stopped again, and is not by the stop before", () => {
+  for (const end of [PACKETS.at(-1), { type: "run_continued", session: SESSION, run: RUN }]) {
+    const { stopper, sent } = writing();
+    stopper.stop();
+    stopper.receive(end);
+    assert.deepEqual(stopper.now, { canStop: true, isStopping: false });
+    stopper.reconnected();
+    assert.deepEqual(sent, [RUN]);
+  }
+});

@@ -53,7 +53,9 @@ export class RunStopper {
   }
 
   /** A rejected stop can be requested again. @param {any} frame of the socket; the commands that have an id are others */
-  receive({ type, id }) {
+  receive({ type, id, run, obj }) {
+    // Its user may let it go on, here or elsewhere, and stop it again.
+    if (type === "run_continued" || obj?.type === "stop") this.asked.delete(run);
     if (type !== "error" || id !== undefined) return;
     this.forget();
     this.page.changed();
