@@ -17,7 +17,7 @@ this answer was made in a worker process, streamed through Redis, and is stored 
 
 - *How many rectangles are in a grid of 3 by 3?* shows what a model thinks before it answers.
 - *What time is it?* calls a tool, once **Date and time** is checked in the options below the message.
-- *Write a note* calls one that asks you first, once **notes: all tools** is checked there.
+- *Write a note* calls one that asks you first, once **All tools of notes** is checked there.
 - *Show me code, a table and a formula* shows just that.
 - *Any question* in a chat with a **knowledge base**, or with an agent that you gave files: I search them, and cite what I find.
 - *Tell me a long story of a lighthouse* takes a minute: **stop** it, or reload the page while I write.
@@ -121,7 +121,7 @@ check **Date and time**, and ask me again: you will see the call, its arguments 
 """,
     without_notes="""\
 I would write that down with the tool `add_note` of the server **notes**, but it is not switched on in this chat. Open the options \
-beside the model's name, check **notes: all tools**, and ask me again: the call waits until you allow it, change it or refuse it.
+beside the model's name, check **All tools of notes**, and ask me again: the call waits until you allow it, change it or refuse it.
 """,
     note="The lamp of the lighthouse needs oil.",
 )

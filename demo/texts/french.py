@@ -17,7 +17,7 @@ cette réponse a été produite dans un processus de travail, est passée par Re
 
 - *Combien de rectangles y a-t-il dans une grille 3 × 3 ?* montre ce qu’un modèle pense avant de répondre.
 - *Quelle heure est-il ?* appelle un outil, dès que **Date et heure** est coché dans les options sous le message.
-- *Notez quelque chose* en appelle un qui vous demande d’abord, dès que **notes : tous les outils** y est coché.
+- *Notez quelque chose* en appelle un qui vous demande d’abord, dès que **Tous les outils de notes** y est coché.
 - *Montre-moi du code, un tableau et une formule* montre exactement cela.
 - *N’importe quelle question* dans une discussion avec une **base de connaissances**, ou avec un agent à qui vous avez donné des fichiers : je les parcours et cite ce que je trouve.
 - *Raconte-moi une longue histoire de phare* dure une minute : **arrêtez**-la, ou rechargez la page pendant que j’écris.
@@ -121,7 +121,7 @@ cochez **Date et heure** et redemandez-moi : vous verrez l’appel, ses argument
 """,
     without_notes="""\
 Je le noterais avec l’outil `add_note` du serveur **notes**, mais il n’est pas activé dans cette discussion. Ouvrez les options à côté du nom \
-du modèle, cochez **notes : tous les outils** et redemandez-moi : l’appel attend que vous l’autorisiez, le modifiiez ou le refusiez.
+du modèle, cochez **Tous les outils de notes** et redemandez-moi : l’appel attend que vous l’autorisiez, le modifiiez ou le refusiez.
 """,
     note="La lampe du phare a besoin d’huile.",
 )

@@ -17,7 +17,7 @@ Diese Antwort entstand in einem Worker-Prozess, kam durch Redis und steht in Pos
 
 - *Wie viele Rechtecke hat ein 3 × 3-Gitter?* zeigt, was ein Modell denkt, bevor es antwortet.
 - *Wie spät ist es?* ruft ein Werkzeug auf, sobald **Datum und Uhrzeit** in den Optionen unter der Nachricht angekreuzt ist.
-- *Notiere etwas* ruft eines auf, das dich vorher fragt, sobald dort **notes: alle Werkzeuge** angekreuzt ist.
+- *Notiere etwas* ruft eines auf, das dich vorher fragt, sobald dort **Alle Werkzeuge von notes** angekreuzt ist.
 - *Zeig mir Code, eine Tabelle und eine Formel* zeigt genau das.
 - *Jede Frage* in einem Chat mit einer **Wissensdatenbank**, oder mit einem Agenten, dem du Dateien gegeben hast: Ich durchsuche sie und zitiere, was ich finde.
 - *Erzähl mir eine lange Geschichte von einem Leuchtturm* dauert eine Minute: **Stopp** sie, oder lade die Seite neu, während ich schreibe.
@@ -121,7 +121,7 @@ kreuze **Datum und Uhrzeit** an, und frag mich noch einmal: Du siehst den Aufruf
 """,
     without_notes="""\
 Ich würde das mit dem Werkzeug `add_note` des Servers **notes** aufschreiben, aber es ist in diesem Chat nicht eingeschaltet. Öffne die Optionen \
-neben dem Namen des Modells, kreuze **notes: alle Werkzeuge** an, und frag mich noch einmal: Der Aufruf wartet, bis du ihn erlaubst, änderst oder ablehnst.
+neben dem Namen des Modells, kreuze **Alle Werkzeuge von notes** an, und frag mich noch einmal: Der Aufruf wartet, bis du ihn erlaubst, änderst oder ablehnst.
 """,
     note="Die Lampe des Leuchtturms braucht Öl.",
 )

@@ -17,7 +17,7 @@ esta respuesta se hizo en un proceso de trabajo, pasó por Redis y está guardad
 
 - *¿Cuántos rectángulos hay en una cuadrícula de 3 × 3?* muestra lo que un modelo piensa antes de responder.
 - *¿Qué hora es?* llama a una herramienta, cuando **Fecha y hora** está marcada en las opciones debajo del mensaje.
-- *Anota algo* llama a una que te pregunta antes, cuando allí está marcado **notes: todas las herramientas**.
+- *Anota algo* llama a una que te pregunta antes, cuando allí está marcado **Todas las herramientas de notes**.
 - *Muéstrame código, una tabla y una fórmula* muestra justo eso.
 - *Cualquier pregunta* en un chat con una **base de conocimientos**, o con un agente al que has dado archivos: busco en ellos y cito lo que encuentro.
 - *Cuéntame una larga historia de un faro* dura un minuto: **detenla**, o recarga la página mientras escribo.
@@ -121,7 +121,7 @@ marca **Fecha y hora** y pregúntame otra vez: verás la llamada, sus argumentos
 """,
     without_notes="""\
 Lo anotaría con la herramienta `add_note` del servidor **notes**, pero no está activada en este chat. Abre las opciones junto al nombre del \
-modelo, marca **notes: todas las herramientas** y pregúntame otra vez: la llamada espera hasta que la permitas, la cambies o la rechaces.
+modelo, marca **Todas las herramientas de notes** y pregúntame otra vez: la llamada espera hasta que la permitas, la cambies o la rechaces.
 """,
     note="La lámpara del faro necesita aceite.",
 )

@@ -81,3 +81,52 @@ def test_the_form_fits_a_phone(caller: Reader) -> None:
     expect(dialog.get_by_label("Seed")).to_have_value("1")
     assert violations_in_both_themes(caller.page) == []
     assert caller.page.evaluate(STICKING_OUT) == []
+
+
+@pytest.fixture
+def pilot(reader: Reader) -> Locator:
+    """The form of an agent, of twelve tools of a server; the page is told of them as the API tells."""
+    page = reader.page
+    about = "Reads level {n} of the tide. It takes a while."
+    tools = [
+        {"name": f"tides__get_level_{n}", "description": about.format(n=n), "read_only": True}
+        for n in range(12)
+    ]
+    page.route("**/api/mcp-servers/", lambda route: route.fulfill(json=[{"name": "tides", "tools": tools}]))
+    names = " ".join(["tides__*", *(str(tool["name"]) for tool in tools)])
+    page.evaluate("names => (document.body.dataset.tools += ' ' + names)", names)
+    page.evaluate(POST, ["agents/", {"name": "Pilot", "prompt": "", "tools": ["web_search"]}])
+    return form_of(reader, "Pilot")
+
+
+def test_an_agent_has_sections_and_tools_by_server_with_a_sentence_each_and_a_search(pilot: Locator) -> None:
+    for heading in ("About", "Instructions", "Tools and knowledge", "Models", "Sharing"):
+        expect(pilot.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+    choice = pilot.get_by_role("group", name="Tools", exact=True)
+    expect(choice.get_by_label("Web search")).to_be_checked()
+    level = choice.get_by_label("Get level 7")
+    choice.get_by_label("Search tools").fill("of the tide 7")
+    expect(level).to_be_hidden()
+    choice.get_by_label("Search tools").fill("level 7")
+    expect(level).to_be_visible()
+    expect(level).to_have_accessible_description("Reads level 7 of the tide.")
+    expect(choice.get_by_role("checkbox")).to_have_count(1)
+
+
+def test_all_tools_of_a_server_are_chosen_at_once_and_single_ones_are_kept(pilot: Locator) -> None:
+    page = pilot.page
+    choice = pilot.get_by_role("group", name="Tools", exact=True)
+    choice.get_by_text("tides", exact=True).click()
+    level = choice.get_by_label("Get level 7")
+    level.check()
+    everything = choice.get_by_label("All tools of tides")
+    everything.check()
+    expect(choice.get_by_label("Get level 3")).to_be_checked()
+    expect(choice.get_by_label("Get level 3")).to_be_disabled()
+    assert violations_in_both_themes(page) == []
+    everything.uncheck()
+    expect(choice.get_by_label("Get level 3")).not_to_be_checked()
+    expect(level).to_be_checked()
+    with page.expect_request("**/api/agents/*/") as sent:
+        pilot.get_by_role("button", name="Save").click()
+    assert sent.value.post_data_json["tools"] == ["web_search", "tides__get_level_7"]

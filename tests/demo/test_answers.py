@@ -102,7 +102,7 @@ def test_what_an_answer_tells_people_to_look_for_is_called_so_on_the_page(
         assert message is not None
         return f"**{str(message.string) % {'server': 'notes'}}**"
 
-    time, all_tools = on_page("Date and time"), on_page("%(server)s: all tools")
+    time, all_tools = on_page("Date and time"), on_page("All tools of %(server)s")
     assert {one in texts.guide for one in (time, all_tools, on_page("Model providers"))} == {True}
     assert time in texts.without_tool
     assert all_tools in texts.without_notes

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
 import { canAnotherModelHelp, RUN_ERRORS } from "../../../web/static/chat/answer/run_error_texts.js";
-import { isConfigured, nameOf, namesWith, singleTools, toolNames } from "../../../web/static/chat/tools/tool_names.js";
+import { allOfServer, isConfigured, labelOf, nameOf, offeredTools, serverOf, singleTools } from "../../../web/static/chat/tools/tool_names.js";
 
 afterEach(() => delete globalThis.document);
 
@@ -13,23 +13,22 @@ const setUp = (tools) => (globalThis.document = { body: { dataset: { tools } }, 
 
 test("a tool that the server is not set up for is not offered", () => {
   setUp("current_time open_url");
-  assert.deepEqual([...toolNames().keys()], ["open_url", "current_time"]);
+  assert.deepEqual(offeredTools(), ["open_url", "current_time"]);
   assert.deepEqual(["web_search", "current_time", "tides__levels"].map(isConfigured), [false, true, false]);
 });
 
 test("tools of servers are offered by the names of their servers, all together or one by one", () => {
   setUp("current_time tides__* tides__levels");
-  assert.deepEqual([...toolNames()].slice(1), [["tides__*", "tides: all tools"], ["tides__levels", "tides: levels"]]);
+  assert.deepEqual(offeredTools().slice(1), ["tides__*", "tides__levels"]);
   assert.deepEqual(singleTools(["tides__*", "current_time", "winds__*"]), ["tides__levels", "current_time"]);
   assert.equal(nameOf("tides__set__level"), "tides: set__level");
-  assert.deepEqual([...namesWith(["gone__now"]).keys()].at(-1), "gone__now");
 });
 
-test("one that was chosen before is shown as missing, so that it can be taken away", () => {
-  setUp("current_time");
-  const names = namesWith(["web_search", "current_time"]);
-  assert.deepEqual([...names.keys()], ["current_time", "web_search"]);
-  assert.match(names.get("web_search"), /not set up/);
+test("below the name of its server, a tool has the name that people read", () => {
+  setUp("");
+  assert.deepEqual(["tides__get_levels", "tides__setLevel", "tides__*"].map(labelOf), ["Get levels", "Set Level", "All tools of tides"]);
+  assert.deepEqual(["tides__set__level", "current_time"].map(serverOf), ["tides", ""]);
+  assert.equal(allOfServer("tides__set__level"), "tides__*");
 });
 
 test("another model is offered only where it can help, in words and by a button", () => {

@@ -6,7 +6,7 @@ import { radioGroup } from "../elements/radio_group.js";
 import { h } from "../elements/element.js";
 import { OptionsForm } from "./options_form.js";
 import { t } from "../i18n.js";
-import { namesWith } from "../tools/tool_names.js";
+import { ToolChoice } from "../tools/tool_choice.js";
 
 /** @import {KnowledgeBase, Model, RunOptions} from "../types.js" */
 
@@ -53,8 +53,7 @@ export class AgentForm {
     this.prompt = h("textarea", { rows: 7, value: agent.prompt });
     this.reminder = h("textarea", { rows: 2, value: agent.reminder });
     this.replaces = h("input", { type: "checkbox", checked: agent.replaces_system_prompt });
-    this.toolNames = namesWith(agent.tools);
-    this.tools = boxes(this.toolNames, agent.tools);
+    this.tools = new ToolChoice(agent.tools);
     this.models = boxes(new Map(models.map(({ name }) => [name, name])), agent.models);
     this.knowledge = new AgentKnowledge(agent, bases, isForeign);
     this.options = new OptionsForm(agent.options, models.filter(({ name }) => agent.models.includes(name)));
@@ -64,7 +63,7 @@ export class AgentForm {
     this.people = h("textarea", { rows: 2, spellcheck: false, autocomplete: "off", value: agent.shared_with_users.join("\n") });
     this.models.forEach((box) => box.addEventListener("change", () => this.#limitModels()));
     this.#limitModels();
-    this.element = h("div", { class: "fields" }, ...this.#rows(isForeign));
+    this.element = h("div", { class: "form-sections" }, ...this.#sections(isForeign));
     if (isForeign) this.#makeReadOnly();
     this.before = JSON.stringify(this.value);
   }
@@ -79,7 +78,7 @@ export class AgentForm {
       prompt: this.prompt.value,
       replaces_system_prompt: this.replaces.checked,
       reminder: this.reminder.value,
-      tools: checked(this.tools),
+      tools: this.tools.value,
       models: checked(this.models),
       knowledge_bases: this.knowledge.value,
       options: this.options.value,
@@ -98,22 +97,25 @@ export class AgentForm {
   }
 
   /** @param {boolean} isForeign */
-  #rows(isForeign) {
-    return [
-      field(t("Name"), this.name),
-      field(t("Emoji"), this.emoji),
-      field(t("Description"), this.description, t("What people read where they choose it.")),
+  #sections(isForeign) {
+    const about = [field(t("Name"), this.name), field(t("Emoji"), this.emoji), field(t("Description"), this.description, t("What people read where they choose it.")), this.#questionsField()];
+    const prompt = [
       field(t("Prompt"), this.prompt, t("Who the agent is and what it should do.")),
       h("label", { class: "box" }, this.replaces, h("span", {}, t("Replaces the system prompt of this server"))),
       field(t("Reminder"), this.reminder, t("A line the model is told with every message; long chats need it most.")),
-      field(t("Opening questions"), this.questions, t("One in a line, at most %(count)s. A new chat with the agent suggests them.", { count: MOST_QUESTIONS })),
-      group(t("Tools"), this.tools, this.toolNames),
-      group(t("Models that answer by default"), this.models, new Map(this.models.map(({ value }) => [value, value]))),
-      this.#optionsPart(),
-      this.knowledge.element,
-      ...(isForeign ? [] : [this.#sharing()]),
-      this.#layoutChoice(),
     ];
+    const models = [group(t("Models that answer by default"), this.models, new Map(this.models.map(({ value }) => [value, value]))), this.#optionsPart(), this.#layoutChoice()];
+    return [
+      section(t("About"), ...about),
+      section(t("Instructions"), ...prompt),
+      section(t("Tools and knowledge"), this.tools.element, this.knowledge.element),
+      section(t("Models"), ...models),
+      ...(isForeign ? [] : [section(t("Sharing"), this.#sharing())]),
+    ];
+  }
+
+  #questionsField() {
+    return field(t("Opening questions"), this.questions, t("One in a line, at most %(count)s. A new chat with the agent suggests them.", { count: MOST_QUESTIONS }));
   }
 
   #makeReadOnly() {
@@ -145,11 +147,11 @@ export class AgentForm {
   #layoutChoice() {
     /** @type {{value: AgentFields["context_layout"], label: string}[]} */
     const layouts = [
-      { value: "moving", label: t("Newest last") },
-      { value: "append_only", label: t("Only appended to") },
+      { value: "moving", label: t("Follow the reminder closely") },
+      { value: "append_only", label: t("Answer sooner and cheaper") },
     ];
-    const picked = radioGroup(t("Layout of the context"), layouts, this.layout, (value) => (this.layout = value));
-    const hint = t("“Newest last” tells the model the time and reminders right before it answers. “Only appended to” never changes what was sent, so that model servers can reuse all of it.");
+    const picked = radioGroup(t("In long chats"), layouts, this.layout, (value) => (this.layout = value));
+    const hint = t("The first tells the model the time and the reminder again right before each answer. The second leaves all that was sent as it was, which many model servers need not read, or charge, again.");
     picked.append(h("p", { class: "hint" }, hint));
     return picked;
   }
@@ -177,3 +179,6 @@ function field(label, control, hint) {
   if (about) control.setAttribute("aria-describedby", about.id);
   return h("div", { class: "field" }, h("label", { htmlFor: control.id }, label), control, about);
 }
+
+/** @param {string} heading @param {...HTMLElement} fields */
+const section = (heading, ...fields) => h("section", { class: "form-section" }, h("h3", {}, heading), h("div", { class: "fields" }, ...fields));

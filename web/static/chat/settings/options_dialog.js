@@ -1,12 +1,11 @@
 /** The dialog that sets how a chat, or only its next message, is answered: tools, prompt, run options. */
 
 import { askFor, text } from "../elements/form_dialog.js";
-import { boxes, checked, group } from "../elements/check_boxes.js";
 import { h } from "../elements/element.js";
 import { OptionsForm, refusedText } from "./options_form.js";
 import { radioGroup } from "../elements/radio_group.js";
 import { t } from "../i18n.js";
-import { namesWith } from "../tools/tool_names.js";
+import { ToolChoice } from "../tools/tool_choice.js";
 
 /** @import {Part} from "../elements/form_dialog.js" */
 /** @import {Agent, ChatOptions, Model, RunOptions} from "../types.js" */
@@ -28,7 +27,7 @@ export function openOptions({ chat, next, agent, models, save, sendNextWith }) {
   /** @type {Scope} */
   let scope = next ? "next" : "chat";
   const form = new OptionsForm(next ?? chat.options, models);
-  const tools = toolsPart(chat.tools, agent?.tools ?? []);
+  const tools = new ToolChoice(chat.tools, agent?.tools);
   const prompt = text(t("Prompt"), { rows: 4, maxLength: LONGEST_PROMPT, value: chat.prompt }, t("What every answer of this chat should follow, beside what the agent says."));
   const choose = (/** @type {Scope} */ chosen) => {
     scope = chosen;
@@ -62,28 +61,4 @@ function heading(scope, choose, form, ofAgent) {
   const hasAgents = Object.keys(ofAgent).length > 0;
   const back = hasAgents && h("button", { type: "button", onclick: () => form.fill(ofAgent) }, t("Back to the agent’s values"));
   return h("div", { class: "options-head" }, radioGroup(t("These options are for"), scopes, scope, choose), h("div", { class: "row" }, back, clear));
-}
-
-/** Those of the agent cannot be taken away. @param {string[]} picked @param {string[]} ofAgent */
-function toolsPart(picked, ofAgent) {
-  const names = namesWith([...picked, ...ofAgent]);
-  for (const tool of ofAgent) names.set(tool, t("%(name)s (of the agent)", { name: names.get(tool) ?? tool }));
-  for (const tool of picked) if (!names.has(tool)) names.set(tool, tool);
-  const inputs = boxes(names, [...picked, ...ofAgent]);
-  for (const input of inputs) input.disabled = ofAgent.includes(input.value) && !picked.includes(input.value);
-  const problem = h("small", { class: "field-problem", role: "alert", hidden: true });
-  const say = (/** @type {string} */ words) => {
-    problem.textContent = words;
-    problem.hidden = !words;
-  };
-  const element = group(t("Tools"), inputs, names);
-  element.append(problem);
-  return {
-    element,
-    control: inputs[0],
-    say,
-    get value() {
-      return checked(inputs.filter((input) => !input.disabled));
-    },
-  };
 }

@@ -5,15 +5,8 @@ import { t } from "../i18n.js";
 const SEPARATOR = "__";
 const ALL = "*";
 
-/** @returns {Map<string, string>} by the names of the tools */
-export const toolNames = () => new Map([...allNames()].filter(([tool]) => isConfigured(tool)));
-
-/** The same with those that were chosen when the server had them: they can be seen and taken away. @param {string[]} chosen */
-export function namesWith(chosen) {
-  const offered = toolNames();
-  const missing = chosen.filter((tool) => !offered.has(tool) && (allNames().has(tool) || isOfServer(tool)));
-  return new Map([...offered, ...missing.map((tool) => /** @type {const} */ ([tool, t("%(name)s (not set up on this server)", { name: nameOf(tool) })]))]);
-}
+/** The tools that may be chosen, and for each server a choice of all of them. @returns {string[]} their names */
+export const offeredTools = () => [...allNames().keys()].filter(isConfigured);
 
 /** Also of a tool that is unknown here, as of another kind of server. @param {string} tool */
 export function isConfigured(tool) {
@@ -44,15 +37,34 @@ export const isOfServer = (tool) => tool.indexOf(SEPARATOR) > 0;
 
 const configuredTools = () => globalThis.document?.body.dataset.tools?.split(" ");
 
+/** @returns {Map<string, {label: string, about: string}>} those that are part of the product */
+export const OWN_TOOLS = () =>
+  new Map([
+    ["web_search", { label: t("Web search"), about: t("Searches the web.") }],
+    ["open_url", { label: t("Open web pages"), about: t("Reads web pages whose address is known.") }],
+    ["current_time", { label: t("Date and time"), about: t("Tells the date and the time where you are.") }],
+    ["research_agent", { label: t("Research by a second agent"), about: t("Looks into a question on its own, and reports.") }],
+    ["ask_user", { label: t("Questions to you"), about: t("Asks you what only you know, and waits for the answer.") }],
+  ]);
+
+/** The name of its MCP server; empty: it is our own. @param {string} tool */
+export const serverOf = (tool) => (isOfServer(tool) ? tool.slice(0, tool.indexOf(SEPARATOR)) : "");
+
+/** The choice of all tools of its server. @param {string} tool */
+export const allOfServer = (tool) => serverOf(tool) + SEPARATOR + ALL;
+
+/** As people read it below the name of its server: `time__get_current_time` is "Get current time". @param {string} tool */
+export function labelOf(tool) {
+  if (!isOfServer(tool)) return nameOf(tool);
+  const server = serverOf(tool);
+  if (tool === allOfServer(tool)) return t("All tools of %(server)s", { server });
+  const words = tool.slice(server.length + SEPARATOR.length).replace(/([a-z\d])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 /** Our own, and those of servers that may be chosen now. */
 function allNames() {
-  const own = new Map([
-    ["web_search", t("Web search")],
-    ["open_url", t("Open web pages")],
-    ["current_time", t("Date and time")],
-    ["research_agent", t("Research by a second agent")],
-    ["ask_user", t("Questions to you")],
-  ]);
+  const own = new Map([...OWN_TOOLS()].map(([tool, { label }]) => [tool, label]));
   for (const tool of configuredTools()?.filter(isOfServer) ?? []) own.set(tool, nameOf(tool));
   return own;
 }
