@@ -47,9 +47,6 @@ export const OWN_TOOLS = () =>
     ["ask_user", { label: t("Questions to you"), about: t("Asks you what only you know, and waits for the answer.") }],
   ]);
 
-/** The name of its MCP server; empty: it is our own. @param {string} tool */
-export const serverOf = (tool) => (isOfServer(tool) ? tool.slice(0, tool.indexOf(SEPARATOR)) : "");
-
 /** The choice of all tools of its server. @param {string} tool */
 export const allOfServer = (tool) => serverOf(tool) + SEPARATOR + ALL;
 
