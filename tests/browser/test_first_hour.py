@@ -136,7 +136,7 @@ def test_from_the_printed_link_to_answers_on_two_devices_and_a_cited_passage(
         log_in(phone, "marina")
         phone.page.get_by_role("button", name="Chats").click()
         # A model names the chat after the first answer.
-        phone.page.get_by_role("link", name="Untitled chat").click()
+        phone.page.locator("#sessions").get_by_role("link", name="Untitled chat").click()
         phone.expect_partial_answer("The moon pulls, ")
         harbour.release("the second device")
         for device in (laptop, phone):

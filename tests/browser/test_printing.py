@@ -94,7 +94,7 @@ def test_all_pages_of_the_branch_are_printed(printed: Reader) -> None:
 def test_a_print_says_that_messages_above_were_not_read(reader: Reader, stack: Stack) -> None:
     Direct(reader, stack.base_url).post("sessions/import/", long_chat())
     reader.page.reload()
-    reader.page.get_by_role("link", name="Zoo").click()
+    reader.page.locator("#sessions").get_by_role("link", name="Zoo").click()
     expect(reader.page.locator("article.answer").last).to_be_visible()
     assert "Earlier messages of this chat are missing here" in " ".join(
         " ".join(printed_pages(reader)).split()

@@ -292,7 +292,7 @@ def test_chats_of_another_product_are_imported_and_those_that_cannot_be_read_are
     expect(dialog.get_by_role("listitem")).to_contain_text("An answer is empty.")
     assert violations_in_both_themes(reader.page) == []
     dialog.get_by_role("button", name="Close").click()
-    reader.page.get_by_role("link", name="Tides").click()
+    reader.page.locator("#sessions").get_by_role("link", name="Tides").click()
     expect(reader.questions.locator(".question-text")).to_have_text(
         ["How high are the tides?", "And the lowest?"]
     )

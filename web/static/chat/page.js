@@ -68,7 +68,7 @@ class Page {
     const { turn, stopper, sender } = this;
     this.conversation = new Conversation(part("scroller"), part("conversation"), messageActions({ turn, stopper, sender, offered: () => this.answerSettings.offered, agent: () => this.answerSettings.agents.agent, readOlder: (limit) => this.live?.readOlder(limit), announce, compression: () => this.compression }));
     this.composer = this.#createComposer();
-    this.suggestions = new Suggestions({ list: part("suggestions"), welcome: part("welcome") }, { composer: this.composer, settings: this.answerSettings, failed });
+    this.suggestions = new Suggestions({ list: part("suggestions"), welcome: part("welcome"), start: part("start") }, { composer: this.composer, settings: this.answerSettings, recent: () => this.sessions.store.shown.sessions, failed });
     this.compression = new CompressionStatus(part("compression"), { live: () => this.live, attempt, failed });
     this.tree = new TreeToggle(part("tree-toggle"), { live: () => this.live, select: (id) => this.turn.select(id), reveal: (id) => this.conversation.reveal(id), failed });
     this.find = new Find(part("bar"), () => this.live?.state.session ?? null, { seek: (...what) => (this.conversation.seek(...what), this.#draw()), reveal: (id) => this.conversation.reveal(id), failed });

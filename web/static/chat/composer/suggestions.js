@@ -1,18 +1,22 @@
 /** What an empty page suggests to ask. A suggestion may bring what shows it: tools, models side by side, a document. */
 
 import { h } from "../elements/element.js";
+import { StartBlocks } from "./start_blocks.js";
 
 /** @import {Agent} from "../types.js" */
 
 export class Suggestions {
   /**
-   * @param {{list: HTMLElement, welcome: HTMLElement}} parts
+   * @param {{list: HTMLElement, welcome: HTMLElement, start: HTMLElement}} parts
    * @param {object} page
    * @param {import("./composer.js").Composer} page.composer
    * @param {import("./answer_settings.js").AnswerSettings} page.settings
+   * @param {() => import("../types.js").Session[]} page.recent
    * @param {(error: any) => void} page.failed
    */
-  constructor({ list, welcome }, { composer, settings, failed }) {
+  constructor({ list, welcome, start }, { composer, settings, recent, failed }) {
+    this.recent = recent;
+    this.start = new StartBlocks(start, { choose: (agent) => settings.choose(agent), manage: settings.page.manage, take: (text) => composer.take(text, []) });
     this.list = list;
     /** Those of the server. */
     this.standard = [...list.children];
@@ -33,6 +37,7 @@ export class Suggestions {
 
   /** Greets in the name of the agent of the next new chat, and suggests what it is asked. @param {Agent|null} agent */
   show(agent) {
+    this.start.show(this.settings.page.isNew() && !agent, this.settings.agents.agents, this.recent());
     if (agent === this.agent) return;
     this.agent = agent;
     this.greeting.textContent = agent ? [agent.emoji, agent.name].filter(Boolean).join(" ") : this.standardGreeting;

@@ -1,0 +1,81 @@
+/** What a new chat can begin with, below the suggestions: agents, knowledge bases, saved prompts and recent chats. */
+
+import { agentPicture } from "../elements/agent_picture.js";
+import { h } from "../elements/element.js";
+import { knowledgeAddress, sessionAddress } from "../frame/address.js";
+import { t } from "../i18n.js";
+import { readBases } from "../server/knowledge_api.js";
+import { readPrompts } from "../server/prompts_api.js";
+import { titleOf } from "../sessions/session_row.js";
+
+/** @import {Agent, KnowledgeBase, SavedPrompt, Session} from "../types.js" */
+
+/** Of each kind; all of them are found elsewhere. */
+const MOST = 4;
+
+export class StartBlocks {
+  /**
+   * @param {HTMLElement} element
+   * @param {object} page
+   * @param {(agent: Agent) => void} page.choose
+   * @param {() => void} page.manage  opens the dialog that manages agents
+   * @param {(text: string) => void} page.take
+   */
+  constructor(element, page) {
+    this.element = element;
+    this.page = page;
+    this.isShown = false;
+    /** What was drawn. */
+    this.drawn = "";
+    /** @type {KnowledgeBase[]} */
+    this.bases = [];
+    /** @type {SavedPrompt[]} */
+    this.prompts = [];
+  }
+
+  /** @param {boolean} isShown @param {Agent[]} agents @param {Session[]} recent */
+  show(isShown, agents, recent) {
+    const begins = isShown && !this.isShown;
+    this.isShown = isShown;
+    this.element.hidden = !isShown;
+    this.lists = { agents: agents.slice(0, MOST), recent: recent.slice(0, MOST) };
+    if (begins) void this.#read();
+    if (isShown) this.#draw();
+  }
+
+  /** What cannot be read is not offered. */
+  async #read() {
+    const [bases, prompts] = await Promise.allSettled([readBases(), readPrompts()]);
+    if (bases.status === "fulfilled") this.bases = bases.value.filter(({ accepted }) => accepted).slice(0, MOST);
+    if (prompts.status === "fulfilled") this.prompts = prompts.value.slice(0, MOST);
+    this.#draw();
+  }
+
+  /** Draws what has changed: the focus may be inside. */
+  #draw() {
+    const { agents, recent } = this.lists;
+    const chats = recent.map((chat) => /** @type {const} */ ([chat.id, titleOf(chat)]));
+    const now = JSON.stringify([agents, this.bases, this.prompts, chats]);
+    if (now === this.drawn) return;
+    this.drawn = now;
+    const { choose, manage, take } = this.page;
+    this.element.replaceChildren(
+      ...block(t("Agents"), [...agents.map((agent) => button(() => choose(agent), agentPicture(agent), ` ${agent.name}`)), button(manage, t("Agents…"))]),
+      ...block(t("Knowledge"), [...this.bases.map(({ id, name }) => link(knowledgeAddress(id), name)), link(knowledgeAddress(), t("Knowledge bases…"))]),
+      ...block(t("Saved prompts"), this.prompts.map(({ name, text }) => button(() => take(text), name))),
+      ...block(t("Recent chats"), chats.map(([id, title]) => link(sessionAddress(id), title))),
+    );
+  }
+}
+
+/** @param {string} name @param {HTMLElement[]} entries @returns {HTMLElement[]} none without entries */
+function block(name, entries) {
+  const list = h("ul", { class: "suggestions", "aria-label": name }, ...entries.map((entry) => h("li", {}, entry)));
+  return entries.length > 0 ? [h("section", {}, h("h3", {}, name), list)] : [];
+}
+
+/** @param {() => void} onclick @param {...(Node|string)} content */
+const button = (onclick, ...content) => h("button", { type: "button", dir: "auto", onclick }, ...content);
+
+/** @param {string} href @param {string} text */
+const link = (href, text) => h("a", { href, dir: "auto" }, text);
