@@ -153,7 +153,7 @@ def test_each_block_is_read_in_the_direction_of_its_text(reader: Reader, stack: 
     expect(reader.answers).to_have_attribute("aria-busy", "false")
     blocks = reader.answers.locator(".body .markdown > *, .body.markdown > *")
     directions = blocks.evaluate_all(
-        "all => all.map(each => [each.nodeName, getComputedStyle(each.querySelector('code') ?? each).direction])"
+        "all => all.map(each => [each.nodeName, getComputedStyle(each.querySelector('code, .table') ?? each).direction])"
     )
     assert directions == [
         ["P", "rtl"], ["P", "ltr"], ["UL", "ltr"], ["BLOCKQUOTE", "rtl"], ["DIV", "rtl"], ["OL", "rtl"], ["DIV", "ltr"],
