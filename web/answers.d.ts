@@ -581,6 +581,8 @@ interface NewTokenAnswer {
   id: string;
   /** The token's first characters. */
   start: string;
+  /** Empty: it has none. */
+  name: string;
   scope: "read" | "write";
   created_at: string;
   expires_at: string | null;
@@ -642,6 +644,8 @@ interface OwnTokenAnswer {
   id: string;
   /** The token's first characters. */
   start: string;
+  /** Empty: it has none. */
+  name: string;
   scope: "read" | "write";
   created_at: string;
   expires_at: string | null;

@@ -1,13 +1,15 @@
-"""TokenScope: what an API token may do. A token without a row may do everything its user may."""
+"""TokenScope: what an API token may do, and its name. A token without a row may do everything its user may."""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from django.contrib.auth.models import User
 from django.db import models, transaction
 from knox.models import AuthToken
+
+MAX_NAME: Final = 100
 
 
 class Scope(models.TextChoices):
@@ -19,14 +21,19 @@ class TokenScopeQuerySet(models.QuerySet["TokenScope"]):
     # Factories
 
     def create_token(
-        self, user: User, scope: Scope = Scope.WRITE, *, expires_in_days: int | None = None
+        self,
+        user: User,
+        scope: Scope = Scope.WRITE,
+        *,
+        name: str = "",
+        expires_in_days: int | None = None,
     ) -> tuple[Any, str]:
         """Create an API token, which is valid without end by default; return its row and its text, stored nowhere."""
         expiry = None if expires_in_days is None else timedelta(days=expires_in_days)
         with transaction.atomic():
             row, text = AuthToken.objects.create(user, expiry=expiry)
-            if scope != Scope.WRITE:
-                self.create(token=row, scope=scope)
+            if name or scope != Scope.WRITE:
+                self.create(token=row, scope=scope, name=name)
         return row, text
 
     # Queries
@@ -41,6 +48,8 @@ class TokenScope(models.Model):
         "knox.AuthToken", on_delete=models.CASCADE, primary_key=True, related_name="scope_row"
     )
     scope = models.CharField(max_length=10, choices=Scope.choices)
+    # What its user calls it.
+    name = models.CharField(max_length=MAX_NAME, blank=True, default="", db_default="")
 
     objects = TokenScopeQuerySet.as_manager()
 

@@ -228,3 +228,31 @@ def test_a_user_logs_in_with_a_code_of_an_app(browser: Browser, stack: Stack, ne
         page.keyboard.press("Enter")
         reader.wait_until_ready()
         assert reader.errors == []
+
+
+def test_a_password_is_shown_while_its_user_wants_to_see_it(browser: Browser, reader: Reader) -> None:
+    with Reader.at(browser, reader.base_url) as visitor:
+        page = visitor.page
+        page.goto(f"{reader.base_url}/login/")
+        password = page.get_by_label("Password", exact=True)
+        password.fill("moon and tide")
+        expect(password).to_have_attribute("type", "password")
+        page.get_by_role("button", name="Show").click()
+        expect(password).to_have_attribute("type", "text")
+        expect(password).to_have_value("moon and tide")
+        assert violations_in_both_themes(page) == []
+        page.get_by_role("button", name="Hide").click()
+        expect(password).to_have_attribute("type", "password")
+
+
+def test_a_login_lasts_beyond_the_browser_unless_its_user_says_otherwise(
+    browser: Browser, reader: Reader, newcomer: str
+) -> None:
+    for stays in (True, False):
+        with Reader.at(browser, reader.base_url) as visitor:
+            visitor.page.goto(f"{reader.base_url}/login/")
+            visitor.page.get_by_label("Stay logged in on this device").set_checked(stays)
+            visitor.fill_in(newcomer, newcomer)
+            visitor.wait_until_ready()
+            (cookie,) = [one for one in visitor.context.cookies() if one["name"] == "sessionid"]
+            assert (cookie["expires"] > 0) is stays

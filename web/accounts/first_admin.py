@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core import signing
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -20,10 +20,9 @@ from django.views.generic import FormView
 
 from web.accounts.address_confirmation import send_confirmation
 from web.accounts.demo_account import DEMO
-from web.accounts.known_device import remember_device
 from web.accounts.login_attempt import address_of, link_attempt
 from web.accounts.mail import charge_mail
-from web.accounts.new_account import NewAccount
+from web.accounts.new_account import NewAccount, enter
 from web.accounts.password_hashing import hashing
 from web.accounts.reauthentication import require_passwords
 
@@ -76,9 +75,8 @@ class FirstAdmin(FormView[NewAccount]):
             user = form.make_user(is_staff=True, is_superuser=True, email="" if confirms else address)
         if confirms:
             send_confirmation(user, address)
-        response = HttpResponseRedirect(f"{reverse('login')}?notice={'confirm' if confirms else 'account'}")
-        remember_device(response, user.get_username())
-        return response
+            return enter(self.request, user, to=f"{reverse('profile')}?notice=sent")
+        return enter(self.request, user)
 
     def _refuse(self) -> HttpResponse:
         return render(self.request, "web/first_admin.html", {"form": None}, status=404)

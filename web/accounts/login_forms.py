@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from allauth.account.utils import perform_login
+from django import forms
 from django.conf import settings
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.forms import AuthenticationForm
@@ -26,6 +27,9 @@ from web.accounts.staff_groups import follow_groups
 
 
 class LimitedLogin(AuthenticationForm):
+    # For SESSION_COOKIE_AGE; otherwise until the browser is closed.
+    stays = forms.BooleanField(required=False, initial=True)
+
     def clean(self) -> dict[str, Any]:
         if not settings.PASSWORD_LOGIN:
             raise ValidationError(_("Nobody logs in with a password here."))
@@ -61,6 +65,8 @@ class Login(LoginView):
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         user = form.get_user()
+        if not form.cleaned_data["stays"]:
+            self.request.session.set_expiry(0)
         if not has_second_factor(user):
             return super().form_valid(form)
         answer: HttpResponse = perform_login(self.request, user, "none", self.get_success_url())

@@ -4,14 +4,18 @@ import logging
 from typing import Any
 
 from django.contrib.admin.models import ADDITION, LogEntry
+from django.contrib.auth import login
 from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from chat.models import Invitation
 from web.accounts.demo_account import DEMO
+from web.accounts.known_device import remember_device
 from web.accounts.staff_groups import follow_groups
 
 logger = logging.getLogger(__name__)
@@ -36,6 +40,14 @@ class NewAccount(UserCreationForm[User]):
             setattr(self.instance, name, value)
         user: User = super().save()
         return user
+
+
+def enter(request: HttpRequest, user: User, to: str = "page") -> HttpResponse:
+    """Log in who has just made an account, and redirect. to: an address, or the name of a page."""
+    login(request, user)
+    response = redirect(to)
+    remember_device(response, user.get_username())
+    return response
 
 
 def complete_registration(user: User, invitation: Invitation | None, how: str = "") -> None:

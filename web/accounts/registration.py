@@ -25,10 +25,9 @@ from django.views.generic import FormView
 
 from chat.models import Invitation, LoginLimit
 from web.accounts.account_lookup import accounts_at
-from web.accounts.known_device import remember_device
 from web.accounts.login_attempt import address_of, charge, link_attempt, spend
 from web.accounts.mail import charge_mail, send_later
-from web.accounts.new_account import NewAccount, complete_registration
+from web.accounts.new_account import NewAccount, complete_registration, enter
 from web.accounts.password_hashing import hashing
 from web.accounts.password_links import password_link_lifetime
 from web.accounts.reauthentication import require_passwords
@@ -102,9 +101,7 @@ class Register(FormView[Any]):
             return self.form_invalid(form)
         if user is None:
             return self._refuse()
-        response = HttpResponseRedirect(f"{reverse('login')}?notice=account")
-        remember_device(response, user.get_username())
-        return response
+        return enter(self.request, user)
 
     def _make_account(self, form: NewAccount) -> User | None:
         """Return the new account; None if the invitation is used up or the address has an account meanwhile."""

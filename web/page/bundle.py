@@ -20,6 +20,7 @@ GROUPS = (
     ("chat/page.js", "chat/page.css"),
     ("chat/sharing/shared_page.js", "chat/sharing/shared_page.css"),
     ("chat/frame/login.js",),
+    ("chat/frame/shown_password.js",),
     ("chat/frame/time_left.js",),
     ("chat/frame/passkeys.js",),
 )

@@ -14,12 +14,13 @@ from rest_framework.response import Response
 
 from chat.events import access
 from chat.models import Scope, TokenScope
+from chat.models.token_scope import MAX_NAME
 from chat.presenters.answer import Answer
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import Moment, choice, doc
 from chat.runs import quotas
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.fields import StrictChoiceField, StrictIntegerField, StrictSerializer, parse_id
+from web.rest.fields import StrictCharField, StrictChoiceField, StrictIntegerField, StrictSerializer, parse_id
 from web.rest.openapi import COOKIE, accepts, documented
 
 # The beginning of the stored digest, as long as a UUID, identifies a token.
@@ -29,6 +30,7 @@ MAX_DAYS: Final = 3650
 
 
 class NewTokenBody(StrictSerializer):
+    name = StrictCharField(max_length=MAX_NAME, default="", help_text="What its user calls it.")
     scope = StrictChoiceField(
         Scope.choices, default=Scope.WRITE.value, help_text="`read`: no request that changes anything."
     )
@@ -40,6 +42,7 @@ class NewTokenBody(StrictSerializer):
 class OwnTokenAnswer(Answer):
     id: UUID
     start: Annotated[str, doc("The token's first characters.")]
+    name: Annotated[str, doc("Empty: it has none.")]
     scope: Annotated[str, choice(Scope)]
     created_at: Moment
     expires_at: Moment | None
@@ -66,7 +69,10 @@ class ApiTokensView(StrictAPIView):
         user = current_user(request)
         with quotas.TOKENS.room_for_one(user):
             row, token = TokenScope.objects.create_token(
-                user, Scope(body["scope"]), expires_in_days=body.get("expires_in_days")
+                user,
+                Scope(body["scope"]),
+                name=body["name"],
+                expires_in_days=body.get("expires_in_days"),
             )
         return Response(NewTokenAnswer(**_members(row), token=token).json(), status.HTTP_201_CREATED)
 
@@ -95,6 +101,7 @@ def _members(token: AuthToken) -> dict[str, Any]:
     return {
         "id": UUID(token.digest[:ID_CHARACTERS]),
         "start": token.token_key,
+        "name": scope.name if scope else "",
         "scope": scope.scope if scope else Scope.WRITE,
         "created_at": token.created,
         "expires_at": token.expiry,

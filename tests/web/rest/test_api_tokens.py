@@ -27,10 +27,19 @@ def test_a_new_token_authenticates_and_is_shown_once(client: APIClient) -> None:
     assert with_token(token).get("/api/models/").status_code == 200
     (listed,) = client.get(TOKENS).json()
     assert listed == {
-        name: created.json()[name] for name in ("id", "start", "scope", "created_at", "expires_at")
+        name: created.json()[name] for name in ("id", "start", "name", "scope", "created_at", "expires_at")
     }
     assert token.startswith(listed["start"])
     assert len(listed["start"]) < len(token) / 2
+
+
+def test_a_token_has_the_name_that_its_user_gave_it(client: APIClient) -> None:
+    for name, kept in ((" Backup ", " Backup "), ("", "")):
+        made = client.post(TOKENS, {"name": name}, format="json").json()
+        assert made["name"] == kept
+        assert client.get(TOKENS).json()[0]["name"] == kept
+    assert client.post(TOKENS, {"name": "x" * 101}, format="json").status_code == 400
+    assert "name" in client.post(TOKENS, format="json").json(), "without a body"
 
 
 def test_a_revoked_token_is_rejected_and_the_others_stay_valid(client: APIClient) -> None:
@@ -57,7 +66,7 @@ def test_mallory_sees_and_ends_only_her_own(client: APIClient) -> None:
     assert mallory.get(TOKENS).json() == []
     assert mallory.delete(f"{TOKENS}{created['id']}/").status_code == 404
     assert mallory.delete(f"{TOKENS}nonsense/").json()["code"] == "invalid_id"
-    assert client.post(TOKENS, {"name": "x"}, format="json").json()["code"] == "unknown_field"
+    assert client.post(TOKENS, {"label": "x"}, format="json").json()["code"] == "unknown_field"
 
 
 def test_a_token_for_reading_changes_nothing(client: APIClient, session: str) -> None:

@@ -15,6 +15,7 @@ import { icon } from "./icons.js";
  * @property {boolean} [isDangerous]
  * @property {boolean} [disabled]
  * @property {string} [hint]  a second, quieter line
+ * @property {boolean} [isFirst]  of a group: a line stands above it
  * @property {string} [terms]  words that the palette finds it by, beside its label
  */
 
@@ -70,7 +71,7 @@ const close = (button) => menuOf(button)?.hidePopover();
  */
 export function openMenu(anchor, items) {
   const menu = h("div", { class: "menu", role: "menu", popover: "auto", "aria-label": nameOf(anchor) });
-  menu.append(...items.map((item) => entry(item, () => menu.hidePopover())));
+  menu.append(...items.flatMap((item, i) => [...(item.isFirst && i > 0 ? [h("hr", {})] : []), entry(item, () => menu.hidePopover())]));
   menu.addEventListener("keydown", (event) => onKey(event, menu));
   menu.addEventListener("toggle", (event) => event.newState === "closed" && removeMenu(anchor, menu));
   // Inside an open dialog, because everything outside it is inert; else inside the landmark of the button.

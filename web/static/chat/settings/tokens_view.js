@@ -4,6 +4,7 @@ import * as api from "../server/api.js";
 import { ask } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
+import { shown } from "../elements/visible_text.js";
 import { language, t } from "../i18n.js";
 
 /** @typedef {"read"|"write"} Scope */
@@ -21,7 +22,8 @@ export class TokensView {
     const use = h("p", { class: "hint" }, t("For programs: they send it as “Authorization: Token …” and may do what you may."));
     this.scope = choice(t("What the new token may do"), [["write", t("Read and change")], ["read", t("Only read")]]);
     this.days = choice(t("How long the new token is valid"), [["", t("Without end")], ...[7, 30, 90, 365].map((n) => [String(n), t("%(count)s days", { count: n })])]);
-    const row = h("div", { class: "token-options" }, this.scope, this.days, create);
+    this.name = h("input", { type: "text", maxLength: 100, autocomplete: "off", placeholder: t("What it is for"), "aria-label": t("Name of the new token") });
+    const row = h("div", { class: "token-options" }, this.name, this.scope, this.days, create);
     this.element = h("section", {}, h("h3", {}, t("API tokens")), use, this.list, this.fresh, row);
     this.#attempt(() => this.#read());
   }
@@ -38,7 +40,7 @@ export class TokensView {
     const label = t("Delete token %(start)s…", { start: token.start });
     const away = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#attempt(() => this.#remove(token)) }, icon("trash"));
     const limits = [made, token.scope === "read" ? t("only reads") : "", token.expires_at ? this.#end(token.expires_at) : ""];
-    return h("li", {}, icon("key"), h("code", {}, `${token.start}…`), h("span", { class: "hint" }, limits.filter(Boolean).join(" · ")), away);
+    return h("li", {}, icon("key"), token.name && h("strong", {}, shown(token.name)), h("code", {}, `${token.start}…`), h("span", { class: "hint" }, limits.filter(Boolean).join(" · ")), away);
   }
 
   /** @param {string} time */
@@ -50,7 +52,8 @@ export class TokensView {
   async #create() {
     const expires_in_days = this.days.value ? Number(this.days.value) : null;
     /** @type {Token} */
-    const made = await api.call("POST", "auth/tokens/", { scope: this.scope.value, expires_in_days });
+    const made = await api.call("POST", "auth/tokens/", { name: this.name.value.trim(), scope: this.scope.value, expires_in_days });
+    this.name.value = "";
     this.changed();
     await this.#read();
     const text = h("input", { type: "text", readOnly: true, value: made.token, "aria-label": t("New token"), onfocus: () => text.select() });
