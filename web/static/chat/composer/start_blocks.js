@@ -59,20 +59,29 @@ export class StartBlocks {
     if (now === this.drawn) return;
     this.drawn = now;
     const { choose, manage, take } = this.page;
+    const allAgents = button(manage, t("Agents…"));
+    const allBases = link(knowledgeAddress(), t("Knowledge bases…"));
+    const ofAgents = agents.map((agent) => button(() => choose(agent), agentPicture(agent), ` ${agent.name}`));
+    const ofBases = this.bases.map(({ id, name }) => link(knowledgeAddress(id), name));
+    // Who has none yet finds both in one line.
+    const first = [...(ofAgents.length ? [] : [allAgents]), ...(ofBases.length ? [] : [allBases])];
     this.element.replaceChildren(
-      ...block(t("Agents"), [...agents.map((agent) => button(() => choose(agent), agentPicture(agent), ` ${agent.name}`)), button(manage, t("Agents…"))]),
-      ...block(t("Knowledge"), [...this.bases.map(({ id, name }) => link(knowledgeAddress(id), name)), link(knowledgeAddress(), t("Knowledge bases…"))]),
+      ...block(t("Agents"), ofAgents, allAgents),
+      ...block(t("Knowledge"), ofBases, allBases),
       ...block(t("Saved prompts"), this.prompts.map(({ name, text }) => button(() => take(text), name))),
       ...block(t("Recent chats"), chats.map(([id, title]) => link(sessionAddress(id), title))),
+      ...(first.length ? [list(t("More to begin with"), first)] : []),
     );
   }
 }
 
-/** @param {string} name @param {HTMLElement[]} entries @returns {HTMLElement[]} none without entries */
-function block(name, entries) {
-  const list = h("ul", { class: "suggestions", "aria-label": name }, ...entries.map((entry) => h("li", {}, entry)));
-  return entries.length > 0 ? [h("section", {}, h("h3", {}, name), list)] : [];
+/** @param {string} name @param {HTMLElement[]} entries @param {...HTMLElement} last @returns {HTMLElement[]} none without entries */
+function block(name, entries, ...last) {
+  return entries.length > 0 ? [h("section", {}, h("h3", {}, name), list(name, [...entries, ...last]))] : [];
 }
+
+/** @param {string} name @param {HTMLElement[]} entries */
+const list = (name, entries) => h("ul", { class: "suggestions", "aria-label": name }, ...entries.map((entry) => h("li", {}, entry)));
 
 /** @param {() => void} onclick @param {...(Node|string)} content */
 const button = (onclick, ...content) => h("button", { type: "button", dir: "auto", onclick }, ...content);
