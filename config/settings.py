@@ -387,6 +387,7 @@ SOCIALACCOUNT_STORE_TOKENS = False
 LANGUAGE_CODE = "en"
 LANGUAGES = [
     ("en", "English"),
+    ("ar", "العربية"),
     ("de", "Deutsch"),
     ("es", "Español"),
     ("fr", "Français"),

@@ -21,7 +21,7 @@ from django.utils.translation.template import templatize
 
 from tests.instance import ROOT
 
-LOCALES = ("de", "es", "fr", "zh_Hans")
+LOCALES = ("ar", "de", "es", "fr", "zh_Hans")
 DOMAINS = ("django", "djangojs")
 MODULES = ROOT / "web" / "static" / "chat"
 TEMPLATES = ROOT / "web" / "templates"

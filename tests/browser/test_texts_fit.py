@@ -19,6 +19,7 @@ MEASURED = [
     ("de", "phone"),
     ("de", "tablet"),
     ("de", "desktop"),
+    ("ar", "narrow"),
     ("es", "narrow"),
     ("fr", "narrow"),
     ("zh-hans", "narrow"),

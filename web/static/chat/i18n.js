@@ -9,6 +9,12 @@ const catalog = /** @type {any} */ (globalThis).django;
 /** The language of dates and numbers. */
 export const language = globalThis.document?.documentElement.lang || "en";
 
+/** Whether lines begin at the right. */
+export const isMirrored = () => globalThis.document?.documentElement.dir === "rtl";
+
+/** The keys that point back and forward along a line. */
+export const sideKeys = () => (isMirrored() ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"]);
+
 /**
  * @param {string} text English, as a literal, so that extraction finds it: `t("%(count)s of %(all)s", {count, all})`
  * @param {Record<string, string|number>} [values]

@@ -34,13 +34,13 @@ export class ColumnsView {
 
   /** @param {HTMLElement|undefined} element @param {ScrollBehavior} behavior */
   #goTo(element, behavior) {
-    if (element) this.columns.scrollTo({ left: element.offsetLeft - this.columns.offsetLeft, behavior });
+    if (element) this.columns.scrollTo({ left: element.offsetLeft - /** @type {HTMLElement} */ (this.columns.firstElementChild).offsetLeft, behavior });
   }
 
   /** The visible column. */
   #mark() {
     const { scrollLeft, clientWidth, scrollWidth } = this.columns;
-    const share = scrollWidth > clientWidth ? scrollLeft / (scrollWidth - clientWidth) : 0;
+    const share = scrollWidth > clientWidth ? Math.abs(scrollLeft) / (scrollWidth - clientWidth) : 0;
     const at = Math.round(share * (this.tabs.children.length - 1));
     [...this.tabs.children].forEach((tab, i) => tab.setAttribute("aria-pressed", String(i === at)));
   }

@@ -73,13 +73,16 @@ const PATHS = {
 
 /** @typedef {keyof typeof PATHS} IconName */
 
+/** Those that point along the line: they are mirrored where lines begin at the right. @type {Set<IconName>} */
+const DIRECTED = new Set(["chevronLeft", "chevronRight", "collapseLeft", "external", "logout", "speaker"]);
+
 /**
  * @param {IconName} name
  * @returns {SVGSVGElement}
  */
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "icon");
+  svg.setAttribute("class", DIRECTED.has(name) ? "icon directed" : "icon");
   svg.setAttribute("viewBox", "0 0 24 24");
   svg.setAttribute("aria-hidden", "true");
   const path = document.createElementNS(SVG, "path");

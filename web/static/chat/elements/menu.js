@@ -5,6 +5,7 @@
 
 import { h } from "./element.js";
 import { icon } from "./icons.js";
+import { isMirrored } from "../i18n.js";
 
 /**
  * @typedef {object} MenuItem
@@ -147,7 +148,7 @@ export function place(menu, anchor) {
   const from = anchor.getBoundingClientRect();
   const { width, height } = menu.getBoundingClientRect();
   const isAbove = from.bottom + GAP_PX + height > innerHeight && from.top > innerHeight - from.bottom;
-  const isRight = from.left + width > innerWidth - GAP_PX;
+  const isRight = isMirrored() ? from.right - width >= GAP_PX : from.left + width > innerWidth - GAP_PX;
   const left = isRight ? from.right - width : from.left;
   menu.style.left = `${Math.max(GAP_PX, Math.min(left, innerWidth - width - GAP_PX))}px`;
   menu.style.top = `${Math.max(GAP_PX, isAbove ? from.top - height - GAP_PX : from.bottom + GAP_PX)}px`;

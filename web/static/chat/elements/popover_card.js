@@ -1,7 +1,7 @@
 /** A card that a button opens beside itself. What it shows is read when it is opened. */
 
 import { h } from "./element.js";
-import { t } from "../i18n.js";
+import { isMirrored, t } from "../i18n.js";
 
 const GAP_PX = 6;
 
@@ -36,7 +36,7 @@ export class PopoverCard {
     const from = this.button.getBoundingClientRect();
     const { width, height } = this.element.getBoundingClientRect();
     const above = from.top - height - GAP_PX;
-    this.element.style.left = `${Math.max(GAP_PX, Math.min(from.left, innerWidth - width - GAP_PX))}px`;
+    this.element.style.left = `${Math.max(GAP_PX, Math.min(isMirrored() ? from.right - width : from.left, innerWidth - width - GAP_PX))}px`;
     this.element.style.top = `${above > GAP_PX ? above : Math.min(from.bottom + GAP_PX, innerHeight - height - GAP_PX)}px`;
   }
 }

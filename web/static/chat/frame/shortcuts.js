@@ -1,7 +1,7 @@
 /** The keys of the page: one table, by which they are handled and shown. */
 
 import { isComposing } from "../elements/composition.js";
-import { t } from "../i18n.js";
+import { sideKeys, t } from "../i18n.js";
 import { sendKey } from "../settings/preferences.js";
 
 /**
@@ -46,8 +46,8 @@ export function shortcuts() {
         { keys: ["ArrowUp"], text: t("To the chat before") },
         { keys: ["Home"], text: t("To the first chat") },
         { keys: ["End"], text: t("To the last chat") },
-        { keys: ["ArrowRight"], text: t("Unfold a project") },
-        { keys: ["ArrowLeft"], text: t("Fold a project") },
+        { keys: sideKeys().slice(1), text: t("Unfold a project") },
+        { keys: sideKeys().slice(0, 1), text: t("Fold a project") },
         { keys: ["F2"], text: t("Rename") },
         { keys: ["Delete"], text: t("Delete") },
         { keys: [" "], text: t("Select") },

@@ -2,7 +2,7 @@
 
 import { h, setChildren } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
-import { t } from "../i18n.js";
+import { sideKeys, t } from "../i18n.js";
 import { onListKeys } from "../sessions/list_keys.js";
 import { ProjectRow } from "./project_row.js";
 import { UnfoldedProjects } from "./unfolded_projects.js";
@@ -83,7 +83,8 @@ export class ProjectList {
 
   /** The arrows to the sides, as in a tree. @param {KeyboardEvent} event */
   #foldByKey(event) {
-    const isUnfolded = { ArrowRight: true, ArrowLeft: false }[event.key];
+    const [fold, unfold] = sideKeys();
+    const isUnfolded = { [unfold]: true, [fold]: false }[event.key];
     const row = this.rows.get(this.#idOf(event.target));
     if (isUnfolded === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || row?.link !== event.target) return;
     event.preventDefault();

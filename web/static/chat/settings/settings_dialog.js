@@ -51,6 +51,7 @@ const appearance = () => radioGroup(t("Theme"), themes(), preferences.theme(), p
 function languages(failed) {
   const offered = [
     { value: "en", label: "English" },
+    { value: "ar", label: "العربية" },
     { value: "de", label: "Deutsch" },
     { value: "es", label: "Español" },
     { value: "fr", label: "Français" },
