@@ -8,8 +8,8 @@ from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
 
-REQUESTS = 20
-COMPRESSED_KB = 150
+REQUESTS = 12
+COMPRESSED_KB = 130
 SHIFTS = 0.05
 # Loaded with the first text that needs them.
 LATER = ("temml", "highlight", "noto-sans-math", "preview")

@@ -111,7 +111,8 @@ def _add_group(bundle: Bundle, root: Path, group: Collection[str], aliases: Iter
     # one file, instead of one for each set of later modules that share it.
     inject = f"--inject:./{next(iter(group))}"
     outputs = _add(bundle, root, group, *_OF_GROUPS, *aliases, inject)
-    scripts = (name for name in group if name.endswith(".js"))
+    scripts = [name for name in group if name.endswith(".js")]
+    bundle.entries |= {name: _own_code(bundle.entries[name], outputs) for name in scripts}
     bundle.scripts |= {name: _at_once(bundle.entries[name], outputs) for name in scripts}
 
 
@@ -162,6 +163,14 @@ def _program() -> Path:
     if not found:
         raise ImproperlyConfigured("esbuild is not installed: run make setup (or make production)")
     return found[0]
+
+
+def _own_code(entry: str, outputs: Mapping[str, Any]) -> str:
+    """Return the file that has the code of an entry: esbuild may leave in the entry only the import of a chunk."""
+    output = outputs[entry]
+    imports = _new_imports(output["imports"], ())
+    is_empty = all(each["bytesInOutput"] == 0 for each in output["inputs"].values())
+    return imports[0] if is_empty and len(imports) == 1 else entry
 
 
 def _at_once(first: str, outputs: Mapping[str, Any]) -> list[str]:

@@ -1,7 +1,11 @@
 """The view of the chat page. The URL's fragment names the open session, so the server needs no route for it."""
 
+from functools import cache
+from pathlib import Path
+
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
+from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -34,6 +38,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "tools": " ".join([*sorted(configured_tools()), *choices_of_servers(user.pk)]),
         "max_file_bytes": settings.MAX_FILE_BYTES,
         "scripts": _script_urls(),
+        "early_script": _early_script(),
         "preview_url": base_url(),
         # Displayed in the first frame: added later, they would shift the layout.
         "is_demo": any(is_demo and is_default for is_demo, is_default, _ in offered),
@@ -45,6 +50,12 @@ def page(request: HttpRequest) -> HttpResponse:
         "adds_providers": may_view_providers(user) and user.has_perm("chat.add_provider"),
     }
     return render(request, "web/page.html", context)
+
+
+@cache
+def _early_script() -> str:
+    """Return the script that runs before the form is parsed. Inside the page, it costs no request."""
+    return Path(str(finders.find("chat/early.js"))).read_text(encoding="utf-8")
 
 
 def _script_urls() -> list[str]:
