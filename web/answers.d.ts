@@ -133,6 +133,11 @@ interface DecisionAnswer {
   decision: "approved" | "refused" | "answered" | "declined" | "signed_in";
 }
 
+interface DeletedMessageAnswer {
+  /** The session in the trash that restores it; null: it is deleted for good. */
+  part: string | null;
+}
+
 interface DocumentAnswer {
   id: string;
   /** As `url`, `content_type` and `size`, of the version that is found, if there is one. */
@@ -1070,6 +1075,8 @@ interface TrashedSessionAnswer {
   deleted_at: string;
   /** When it is deleted for good. */
   purge_at: string;
+  /** Messages that were deleted from another session. */
+  is_part: boolean;
 }
 
 interface UpstreamErrorAnswer {

@@ -1,7 +1,7 @@
 """Finds and stores summaries in the message tree.
 
 A summary's parent is the last user message of the branch it was written for. For models whose window needs it, it
-replaces everything up to its cutoff on every branch that contains its parent. Messages are never deleted.
+replaces everything up to its cutoff on every branch that contains its parent.
 """
 
 from typing import NamedTuple

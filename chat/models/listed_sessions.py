@@ -31,6 +31,10 @@ class ListedSessionQuerySet(TrashQuerySet[M]):
         """Give the session a title that set_title() may replace. False: it has some title, or was deleted."""
         return bool(self.filter(UNNAMED, pk=pk, title="").update(title=title, has_provisional_title=True))
 
+    def restore(self) -> int:
+        """Take these out of the trash, as they were. A deleted part of a session becomes a session of its own."""
+        return self.in_trash().update(deleted_at=None, purge_at=None, part_of=None)
+
     # Queries
 
     def visible_to(self, user: User) -> Self:

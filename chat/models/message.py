@@ -105,6 +105,17 @@ class MessageQuerySet(models.QuerySet["ChatMessage"]):
         path: Self = rows.annotate(depth=cte.col.depth).order_by("depth")
         return path
 
+    def subtree_of(self, start: ChatMessage) -> Self:
+        """Select `start` and all messages below it, summaries included."""
+
+        def downwards(cte: Any) -> Any:
+            here = ChatMessage.objects.filter(pk=start.pk).values("id")
+            return here.union(cte.join(ChatMessage, parent_id=cte.col.id).values("id"), all=True)
+
+        cte = CTE.recursive(downwards)
+        rows: Any = with_cte(cte, select=cte.join(self.model, id=cte.col.id))
+        return rows  # type: ignore[no-any-return]
+
     def replies(self) -> Self:
         """Select user and assistant messages; no root, no summaries."""
         return self.filter(role__in=REPLIES)

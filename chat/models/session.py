@@ -131,6 +131,8 @@ class Session(models.Model):
     purge_at = models.DateTimeField(null=True, blank=True, editable=False)
     # For a temporary session: when the sweeper deletes it for good, unless it is in use then.
     temporary_until = models.DateTimeField(null=True, blank=True, editable=False)
+    # Its messages were deleted from below this one, which may be gone since (chat/turns/deletion.py).
+    part_of = models.UUIDField(null=True, blank=True, editable=False)
     # The owner's words for it, in the order in which they were added (chat/sessions/tags.py).
     tags = ArrayField(models.CharField(max_length=40), default=list, db_default=[], blank=True)
     # Names of the models that the owner chose or a turn named last; empty: neither has happened. The last field: below

@@ -76,6 +76,7 @@ class SessionAnswer(ListedSession, kw_only=True):
 class TrashedSessionAnswer(SessionAnswer, kw_only=True):
     deleted_at: Moment
     purge_at: Annotated[Moment, doc("When it is deleted for good.")]
+    is_part: Annotated[bool, doc("Messages that were deleted from another session.")]
 
 
 def annotate_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
@@ -94,7 +95,8 @@ def present_session(session: Session) -> JSONObject:
 
 def present_trashed_session(session: Session) -> JSONObject:
     """Present a session in the trash, from annotate_sessions."""
-    return TrashedSessionAnswer.from_row(session, **_members(session)).json()
+    members = _members(session)
+    return TrashedSessionAnswer.from_row(session, **members, is_part=session.part_of is not None).json()
 
 
 def present_changed_session(session: Session) -> JSONObject:

@@ -25,7 +25,7 @@ def edit_answer(answer: ChatMessage, text: str) -> ChatMessage:
     check_text(text, settings.MAX_MESSAGE_CHARACTERS)
     tokens = count_tokens(text)
     with transaction.atomic():
-        session = lock_session(answer.session)
+        session = lock_session(answer.session, answer)
         original = ChatMessage.objects.select_related("run", "edited", "parent").get(pk=answer.pk)
         question = _question_of(original)
         check_room(session.owner_id, len(text.encode()))

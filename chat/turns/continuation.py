@@ -49,7 +49,7 @@ def continue_answer(run: Run) -> Continuation:
     bases = knowledge_bases.load_bound_bases(run.turn.session, beside.knowledge_bases, parent)
     provided_context = dynamic_context.build(run.turn.session, bases)
     with transaction.atomic():
-        session = lock_session(run.turn.session)
+        session = lock_session(run.turn.session, run.message)
         now = _read(run.pk)
         if now.is_live and now.continuations:
             return Continuation(now, is_repeat=True)

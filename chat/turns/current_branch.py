@@ -14,22 +14,30 @@ def select_branch(message: ChatMessage) -> Session:
     if message.role not in (Role.USER, Role.ASSISTANT):
         raise ApiError("role_order", "Only a user message or an answer can be selected.")
     with transaction.atomic():
-        session = lock_session(message.session)
-        make_path_current(message)
-        session.point_at(list(ChatMessage.objects.current_path_from(message).only("id"))[-1])
+        session = lock_session(message.session, message)
+        show_path(session, message)
         record_session_changed(session)
     return session
 
 
-def lock_session(session: Session) -> Session:
-    """Read the session again, and lock it until the transaction ends. Raises ApiError if it is gone."""
+def lock_session(session: Session, message: ChatMessage | None = None) -> Session:
+    """Read the session again, and lock it until the transaction ends. Raises ApiError if it is gone.
+    message: one of its messages; raises ApiError also if that was deleted meanwhile."""
     try:
         locked = Session.objects.lock(session.pk)
     except Session.DoesNotExist:
         raise ApiError("session_not_found") from None
     if locked.agent_id == session.agent_id:
         locked.agent = session.agent  # spares a query
+    if message and not locked.messages.filter(pk=message.pk).exists():
+        raise ApiError("message_not_found")
     return locked
+
+
+def show_path(session: Session, message: ChatMessage) -> None:
+    """Make the path to `message`, and the path last shown below it, current. The caller holds the session's lock."""
+    make_path_current(message)
+    session.point_at(list(ChatMessage.objects.current_path_from(message).only("id"))[-1])
 
 
 def make_path_current(message: ChatMessage) -> None:

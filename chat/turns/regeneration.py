@@ -61,7 +61,7 @@ def regenerate_turn(question: ChatMessage, request: RegenerationRequest) -> Star
     beside = beside._replace(earlier_bases=bases.earlier)
     provided_context = dynamic_context.build(question.session, bases)
     with transaction.atomic():
-        session = lock_session(question.session)
+        session = lock_session(question.session, question)
         question.refresh_from_db(fields=["latest_child"])
         columns = AnswerColumns.read(question, request.replace)
         insert, latest_event = _plan(session, question, request, columns, beside)

@@ -14,10 +14,11 @@ from chat.presenters.sessions import (
 )
 from chat.sessions import deletion
 from chat.sessions.trash import empty_trash, restore_session
+from chat.turns.deletion import put_back
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import Page
-from web.rest.sessions import SessionPagination
+from web.rest.sessions import SessionPagination, present_current
 
 
 class TrashPage(Page):
@@ -64,8 +65,13 @@ class TrashedSessionView(StrictAPIView):
 class RestorationView(StrictAPIView):
     @documented("trash_restore", answer=SessionAnswer)
     def post(self, request: Request, session: str) -> Response:
-        """Restore a session from the trash, as it was when it was deleted."""
-        return Response(present_session(restore_session(_get_trashed_session(request, session))))
+        """Restore a session from the trash, as it was when it was deleted. Deleted messages go back into the session
+        that they are of, which is answered; they become one of their own if their place is gone.
+        """
+        trashed = _get_trashed_session(request, session)
+        if whole := put_back(trashed):
+            return Response(present_current(whole))
+        return Response(present_session(restore_session(trashed)))
 
 
 def _get_trashed_session(request: Request, pk: str) -> Session:

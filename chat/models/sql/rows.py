@@ -39,6 +39,7 @@ class SessionRow(NamedTuple):
     deleted_at: datetime | None
     purge_at: datetime | None
     temporary_until: datetime | None
+    part_of: UUID | None
     tags: list[str]
     models: list[str]
 

@@ -62,7 +62,7 @@ class Page {
     this.temporary = new TemporaryChat({ choice: part("temporary"), note: part("temporary-note") }, (session) => this.sessions.change(session, { is_temporary: false }));
     this.answerSettings = this.#createAnswerSettings();
     this.answerSettings.ready.then(() => this.projects.redraw());
-    this.turn = new TurnActions({ live: () => this.live, models: () => this.answerSettings.models, offered: () => this.answerSettings.offered, failed });
+    this.turn = new TurnActions({ live: () => this.live, models: () => this.answerSettings.models, offered: () => this.answerSettings.offered, session: () => this.sessions.open, failed });
     this.sender = this.#createSender();
     this.stopper = new RunStopper({ state: () => this.live?.state ?? null, stopRun: (run) => this.turn.stopRun(run), changed: () => this.#draw() });
     const { turn, stopper, sender } = this;

@@ -6,6 +6,7 @@ import { FeedbackView } from "./feedback_view.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { attachMenu, menuButton } from "../elements/menu.js";
+import { removal } from "../conversation/removal.js";
 import { canReadAloud, isReading, toggleReading } from "./read_aloud.js";
 import { withPlaces } from "../state/citation_numbers.js";
 import { versionsOf } from "../state/columns.js";
@@ -87,7 +88,8 @@ export class AnswerFooter {
     const aloud = { label: words, icon: /** @type {const} */ ("speaker"), action: () => toggleReading(answer) };
     const fork = { label: t("Fork from here"), icon: /** @type {const} */ ("branch"), hint: t("A new chat with everything up to this answer"), action: () => this.actions.fork(this.shown.message.id) };
     const edit = { label: t("Edit answer"), icon: /** @type {const} */ ("edit"), hint: t("Your text is kept beside it"), action: this.edit };
-    return [...(this.now.text.trim() ? [edit] : []), fork, ...(canReadAloud() ? [aloud] : [])];
+    const remove = { ...removal(), isFirst: true, action: () => this.actions.remove(this.shown.message.id) };
+    return [...(this.now.text.trim() ? [edit] : []), fork, ...(canReadAloud() ? [aloud] : []), remove];
   }
 
   #choices() {

@@ -32,6 +32,7 @@ import { waitingCalls } from "../state/tool_rounds.js";
  * @property {(id: string, text: string) => Promise<boolean>} editAnswer  the text becomes another answer to the same question
  * @property {import("../conversation/unsaved_edits.js").UnsavedEdits} edits
  * @property {(id: string) => void} fork  a new chat with the branch up to this answer, which is opened
+ * @property {(id: string) => void} remove  with all below it
  * @property {(run: string) => void} stopRun
  * @property {(run: string) => void} goOn  with an answer that was cut at the output limit, stopped or broken off
  * @property {(text: string) => void} announce

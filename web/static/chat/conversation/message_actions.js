@@ -24,6 +24,7 @@ export function messageActions({ turn, stopper, sender, offered, agent, readOlde
     regenerate: (/** @type {Message} */ message, /** @type {string|undefined} */ model, /** @type {boolean} */ isInColumns) =>
       turn.regenerate(message, model, isInColumns),
     bringUp: (/** @type {string} */ id) => turn.bringUp(id),
+    remove: (/** @type {string} */ id) => turn.remove(id),
     fork: (/** @type {string} */ id) => turn.fork(id),
     models: offered,
     agent,

@@ -1,7 +1,10 @@
 /** The user's actions on a conversation. Each returns whether the server accepted it; failures are reported. */
 
 import * as api from "../server/api.js";
-import { changeQuestion, editAnswer, forkSession } from "../server/sessions_api.js";
+import { UndoNotice } from "../elements/undo_notice.js";
+import { t } from "../i18n.js";
+import { changeQuestion, deleteMessage, editAnswer, forkSession, restoreSession } from "../server/sessions_api.js";
+import { mayDeleteMessage } from "../sessions/trash_state.js";
 import { isOnCurrentBranch } from "../state/branch_pages.js";
 
 /** @import {Message} from "../types.js" */
@@ -25,6 +28,7 @@ export class TurnActions {
    * @param {() => import("../server/live_session.js").LiveSession|null} page.live
    * @param {() => string[]} page.models  the picked ones
    * @param {() => string[]} page.offered  those that may be asked
+   * @param {() => import("../types.js").Session|undefined} page.session  the open one, once it is known
    * @param {(error: Error) => void} page.failed
    */
   constructor(page) {
@@ -121,6 +125,23 @@ export class TurnActions {
       const fork = await forkSession(this.page.live().state.session, id);
       location.hash = fork.id;
     });
+  }
+
+  /** With all below it, into the trash if it can be. @param {string} id */
+  remove(id) {
+    return this.#attempt(async () => {
+      if (!(await mayDeleteMessage(this.page.session()))) return;
+      const { part } = await deleteMessage(id);
+      await this.page.live()?.read();
+      const words = t("The message was deleted, with all that followed it.");
+      if (part) new UndoNotice(words, () => this.#attempt(() => this.#putBack(part)));
+    });
+  }
+
+  /** @param {string} part */
+  async #putBack(part) {
+    await restoreSession(part);
+    await this.page.live()?.read();
   }
 
   /** Makes a message current if it stands on another branch. @param {string} id */

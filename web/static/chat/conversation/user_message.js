@@ -4,8 +4,10 @@ import { copyButton } from "../elements/copy_button.js";
 import { h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
 import { icon } from "../elements/icons.js";
+import { menuButton } from "../elements/menu.js";
 import { QuestionEditor } from "./question_editor.js";
 import { QuestionText } from "./question_text.js";
+import { removal } from "./removal.js";
 import { FileCards } from "../files/file_card.js";
 import { entryOfAttached } from "../files/file_entry.js";
 import { openFile } from "../files/open_file.js";
@@ -16,7 +18,7 @@ import { SiblingSwitch } from "./sibling_switch.js";
 /** @import {AttachedFile, Message} from "../types.js" */
 
 export class UserMessage {
-  /** @param {{select: (id: string) => void, edit: (message: Message, text: string, isWaiting: boolean) => Promise<boolean>, edits: import("./unsaved_edits.js").UnsavedEdits}} actions */
+  /** @param {{select: (id: string) => void, remove: (id: string) => void, edit: (message: Message, text: string, isWaiting: boolean) => Promise<boolean>, edits: import("./unsaved_edits.js").UnsavedEdits}} actions */
   constructor(actions) {
     this.actions = actions;
     /** @type {Message|undefined} */
@@ -28,8 +30,9 @@ export class UserMessage {
     const label = t("Edit");
     this.editButton = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.edit() }, icon("edit"));
     this.copy = copyButton(t("Copy"), () => this.message.text);
+    this.more = menuButton(t("More actions"), () => [{ ...removal(), action: () => actions.remove(this.message.id) }]);
     this.sent = new SentTime();
-    this.footer = h("footer", {}, this.sent.element, this.switch.element, this.copy, this.editButton);
+    this.footer = h("footer", {}, this.sent.element, this.switch.element, this.copy, this.editButton, this.more);
     this.element = h("article", { class: "message user", "aria-label": t("You") }, this.files.element, this.text.element, this.bases, this.footer);
   }
 

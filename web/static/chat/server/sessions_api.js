@@ -29,7 +29,7 @@ export async function readPinned(project, tag = "") {
   return all;
 }
 
-/** @param {number} limit @returns {Promise<{results: (Session & {deleted_at: string, purge_at: string})[], next: string|null}>} the latest deleted */
+/** @param {number} limit @returns {Promise<{results: (Session & {deleted_at: string, purge_at: string, is_part: boolean})[], next: string|null}>} the latest deleted */
 export const readTrash = (limit) => call("GET", `trash/?limit=${limit}`);
 
 /** @param {string} id of a deleted one @returns {Promise<Session>} */
@@ -64,6 +64,9 @@ export const editAnswer = (answer, text) => call("POST", `messages/${answer}/edi
 
 /** @param {string} question a queued one @param {string} text @returns {Promise<import("../types.js").Message>} */
 export const changeQuestion = (question, text) => call("PATCH", `messages/${question}/`, { text });
+
+/** With all below it. @param {string} message @returns {Promise<{part: string|null}>} part: the session in the trash that restores it */
+export const deleteMessage = (message) => call("DELETE", `messages/${message}/`);
 
 /** @returns {Promise<(Agent & import("../settings/agent_form.js").AgentFields)[]>} all, the latest changed first */
 export const readAgents = () => readAllPages("agents/");

@@ -9,7 +9,7 @@ import { LARGEST_PAGE, readOlder, readTrash, restoreSession } from "../server/se
 import { titleOf } from "./session_row.js";
 
 /** @import {Session} from "../types.js" */
-/** @typedef {Session & {deleted_at: string, purge_at: string}} TrashedSession */
+/** @typedef {Session & {deleted_at: string, purge_at: string, is_part: boolean}} TrashedSession */
 
 export class TrashDialog {
   /** Opens it. @param {(error: any) => void} failed @param {() => void} changed a chat was restored */
@@ -66,7 +66,7 @@ export class TrashDialog {
     const label = t("Delete “%(title)s” for good", { title });
     const away = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#attempt(() => this.#remove(session)) }, icon("trash"));
     const day = new Date(session.purge_at).toLocaleDateString(language, { dateStyle: "medium" });
-    const row = h("li", {}, h("span", { class: "title" }, title), h("span", { class: "hint" }, t("until %(day)s", { day })), restore, away);
+    const row = h("li", {}, h("span", { class: "title" }, title), h("span", { class: "hint" }, session.is_part ? t("Part of a chat, until %(day)s", { day }) : t("until %(day)s", { day })), restore, away);
     row.dataset.id = session.id;
     return row;
   }
