@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import Locator, expect
 
+from tests.browser.accessible import violations_in_both_themes
 from tests.browser.reader import Reader
 
 pytestmark = pytest.mark.browser
@@ -183,3 +184,17 @@ def test_on_a_phone_the_drawer_takes_the_focus_and_gives_it_back(caller: Reader)
 def test_a_control_that_is_only_an_icon_has_no_frame(reader: Reader) -> None:
     for control in ("#palette", "#options", "#sidebar-close"):
         expect(reader.page.locator(control)).to_have_css("border-top-color", "rgba(0, 0, 0, 0)")
+
+
+def test_the_account_menu_has_groups_and_ends_with_the_account(reader: Reader) -> None:
+    page = reader.page
+    page.locator("#account").click()
+    menu = page.get_by_role("menu")
+    names = menu.locator(":scope > *").evaluate_all(
+        "all => all.map((each) => each.tagName === 'HR' ? '—' : each.innerText)"
+    )
+    groups = "|".join(names).split("|—|")
+    assert groups[0].startswith("Settings|Agents|Prompts")
+    assert groups[1] == "Archived chats|Trash|Import a chat"
+    assert groups[-1] == "Profile|Change password|Log out"
+    assert violations_in_both_themes(page) == []
