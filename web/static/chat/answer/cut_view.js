@@ -33,8 +33,13 @@ export class CutView {
    */
   show(cut, hasText, mayGoOn, isStopped) {
     assign(this.element, { hidden: !cut && !(isStopped && mayGoOn) });
-    this.goOn.hidden = !mayGoOn;
-    if (!cut) this.text.textContent = t("This answer was stopped.");
-    else this.text.textContent = hasText ? cutText(cut) : t("%(why)s, before the answer began", { why: cutText(cut) });
+    assign(this.goOn, { hidden: !mayGoOn });
+    assign(this.text, { textContent: this.#words(cut, hasText) });
+  }
+
+  /** @param {Cut|null} cut @param {boolean} hasText */
+  #words(cut, hasText) {
+    if (!cut) return t("This answer was stopped.");
+    return hasText ? cutText(cut) : t("%(why)s, before the answer began", { why: cutText(cut) });
   }
 }
