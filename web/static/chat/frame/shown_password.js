@@ -18,5 +18,7 @@ function addButton(field) {
   const place = h("span", { class: "password-field" });
   field.replaceWith(place);
   place.append(field, button);
+  // A field that is moved loses the focus.
+  if (field.autofocus && document.activeElement === document.body) field.focus();
   show(false);
 }
