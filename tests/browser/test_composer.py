@@ -15,7 +15,7 @@ __all__ = ["clean", "demo_alone"]  # fixtures
 
 pytestmark = pytest.mark.browser
 # Its name has a hash of its content.
-PAGE_SCRIPT = re.compile(r"/bundle/page\.[0-9A-Z]{8}\.js$")
+PAGE_SCRIPT = re.compile(r"/bundle/(page|chunk)\.[0-9A-Z]{8}\.js$")
 LONG = "All the tides of the year. " * 400
 
 PASTE = """(field, text) => {

@@ -65,6 +65,7 @@ def test_theme_and_language_are_kept_there_from_the_first_byte_and_in_every_tab(
     other.bring_to_front()
     other.locator("#account").click()
     other.get_by_role("menuitem", name="Agenten").click()
+    expect(other.get_by_role("dialog")).to_be_visible()
     page.bring_to_front()
     page.locator("#account").click()
     page.get_by_role("menuitem", name="Einstellungen").click()

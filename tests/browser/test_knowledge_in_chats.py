@@ -107,7 +107,7 @@ def test_an_agent_brings_its_knowledge_bases(reader: Reader, stack: Stack) -> No
     add_text(page, "Tide tables", FLOOD)
     page.get_by_role("button", name="New chat").click()
     page.locator("#agents summary").click()
-    page.get_by_role("button", name="Agents…").click()
+    page.locator("#agents").get_by_role("button", name="Agents…").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name="New agent").click()
     dialog.get_by_label("Name").fill("Keeper of the tides")

@@ -71,7 +71,7 @@ def test_who_declines_reads_why_and_how_to_go_on(browser: Browser, site: str) ->
         page.goto(f"{site}/login/")
         page.get_by_role("link", name="Mit Example Inc. anmelden").click()
         page.get_by_role("button", name="Deny").click()
-        expect(page.get_by_role("heading")).to_have_text("Sie sind nicht angemeldet")
+        expect(page.get_by_role("heading")).to_have_text("Du bist nicht angemeldet")
         assert violations_in_both_themes(page) == []
         page.get_by_role("link", name="Zurück zur Anmeldung").click()
         expect(page).to_have_url(re.compile("/login/$"))

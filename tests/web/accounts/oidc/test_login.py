@@ -114,7 +114,7 @@ def test_who_declines_at_the_provider_is_told_so(provider: IdentityProvider, vis
     assert answer.status_code == 403
     assert "Example Inc. has not let you in" in answer.text
     german = Client(headers={"Accept-Language": "de"})
-    assert "Example Inc. hat Sie nicht eingelassen" in visit(german, None).text
+    assert "Example Inc. hat dir den Zugang verweigert" in visit(german, None).text
 
 
 @pytest.mark.parametrize("endpoint", ["discovery", "token", "jwks", "userinfo"])
