@@ -90,9 +90,9 @@ class RunQuerySet(RunUsage["Run"]):
 
         dynamic_context, knowledge: as they are now. The caller has seen, under the session's lock, that it may go on.
         """
-        given = {"dynamic_context": dynamic_context, **knowledge._asdict()}
+        context = {"dynamic_context": dynamic_context, **knowledge._asdict()}
         limit = timedelta(seconds=settings.RUN_DEADLINE_S)
-        return runs.GO_ON.first(run=run_id, limit=limit, **given) is not None
+        return runs.GO_ON.first(run=run_id, limit=limit, **context) is not None
 
     def announce(self, run_id: UUID | str) -> tuple[UUID, TurnState | None] | None:
         """Mark an ended run as announced, under its session's lock; returns the session, and how its turn stands then,

@@ -85,9 +85,9 @@ class ShareQuerySet(models.QuerySet["Share"]):
     def behind(self, token: str) -> Share | None:
         """Return the share with this token; None if there is none, it is revoked or expired, its session is in the trash,
         or its owner is deactivated."""
-        shown = self.open().filter(session__owner__is_active=True, session__deleted_at=None)
-        shown = shown.exclude(expires_at__lte=timezone.now())
-        return shown.select_related("session").filter(digest=digest_of(token)).first()
+        readable = self.open().filter(session__owner__is_active=True, session__deleted_at=None)
+        readable = readable.exclude(expires_at__lte=timezone.now())
+        return readable.select_related("session").filter(digest=digest_of(token)).first()
 
 
 class Share(models.Model):

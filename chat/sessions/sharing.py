@@ -70,10 +70,10 @@ def copy_share(owner: "User", share: Share) -> Session:
     # Each page may be as large as a part of a file that is imported.
     if sum(page.messages for page in pages) > f.MAX_PATH or len(pages) * PAGE_BYTES > f.MAX_BYTES:
         raise ApiError("body_too_large", limit=f.MAX_BYTES)
-    shown = [message for page in pages for message in present_shared_page(share, page)]
-    sent_at = shown[0].sent_at if shown else share.created_at
-    root = f.Message(id=0, role="root", sent_at=sent_at, latest_child=1 if shown else None)
-    copies = [_copied(message, number, len(shown)) for number, message in enumerate(shown, 1)]
+    messages = [message for page in pages for message in present_shared_page(share, page)]
+    sent_at = messages[0].sent_at if messages else share.created_at
+    root = f.Message(id=0, role="root", sent_at=sent_at, latest_child=1 if messages else None)
+    copies = [_copied(message, number, len(messages)) for number, message in enumerate(messages, 1)]
     return store_session(
         owner,
         f.Portable(
@@ -86,31 +86,33 @@ def copy_share(owner: "User", share: Share) -> Session:
     )
 
 
-def _copied(shown: SharedMessageAnswer, number: int, last: int) -> f.Message:
-    model = shown.model or ""
-    is_of_model = bool(model) and not shown.is_edited
+def _copied(message: SharedMessageAnswer, number: int, last: int) -> f.Message:
+    """Return the message as a file has it. number, last: its place in the branch, and that of its end, from 1."""
+    model = message.model or ""
+    is_of_model = bool(model) and not message.is_edited
     run = f.Run(
         model=model,
-        created_at=shown.sent_at,
-        status="failed" if shown.error else "completed",
-        error=f.Error(COPIED_FAILURE, shown.error) if shown.error else None,
-        finish_reason=shown.finish_reason or "",
-        finish_tokens=shown.finish_tokens or None,
+        created_at=message.sent_at,
+        status="failed" if message.error else "completed",
+        error=f.Error(COPIED_FAILURE, message.error) if message.error else None,
+        finish_reason=message.finish_reason or "",
+        finish_tokens=message.finish_tokens or None,
     )
     return f.Message(
         id=number,
-        role=shown.role,  # type: ignore[arg-type]
+        role=message.role,  # type: ignore[arg-type]
         parent=number - 1,
-        sent_at=shown.sent_at,
-        text=shown.text,
-        reasoning=shown.reasoning or "",
+        sent_at=message.sent_at,
+        text=message.text,
+        reasoning=message.reasoning or "",
         latest_child=number + 1 if number < last else None,
-        files=[f.File(name=name) for name in shown.files],
+        files=[f.File(name=name) for name in message.files],
         citations=[
-            f.Citation(one.number, f"shared:{one.number}", one.title, one.url) for one in shown.citations
+            f.Citation(citation.number, f"shared:{citation.number}", citation.title, citation.url)
+            for citation in message.citations
         ],
         run=run if is_of_model else None,
-        edited=f.Edited(model=model) if shown.is_edited else None,
+        edited=f.Edited(model=model) if message.is_edited else None,
     )
 
 

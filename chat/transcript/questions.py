@@ -63,8 +63,8 @@ def present_asked(question: AnyQuestion | None, changed: str, summary: str) -> d
     """
     if question:
         return {_MEMBERS[type(question)]: question.present()}
-    said = {"changed": changed, "summary": summary}
-    return {name: text for name, text in said.items() if text}
+    texts = {"changed": changed, "summary": summary}
+    return {name: text for name, text in texts.items() if text}
 
 
 def read_address(text: str) -> str:
