@@ -6,7 +6,6 @@ import { icon } from "../elements/icons.js";
 import { shown, shownJson, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 import { parseJson } from "../server/exact_json.js";
-import { argumentsTable } from "./arguments_table.js";
 import { DecisionCard, button } from "./decision_card.js";
 import { nameOf, serverOf } from "./tool_names.js";
 import { about, wordsOf } from "./tool_texts.js";
@@ -128,3 +127,19 @@ function parseObject(text) {
     return null;
   }
 }
+
+/** The arguments as people read them, with a table inside it for each nested object. @param {Record<string, any>} values @returns {HTMLElement} */
+function argumentsTable(values) {
+  const rows = Object.entries(values).map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, shown(name)), h("td", {}, valueNode(value))));
+  return rows.length === 0 ? h("p", { class: "none" }, t("Without arguments")) : h("table", { class: "arguments" }, h("tbody", {}, ...rows));
+}
+
+/** @param {any} value @returns {HTMLElement} */
+function valueNode(value) {
+  if (Array.isArray(value) && value.length > 0) return h("ul", {}, ...value.map((item) => h("li", {}, valueNode(item))));
+  if (isObject(value) && Object.keys(value).length > 0) return argumentsTable(value);
+  return typeof value === "string" && value ? shown(value) : h("code", {}, JSON.stringify(value));
+}
+
+/** An integer that is too long for a number is an object of its own class. @param {any} value */
+const isObject = (value) => value !== null && typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype;

@@ -6,12 +6,12 @@ const SEPARATOR = "__";
 const ALL = "*";
 
 /** The tools that may be chosen, and for each server a choice of all of them. @returns {string[]} their names */
-export const offeredTools = () => [...allNames().keys()].filter(isConfigured);
+export const offeredTools = () => [...[...OWN_TOOLS().keys()].filter(isConfigured), ...(configuredTools() ?? []).filter(isOfServer)];
 
 /** Also of a tool that is unknown here, as of another kind of server. @param {string} tool */
 export function isConfigured(tool) {
   const configured = configuredTools();
-  return configured === undefined || configured.includes(tool) || !(allNames().has(tool) || isOfServer(tool));
+  return configured === undefined || configured.includes(tool) || !(OWN_TOOLS().has(tool) || isOfServer(tool));
 }
 
 /** Single tools that may be called: a choice of all tools of an MCP server stands for each of them. @param {string[]} chosen */
@@ -23,10 +23,9 @@ export function singleTools(chosen) {
 
 /** As people read it: `time__now` is "time: now". @param {string} tool */
 export function nameOf(tool) {
-  if (!isOfServer(tool)) return allNames().get(tool) ?? tool;
+  if (!isOfServer(tool)) return OWN_TOOLS().get(tool)?.label ?? tool;
   const server = serverOf(tool);
-  const name = tool.slice(server.length + SEPARATOR.length);
-  return name === ALL ? t("%(server)s: all tools", { server }) : t("%(server)s: %(tool)s", { server, tool: name });
+  return t("%(server)s: %(tool)s", { server, tool: tool.slice(server.length + SEPARATOR.length) });
 }
 
 /** The name of its server; empty: it is our own. @param {string} tool */
@@ -57,11 +56,4 @@ export function labelOf(tool) {
   if (tool === allOfServer(tool)) return t("All tools of %(server)s", { server });
   const words = tool.slice(server.length + SEPARATOR.length).replace(/([a-z\d])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-/** Our own, and those of servers that may be chosen now. */
-function allNames() {
-  const own = new Map([...OWN_TOOLS()].map(([tool, { label }]) => [tool, label]));
-  for (const tool of configuredTools()?.filter(isOfServer) ?? []) own.set(tool, nameOf(tool));
-  return own;
 }
