@@ -38,8 +38,8 @@ def drop(page: Page, *files: Content) -> None:
 
 
 def drop_on(place: Locator, *files: Content) -> None:
-    taken = place.evaluate(DRAG, [encoded(files), "dragover", "drop"])
-    assert taken == [True, True], "the browser would leave the page for the file"
+    handled = place.evaluate(DRAG, [encoded(files), "dragover", "drop"])
+    assert handled == [True, True], "the browser would leave the page for the file"
 
 
 def paste(field: Locator, *files: Content) -> None:

@@ -39,7 +39,11 @@ MANUAL = {
 
 @pytest.fixture
 def reader(windows: Windows, stack: Stack, ingest: None) -> Iterator[Reader]:
+    """Has a knowledge base with the manual."""
     with keeper(windows) as reader:
+        create(reader.page, "Works")
+        add_files(reader.page, MANUAL)
+        expect_state(reader.page, "manual.pdf", "ready")
         yield reader
 
 
@@ -53,9 +57,6 @@ def test_ten_of_ten_citations_of_a_manual_open_at_their_passage_and_name_its_pag
     reader: Reader, stack: Stack
 ) -> None:
     page = reader.page
-    create(page, "Works")
-    add_files(page, MANUAL)
-    expect_state(page, "manual.pdf", "ready")
     queries = [f"pressure of pump {pump}" for pump in ASKED]
     stack.upstream.reply(
         {"call": {"name": "knowledge_base_search", "arguments": {"queries": queries}}}, times=1
@@ -91,9 +92,6 @@ def test_a_citation_shows_and_marks_the_sentence_that_the_answer_rests_on(
     reader: Reader, stack: Stack
 ) -> None:
     page = reader.page
-    create(page, "Harbour")
-    add_files(page, MANUAL)
-    expect_state(page, "manual.pdf", "ready")
     pump = ASKED[0]
     search = {"name": "knowledge_base_search", "arguments": {"queries": [f"pressure of pump {pump}"]}}
     stack.upstream.reply({"call": search}, times=1)

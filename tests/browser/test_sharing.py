@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.accessible import violations_in_both_themes
 from tests.browser.file_drops import drop_on
@@ -23,6 +23,14 @@ def choose(reader: Reader, action: str) -> None:
     reader.page.get_by_role("menuitem", name=action).click()
 
 
+def link_made(reader: Reader) -> tuple[Locator, str]:
+    """A link to the open chat; the dialog of links, which stays open, and the address."""
+    choose(reader, "Share")
+    dialog = reader.page.get_by_role("dialog", name="Share this chat")
+    dialog.get_by_role("button", name="Create a link").click()
+    return dialog, dialog.get_by_label("Link", exact=True).input_value()
+
+
 @pytest.mark.core
 def test_a_link_shows_the_chat_to_anybody_until_it_is_revoked(
     browser: Browser, reader: Reader, stack: Stack
@@ -30,10 +38,7 @@ def test_a_link_shows_the_chat_to_anybody_until_it_is_revoked(
     stack.upstream.reply({"text": "**Twice** a day, [says](https://moon.example/) `the moon`.<b>x</b>"})
     reader.send("How often is the tide high?")
     reader.expect_answer("Twice a day, says the moon.<b>x</b>")
-    choose(reader, "Share")
-    dialog = reader.page.get_by_role("dialog", name="Share this chat")
-    dialog.get_by_role("button", name="Create a link").click()
-    address = dialog.get_by_label("Link", exact=True).input_value()
+    dialog, address = link_made(reader)
     with Reader.at(browser, stack.base_url) as stranger:
         stranger.page.goto(address)
         shown = stranger.page.get_by_role("article", name="Answer")
@@ -91,10 +96,7 @@ def test_a_visitor_logs_in_and_continues_a_shared_chat_in_an_account_of_their_ow
 ) -> None:
     reader.send("How often is the tide high?")
     reader.expect_echo("How often is the tide high?")
-    choose(reader, "Share")
-    dialog = reader.page.get_by_role("dialog", name="Share this chat")
-    dialog.get_by_role("button", name="Create a link").click()
-    address = dialog.get_by_label("Link", exact=True).input_value()
+    _, address = link_made(reader)
     with Reader.at(browser, reader.base_url) as visitor:
         page = visitor.page
         page.goto(address)
@@ -161,10 +163,7 @@ def test_a_visitor_who_reads_on_gets_every_message_until_the_link_is_revoked(
     first = reader.page.url
     bring_in(reader, path)
     wait_for_script(reader.page, "first => location.href !== first", arg=first)
-    choose(reader, "Share")
-    dialog = reader.page.get_by_role("dialog", name="Share this chat")
-    dialog.get_by_role("button", name="Create a link").click()
-    address = dialog.get_by_label("Link", exact=True).input_value()
+    dialog, address = link_made(reader)
     with Reader.at(browser, reader.page.url) as stranger:
         stranger.page.goto(address)
         messages = stranger.page.get_by_role("article")

@@ -57,10 +57,15 @@ async def cut(cluster: Cluster, scenario: Scenario) -> WatchedTurn:
     cluster.upstream.reply_by(write_on)
     question = await scenario.ask()
     assert (await question.ended()).text == FIRST
+    await turn_end(question)
+    return question
+
+
+async def turn_end(question: WatchedTurn) -> None:
+    """Wait until the watcher has read that the whole turn has ended, after which its answer can go on."""
     await question.watcher.until(
         lambda: question.turn["turn"] in question.watcher.stopped_turns, "overall_stop"
     )
-    return question
 
 
 async def ended_whole(question: WatchedTurn) -> None:
@@ -94,9 +99,7 @@ async def test_a_worker_killed_while_an_answer_goes_on_loses_and_doubles_no_word
     await away.stop()
     await question.ended()
     at_the_cut = {"attempt": question.view.attempt, "seq": question.view.seq}
-    await question.watcher.until(
-        lambda: question.turn["turn"] in question.watcher.stopped_turns, "overall_stop"
-    )
+    await turn_end(question)
     await scenario.go_on(question)
     # Later than a checkpoint, and in the middle of what follows it.
     await question.showing(" 200 ")
@@ -124,9 +127,7 @@ async def test_a_worker_killed_while_a_stopped_answer_goes_on_loses_and_doubles_
     await question.showing(FIRST)
     await scenario.stop(question.run)
     assert (await question.ended()).stop_reason == "user_cancelled"
-    await question.watcher.until(
-        lambda: question.turn["turn"] in question.watcher.stopped_turns, "overall_stop"
-    )
+    await turn_end(question)
     await scenario.go_on(question)
     await question.showing(" 200 ")
     scenario.record_fault()

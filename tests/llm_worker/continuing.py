@@ -4,6 +4,7 @@ import pytest
 
 from chat.log.stream import read_now, run_log
 from chat.models import Run
+from chat.protocol.states import Status
 from chat.protocol.wire import decode_log_entry
 from tests import factories
 
@@ -32,3 +33,15 @@ def answer_of(run):
 def entries(run):
     lines = read_now(run_log(run.turn.session_id, run.pk)).lines
     return [decode_log_entry(line) for _, line in lines]
+
+
+def continue_and_lose_the_worker(run, deliver, upstream):
+    """Let the answer `The Moon pu` go on; its worker is lost after `lls `, and the next one writes to the end."""
+    upstream.reply({"text": "lls "}, {"hang": True}, times=1)
+    upstream.reply({"text": "twice."})
+    go_on(run)
+    lost = deliver(run)
+    upstream.wait_for(lambda: fresh(run).message.text == "The Moon pulls ")
+    Run.objects.filter(pk=run.pk).update(status=Status.QUEUED, owner=None, lease_until=None)
+    assert lost.result(60) is True
+    assert deliver(run).result(60) is True

@@ -8,7 +8,7 @@ from chat.protocol.states import Status
 from chat.runs.cancellation import stop_run
 from chat.runs.orphans import end_orphan
 from tests import factories
-from tests.llm_worker.continuing import MODELS, answer_of, fresh, go_on
+from tests.llm_worker.continuing import MODELS, answer_of, continue_and_lose_the_worker, fresh, go_on
 from tests.llm_worker.outcomes import overall_stops
 
 
@@ -52,14 +52,7 @@ def test_a_worker_lost_while_a_stopped_answer_goes_on_loses_and_doubles_no_word(
     stopped, deliver, upstream, model
 ):
     run = stopped(model=model)
-    upstream.reply({"text": "lls "}, {"hang": True}, times=1)
-    upstream.reply({"text": "twice."})
-    go_on(run)
-    lost = deliver(run)
-    upstream.wait_for(lambda: fresh(run).message.text == "The Moon pulls ")
-    Run.objects.filter(pk=run.pk).update(status=Status.QUEUED, owner=None, lease_until=None)
-    assert lost.result(60) is True
-    assert deliver(run).result(60) is True
+    continue_and_lose_the_worker(run, deliver, upstream)
     assert fresh(run).message.text == "The Moon pulls twice."
 
 

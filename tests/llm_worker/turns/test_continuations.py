@@ -10,12 +10,20 @@ from django.db.models.functions import Now
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import ENDED_TTL_S, run_log
 from chat.models import ModelConfig, Run, SessionEvent, ToolCall, Turn
-from chat.protocol.states import Status
 from chat.protocol.wire import Packet, Snapshot
 from chat.transcript.tool_annotations import Annotations
 from llm_worker.tools import TOOLS
 from tests import factories
-from tests.llm_worker.continuing import CUT, MODELS, WHOLE, answer_of, entries, fresh, go_on
+from tests.llm_worker.continuing import (
+    CUT,
+    MODELS,
+    WHOLE,
+    answer_of,
+    continue_and_lose_the_worker,
+    entries,
+    fresh,
+    go_on,
+)
 from tests.llm_worker.outcomes import overall_stops
 from tests.llm_worker.scripted_tool import ScriptedTool
 from tests.tool_fixtures import streamed_call
@@ -100,14 +108,7 @@ def test_a_page_that_is_loaded_while_it_waits_sees_the_text_even_without_redis(c
 @MODELS
 def test_a_worker_lost_in_the_middle_of_the_continuation_loses_no_word(cut, deliver, upstream, model):
     run = cut(model=model)
-    upstream.reply({"text": "lls "}, {"hang": True}, times=1)
-    upstream.reply({"text": "twice."})
-    go_on(run)
-    lost = deliver(run)
-    upstream.wait_for(lambda: fresh(run).message.text == "The Moon pulls ")
-    Run.objects.filter(pk=run.pk).update(status=Status.QUEUED, owner=None, lease_until=None)
-    assert lost.result(60) is True
-    assert deliver(run).result(60) is True
+    continue_and_lose_the_worker(run, deliver, upstream)
     assert fresh(run).message.text == "The Moon pulls twice."
     assert upstream.requests[-1].messages[-1 if model == "prefilling" else -2]["content"] == "The Moon pulls "
 
