@@ -12,7 +12,10 @@ const END = new Uint8Array(22);
 
 test("an archive of ours has its manifest at the top", async () => {
   assert.equal(await hasManifest(join("PK", entry("files/1"), entry("manifest.json"), END)), true);
-  assert.equal(await hasManifest(join(new Uint8Array(5_000_000), entry("manifest.json"), new Uint8Array(65_000))), true);
+  assert.equal(
+    await hasManifest(join(new Uint8Array(5_000_000), entry("manifest.json"), new Uint8Array(65_000))),
+    true,
+  );
 });
 
 test("a zip of ChatGPT is none of ours, whatever its names and texts contain", async () => {

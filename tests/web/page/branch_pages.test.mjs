@@ -6,7 +6,12 @@ import { emptyState, fold } from "../../../web/static/chat/state/session_state.j
 
 /** Messages `from`…`to` of a branch: each hangs on the one before it. */
 const run = (from, to, name = "m") =>
-  Array.from({ length: to - from + 1 }, (_, i) => ({ id: `${name}${from + i}`, parent: `${name}${from + i - 1}`, role: "user", text: "" }));
+  Array.from({ length: to - from + 1 }, (_, i) => ({
+    id: `${name}${from + i}`,
+    parent: `${name}${from + i - 1}`,
+    role: "user",
+    text: "",
+  }));
 const read = (branch, isWhole = false) => ({ type: "read", session: "s", branch, alongside: [], isWhole });
 const older = (first, branch) => ({ type: "older", session: "s", first, branch, limit: PAGE });
 const ids = ({ branch }) => `${branch[0].id}…${branch.at(-1).id} of ${branch.length}`;

@@ -10,7 +10,8 @@ const closest = (passage, statement) => {
   return at && passage.slice(at.from, at.to);
 };
 
-const TIDES = "# Husum\n\nThe flood reaches Husum at noon. The ebb follows six hours later. At spring tide the flood is 3.9 metres high.";
+const TIDES =
+  "# Husum\n\nThe flood reaches Husum at noon. The ebb follows six hours later. At spring tide the flood is 3.9 metres high.";
 
 test("the sentence that shares the statement's words is found, whatever their order and case", () => {
   assert.equal(closest(TIDES, "At noon the Flood is in Husum"), "The flood reaches Husum at noon.");
@@ -18,17 +19,29 @@ test("the sentence that shares the statement's words is found, whatever their or
 });
 
 test("a number says more than words that all sentences have", () => {
-  const pumps = ["The pressure of the pump Amber is 101 bar.", "The pressure of the pump Birch is 102 bar.", "The pressure of the pump Cedar is 103 bar."];
-  for (const [n, sentence] of pumps.entries()) assert.equal(closest(pumps.join(" "), `Its pressure: ${101 + n} bar`), sentence);
+  const pumps = [
+    "The pressure of the pump Amber is 101 bar.",
+    "The pressure of the pump Birch is 102 bar.",
+    "The pressure of the pump Cedar is 103 bar.",
+  ];
+  for (const [n, sentence] of pumps.entries())
+    assert.equal(closest(pumps.join(" "), `Its pressure: ${101 + n} bar`), sentence);
 });
 
 test("only the last sentence before the citation counts", () => {
-  assert.equal(closest(TIDES, "The flood reaches Husum at noon. At spring tide it is 3.9 metres high."), "At spring tide the flood is 3.9 metres high.");
+  assert.equal(
+    closest(TIDES, "The flood reaches Husum at noon. At spring tide it is 3.9 metres high."),
+    "At spring tide the flood is 3.9 metres high.",
+  );
 });
 
 test("a sentence goes on where a line of a PDF ends, and ends where a short line does", () => {
-  const lines = "Rules of the works\nThe valve is closed before the\nPump is started in the morning.\nIt is opened at night.";
-  assert.equal(closest(lines, "Close the valve before the pump is started"), "The valve is closed before the\nPump is started in the morning.");
+  const lines =
+    "Rules of the works\nThe valve is closed before the\nPump is started in the morning.\nIt is opened at night.";
+  assert.equal(
+    closest(lines, "Close the valve before the pump is started"),
+    "The valve is closed before the\nPump is started in the morning.",
+  );
 });
 
 test("a statement that shares no words, or one only, has no sentence", () => {

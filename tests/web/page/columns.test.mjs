@@ -6,8 +6,17 @@ import { emptyState, fold } from "../../../web/static/chat/state/session_state.j
 
 const question = { id: "q", parent: "root", role: "user", text: "Compare", siblings: ["q"] };
 const answer = (id, column, attempts, more = {}) => ({
-  id, parent: "q", role: "assistant", text: id, run: `run ${id}`, status: "completed", model: `m${column}`, column, attempts,
-  siblings: ["a", "b", "c", "b2", "old"], ...more,
+  id,
+  parent: "q",
+  role: "assistant",
+  text: id,
+  run: `run ${id}`,
+  status: "completed",
+  model: `m${column}`,
+  column,
+  attempts,
+  siblings: ["a", "b", "c", "b2", "old"],
+  ...more,
 });
 const b2 = answer("b2", 1, ["b", "b2"]);
 const c = answer("c", 2, ["c"]);
@@ -32,7 +41,14 @@ test("an earlier attempt is shown in its column until the column is answered aga
   const b = answer("b", 1, ["b", "b2"]);
   const [peeking] = fold(read([question, tip]), { type: "peek", session: "s", message: b });
   assert.deepEqual(ids(columnsOf(peeking, tip)), ["a", "b", "c"]);
-  const [other] = fold(peeking, { type: "turn_started", session: "s", n: 1, turn: "t", user_message: "another", runs: [] });
+  const [other] = fold(peeking, {
+    type: "turn_started",
+    session: "s",
+    n: 1,
+    turn: "t",
+    user_message: "another",
+    runs: [],
+  });
   assert.deepEqual(ids(columnsOf(other, tip)), ["a", "b", "c"]);
   const [again] = fold(peeking, { type: "turn_started", session: "s", n: 1, turn: "t", user_message: "q", runs: [] });
   assert.deepEqual(ids(columnsOf(again, tip)), ["a", "b2", "c"]);
@@ -40,11 +56,27 @@ test("an earlier attempt is shown in its column until the column is answered aga
 
 test("packets reach an answer beside the branch, in older messages too", () => {
   const live = { ...b2, status: "running", text: "so ", cursor: { attempt: 1, seq: 4 } };
-  const packet = { type: "packet", session: "s", run: "run b2", attempt: 1, seq: 5, obj: { type: "message_delta", text: "far" } };
+  const packet = {
+    type: "packet",
+    session: "s",
+    run: "run b2",
+    attempt: 1,
+    seq: 5,
+    obj: { type: "message_delta", text: "far" },
+  };
   const below = { ...question, id: "q2", parent: "a" };
-  const [older] = fold(read([below]), { type: "older", session: "s", first: "q2", branch: [question, { ...tip, alongside: [live, c] }] });
+  const [older] = fold(read([below]), {
+    type: "older",
+    session: "s",
+    first: "q2",
+    branch: [question, { ...tip, alongside: [live, c] }],
+  });
   assert.equal(fold(older, packet)[0].answers["run b2"].text, "so far");
-  const [reread] = fold(read([question, tip, below]), { type: "reread", session: "s", message: { ...tip, alongside: [live, c] } });
+  const [reread] = fold(read([question, tip, below]), {
+    type: "reread",
+    session: "s",
+    message: { ...tip, alongside: [live, c] },
+  });
   assert.equal(fold(reread, packet)[0].answers["run b2"].text, "so far");
   assert.deepEqual(ids(reread.branch), ["q", "a", "q2"]);
 });

@@ -4,7 +4,14 @@ import { test } from "node:test";
 import { interpretKey } from "../../../web/static/chat/composer/composer_keys.js";
 import { Drafts } from "../../../web/static/chat/composer/drafts.js";
 import { chooseModels, withPick } from "../../../web/static/chat/composer/model_choice.js";
-import { EMPTY, fullText, hasText, isEmpty, joinDrafts, preview } from "../../../web/static/chat/composer/pasted_texts.js";
+import {
+  EMPTY,
+  fullText,
+  hasText,
+  isEmpty,
+  joinDrafts,
+  preview,
+} from "../../../web/static/chat/composer/pasted_texts.js";
 import { newestWaiting, waiting } from "../../../web/static/chat/conversation/queue.js";
 import { emptyState } from "../../../web/static/chat/state/session_state.js";
 
@@ -44,11 +51,17 @@ test("what was pasted follows what was typed", () => {
 });
 
 test("a refused text comes back before what was typed meanwhile", () => {
-  assert.deepEqual(joinDrafts({ text: "first", pasted: ["a"], files: [TIDES] }, { text: "second", pasted: ["b"], files: [MOON, TIDES] }), {
-    text: "first\n\nsecond",
-    pasted: ["a", "b"],
-    files: [TIDES, MOON],
-  });
+  assert.deepEqual(
+    joinDrafts(
+      { text: "first", pasted: ["a"], files: [TIDES] },
+      { text: "second", pasted: ["b"], files: [MOON, TIDES] },
+    ),
+    {
+      text: "first\n\nsecond",
+      pasted: ["a", "b"],
+      files: [TIDES, MOON],
+    },
+  );
   assert.deepEqual(joinDrafts({ ...EMPTY, text: "first" }, EMPTY), { text: "first", pasted: [], files: [] });
 });
 
@@ -100,7 +113,13 @@ test("the oldest drafts make room, and nonsense is no draft", () => {
   assert.equal(drafts.read("s59").text, "59");
   store.setItem("turnwire.draft.1.old", '{"text": "a", "pasted": [], "at": 1}');
   assert.deepEqual(drafts.read("old").files, []);
-  for (const kept of ["{", "3", '{"text": "a", "pasted": [], "files": [1]}', '{"text": 3, "pasted": []}', '{"text": "a", "pasted": [1]}']) {
+  for (const kept of [
+    "{",
+    "3",
+    '{"text": "a", "pasted": [], "files": [1]}',
+    '{"text": 3, "pasted": []}',
+    '{"text": "a", "pasted": [1]}',
+  ]) {
     store.setItem("turnwire.draft.1.s", kept);
     assert.equal(drafts.read("s").text, "");
   }
@@ -165,7 +184,12 @@ test("all questions below a running answer wait, and the newest is found", () =>
 });
 
 test("nothing waits below an answer that has ended", () => {
-  const state = branchOf(message("q1", "user"), message("a1", "assistant", "completed"), message("q2", "user"), message("a2", "assistant", "queued"));
+  const state = branchOf(
+    message("q1", "user"),
+    message("a1", "assistant", "completed"),
+    message("q2", "user"),
+    message("a2", "assistant", "queued"),
+  );
   assert.equal(waiting(state).size, 0);
   assert.equal(newestWaiting(state), undefined);
   assert.equal(newestWaiting(emptyState("s")), undefined);

@@ -4,7 +4,15 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
 import { canAnotherModelHelp, RUN_ERRORS } from "../../../web/static/chat/answer/run_error_texts.js";
-import { allOfServer, isConfigured, labelOf, nameOf, offeredTools, serverOf, singleTools } from "../../../web/static/chat/tools/tool_names.js";
+import {
+  allOfServer,
+  isConfigured,
+  labelOf,
+  nameOf,
+  offeredTools,
+  serverOf,
+  singleTools,
+} from "../../../web/static/chat/tools/tool_names.js";
 
 afterEach(() => delete globalThis.document);
 
@@ -26,15 +34,24 @@ test("tools of servers are offered by the names of their servers, all together o
 
 test("below the name of its server, a tool has the name that people read", () => {
   setUp("");
-  assert.deepEqual(["tides__get_levels", "tides__setLevel", "tides__*"].map(labelOf), ["Get levels", "Set Level", "All tools of tides"]);
+  assert.deepEqual(["tides__get_levels", "tides__setLevel", "tides__*"].map(labelOf), [
+    "Get levels",
+    "Set Level",
+    "All tools of tides",
+  ]);
   assert.deepEqual(["tides__set__level", "current_time"].map(serverOf), ["tides", ""]);
   assert.equal(allOfServer("tides__set__level"), "tides__*");
 });
 
 test("another model is offered only where it can help, in words and by a button", () => {
   const helped = Object.keys(RUN_ERRORS).filter(canAnotherModelHelp);
-  const saying = Object.entries(RUN_ERRORS).filter(([, text]) => /(another|other) (model|one)|larger window/.test(text())).map(([code]) => code);
-  assert.deepEqual(saying.filter((code) => !helped.includes(code)), []);
+  const saying = Object.entries(RUN_ERRORS)
+    .filter(([, text]) => /(another|other) (model|one)|larger window/.test(text()))
+    .map(([code]) => code);
+  assert.deepEqual(
+    saying.filter((code) => !helped.includes(code)),
+    [],
+  );
   assert.ok(!canAnotherModelHelp("tool_not_configured"));
   assert.ok(canAnotherModelHelp("upstream_unavailable"));
 });

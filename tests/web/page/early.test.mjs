@@ -26,5 +26,6 @@ for (const [key, expected] of [
   [{ key: "Enter", isComposing: true }, false],
   [{ key: "Enter", keyCode: 229 }, false],
 ]) {
-  test(`while the page loads, ${JSON.stringify(key)} ${expected ? "is" : "is not"} remembered`, () => assert.equal(isRemembered(key), expected));
+  test(`while the page loads, ${JSON.stringify(key)} ${expected ? "is" : "is not"} remembered`, () =>
+    assert.equal(isRemembered(key), expected));
 }

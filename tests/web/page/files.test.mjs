@@ -5,7 +5,17 @@ import { entryOfAttached, entryOfInfo, entryOfUpload, firstUnfit } from "../../.
 import { announcement, kindText, stateText } from "../../../web/static/chat/files/file_texts.js";
 import { FileUploads } from "../../../web/static/chat/files/file_uploads.js";
 
-const READY = { id: "f1", name: "tides.pdf", content_type: "application/pdf", size: 5, status: "ready", token_count: 1234, kind: "text", project: null, fits: { alpha: true, beta: false } };
+const READY = {
+  id: "f1",
+  name: "tides.pdf",
+  content_type: "application/pdf",
+  size: 5,
+  status: "ready",
+  token_count: 1234,
+  kind: "text",
+  project: null,
+  fits: { alpha: true, beta: false },
+};
 
 // A server of uploads: each waits until a test answers it.
 
@@ -54,7 +64,11 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 function uploads(options = {}) {
   const told = [];
-  const list = new FileUploads({ changed: (entry) => entry && told.push([entry.name, entry.state]), failed: assert.fail, ...options });
+  const list = new FileUploads({
+    changed: (entry) => entry && told.push([entry.name, entry.state]),
+    failed: assert.fail,
+    ...options,
+  });
   return { list, told, end: () => clearTimeout(list.timer) };
 }
 
@@ -68,7 +82,10 @@ test("an upload goes from its progress to what the server says of it", async () 
   await turn();
   assert.equal(list.isSettled, false);
   list.receive({ type: "file", ...READY });
-  assert.deepEqual(told.map(([, state]) => state), ["waiting", "uploading", "processing", "ready"]);
+  assert.deepEqual(
+    told.map(([, state]) => state),
+    ["waiting", "uploading", "processing", "ready"],
+  );
   assert.equal(list.entries[0].tokens, 1234);
   assert.equal(list.isSettled, true);
   end();
@@ -139,7 +156,10 @@ test("a removed file is deleted, an upload cancelled, and what was sent stays", 
 test("empty and too large files are refused without a request", () => {
   const { list } = uploads({ maxBytes: 5 });
   list.add([file("empty", ""), file("large", "123456")]);
-  assert.deepEqual(list.entries.map(({ error }) => error.code), ["file_empty", "file_too_large"]);
+  assert.deepEqual(
+    list.entries.map(({ error }) => error.code),
+    ["file_empty", "file_too_large"],
+  );
   assert.equal(sent.length, 0);
 });
 
@@ -148,13 +168,36 @@ test("a file says what it is and how it gets on", () => {
   assert.equal(stateText(entry), "waiting…");
   assert.equal(stateText({ ...entry, state: "uploading", progress: 0.349 }), "uploading 34%");
   assert.equal(stateText(entryOfInfo(READY)), "PDF · 1,234 tokens");
-  assert.equal(stateText(entryOfInfo({ ...READY, shown_rows: 50, table_rows: 120_000 })), "PDF · 1,234 tokens · first 50 of 120,000 rows");
-  assert.equal(stateText(entryOfAttached({ id: "f", name: "a.csv", kind: "tabular", token_count: 9, shown_rows: 50, table_rows: 60 })), "CSV · 9 tokens · first 50 of 60 rows");
-  assert.equal(stateText(entryOfInfo({ ...READY, unread_pages: 3 })), "PDF · 1,234 tokens · 3 pages are pictures: not read");
-  assert.equal(stateText(entryOfInfo({ ...READY, unread_pages: 1, shown_pages: 1 })), "PDF · 1,234 tokens · 1 page is a picture: only for models that see");
-  assert.equal(stateText(entryOfInfo({ ...READY, unread_pages: 12, shown_pages: 10 })), "PDF · 1,234 tokens · 12 pages are pictures: only for models that see (the first 10)");
-  assert.equal(stateText(entryOfInfo({ ...READY, name: "moon", kind: "image", token_count: 0, size: 2048 })), "Image · 2 KiB");
-  assert.match(stateText(entryOfInfo({ ...READY, status: "failed", error: { code: "document_encrypted", message: "" } })), /password/);
+  assert.equal(
+    stateText(entryOfInfo({ ...READY, shown_rows: 50, table_rows: 120_000 })),
+    "PDF · 1,234 tokens · first 50 of 120,000 rows",
+  );
+  assert.equal(
+    stateText(
+      entryOfAttached({ id: "f", name: "a.csv", kind: "tabular", token_count: 9, shown_rows: 50, table_rows: 60 }),
+    ),
+    "CSV · 9 tokens · first 50 of 60 rows",
+  );
+  assert.equal(
+    stateText(entryOfInfo({ ...READY, unread_pages: 3 })),
+    "PDF · 1,234 tokens · 3 pages are pictures: not read",
+  );
+  assert.equal(
+    stateText(entryOfInfo({ ...READY, unread_pages: 1, shown_pages: 1 })),
+    "PDF · 1,234 tokens · 1 page is a picture: only for models that see",
+  );
+  assert.equal(
+    stateText(entryOfInfo({ ...READY, unread_pages: 12, shown_pages: 10 })),
+    "PDF · 1,234 tokens · 12 pages are pictures: only for models that see (the first 10)",
+  );
+  assert.equal(
+    stateText(entryOfInfo({ ...READY, name: "moon", kind: "image", token_count: 0, size: 2048 })),
+    "Image · 2 KiB",
+  );
+  assert.match(
+    stateText(entryOfInfo({ ...READY, status: "failed", error: { code: "document_encrypted", message: "" } })),
+    /password/,
+  );
   assert.equal(kindText({ name: ".bashrc", kind: "text" }), "Text");
   assert.equal(announcement(entryOfInfo(READY)), "tides.pdf is ready");
   assert.equal(announcement(entry), "");

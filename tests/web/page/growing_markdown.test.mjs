@@ -64,7 +64,10 @@ End &amp; <br> x<sub>2</sub> https://example.org/a?b=c and <b>raw</b>.
 const whole = (text) => marked.parser(new marked.Lexer(marked.defaults).lex(text));
 const seen = (html) => html.replace(/<[^>]*>/g, "").replace(/\s+/g, "");
 /** Without cells: those of a row are all there when its first is written; and without what says that code goes on. */
-const tags = (html) => (html.match(/<(?!td)[a-z][^>]*>/g) ?? []).map((tag) => tag.replace(/ (?:href|title)="[^"]*"| class="unfinished"| open(?=")/g, ""));
+const tags = (html) =>
+  (html.match(/<(?!td)[a-z][^>]*>/g) ?? []).map((tag) =>
+    tag.replace(/ (?:href|title)="[^"]*"| class="unfinished"| open(?=")/g, ""),
+  );
 
 /** Reads a text piece by piece as the page does, and gives the HTML after each. */
 function* grown(text, ends) {
@@ -143,10 +146,12 @@ test("nothing is held back for long", () => {
 const TEXTS = {
   "everything at once": RICH,
   "footnotes and details": FOLDED,
-  "notes far above and below their words": "[^b]: First\n\nOne[^b]\n\nTwo[^word]\n\nThree\n\nFour\n\n[^word]: *x*\n\n  y\n- z\n",
+  "notes far above and below their words":
+    "[^b]: First\n\nOne[^b]\n\nTwo[^word]\n\nThree\n\nFour\n\n[^word]: *x*\n\n  y\n- z\n",
   "details that end never": "<details>\n<summary>a</summary>\n\nb\n\n```\n</details>\n\nc\n",
-  "a definition far below its use": "See [it] and [1].\n\nMore.\n\nAnd more.\n\n[it]: https://x.org\n\n[1]: https://y.org 'T'\n\nEnd [it].\n",
-  "a definition with a title on its next line": "A [b].\n\nc\n\nd\n\n[b]: https://x.org\n\"title\"\n\nend\n",
+  "a definition far below its use":
+    "See [it] and [1].\n\nMore.\n\nAnd more.\n\n[it]: https://x.org\n\n[1]: https://y.org 'T'\n\nEnd [it].\n",
+  "a definition with a title on its next line": 'A [b].\n\nc\n\nd\n\n[b]: https://x.org\n"title"\n\nend\n',
   "lists that go on after a blank line": "- a\n\n- b\n\n  c\n\n      d\n\ne\n\n1. x\n\n\n2. y\n",
   "headings by underline": "One\ntwo\n===\n\nthree\n---\nfour\n",
   "fences inside fences": "````md\n```js\nlet a;\n```\n````\nafter\n```\nopen to the end\n\nreally",

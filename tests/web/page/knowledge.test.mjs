@@ -12,7 +12,13 @@ globalThis.location = { origin: "http://here" };
 /** A server that answers when it is told to. */
 function pretendServer() {
   const waiting = [];
-  globalThis.fetch = (path) => new Promise((resolve) => waiting.push({ path, answer: (body, status = 200) => resolve({ ok: status < 400, status, text: async () => JSON.stringify(body) }) }));
+  globalThis.fetch = (path) =>
+    new Promise((resolve) =>
+      waiting.push({
+        path,
+        answer: (body, status = 200) => resolve({ ok: status < 400, status, text: async () => JSON.stringify(body) }),
+      }),
+    );
   const answer = async (path, body, status) => {
     const at = waiting.findIndex((request) => request.path === path);
     assert.notEqual(at, -1, `${path} is not asked for, but ${waiting.map((request) => request.path)}`);
@@ -39,21 +45,31 @@ test("the list follows what the socket tells of bases, also of those whose membe
   assert.deepEqual(store.rows, []);
 });
 
-const documents = (...ids) => ids.map((id) => ({ id, title: id, status: "ready", kind: "text", size: 1, token_count: 1 }));
+const documents = (...ids) =>
+  ids.map((id) => ({ id, title: id, status: "ready", kind: "text", size: 1, token_count: 1 }));
 
 test("documents are read again as far as they were read, and no further", async () => {
   const { answer, waiting } = pretendServer();
   const list = new DocumentList("t", { changed: () => {}, failed: (error) => assert.fail(error) });
   const at = "/api/knowledge-bases/t/documents/";
   void list.refresh();
-  await answer(at, { results: documents("a", "b"), next: "http://elsewhere/api/knowledge-bases/t/documents/?cursor=1" });
+  await answer(at, {
+    results: documents("a", "b"),
+    next: "http://elsewhere/api/knowledge-bases/t/documents/?cursor=1",
+  });
   void list.extend();
   await answer(`${at}?cursor=1`, { results: documents("c", "d"), next: "http://elsewhere/x?cursor=2" });
-  assert.deepEqual(list.documents.map(({ id }) => id), ["a", "b", "c", "d"]);
+  assert.deepEqual(
+    list.documents.map(({ id }) => id),
+    ["a", "b", "c", "d"],
+  );
   void list.refresh();
   await answer(at, { results: documents("new", "a"), next: "http://elsewhere/x?cursor=3" });
   await answer(`${at}?cursor=3`, { results: documents("b", "c"), next: "http://elsewhere/x?cursor=4" });
-  assert.deepEqual(list.documents.map(({ id }) => id), ["new", "a", "b", "c"]);
+  assert.deepEqual(
+    list.documents.map(({ id }) => id),
+    ["new", "a", "b", "c"],
+  );
   assert.equal(list.next, "?cursor=4");
   assert.deepEqual(waiting, []);
 });
@@ -61,7 +77,10 @@ test("documents are read again as far as they were read, and no further", async 
 test("a document that has ended is told once", async () => {
   const { answer } = pretendServer();
   const ended = [];
-  const list = new DocumentList("t", { changed: (document) => document && ended.push(document.status), failed: (error) => assert.fail(error) });
+  const list = new DocumentList("t", {
+    changed: (document) => document && ended.push(document.status),
+    failed: (error) => assert.fail(error),
+  });
   const read = async (status) => {
     void list.refresh();
     await answer("/api/knowledge-bases/t/documents/", { results: [{ ...documents("a")[0], status }], next: null });
@@ -73,7 +92,10 @@ test("a document that has ended is told once", async () => {
 test("counts, progress and ranks are said only where there are any", () => {
   assert.equal(countText({ documents: null }), "protected documents");
   assert.equal(countText({ documents: { processing: 0, ready: 1, failed: 0 } }), "1 document");
-  assert.equal(countText({ documents: { processing: 2, ready: 1, failed: 1 } }), "4 documents · 2 being read · 1 failed");
+  assert.equal(
+    countText({ documents: { processing: 2, ready: 1, failed: 1 } }),
+    "4 documents · 2 being read · 1 failed",
+  );
   assert.equal(indexingText({ indexing: null }), "");
   assert.equal(indexingText({ indexing: { chunks: 9, waiting: 0 } }), "");
   assert.match(indexingText({ indexing: { chunks: 9, waiting: 3 } }), /^Indexing: 6 of 9 passages/);

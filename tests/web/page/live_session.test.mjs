@@ -47,7 +47,12 @@ function opened({ isConnected }) {
   const socket = { send: (object) => isConnected && frames.push(object) > 0 };
   const failures = [];
   const ends = [];
-  const live = new LiveSession(SESSION, socket, { changed() {}, sessionsChanged() {}, turnEnded: (reason) => ends.push(reason), failed: (error) => failures.push(error) });
+  const live = new LiveSession(SESSION, socket, {
+    changed() {},
+    sessionsChanged() {},
+    turnEnded: (reason) => ends.push(reason),
+    failed: (error) => failures.push(error),
+  });
   return { live, frames, failures, ends };
 }
 
@@ -56,20 +61,32 @@ test("a truncated response is read again", { timeout: 60_000 }, async () => {
   const { live, failures } = opened({ isConnected: false });
   await until(() => live.state.branch !== null);
   live.close();
-  assert.deepEqual(failures.map(({ status }) => status), [0]);
+  assert.deepEqual(
+    failures.map(({ status }) => status),
+    [0],
+  );
   assert.equal(live.state.branch.at(-1).text, ANSWER.text);
 });
 
-test("a gap is reported although another one has just been, and not for every packet", { timeout: 60_000 }, async () => {
-  const { live, frames } = opened({ isConnected: true });
-  const subscriptions = () => frames.filter(({ type }) => type === "subscribe").length;
-  live.receive({ type: "subscribed", session: SESSION, n: 0, runs: [{ run: RUN, message: ANSWER.id, model: "m1", model_index: 0 }] });
-  assert.equal(subscriptions(), 1);
-  for (const packet of PACKETS.slice(3)) live.receive(packet);
-  assert.equal(subscriptions(), 2);
-  await until(() => subscriptions() === 3);
-  live.close();
-});
+test(
+  "a gap is reported although another one has just been, and not for every packet",
+  { timeout: 60_000 },
+  async () => {
+    const { live, frames } = opened({ isConnected: true });
+    const subscriptions = () => frames.filter(({ type }) => type === "subscribe").length;
+    live.receive({
+      type: "subscribed",
+      session: SESSION,
+      n: 0,
+      runs: [{ run: RUN, message: ANSWER.id, model: "m1", model_index: 0 }],
+    });
+    assert.equal(subscriptions(), 1);
+    for (const packet of PACKETS.slice(3)) live.receive(packet);
+    assert.equal(subscriptions(), 2);
+    await until(() => subscriptions() === 3);
+    live.close();
+  },
+);
 
 const RUNS = [{ id: RUN, message: ANSWER.id, model: "m1", model_index: 0 }];
 
@@ -83,7 +100,14 @@ test("the end of a turn is told once, and not after the session was closed", () 
   live.receive(PACKETS.at(-1));
   live.receive({ type: "overall_stop", session: SESSION, n: 6, turn: "t", stop_reason: "finished" });
   assert.deepEqual(ends, ["finished"]);
-  live.receive({ type: "turn_started", session: SESSION, n: 7, turn: "t2", user_message: "u", runs: [{ ...RUNS[0], id: "r2" }] });
+  live.receive({
+    type: "turn_started",
+    session: SESSION,
+    n: 7,
+    turn: "t2",
+    user_message: "u",
+    runs: [{ ...RUNS[0], id: "r2" }],
+  });
   live.close();
   for (const packet of PACKETS) live.receive({ ...packet, run: "r2" });
   assert.deepEqual(ends, ["finished"]);
@@ -101,13 +125,17 @@ test("a turn of several models ends with the last, and as stopped if any was sto
   assert.deepEqual(ends, ["user_cancelled"]);
 });
 
-test("a sent turn that ended before the subscription, or while the connection was lost, is told by what is read", { timeout: 60_000 }, async () => {
-  const { live, ends } = opened({ isConnected: false });
-  live.expect({ turn: "t", runs: RUNS });
-  await live.read();
-  live.close();
-  assert.deepEqual(ends, ["finished"]);
-});
+test(
+  "a sent turn that ended before the subscription, or while the connection was lost, is told by what is read",
+  { timeout: 60_000 },
+  async () => {
+    const { live, ends } = opened({ isConnected: false });
+    live.expect({ turn: "t", runs: RUNS });
+    await live.read();
+    live.close();
+    assert.deepEqual(ends, ["finished"]);
+  },
+);
 
 test("what was complete before the chat was opened is not told", { timeout: 60_000 }, async () => {
   const { live, ends } = opened({ isConnected: false });
@@ -139,14 +167,21 @@ for (const [status, isReadAgain] of [
   [429, true],
   [404, false],
 ]) {
-  test(`older messages that were refused with ${status} are ${isReadAgain ? "" : "not "}asked for again`, { timeout: 60_000 }, async () => {
-    const { live, failures } = opened({ isConnected: true });
-    live.state = { ...live.state, branch: BRANCH, hasOlder: true };
-    refusals.push([status, {}]);
-    assert.equal(await live.readOlder(), !isReadAgain);
-    assert.deepEqual(failures.map((failure) => failure.status), [status]);
-    live.close();
-  });
+  test(
+    `older messages that were refused with ${status} are ${isReadAgain ? "" : "not "}asked for again`,
+    { timeout: 60_000 },
+    async () => {
+      const { live, failures } = opened({ isConnected: true });
+      live.state = { ...live.state, branch: BRANCH, hasOlder: true };
+      refusals.push([status, {}]);
+      assert.equal(await live.readOlder(), !isReadAgain);
+      assert.deepEqual(
+        failures.map((failure) => failure.status),
+        [status],
+      );
+      live.close();
+    },
+  );
 }
 
 for (const status of [408, 429, 503]) {
@@ -155,25 +190,39 @@ for (const status of [408, 429, 503]) {
     const { live, failures } = opened({ isConnected: false });
     await until(() => live.state.branch !== null);
     live.close();
-    assert.deepEqual(failures.map((failure) => failure.status), [status]);
+    assert.deepEqual(
+      failures.map((failure) => failure.status),
+      [status],
+    );
   });
 }
 
-test("a read that was refused is made again when the server says, and never after a final refusal", { timeout: 60_000 }, async () => {
-  for (const [status, headers, pauses] of [
-    [429, { "Retry-After": "7" }, [7_000]],
-    [503, { "Retry-After": "1" }, [2_000]],
-    [503, { "Retry-After": "Fri, 27 Nov 2026 17:00:00 GMT" }, [2_000]],
-    [404, {}, []],
-  ]) {
-    refusals.push([status, headers]);
-    const begun = mock.method(globalThis, "setTimeout");
-    const { live, failures } = opened({ isConnected: false });
-    await live.reading;
-    const own = begun.mock.calls.filter(({ result }) => live.timers.has(result));
-    begun.mock.restore();
-    live.close();
-    assert.deepEqual(failures.map((failure) => failure.status), [status]);
-    assert.deepEqual(own.map((call) => call.arguments[1]), pauses, String(status));
-  }
-});
+test(
+  "a read that was refused is made again when the server says, and never after a final refusal",
+  { timeout: 60_000 },
+  async () => {
+    for (const [status, headers, pauses] of [
+      [429, { "Retry-After": "7" }, [7_000]],
+      [503, { "Retry-After": "1" }, [2_000]],
+      [503, { "Retry-After": "Fri, 27 Nov 2026 17:00:00 GMT" }, [2_000]],
+      [404, {}, []],
+    ]) {
+      refusals.push([status, headers]);
+      const begun = mock.method(globalThis, "setTimeout");
+      const { live, failures } = opened({ isConnected: false });
+      await live.reading;
+      const own = begun.mock.calls.filter(({ result }) => live.timers.has(result));
+      begun.mock.restore();
+      live.close();
+      assert.deepEqual(
+        failures.map((failure) => failure.status),
+        [status],
+      );
+      assert.deepEqual(
+        own.map((call) => call.arguments[1]),
+        pauses,
+        String(status),
+      );
+    }
+  },
+);

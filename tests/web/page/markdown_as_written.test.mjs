@@ -24,14 +24,15 @@ for (const [text, html] of Object.entries({
   "使用**`code`**和*（斜体）*字": "<p>使用<strong><code>code</code></strong>和<em>（斜体）</em>字</p>",
   "甲**乙*（丙）*丁**戊": "<p>甲<strong>乙<em>（丙）</em>丁</strong>戊</p>",
   "a * b * c and a**(b)**c": "<p>a * b * c and a**(b)**c</p>",
-  "**\"quoted\"** word": "<p><strong>&quot;quoted&quot;</strong> word</p>",
+  '**"quoted"** word': "<p><strong>&quot;quoted&quot;</strong> word</p>",
   "_「x」_。": "<p><em>「x」</em>。</p>",
 })) {
   test(`bold and italic beside CJK, and elsewhere as CommonMark says: ${text}`, () => assert.equal(shown(text), html));
 }
 
 test("formulas in brackets are set within a line, a list item and a cell", () => {
-  const text = "The result is \\[\\frac{1}{2}\\].\n\n- Answer: \\[\\boxed{42}\\]\n- Root: \\[\\sqrt{2}\\]\n- \\(x\\) and \\[a + b\\]\n\n| a |\n|---|\n| \\[\\pi\\] and \\(y\\) |\n";
+  const text =
+    "The result is \\[\\frac{1}{2}\\].\n\n- Answer: \\[\\boxed{42}\\]\n- Root: \\[\\sqrt{2}\\]\n- \\(x\\) and \\[a + b\\]\n\n| a |\n|---|\n| \\[\\pi\\] and \\(y\\) |\n";
   assert.deepEqual(
     [...shown(text).matchAll(/class="math[^>]*>([^<]*)</g)].map(([, tex]) => tex),
     ["\\frac{1}{2}", "\\boxed{42}", "\\sqrt{2}", "x", "a + b", "\\pi", "y"],
@@ -39,17 +40,24 @@ test("formulas in brackets are set within a line, a list item and a cell", () =>
 });
 
 test("brackets that are only escaped stay brackets", () => {
-  for (const text of ["see \\[1\\] there", "\\[x\\] done", "an \\[aside\\] here", "\\[a\\] b = c"]) assert.ok(!shown(text).includes("math"), text);
+  for (const text of ["see \\[1\\] there", "\\[x\\] done", "an \\[aside\\] here", "\\[a\\] b = c"])
+    assert.ok(!shown(text).includes("math"), text);
 });
 
 test("a definition of a link that nothing refers to is shown", () => {
   assert.equal(words(shown("[1]: https://example.org/a")), "[1]: https://example.org/a");
   assert.match(shown("[1]: https://example.org/a"), /<a href="https:\/\/example.org\/a">/);
-  assert.match(words(shown("Sources:\n\n[note]: important\n\n- [a]: b\n\n> [c]: d\n")), /\[note\]: important[\s\S]*\[a\]: b[\s\S]*\[c\]: d/);
+  assert.match(
+    words(shown("Sources:\n\n[note]: important\n\n- [a]: b\n\n> [c]: d\n")),
+    /\[note\]: important[\s\S]*\[a\]: b[\s\S]*\[c\]: d/,
+  );
 });
 
 test("a definition that is used stays hidden", () => {
-  assert.equal(shown("See [It] and [it].\n\n[it]: https://x.org\n"), '<p>See <a href="https://x.org">It</a> and <a href="https://x.org">it</a>.</p>');
+  assert.equal(
+    shown("See [It] and [it].\n\n[it]: https://x.org\n"),
+    '<p>See <a href="https://x.org">It</a> and <a href="https://x.org">it</a>.</p>',
+  );
 });
 
 test("an unused definition far above the end is shown when the text has ended", () => {
@@ -72,8 +80,15 @@ test("a footnote stands where it is written, and its sign where it is referred t
   );
 });
 
-for (const text of ["A claim.[^1]", "Matches [^abc] and [^0-9]+ once", "In `[^1]` code\n\n    [^1]: code", "[^1](https://x.org)", "[^]: x"]) {
-  test(`what no note belongs to stays as it is written: ${text}`, () => assert.ok(!shown(text).includes("footnote"), shown(text)));
+for (const text of [
+  "A claim.[^1]",
+  "Matches [^abc] and [^0-9]+ once",
+  "In `[^1]` code\n\n    [^1]: code",
+  "[^1](https://x.org)",
+  "[^]: x",
+]) {
+  test(`what no note belongs to stays as it is written: ${text}`, () =>
+    assert.ok(!shown(text).includes("footnote"), shown(text)));
 }
 
 test("a reference without a note is shown as it is written when the text has ended, however far above", () => {
@@ -89,13 +104,17 @@ test("a reference without a note is shown as it is written when the text has end
 
 test("details hold Markdown, and details", () => {
   assert.equal(
-    shown("<details open><summary>A <b>b</b> `c`</summary>\n\n- d\n\n<details>\n\n**e**\n\n</details>\n\n</details>\nf"),
+    shown(
+      "<details open><summary>A <b>b</b> `c`</summary>\n\n- d\n\n<details>\n\n**e**\n\n</details>\n\n</details>\nf",
+    ),
     "<details open><summary>A b <code>c</code></summary><ul>\n<li>d</li>\n</ul>\n<details><p><strong>e</strong></p>\n</details>\n</details>\n<p>f</p>",
   );
 });
 
 test("tags that would run or imitate something stay text in labels, notes and summaries", () => {
   const hostile = "<img src=x onerror=alert(1)>";
-  const html = shown(`A[^${"<b>"}] b\n\n[^<b>]: ${hostile}\n\n<details onclick="x()"><summary>${hostile}</summary>\n\n${hostile}\n\n</details>\n`);
+  const html = shown(
+    `A[^${"<b>"}] b\n\n[^<b>]: ${hostile}\n\n<details onclick="x()"><summary>${hostile}</summary>\n\n${hostile}\n\n</details>\n`,
+  );
   assert.ok(!/<(?:img|b)\b|<details [^>]*on/.test(html), html);
 });

@@ -3,11 +3,17 @@ import { test } from "node:test";
 
 import { matchParts } from "../../../web/static/chat/sessions/match_text.js";
 
-const shown = (match, query) => matchParts(match, query).map(({ text, isFound }) => (isFound ? `<${text}>` : text)).join("");
+const shown = (match, query) =>
+  matchParts(match, query)
+    .map(({ text, isFound }) => (isFound ? `<${text}>` : text))
+    .join("");
 
 test("the words that were found are marked, and stand near the beginning", () => {
   assert.equal(shown("the zebra stands", "zebra"), "the <zebra> stands");
-  assert.equal(shown("line 1200 line 1200 line 1200 line 1200 the zebra stands", "zeb"), "…line 1200 the <zeb>ra stands");
+  assert.equal(
+    shown("line 1200 line 1200 line 1200 line 1200 the zebra stands", "zeb"),
+    "…line 1200 the <zeb>ra stands",
+  );
   assert.equal(shown("nothing of it", "zebra"), "nothing of it");
   assert.equal(shown("", "zebra"), "");
 });

@@ -18,12 +18,25 @@ beforeEach(() => {
   globalThis.fetch = async (address, { method, body }) => {
     if (method === "GET") read.push(address);
     else posted.push([address, JSON.parse(body)]);
-    const answer = method === "GET" ? (address.includes("/compression/") ? { summary: null, is_under_way: false } : []) : address === "/api/sessions/" ? { id: "new" } : { turn: "t", runs: [] };
+    const answer =
+      method === "GET"
+        ? address.includes("/compression/")
+          ? { summary: null, is_under_way: false }
+          : []
+        : address === "/api/sessions/"
+          ? { id: "new" }
+          : { turn: "t", runs: [] };
     return { ok: true, status: 200, text: async () => JSON.stringify(answer) };
   };
 });
 
-const live = (id) => id && new LiveSession(id, { send: () => true }, { changed() {}, sessionsChanged() {}, turnEnded() {}, failed: assert.fail });
+const live = (id) =>
+  id &&
+  new LiveSession(
+    id,
+    { send: () => true },
+    { changed() {}, sessionsChanged() {}, turnEnded() {}, failed: assert.fail },
+  );
 
 /** A page that shows a chat and does not know yet who can answer. @param {string|null} id */
 function page(id) {
@@ -38,11 +51,32 @@ function page(id) {
     basesForNew: [],
     tool: { chosen: null, choose: (tool) => (answering.tool.chosen = tool) },
     bases: { picked: [], pick: (picked) => (answering.bases.picked = picked) },
-    options: { ofNextMessage: null, ofNewChat: {}, sendNextWith: (options) => (answering.options.ofNextMessage = options) },
+    options: {
+      ofNextMessage: null,
+      ofNewChat: {},
+      sendNextWith: (options) => (answering.options.ofNextMessage = options),
+    },
   };
   const attempt = (action) => action().then(() => true, assert.fail);
-  const turn = new TurnActions({ live: () => now.live, models: () => now.models, offered: () => [], failed: assert.fail });
-  const sender = new MessageSender({ live: () => now.live, answering, turn, project: () => now.project, isTemporary: () => false, place: () => now, isNamedLater: false, created: ({ id }) => (now.live ??= live(id)), giveBack() {}, attempt, changed() {} });
+  const turn = new TurnActions({
+    live: () => now.live,
+    models: () => now.models,
+    offered: () => [],
+    failed: assert.fail,
+  });
+  const sender = new MessageSender({
+    live: () => now.live,
+    answering,
+    turn,
+    project: () => now.project,
+    isTemporary: () => false,
+    place: () => now,
+    isNamedLater: false,
+    created: ({ id }) => (now.live ??= live(id)),
+    giveBack() {},
+    attempt,
+    changed() {},
+  });
   const open = (id) => Object.assign(now, { live: live(id), models: [`model of ${id}`] });
   return { sender, answering, now, open, known };
 }
@@ -72,9 +106,17 @@ test("a message goes into the chat in which it was written, with what was chosen
   const [[address, { client_message_id: _, ...body }], ...others] = posted;
   assert.deepEqual(others, []);
   assert.equal(address, "/api/sessions/x/turns/");
-  assert.deepEqual(body, { text: "for x", forced_tool: "calculator", knowledge_bases: ["tides"], options: { temperature: 0 } });
+  assert.deepEqual(body, {
+    text: "for x",
+    forced_tool: "calculator",
+    knowledge_bases: ["tides"],
+    options: { temperature: 0 },
+  });
   // Chosen for the next message, in y.
-  assert.deepEqual([answering.tool.chosen, answering.bases.picked, answering.options.ofNextMessage], ["web_search", ["moons"], { temperature: 1 }]);
+  assert.deepEqual(
+    [answering.tool.chosen, answering.bases.picked, answering.options.ofNextMessage],
+    ["web_search", ["moons"], { temperature: 1 }],
+  );
 });
 
 test("what was chosen for a message alone is gone after it, and its models are those of its chat", async () => {
@@ -97,7 +139,10 @@ test("a new chat is created as it was when its first message was sent", async ()
   Object.assign(answering, { forNew: null });
   known();
   assert.equal(await sent, true);
-  assert.deepEqual(posted[0], ["/api/sessions/", { title: "What grows?", models: [], agent: "gardener", project: "garden" }]);
+  assert.deepEqual(posted[0], [
+    "/api/sessions/",
+    { title: "What grows?", models: [], agent: "gardener", project: "garden" },
+  ]);
   const { client_message_id: _, ...body } = posted[1][1];
   assert.deepEqual([posted[1][0], body], ["/api/sessions/new/turns/", { text: "What grows?" }]);
   assert.equal(now.live.state.session, "y");

@@ -6,7 +6,11 @@ import { layerOver, merged } from "../../../web/static/chat/composer/option_laye
 const AGENT = { temperature: 0.5, stop: ["END"], seed: 1 };
 
 test("the later layer applies, and null takes away what stands below", () => {
-  assert.deepEqual(merged(AGENT, { temperature: 1, seed: null }, { top_p: 0.5 }), { temperature: 1, stop: ["END"], top_p: 0.5 });
+  assert.deepEqual(merged(AGENT, { temperature: 1, seed: null }, { top_p: 0.5 }), {
+    temperature: 1,
+    stop: ["END"],
+    top_p: 0.5,
+  });
   assert.deepEqual(merged(AGENT, { seed: null }, { seed: 2 }), { ...AGENT, seed: 2 });
   assert.deepEqual(merged(), {});
 });

@@ -43,10 +43,17 @@ for (const [address, path] of [
   ["/", null],
   ["", null],
 ]) {
-  test(`${path ? "shown" : "not shown"}: ${JSON.stringify(address)}`, () => assert.equal(ownImage(address, ORIGIN), path));
+  test(`${path ? "shown" : "not shown"}: ${JSON.stringify(address)}`, () =>
+    assert.equal(ownImage(address, ORIGIN), path));
 }
 
 test("an image is a picture or a link with its alternative text", () => {
-  assert.equal(marked.parse(`![a "b"](${FILE})`).trim(), `<p><img src="${FILE}" alt="a &#34;b&#34;" loading="lazy" decoding="async"></p>`);
-  assert.equal(marked.parse("![a <b>](//far.example/x.png)").trim(), '<p><a href="//far.example/x.png">a &#60;b&#62;</a></p>');
+  assert.equal(
+    marked.parse(`![a "b"](${FILE})`).trim(),
+    `<p><img src="${FILE}" alt="a &#34;b&#34;" loading="lazy" decoding="async"></p>`,
+  );
+  assert.equal(
+    marked.parse("![a <b>](//far.example/x.png)").trim(),
+    '<p><a href="//far.example/x.png">a &#60;b&#62;</a></p>',
+  );
 });

@@ -18,7 +18,10 @@ test("a passage is found where the server says it starts, although characters of
 test("a passage is found by its words, however they are spaced and where the document has changed since", () => {
   const text = "# Sea\n\nThe flood  reaches\nHusum at noon. The ebb follows.";
   assert.equal(found(text, { text: "The flood reaches Husum at noon." }), "The flood  reaches\nHusum at noon.");
-  assert.equal(found(text, { text: "The flood reaches Husum at noon.", start: 40 }), "The flood  reaches\nHusum at noon.");
+  assert.equal(
+    found(text, { text: "The flood reaches Husum at noon.", start: 40 }),
+    "The flood  reaches\nHusum at noon.",
+  );
   assert.equal(found(text, { text: "The flood reaches Husum at noo" }), "The flood  reaches\nHusum at noo");
 });
 
@@ -28,7 +31,10 @@ test("of a passage whose beginning is known, all is marked", () => {
   assert.equal(found(text, passage), "The flood reaches Husum at noon. The ebb follows.");
   assert.equal(found(text, { ...passage, length: 900 }), text.slice(10));
   const spaced = "The flood\n reaches Husum. The ebb follows. Last.";
-  assert.equal(found(spaced, { text: "The flood reaches Hu", start: 0, length: 42 }), "The flood\n reaches Husum. The ebb follows.");
+  assert.equal(
+    found(spaced, { text: "The flood reaches Hu", start: 0, length: 42 }),
+    "The flood\n reaches Husum. The ebb follows.",
+  );
 });
 
 test("where the text has changed since, what is known of the passage is marked and nothing else", () => {
@@ -43,7 +49,10 @@ test("the same words elsewhere are not taken for the passage", () => {
 
 test("a passage is on the page that form feeds count, and texts without any have none", () => {
   const text = "one\n\f\ntwo\n\f\nthree";
-  assert.deepEqual(["one", "two", "three"].map((word) => pageAt(text, text.indexOf(word))), [1, 2, 3]);
+  assert.deepEqual(
+    ["one", "two", "three"].map((word) => pageAt(text, text.indexOf(word))),
+    [1, 2, 3],
+  );
   assert.equal(pageAt("one two", 4), null);
 });
 

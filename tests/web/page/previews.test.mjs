@@ -10,7 +10,8 @@ test("languages that mean a picture or a page are previewed, and no others", () 
   assert.equal(previewKind("mermaid", "pie"), "diagram");
   assert.equal(previewKind("html", "<p>"), "html");
   assert.equal(previewKind("svg", "<svg/>"), "svg");
-  for (const language of ["", "js", "constructor", "__proto__", "css"]) assert.equal(previewKind(language, "<svg/>"), null);
+  for (const language of ["", "js", "constructor", "__proto__", "css"])
+    assert.equal(previewKind(language, "<svg/>"), null);
 });
 
 test("XML is previewed if it is a drawing", () => {
@@ -24,7 +25,14 @@ test("code is unfinished until its fence is closed, wherever it stands", () => {
   assert.ok(isUnfinished("````html\n```\n"));
   assert.ok(isUnfinished("~~~html\n```"));
   assert.ok(isUnfinished("- item\n\n  ```html\n  <p>"));
-  for (const whole of ["```html\n<p>\n```", "```html\n```\n\nMore", "~~~html\n<p>\n~~~~", "- item\n\n  ```html\n  <p>\n  ```\n- next", "> ```html\n> x\n> ```\n", "    indented"]) {
+  for (const whole of [
+    "```html\n<p>\n```",
+    "```html\n```\n\nMore",
+    "~~~html\n<p>\n~~~~",
+    "- item\n\n  ```html\n  <p>\n  ```\n- next",
+    "> ```html\n> x\n> ```\n",
+    "    indented",
+  ]) {
     assert.ok(!isUnfinished(whole), whole);
   }
 });

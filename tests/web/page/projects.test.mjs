@@ -3,7 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { knowledgeAddress, projectAddress, readAddress, sessionAddress } from "../../../web/static/chat/frame/address.js";
+import {
+  knowledgeAddress,
+  projectAddress,
+  readAddress,
+  sessionAddress,
+} from "../../../web/static/chat/frame/address.js";
 import { fitText } from "../../../web/static/chat/projects/fit_text.js";
 import { ProjectStore } from "../../../web/static/chat/projects/project_store.js";
 
@@ -17,7 +22,16 @@ test("a fragment names a session, a project, knowledge bases or nothing", () => 
   assert.deepEqual(readAddress(projectAddress(ID)), { ...nothing, project: ID });
   assert.deepEqual(readAddress(knowledgeAddress()), { ...nothing, knowledge: "" });
   assert.deepEqual(readAddress(knowledgeAddress(ID)), { ...nothing, knowledge: ID });
-  for (const other of ["", "#", "#project/", `#projects/${ID}`, `#${ID}/more`, "#settings", "#knowledge/", `#knowledges/${ID}`]) {
+  for (const other of [
+    "",
+    "#",
+    "#project/",
+    `#projects/${ID}`,
+    `#${ID}/more`,
+    "#settings",
+    "#knowledge/",
+    `#knowledges/${ID}`,
+  ]) {
     assert.deepEqual(readAddress(other), nothing);
   }
 });
@@ -27,7 +41,10 @@ test("the text says which models are sent all files, which search them and which
   const models = [model("alpha"), model("beta"), model("old", false)];
   assert.equal(fitText({}, []), "");
   assert.equal(fitText({ alpha: true, beta: true, old: true }, models), "part of every question");
-  assert.equal(fitText({ alpha: false, beta: false }, models.slice(0, 2)), "too large for every question: models search them");
+  assert.equal(
+    fitText({ alpha: false, beta: false }, models.slice(0, 2)),
+    "too large for every question: models search them",
+  );
   assert.equal(
     fitText({ alpha: true, beta: false, old: false }, models),
     "part of every question to alpha, searched by beta, too large for old",
@@ -37,7 +54,13 @@ test("the text says which models are sent all files, which search them and which
 /** A server that answers when it is told to. */
 function pretendServer() {
   const waiting = [];
-  globalThis.fetch = (path) => new Promise((resolve) => waiting.push({ path, answer: (body, status = 200) => resolve({ ok: status < 400, status, text: async () => JSON.stringify(body) }) }));
+  globalThis.fetch = (path) =>
+    new Promise((resolve) =>
+      waiting.push({
+        path,
+        answer: (body, status = 200) => resolve({ ok: status < 400, status, text: async () => JSON.stringify(body) }),
+      }),
+    );
   return async (path, body, status) => {
     const at = waiting.findIndex((request) => request.path.startsWith(path));
     assert.notEqual(at, -1, `${path} is not asked for`);

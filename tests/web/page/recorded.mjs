@@ -26,7 +26,11 @@ export function recordedRun({ attempt = 1, texts = TEXTS, reason = "finished" } 
 /** The message as REST gives it after the first `count` packets. */
 export function messageAfter(packets, count) {
   const seen = packets.slice(0, count);
-  const joined = (type) => seen.filter(({ obj }) => obj.type === type).map(({ obj }) => obj.text).join("");
+  const joined = (type) =>
+    seen
+      .filter(({ obj }) => obj.type === type)
+      .map(({ obj }) => obj.text)
+      .join("");
   const isFinal = count === packets.length;
   return {
     ...questions().answer,

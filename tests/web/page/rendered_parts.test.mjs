@@ -54,5 +54,6 @@ for (const [language, name] of [
   ["../../x", "answer.txt"],
   ["constructor", "answer.txt"],
 ]) {
-  test(`code is downloaded under a name by its language: ${language || "none"}`, () => assert.equal(fileName(language), name));
+  test(`code is downloaded under a name by its language: ${language || "none"}`, () =>
+    assert.equal(fileName(language), name));
 }

@@ -12,7 +12,11 @@ function sent() {
   const frames = [];
   const rejected = mock.fn();
   let since = 0;
-  const command = new RetriedCommand({ send: (frame) => frames.push(frame) > 0 }, () => ({ type: "subscribe", since: (since += 1) }), rejected);
+  const command = new RetriedCommand(
+    { send: (frame) => frames.push(frame) > 0 },
+    () => ({ type: "subscribe", since: (since += 1) }),
+    rejected,
+  );
   command.send();
   const reject = (code) => command.receive({ type: "error", id: frames.at(-1).id, code });
   return { command, frames, rejected, reject };
@@ -25,7 +29,10 @@ for (const code of ["stream_unavailable", "unavailable", "internal_error", "rate
     assert.equal(frames.length, 1, "not at once");
     assert.equal(rejected.mock.callCount(), 1);
     mock.timers.tick(LONGEST_MS);
-    assert.deepEqual(frames.map(({ since }) => since), [1, 2]);
+    assert.deepEqual(
+      frames.map(({ since }) => since),
+      [1, 2],
+    );
   });
 }
 

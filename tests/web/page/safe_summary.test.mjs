@@ -5,10 +5,20 @@ import { test } from "node:test";
 
 import { safeSummaryText } from "../../../web/static/chat/tools/safe_summary.js";
 
-const artifact = (more) => JSON.stringify({
-  decision: "answer", reason: "found", summary: "The works are safe.", observations: ["Pumps run.", "Doors\nare shut."], risks: [],
-  recommended_actions: ["Ask an engineer."], answer_guidance: "Stay general.", confidence: "high", results: [], sources: [], ...more,
-});
+const artifact = (more) =>
+  JSON.stringify({
+    decision: "answer",
+    reason: "found",
+    summary: "The works are safe.",
+    observations: ["Pumps run.", "Doors\nare shut."],
+    risks: [],
+    recommended_actions: ["Ask an engineer."],
+    answer_guidance: "Stay general.",
+    confidence: "high",
+    results: [],
+    sources: [],
+    ...more,
+  });
 
 test("a checked summary is read as text, without the fields that are for models", () => {
   assert.equal(
@@ -18,9 +28,19 @@ test("a checked summary is read as text, without the fields that are for models"
 });
 
 test("a refusal says its text alone", () => {
-  assert.equal(safeSummaryText(artifact({ decision: "refuse", reason: "no_model", summary: "Nothing can be said." })), "Nothing can be said.");
+  assert.equal(
+    safeSummaryText(artifact({ decision: "refuse", reason: "no_model", summary: "Nothing can be said." })),
+    "Nothing can be said.",
+  );
 });
 
 test("other outputs stay as they are", () => {
-  for (const output of ['{"documents": []}', artifact({}).slice(0, 50), "Nothing matches.", "", '{"decision": "answer"}']) assert.equal(safeSummaryText(output), "");
+  for (const output of [
+    '{"documents": []}',
+    artifact({}).slice(0, 50),
+    "Nothing matches.",
+    "",
+    '{"decision": "answer"}',
+  ])
+    assert.equal(safeSummaryText(output), "");
 });

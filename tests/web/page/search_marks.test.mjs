@@ -18,7 +18,11 @@ test("the longer of two words with the same beginning is marked whole", () => {
 });
 
 test("what means something in a pattern is a text like others", () => {
-  assert.deepEqual(marked("a.b state-of-the-art (x) axb", "a.b state-of-the-art !!! (x"), ["a.b", "state-of-the-art", "(x"]);
+  assert.deepEqual(marked("a.b state-of-the-art (x) axb", "a.b state-of-the-art !!! (x"), [
+    "a.b",
+    "state-of-the-art",
+    "(x",
+  ]);
   assert.deepEqual(marked("anything", "* "), []);
   assert.deepEqual(marked("anything", ""), []);
 });
@@ -49,5 +53,8 @@ test("the normal form is the one of the server", () => {
 test("a message is on the current branch if every parent shows the way to it", () => {
   const node = (id, parent, latest_child) => ({ id, parent, latest_child, role: parent ? "user" : "root" });
   const nodes = [node("root", null, "b"), node("a", "root", null), node("b", "root", "c"), node("c", "b", null)];
-  assert.deepEqual(["a", "b", "c", "x"].map((id) => isOnCurrentBranch(nodes, id)), [false, true, true, false]);
+  assert.deepEqual(
+    ["a", "b", "c", "x"].map((id) => isOnCurrentBranch(nodes, id)),
+    [false, true, true, false],
+  );
 });

@@ -12,7 +12,10 @@ test("a message of today shows the time of day", () => {
 });
 
 test("a message of yesterday shows the date, even if it is minutes old", () => {
-  assert.equal(sentText(new Date(2026, 10, 23, 23, 59), new Date(2026, 10, 24, 0, 1)).replace(/\s/gu, " "), "Nov 23, 11:59 PM");
+  assert.equal(
+    sentText(new Date(2026, 10, 23, 23, 59), new Date(2026, 10, 24, 0, 1)).replace(/\s/gu, " "),
+    "Nov 23, 11:59 PM",
+  );
 });
 
 test("a message of another year shows the year", () => {

@@ -3,7 +3,12 @@ import { test } from "node:test";
 
 import { NOTHING, withUpdate, withOlder, without } from "../../../web/static/chat/sessions/session_pages.js";
 
-const at = (id, minute, more = {}) => ({ id, updated_at: `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`, n: 1, ...more });
+const at = (id, minute, more = {}) => ({
+  id,
+  updated_at: `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`,
+  n: 1,
+  ...more,
+});
 const ids = (pages) => pages.sessions.map(({ id }) => id).join(" ");
 const pages = (next = null) => ({ sessions: [at("c", 30), at("b", 20), at("a", 10)], next });
 

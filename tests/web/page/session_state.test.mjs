@@ -136,12 +136,21 @@ test("nothing changes after stop", () => {
 });
 
 test("a final message read before its last packets ends the answer, and they are ignored", () => {
-  const { answer, effects } = play([...SUBSCRIBED, ...PACKETS.slice(0, 6), readAfter(PACKETS, PACKETS.length), ...PACKETS.slice(6)]);
+  const { answer, effects } = play([
+    ...SUBSCRIBED,
+    ...PACKETS.slice(0, 6),
+    readAfter(PACKETS, PACKETS.length),
+    ...PACKETS.slice(6),
+  ]);
   assert.deepEqual(shown(answer), shown(FINAL));
   assert.ok(!effects.includes("resubscribe"));
 });
 
-for (const [reason, status] of [["finished", "completed"], ["user_cancelled", "stopped"], ["error", "failed"]]) {
+for (const [reason, status] of [
+  ["finished", "completed"],
+  ["user_cancelled", "stopped"],
+  ["error", "failed"],
+]) {
   test(`stop with ${reason} makes the answer ${status}`, () => {
     assert.equal(play([...SUBSCRIBED, ...recordedRun({ reason })]).answer.status, status);
   });
@@ -150,7 +159,11 @@ for (const [reason, status] of [["finished", "completed"], ["user_cancelled", "s
 test("an error is kept with its code and whether trying again helps", () => {
   const error = { type: "error", code: "upstream_timeout", message: "late", retryable: true };
   const packets = [PACKETS[0], { ...PACKETS[1], obj: error }];
-  assert.deepEqual(play([...SUBSCRIBED, ...packets]).answer.error, { code: "upstream_timeout", message: "late", retryable: true });
+  assert.deepEqual(play([...SUBSCRIBED, ...packets]).answer.error, {
+    code: "upstream_timeout",
+    message: "late",
+    retryable: true,
+  });
 });
 
 test("a packet of an unknown kind counts and shows nothing", () => {
@@ -159,7 +172,11 @@ test("a packet of an unknown kind counts and shows nothing", () => {
 });
 
 test("the place in the queue and silence are shown until the next packet", () => {
-  const taken = play([...SUBSCRIBED, { type: "queued", run: RUN, position: 3 }, { type: "queued", run: RUN, position: null }]);
+  const taken = play([
+    ...SUBSCRIBED,
+    { type: "queued", run: RUN, position: 3 },
+    { type: "queued", run: RUN, position: null },
+  ]);
   assert.equal(taken.answer.position, null);
   const waiting = play([...SUBSCRIBED, { type: "queued", run: RUN, position: 3 }, { type: "heartbeat", run: RUN }]);
   assert.equal(waiting.answer.position, 3);
@@ -179,7 +196,10 @@ test("the first subscription is followed by a read; later ones are not, once it 
 test("a run the server no longer knows is read again", () => {
   const { state } = play([...SUBSCRIBED, readAfter(PACKETS, 0), ...PACKETS.slice(0, 5)]);
   assert.deepEqual(play([subscribed(1)], state).effects, ["read"]);
-  assert.deepEqual(play([subscribed(1, [{ run: RUN, message: MESSAGE, model: "m1", model_index: 0 }])], state).effects, []);
+  assert.deepEqual(
+    play([subscribed(1, [{ run: RUN, message: MESSAGE, model: "m1", model_index: 0 }])], state).effects,
+    [],
+  );
 });
 
 test("a turn started elsewhere is read once, and once only", () => {
@@ -256,11 +276,19 @@ test("the same summary read again is the same value", () => {
 });
 
 const CUT = recordedRun().map((packet) =>
-  packet.obj.type === "stop" ? { ...packet, obj: { ...packet.obj, finish_reason: "length", finish_tokens: 4096 } } : packet,
+  packet.obj.type === "stop"
+    ? { ...packet, obj: { ...packet.obj, finish_reason: "length", finish_tokens: 4096 } }
+    : packet,
 );
 const BEFORE = messageAfter(PACKETS, PACKETS.length);
 const goesOn = { type: "run_continued", session: SESSION, n: 2, turn: "t", run: RUN, message: MESSAGE, attempt: 2 };
-const opening = (attempt) => ({ type: "snapshot", run: RUN, attempt, seq: 0, message: { ...BEFORE, status: "queued" } });
+const opening = (attempt) => ({
+  type: "snapshot",
+  run: RUN,
+  attempt,
+  seq: 0,
+  message: { ...BEFORE, status: "queued" },
+});
 const more = recordedRun({ attempt: 3, texts: [" and more"] }).filter(({ obj }) => !obj.type.startsWith("reasoning"));
 const MORE = more.map((packet, i) => ({ ...packet, seq: i + 1 }));
 
@@ -296,7 +324,16 @@ test("while it is continued it is live, and says nothing of the cut", () => {
 test("a read of the end before, arriving late, does not end the continuation for good", () => {
   const live = { ...BEFORE, status: "running", cursor: { attempt: 3, seq: 2 } };
   const read = (message) => ({ type: "read", branch: [message] });
-  const { answer } = play([...SUBSCRIBED, ...CUT, goesOn, opening(3), ...MORE.slice(0, 2), read(BEFORE), read(live), ...MORE.slice(2)]);
+  const { answer } = play([
+    ...SUBSCRIBED,
+    ...CUT,
+    goesOn,
+    opening(3),
+    ...MORE.slice(0, 2),
+    read(BEFORE),
+    read(live),
+    ...MORE.slice(2),
+  ]);
   assert.deepEqual([answer.text, answer.ended], [`${BEFORE.text} and more`, true]);
 });
 
@@ -305,11 +342,21 @@ test("a picture of a message that is read after the message gets its preview", (
   const read = { ...readAfter(PACKETS, PACKETS.length) };
   const [question, ...others] = read.branch;
   const { state } = play([{ ...read, branch: [{ ...question, files: [file] }, ...others] }]);
-  const told = { type: "file", id: "f", name: "tide.png", kind: "image", status: "ready", token_count: 258, has_thumbnail: true };
+  const told = {
+    type: "file",
+    id: "f",
+    name: "tide.png",
+    kind: "image",
+    status: "ready",
+    token_count: 258,
+    has_thumbnail: true,
+  };
   const after = fold(state, told)[0];
   assert.deepEqual(after.branch[0].files, [{ ...file, token_count: 258, has_thumbnail: true }]);
   const rows = { table_rows: 120, shown_rows: 50 };
-  assert.deepEqual(fold(state, { ...told, ...rows })[0].branch[0].files, [{ ...file, token_count: 258, has_thumbnail: true, ...rows }]);
+  assert.deepEqual(fold(state, { ...told, ...rows })[0].branch[0].files, [
+    { ...file, token_count: 258, has_thumbnail: true, ...rows },
+  ]);
   assert.equal(fold(state, { ...told, id: "other" })[0], state);
 });
 

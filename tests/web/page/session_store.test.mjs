@@ -3,7 +3,13 @@ import { test } from "node:test";
 
 import { SessionStore } from "../../../web/static/chat/sessions/session_store.js";
 
-const chat = (id, minute, more = {}) => ({ id, title: id, updated_at: `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`, n: 1, ...more });
+const chat = (id, minute, more = {}) => ({
+  id,
+  title: id,
+  updated_at: `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`,
+  n: 1,
+  ...more,
+});
 const frame = ({ id, ...fields }) => ({ type: "session_changed", session: id, ...fields });
 const ids = (sessions) => sessions.map(({ id }) => id).join(" ");
 const shown = (store) => `${ids(store.shown.pinned)} | ${ids(store.shown.sessions)}`;
@@ -16,11 +22,20 @@ async function storeOf(chats, kept = {}) {
     const { searchParams: asked } = new URL(address, "http://here");
     const is = (name, value) => !asked.has(name) || asked.get(name) === String(Number(Boolean(value)));
     const isArchived = asked.get("archived") === "1";
-    const found = chats.filter((one) => (!asked.has("tag") || one.tags?.some((tag) => tag.toLowerCase() === asked.get("tag").toLowerCase())) && is("pinned", one.is_pinned) && (asked.has("search") || Boolean(one.is_archived) === isArchived));
+    const found = chats.filter(
+      (one) =>
+        (!asked.has("tag") || one.tags?.some((tag) => tag.toLowerCase() === asked.get("tag").toLowerCase())) &&
+        is("pinned", one.is_pinned) &&
+        (asked.has("search") || Boolean(one.is_archived) === isArchived),
+    );
     const from = Number(asked.get("cursor") ?? 0);
     asked.set("cursor", String(from + 2));
     const next = found.length > from + 2 ? `http://here/api/sessions/?${asked}` : null;
-    return { ok: true, status: 200, text: async () => JSON.stringify({ results: found.slice(from, from + 2), next, previous: null }) };
+    return {
+      ok: true,
+      status: 200,
+      text: async () => JSON.stringify({ results: found.slice(from, from + 2), next, previous: null }),
+    };
   };
   const store = new SessionStore({ changed: () => {}, failed: (error) => failures.push(error) }, kept);
   await store.refresh();
@@ -29,7 +44,14 @@ async function storeOf(chats, kept = {}) {
 }
 
 test("all pinned chats are read, in as many pages as it takes, and stand apart from the others", async () => {
-  const store = await storeOf([chat("f", 6), chat("e", 5, { is_pinned: true }), chat("d", 4), chat("c", 3, { is_pinned: true }), chat("b", 2), chat("a", 1, { is_pinned: true })]);
+  const store = await storeOf([
+    chat("f", 6),
+    chat("e", 5, { is_pinned: true }),
+    chat("d", 4),
+    chat("c", 3, { is_pinned: true }),
+    chat("b", 2),
+    chat("a", 1, { is_pinned: true }),
+  ]);
   assert.equal(shown(store), "e c a | f d");
   await store.extend();
   assert.equal(shown(store), "e c a | f d b");
@@ -56,7 +78,10 @@ test("a list with a tag has the chats that get it, and loses those that lose it"
 });
 
 test("a renamed or removed tag changes every chat that is known, and the tag that is looked for", async () => {
-  const store = await storeOf([chat("b", 2, { tags: ["Work", "Job"] }), chat("a", 1, { tags: ["x"], is_pinned: true })]);
+  const store = await storeOf([
+    chat("b", 2, { tags: ["Work", "Job"] }),
+    chat("a", 1, { tags: ["x"], is_pinned: true }),
+  ]);
   store.receive({ type: "tag_changed", tag: "work", name: "job" });
   assert.deepEqual(store.get("b").tags, ["job"]);
   await store.filter("Job");
@@ -97,7 +122,10 @@ test("an archived chat leaves the list, is still known, and comes back", async (
 });
 
 test("the archive keeps archived chats alone, pinned ones among them", async () => {
-  const store = await storeOf([chat("c", 3), chat("b", 2, { is_archived: true, is_pinned: true }), chat("a", 1, { is_archived: true })], { isArchive: true });
+  const store = await storeOf(
+    [chat("c", 3), chat("b", 2, { is_archived: true, is_pinned: true }), chat("a", 1, { is_archived: true })],
+    { isArchive: true },
+  );
   assert.equal(shown(store), " | b a");
   store.receive(frame(chat("c", 3, { n: 2, is_archived: true })));
   store.receive(frame(chat("b", 2, { n: 2, is_archived: false, is_pinned: true })));

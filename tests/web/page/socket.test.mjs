@@ -21,8 +21,14 @@ test("pauses grow up to a limit, half of each by chance", () => {
 });
 
 test("a handshake is not waited for as long as the next word on a line that works", () => {
-  assert.deepEqual([9_000, 11_000, 36_000].map((silentMs) => isUnresponsive(false, silentMs)), [false, true, true]);
-  assert.deepEqual([9_000, 11_000, 36_000].map((silentMs) => isUnresponsive(true, silentMs)), [false, false, true]);
+  assert.deepEqual(
+    [9_000, 11_000, 36_000].map((silentMs) => isUnresponsive(false, silentMs)),
+    [false, true, true],
+  );
+  assert.deepEqual(
+    [9_000, 11_000, 36_000].map((silentMs) => isUnresponsive(true, silentMs)),
+    [false, false, true],
+  );
 });
 
 test("a window too many tries again rarely, however often it was refused", () => {

@@ -6,7 +6,12 @@ import { outcomeText } from "../../../web/static/chat/tools/tool_texts.js";
 import { emptyState, fold } from "../../../web/static/chat/state/session_state.js";
 import { MESSAGE, RUN, SESSION, questions, subscribed, turnStarted } from "./recorded.mjs";
 
-const place = (turn_index, tab_index = 0, sub_turn_index = null) => ({ turn_index, tab_index, sub_turn_index, model_index: 0 });
+const place = (turn_index, tab_index = 0, sub_turn_index = null) => ({
+  turn_index,
+  tab_index,
+  sub_turn_index,
+  model_index: 0,
+});
 const source = { number: 1, document_id: "d", title: "Tides", url: "https://example.org/tides" };
 
 const image = { id: "i", name: "draw, image 1", width: 8, height: 4 };
@@ -48,13 +53,45 @@ const OBJECTS = [
   [place(2), { type: "section_end" }],
   [place(3), { type: "stop", stop_reason: "finished" }],
 ];
-const PACKETS = OBJECTS.map(([placement, obj], i) => ({ type: "packet", session: SESSION, run: RUN, attempt: 1, seq: i + 1, placement, obj }));
+const PACKETS = OBJECTS.map(([placement, obj], i) => ({
+  type: "packet",
+  session: SESSION,
+  run: RUN,
+  attempt: 1,
+  seq: i + 1,
+  placement,
+  obj,
+}));
 
 /** As REST tells of it while its calls run and once it has ended. */
-const BEFORE = { turn_number: 0, reasoning: "Look it up.", reasoning_ms: 1200, text_before: "One moment. ", children: [] };
+const BEFORE = {
+  turn_number: 0,
+  reasoning: "Look it up.",
+  reasoning_ms: 1200,
+  text_before: "One moment. ",
+  children: [],
+};
 const readCalls = (status) => [
-  { tool_call_id: "a", name: "web_search", arguments: { query: "tides" }, response: JSON.stringify({ documents: [{ contents: "Two bulges." }], note: NOTE }), documents: [source], images: [image], status, tab_index: 0, ...BEFORE },
-  { tool_call_id: "b", name: "research_agent", arguments: { question: "why two" }, response: "", status, tab_index: 1, ...BEFORE },
+  {
+    tool_call_id: "a",
+    name: "web_search",
+    arguments: { query: "tides" },
+    response: JSON.stringify({ documents: [{ contents: "Two bulges." }], note: NOTE }),
+    documents: [source],
+    images: [image],
+    status,
+    tab_index: 0,
+    ...BEFORE,
+  },
+  {
+    tool_call_id: "b",
+    name: "research_agent",
+    arguments: { question: "why two" },
+    response: "",
+    status,
+    tab_index: 1,
+    ...BEFORE,
+  },
 ];
 
 function play(frames) {
@@ -72,25 +109,54 @@ test("calls stand in rounds with what was thought before them, and the text is t
   const [round] = answer.rounds;
   assert.deepEqual([round.reasoning, round.reasoningMs, round.textBefore], ["Look it up.", 1200, "One moment. "]);
   assert.equal(textAfter(answer.text, answer.rounds), "Bulges [[1]](https://example.org/tides).");
-  assert.deepEqual(round.calls.map(outcome), [["a", "completed", 300], ["b", "failed", 900]]);
+  assert.deepEqual(round.calls.map(outcome), [
+    ["a", "completed", 300],
+    ["b", "failed", 900],
+  ]);
   assert.deepEqual([round.calls[0].documents, round.calls[0].images], [[source], [image]]);
-  assert.deepEqual(round.calls[1].inside.map(({ id, output }) => [id, output]), [["c", "noon"]]);
+  assert.deepEqual(
+    round.calls[1].inside.map(({ id, output }) => [id, output]),
+    [["c", "noon"]],
+  );
   assert.equal(round.calls[1].report, "Two bulges.");
-  assert.deepEqual(answer.citations.map(({ number }) => number), [1]);
+  assert.deepEqual(
+    answer.citations.map(({ number }) => number),
+    [1],
+  );
 });
 
 test("a message read while tools run and the packets after its cursor show each call once, with its outcome", () => {
   const { question, answer: message } = questions();
   for (let moment = 7; moment < 19; moment += 1) {
-    const read = { ...message, text: "One moment. ", reasoning: "", status: "running", cursor: { attempt: 1, seq: moment }, tool_calls: readCalls("running") };
-    const answer = play([{ type: "read", session: SESSION, branch: [question, read], alongside: [] }, ...PACKETS.slice(moment)]);
+    const read = {
+      ...message,
+      text: "One moment. ",
+      reasoning: "",
+      status: "running",
+      cursor: { attempt: 1, seq: moment },
+      tool_calls: readCalls("running"),
+    };
+    const answer = play([
+      { type: "read", session: SESSION, branch: [question, read], alongside: [] },
+      ...PACKETS.slice(moment),
+    ]);
     const calls = answer.rounds.flatMap((round) => round.calls);
-    assert.deepEqual(calls.map(outcome).sort(), [["a", "completed", 300], ["b", "failed", 900]], `after ${moment}`);
+    assert.deepEqual(
+      calls.map(outcome).sort(),
+      [
+        ["a", "completed", 300],
+        ["b", "failed", 900],
+      ],
+      `after ${moment}`,
+    );
     assert.equal(answer.rounds.length, 1, `after ${moment}`);
     const { documents, images, output } = answer.rounds[0].calls.find(({ id }) => id === "a");
     assert.deepEqual([documents, images, output], [[source], [image], NOTE]);
     assert.equal(answer.text, TEXT);
-    assert.deepEqual(answer.rounds.map(({ textBefore, reasoningMs }) => [textBefore, reasoningMs]), [["One moment. ", 1200]]);
+    assert.deepEqual(
+      answer.rounds.map(({ textBefore, reasoningMs }) => [textBefore, reasoningMs]),
+      [["One moment. ", 1200]],
+    );
   }
 });
 
@@ -102,16 +168,38 @@ test("a call being written is shown to a client that joins, and later calls are 
   const packets = PACKETS.filter((packet) => packet !== branching);
   packets.splice(started, 0, branching);
   const renumbered = packets.map((packet, i) => ({ ...packet, seq: i + 1 }));
-  const read = { ...message, text: "One moment. ", reasoning: "Look it up.", status: "running", cursor: { attempt: 1, seq: started - 2 }, tool_calls: [] };
-  const joined = [{ type: "read", session: SESSION, branch: [question, read], alongside: [] }, ...renumbered.slice(started - 2)];
+  const read = {
+    ...message,
+    text: "One moment. ",
+    reasoning: "Look it up.",
+    status: "running",
+    cursor: { attempt: 1, seq: started - 2 },
+    tool_calls: [],
+  };
+  const joined = [
+    { type: "read", session: SESSION, branch: [question, read], alongside: [] },
+    ...renumbered.slice(started - 2),
+  ];
   assert.equal(play(joined.slice(0, 4)).rounds[0].calls[0].writing, '{"query":');
   for (const { rounds } of [play(joined), play([...SUBSCRIBED, ...renumbered])]) {
-    assert.deepEqual(rounds.map(({ calls }) => calls.map(outcome)), [[["a", "completed", 300], ["b", "failed", 900]]]);
+    assert.deepEqual(
+      rounds.map(({ calls }) => calls.map(outcome)),
+      [
+        [
+          ["a", "completed", 300],
+          ["b", "failed", 900],
+        ],
+      ],
+    );
   }
 });
 
 test("a reset forgets calls and citations", () => {
-  const answer = play([...SUBSCRIBED, ...PACKETS.slice(0, 25), { type: "reset", run: RUN, attempt: 2, reason: "worker_lost" }]);
+  const answer = play([
+    ...SUBSCRIBED,
+    ...PACKETS.slice(0, 25),
+    { type: "reset", run: RUN, attempt: 2, reason: "worker_lost" },
+  ]);
   assert.deepEqual([answer.rounds, answer.citations, answer.message], [[], [], MESSAGE]);
 });
 
@@ -140,22 +228,55 @@ test("calls that still run when the answer ends are marked unknown", () => {
   const cut = PACKETS.slice(0, after("tool_arguments", "c"));
   const stop = { ...PACKETS.at(-1), seq: cut.length + 1, obj: { type: "stop", stop_reason: "user_cancelled" } };
   const [round] = play([...SUBSCRIBED, ...cut, stop]).rounds;
-  assert.deepEqual(round.calls.map(({ status }) => status), ["unknown", "unknown"]);
+  assert.deepEqual(
+    round.calls.map(({ status }) => status),
+    ["unknown", "unknown"],
+  );
   assert.equal(round.calls[1].inside[0].status, "unknown");
 });
 
 test("rounds without a word between them are one timeline", () => {
   const round = (textBefore) => ({ turn_index: -1, textBefore, reasoning: "", reasoningMs: null, calls: [] });
   const groups = groupsOf(["", " \n", "Then this. ", ""].map(round));
-  assert.deepEqual(groups.map(({ textBefore, rounds }) => [textBefore, rounds.length]), [["", 2], ["Then this. ", 2]]);
+  assert.deepEqual(
+    groups.map(({ textBefore, rounds }) => [textBefore, rounds.length]),
+    [
+      ["", 2],
+      ["Then this. ", 2],
+    ],
+  );
 });
 
 test("a call that is asked about again says what has changed, from its packet and from the message", () => {
   const begun = { turn_index: -1, textBefore: "", reasoning: "", reasoningMs: null, calls: [] };
-  const packet = { placement: place(0), obj: { type: "approval_required", tool_call_id: "a", tool_call: "row", name: "quay__write", arguments: { text: "b" }, changed: "address" } };
+  const packet = {
+    placement: place(0),
+    obj: {
+      type: "approval_required",
+      tool_call_id: "a",
+      tool_call: "row",
+      name: "quay__write",
+      arguments: { text: "b" },
+      changed: "address",
+    },
+  };
   const started = { placement: place(0), obj: { type: "tool_start", tool_call_id: "a", name: "quay__write" } };
-  const [round] = [started, packet].reduce((rounds, each) => withToolPacket(rounds, each, { text: "", reasoning: "", reasoningMs: null }), [begun]).slice(-1);
+  const [round] = [started, packet]
+    .reduce((rounds, each) => withToolPacket(rounds, each, { text: "", reasoning: "", reasoningMs: null }), [begun])
+    .slice(-1);
   assert.equal(round.calls[0].changed, "address");
-  const [read] = roundsOf([{ id: "row", tool_call_id: "a", name: "quay__write", arguments: {}, response: "", status: "waiting", turn_number: 0, tab_index: 0, changed: "server" }]);
+  const [read] = roundsOf([
+    {
+      id: "row",
+      tool_call_id: "a",
+      name: "quay__write",
+      arguments: {},
+      response: "",
+      status: "waiting",
+      turn_number: 0,
+      tab_index: 0,
+      changed: "server",
+    },
+  ]);
   assert.equal(read.calls[0].changed, "server");
 });

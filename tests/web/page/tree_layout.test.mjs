@@ -21,7 +21,10 @@ const at = (layout, id) => layout.places.find(({ node }) => node.id === id);
 test("a chain stands in one column, each message below the one it follows", () => {
   const { places } = layOut(nodes("u1<root a1<u1 u2<a1"));
   assert.equal(new Set(places.map(({ x }) => x)).size, 1);
-  assert.deepEqual(places.map(({ node }) => node.id), ["root", "u1", "a1", "u2"]);
+  assert.deepEqual(
+    places.map(({ node }) => node.id),
+    ["root", "u1", "a1", "u2"],
+  );
   assert.ok(places.every(({ y }, i) => i === 0 || y > places[i - 1].y));
 });
 
@@ -33,7 +36,10 @@ test("no two messages stand in the same place, and all stand on the map", () => 
 
 test("the current branch follows the latest children, to its leaf", () => {
   const layout = layOut(nodes(BRANCHING));
-  assert.deepEqual(layout.places.filter(({ isCurrent }) => isCurrent).map(({ node }) => node.id), ["root", "u1", "a2", "u3", "a4"]);
+  assert.deepEqual(
+    layout.places.filter(({ isCurrent }) => isCurrent).map(({ node }) => node.id),
+    ["root", "u1", "a2", "u3", "a4"],
+  );
   assert.equal(layout.leaf.node.id, "a4");
 });
 
@@ -60,7 +66,10 @@ test("a session without messages, and one that was not read, have no places to g
 });
 
 test("only what is in sight is found, in a long chain at once", () => {
-  const long = Array.from({ length: 1000 }, (_, i) => `${i % 2 ? "a" : "u"}${i}<${i ? `${i % 2 ? "u" : "a"}${i - 1}` : "root"}`);
+  const long = Array.from(
+    { length: 1000 },
+    (_, i) => `${i % 2 ? "a" : "u"}${i}<${i ? `${i % 2 ? "u" : "a"}${i - 1}` : "root"}`,
+  );
   const { places } = layOut(nodes(long.join(" ")));
   const seen = placesBetween(places, 3600, 7200);
   assert.equal(seen.length, 100);

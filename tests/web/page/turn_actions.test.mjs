@@ -20,6 +20,9 @@ for (const [what, message, hasOlder] of [
     const live = { state: { session: "s", branch: [message], hasOlder }, expect() {}, async read() {} };
     const turn = new TurnActions({ live: () => live, models: () => [], offered: () => [], failed: assert.fail });
     assert.equal(await turn.edit(message, "another"), true);
-    assert.deepEqual(posted.map(({ parent, text }) => [parent, text]), [[message.parent, "another"]]);
+    assert.deepEqual(
+      posted.map(({ parent, text }) => [parent, text]),
+      [[message.parent, "another"]],
+    );
   });
 }

@@ -15,7 +15,10 @@ test("what was unfolded is so after a reload", () => {
   first.set("b", true);
   first.set("a", false);
   const second = new UnfoldedProjects(browser);
-  assert.deepEqual(["a", "b"].map((id) => second.has(id)), [false, true]);
+  assert.deepEqual(
+    ["a", "b"].map((id) => second.has(id)),
+    [false, true],
+  );
 });
 
 test("what the storage has been filled with by others is left out", () => {
@@ -30,7 +33,12 @@ test("the oldest are forgotten", () => {
 });
 
 test("without storage it lasts as long as the page", () => {
-  const full = { getItem: () => null, setItem: () => { throw new Error("full"); } };
+  const full = {
+    getItem: () => null,
+    setItem: () => {
+      throw new Error("full");
+    },
+  };
   const unfolded = new UnfoldedProjects(full);
   unfolded.set("a", true);
   assert.equal(unfolded.has("a"), true);

@@ -3,7 +3,14 @@ import test from "node:test";
 
 import { byModel } from "../../../web/static/chat/settings/usage_table.js";
 
-const day = (model, runs, cost) => ({ model, runs, prompt_tokens: 10 * runs, completion_tokens: runs, estimated_tokens: runs, cost });
+const day = (model, runs, cost) => ({
+  model,
+  runs,
+  prompt_tokens: 10 * runs,
+  completion_tokens: runs,
+  estimated_tokens: runs,
+  cost,
+});
 
 test("the days of a model are one line, the most used model first", () => {
   const rows = byModel([day("quick", 1, null), day("deep", 2, 0.5), day("deep", 3, 0.25)]);

@@ -53,30 +53,94 @@ class Page {
     this.notice = new Notice(part("notice"));
     const { failed, attempt } = (this.failures = new Failures(this.notice));
     this.connection = new Connection(part("connection"), () => this.notice.settle("too_many_sockets", "unreachable"));
-    this.sidebar = new Sidebar({ sidebar: part("sidebar"), toggle: part("sidebar-toggle"), close: part("sidebar-close"), backdrop: part("backdrop"), main: document.querySelector("main") });
-    this.title = new TitleBar({ title: part("title"), project: part("project-link"), menu: part("session-menu"), field: part("composer-text") });
+    this.sidebar = new Sidebar({
+      sidebar: part("sidebar"),
+      toggle: part("sidebar-toggle"),
+      close: part("sidebar-close"),
+      backdrop: part("backdrop"),
+      main: document.querySelector("main"),
+    });
+    this.title = new TitleBar({
+      title: part("title"),
+      project: part("project-link"),
+      menu: part("session-menu"),
+      field: part("composer-text"),
+    });
     this.projects = this.#createProjects();
-    this.knowledge = new Knowledge({ view: part("knowledge"), link: part("knowledge-link") }, { open: (address) => this.#goTo(address), changed: () => this.#drawFrame(), announce, ...this.failures });
+    this.knowledge = new Knowledge(
+      { view: part("knowledge"), link: part("knowledge-link") },
+      { open: (address) => this.#goTo(address), changed: () => this.#drawFrame(), announce, ...this.failures },
+    );
     this.actions = this.#sessionActions();
     this.sessions = this.#createSessions();
-    this.temporary = new TemporaryChat({ choice: part("temporary"), note: part("temporary-note") }, (session) => this.sessions.change(session, { is_temporary: false }));
+    this.temporary = new TemporaryChat({ choice: part("temporary"), note: part("temporary-note") }, (session) =>
+      this.sessions.change(session, { is_temporary: false }),
+    );
     this.answerSettings = this.#createAnswerSettings();
     this.answerSettings.ready.then(() => this.projects.redraw());
-    this.turn = new TurnActions({ live: () => this.live, models: () => this.answerSettings.models, offered: () => this.answerSettings.offered, session: () => this.sessions.open, failed });
+    this.turn = new TurnActions({
+      live: () => this.live,
+      models: () => this.answerSettings.models,
+      offered: () => this.answerSettings.offered,
+      session: () => this.sessions.open,
+      failed,
+    });
     this.sender = this.#createSender();
-    this.stopper = new RunStopper({ state: () => this.live?.state ?? null, stopRun: (run) => this.turn.stopRun(run), changed: () => this.#draw() });
+    this.stopper = new RunStopper({
+      state: () => this.live?.state ?? null,
+      stopRun: (run) => this.turn.stopRun(run),
+      changed: () => this.#draw(),
+    });
     const { turn, stopper, sender } = this;
-    this.conversation = new Conversation(part("scroller"), part("conversation"), messageActions({ turn, stopper, sender, offered: () => this.answerSettings.offered, agent: () => this.answerSettings.agents.agent, readOlder: (limit) => this.live?.readOlder(limit), announce, compression: () => this.compression }));
+    this.conversation = new Conversation(
+      part("scroller"),
+      part("conversation"),
+      messageActions({
+        turn,
+        stopper,
+        sender,
+        offered: () => this.answerSettings.offered,
+        agent: () => this.answerSettings.agents.agent,
+        readOlder: (limit) => this.live?.readOlder(limit),
+        announce,
+        compression: () => this.compression,
+      }),
+    );
     this.composer = this.#createComposer();
-    this.suggestions = new Suggestions({ list: part("suggestions"), welcome: part("welcome"), start: part("start") }, { composer: this.composer, settings: this.answerSettings, recent: () => this.sessions.store.shown.sessions, failed });
+    this.suggestions = new Suggestions(
+      { list: part("suggestions"), welcome: part("welcome"), start: part("start") },
+      {
+        composer: this.composer,
+        settings: this.answerSettings,
+        recent: () => this.sessions.store.shown.sessions,
+        failed,
+      },
+    );
     this.compression = new CompressionStatus(part("compression"), { live: () => this.live, attempt, failed });
-    this.tree = new TreeToggle(part("tree-toggle"), { live: () => this.live, select: (id) => this.turn.select(id), reveal: (id) => this.conversation.reveal(id), failed });
-    this.find = new Find(part("bar"), () => this.live?.state.session ?? null, { seek: (...what) => (this.conversation.seek(...what), this.#draw()), reveal: (id) => this.conversation.reveal(id), failed });
-    this.context = new ContextMeter(part("context-meter"), { live: () => this.live, reveal: (id) => this.conversation.reveal(id), failed });
+    this.tree = new TreeToggle(part("tree-toggle"), {
+      live: () => this.live,
+      select: (id) => this.turn.select(id),
+      reveal: (id) => this.conversation.reveal(id),
+      failed,
+    });
+    this.find = new Find(part("bar"), () => this.live?.state.session ?? null, {
+      seek: (...what) => (this.conversation.seek(...what), this.#draw()),
+      reveal: (id) => this.conversation.reveal(id),
+      failed,
+    });
+    this.context = new ContextMeter(part("context-meter"), {
+      live: () => this.live,
+      reveal: (id) => this.conversation.reveal(id),
+      failed,
+    });
     this.limits = new LimitStatus(part("limits"));
     this.socket = this.#connect();
     // What was not watched may have changed. After the reply, the lists are read too: nothing is missed in between.
-    this.watching = new RetriedCommand(this.socket, () => ({ type: "watch_sessions" }), () => this.#onFrame({ type: "sessions_resync" }));
+    this.watching = new RetriedCommand(
+      this.socket,
+      () => ({ type: "watch_sessions" }),
+      () => this.#onFrame({ type: "sessions_resync" }),
+    );
     this.#listen();
   }
 
@@ -88,7 +152,13 @@ class Page {
   /** @returns {SessionSidebar} */
   #createSessions() {
     return new SessionSidebar(
-      { nav: part("sessions"), field: part("search"), status: part("search-status"), tag: part("tag-filter"), waiting: part("waiting") },
+      {
+        nav: part("sessions"),
+        field: part("search"),
+        status: part("search-status"),
+        tag: part("tag-filter"),
+        waiting: part("waiting"),
+      },
       {
         state: () => this.live?.state ?? null,
         actions: this.actions,
@@ -119,12 +189,20 @@ class Page {
 
   #createAnswerSettings() {
     return new AnswerSettings(
-      { models: part("models"), agents: part("agents"), bases: part("bases"), tool: part("tool"), options: part("options"), field: part("composer-text") },
+      {
+        models: part("models"),
+        agents: part("agents"),
+        bases: part("bases"),
+        tool: part("tool"),
+        options: part("options"),
+        field: part("composer-text"),
+      },
       {
         session: () => this.sessions.open,
         isNew: () => this.live === null,
         assume: (id, fields) => this.sessions.store.assume(id, fields),
-        offered: showModelNotices, chosen: (agent) => this.suggestions?.show(agent),
+        offered: showModelNotices,
+        chosen: (agent) => this.suggestions?.show(agent),
         knowledge: () => this.knowledge.load().then(({ store }) => store),
         manage: () => import("./settings/agents_dialog.js").then((agents) => agents.openAgents(this.failures.failed)),
         ...this.failures,
@@ -137,7 +215,8 @@ class Page {
       live: () => this.live,
       answering: this.answerSettings,
       turn: this.turn,
-      project: () => this.projects.open, isTemporary: () => this.temporary.isChosen,
+      project: () => this.projects.open,
+      isTemporary: () => this.temporary.isChosen,
       place: () => this.address,
       isNamedLater: "namedLater" in part("title").dataset,
       created: (session, beginning, place) => {
@@ -146,24 +225,40 @@ class Page {
         if (this.address === place) this.#goTo(session.id);
         else this.composer.open(this.live?.state.session ?? null);
       },
-      giveBack: (session, question) => (this.conversation.edits.forget(question.id), this.composer.giveBack(session, draftOf(question))),
-      attempt: this.failures.attempt, changed: () => this.#draw(),
+      giveBack: (session, question) => (
+        this.conversation.edits.forget(question.id),
+        this.composer.giveBack(session, draftOf(question))
+      ),
+      attempt: this.failures.attempt,
+      changed: () => this.#draw(),
     });
   }
 
   #createComposer() {
     const form = part("composer");
-    return new Composer(form, new Drafts(localStorage, form.dataset.user, Date.now, { storage: sessionStorage, holds: (id) => Boolean(this.sessions.store.get(id)?.is_temporary) }), {
-      send: (text, files) => {
-        this.notice.hide();
-        this.conversation.goToEnd();
-        return this.sender.send(text, files);
+    return new Composer(
+      form,
+      new Drafts(localStorage, form.dataset.user, Date.now, {
+        storage: sessionStorage,
+        holds: (id) => Boolean(this.sessions.store.get(id)?.is_temporary),
+      }),
+      {
+        send: (text, files) => {
+          this.notice.hide();
+          this.conversation.goToEnd();
+          return this.sender.send(text, files);
+        },
+        stop: () => this.stopper.stop(),
+        editLatest: () => this.sender.withdrawLatest() || this.conversation.editLast(),
+        choose: (mode) => this.answerSettings.chooseMode(mode),
+        files: {
+          models: () => this.answerSettings.models,
+          withoutVision: () => this.answerSettings.withoutVision,
+          announce,
+          failed: this.failures.failed,
+        },
       },
-      stop: () => this.stopper.stop(),
-      editLatest: () => this.sender.withdrawLatest() || this.conversation.editLast(),
-      choose: (mode) => this.answerSettings.chooseMode(mode),
-      files: { models: () => this.answerSettings.models, withoutVision: () => this.answerSettings.withoutVision, announce, failed: this.failures.failed },
-    });
+    );
   }
 
   #connect() {
@@ -185,11 +280,29 @@ class Page {
     addEventListener("hashchange", () => location.hash !== this.opened && this.#open());
     part("new-chat").addEventListener("click", () => this.#goTo(""));
     // The fragment names the session, so the skip link cannot work by its own.
-    part("skip").addEventListener("click", (/** @type {Event} */ event) => (event.preventDefault(), this.composer.focus()));
+    part("skip").addEventListener(
+      "click",
+      (/** @type {Event} */ event) => (event.preventDefault(), this.composer.focus()),
+    );
     part("sidebar").addEventListener("click", (/** @type {any} */ event) => this.#followed(event.target.closest("a")));
-    attachAccountMenu(part("account"), { logout: part("logout"), archive: () => this.sessions.openArchive(), trash: () => this.sessions.openTrash(), failed: this.failures.failed });
+    attachAccountMenu(part("account"), {
+      logout: part("logout"),
+      archive: () => this.sessions.openArchive(),
+      trash: () => this.sessions.openTrash(),
+      failed: this.failures.failed,
+    });
     attachMenu(part("session-menu"), () => this.#menu());
-    attachShortcuts({ palette: part("palette"), openPalette: () => import("./frame/palette.js").then((m) => m.openPalette({ ...this, open: (/** @type {string} */ address) => this.#goTo(address) }), this.failures.failed), search: part("search"), newChat: part("new-chat"), sidebar: this.sidebar });
+    attachShortcuts({
+      palette: part("palette"),
+      openPalette: () =>
+        import("./frame/palette.js").then(
+          (m) => m.openPalette({ ...this, open: (/** @type {string} */ address) => this.#goTo(address) }),
+          this.failures.failed,
+        ),
+      search: part("search"),
+      newChat: part("new-chat"),
+      sidebar: this.sidebar,
+    });
   }
 
   #sessionActions() {
@@ -227,7 +340,14 @@ class Page {
       this.conversation.clear();
       this.stopper.forget();
       // The socket pushes changes of all sessions.
-      this.live = id && new LiveSession(id, this.socket, { changed: () => this.#draw(), sessionsChanged: () => {}, turnEnded: (reason) => notifyOfEnd({ id, title: this.sessions.open?.title ?? "" }, reason), failed: this.failures.failed });
+      this.live =
+        id &&
+        new LiveSession(id, this.socket, {
+          changed: () => this.#draw(),
+          sessionsChanged: () => {},
+          turnEnded: (reason) => notifyOfEnd({ id, title: this.sessions.open?.title ?? "" }, reason),
+          failed: this.failures.failed,
+        });
     }
     this.projects.show(project);
     // The next new chat searches the base whose page is shown.
@@ -259,8 +379,19 @@ class Page {
   /** @param {any} object */
   #onFrame(object) {
     if (object.type === "error") this.failures.failed(object);
-    if (["subscribed", "sessions_watched"].includes(object.type)) this.notice.settle("stream_unavailable", "unavailable");
-    for (const each of [this.watching, this.stopper, this.sessions, this.projects, this.knowledge, this.answerSettings, this.composer.files, this.limits]) each.receive(object);
+    if (["subscribed", "sessions_watched"].includes(object.type))
+      this.notice.settle("stream_unavailable", "unavailable");
+    for (const each of [
+      this.watching,
+      this.stopper,
+      this.sessions,
+      this.projects,
+      this.knowledge,
+      this.answerSettings,
+      this.composer.files,
+      this.limits,
+    ])
+      each.receive(object);
     this.live?.receive(object);
   }
 
@@ -270,7 +401,11 @@ class Page {
   #draw() {
     this.conversation.drawSoon(() => {
       const state = this.live?.state ?? null;
-      this.composer.update({ isAnswering: Boolean(state) && isLive(state, state.branch?.at(-1)), ...this.stopper.now, mode: this.answerSettings.mode });
+      this.composer.update({
+        isAnswering: Boolean(state) && isLive(state, state.branch?.at(-1)),
+        ...this.stopper.now,
+        mode: this.answerSettings.mode,
+      });
       this.sessions.seen.check();
       const pending = this.sender.pendingFor(state);
       this.compression.show(state);
@@ -291,7 +426,12 @@ class Page {
     this.answerSettings?.show();
     this.temporary?.show(this.#isNew, session);
     showTags(part("tags"), session?.tags ?? [], (tag) => this.sessions.tags.choose(tag));
-    this.title.show(this.live && { session }, this.live ? this.projects.store.get(session?.project) : this.projects.current, this.knowledge?.place, this.sessions?.waiting?.count ?? 0);
+    this.title.show(
+      this.live && { session },
+      this.live ? this.projects.store.get(session?.project) : this.projects.current,
+      this.knowledge?.place,
+      this.sessions?.waiting?.count ?? 0,
+    );
     part("scroller").hidden = this.projects.open !== null || this.knowledge?.open != null;
     this.tree?.follow();
   }

@@ -16,13 +16,19 @@
     fontFamily: "sans-serif",
     maxTextSize: 50_000,
     // What a source may not change.
-    secure: "secure securityLevel startOnLoad maxTextSize maxEdges suppressErrorRendering htmlLabels fontFamily theme themeVariables themeCSS darkMode look layout".split(" "),
+    secure:
+      "secure securityLevel startOnLoad maxTextSize maxEdges suppressErrorRendering htmlLabels fontFamily theme themeVariables themeCSS darkMode look layout".split(
+        " ",
+      ),
   };
   const THEMES = { light: "default", dark: "dark" };
   /** Of charts, in both themes: M. A. Petroff, "Accessible Color Sequences for Data Visualization" (arXiv:2107.02270), with ten colours. */
   const PALETTE = "#3f90da #ffa90e #bd1f01 #94a4a2 #832db6 #a96b59 #e76300 #b9ac70 #717581 #92dadd".split(" ");
   /** What has the colour of text in charts with axes. */
-  const LETTERED = "titleColor dataLabelColor legendTextColor xAxisLabelColor xAxisTitleColor xAxisTickColor xAxisLineColor yAxisLabelColor yAxisTitleColor yAxisTickColor yAxisLineColor".split(" ");
+  const LETTERED =
+    "titleColor dataLabelColor legendTextColor xAxisLabelColor xAxisTitleColor xAxisTickColor xAxisLineColor yAxisLabelColor yAxisTitleColor yAxisTickColor yAxisLineColor".split(
+      " ",
+    );
   /** How many colours themes name for slices and curves; then they begin anew. */
   const NAMED = 12;
   const GROUND = { light: "#ffffff", dark: "#1b1c1e" };
@@ -32,7 +38,8 @@
   const { port1: port, port2: given } = new MessageChannel();
 
   /** The variables `name` and a number. @param {string} name @param {number} first its number */
-  const numbered = (name, first) => Object.fromEntries(Array.from({ length: NAMED }, (_, n) => [`${name}${n + first}`, PALETTE[n % PALETTE.length]]));
+  const numbered = (name, first) =>
+    Object.fromEntries(Array.from({ length: NAMED }, (_, n) => [`${name}${n + first}`, PALETTE[n % PALETTE.length]]));
 
   /** Returns the variables of charts. Other diagrams share those of a radar's curves, and write on them. @param {string} source @param {"light"|"dark"} theme */
   function chartColours(source, theme) {
@@ -50,7 +57,12 @@
 
   /** Returns the SVG and what its author calls it (`accTitle`). @param {string} source @param {"light"|"dark"} theme */
   async function draw(source, theme) {
-    mermaid.initialize({ ...OPTIONS, theme: THEMES[theme], themeCSS: chartStyle(theme), themeVariables: chartColours(source, theme) });
+    mermaid.initialize({
+      ...OPTIONS,
+      theme: THEMES[theme],
+      themeCSS: chartStyle(theme),
+      themeVariables: chartColours(source, theme),
+    });
     const { svg } = await mermaid.render("diagram", source);
     const place = document.createElement("div");
     place.innerHTML = svg;

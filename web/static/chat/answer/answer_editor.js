@@ -18,8 +18,17 @@ export class AnswerEditor {
     this.field = h("textarea", { value: edited, dir: "auto", rows: 3, "aria-label": t("Edit the answer") });
     this.save = h("button", { type: "submit", class: "primary small" }, t("Save"));
     const cancel = h("button", { type: "button", class: "small", onclick: () => this.#close() }, t("Cancel"));
-    const hint = h("span", { class: "hint" }, t("The model reads your text from now on. Its own answer stays: you can go back to it."));
-    this.element = h("form", { class: "edit", onsubmit: (/** @type {Event} */ event) => this.#submit(event) }, this.field, h("div", { class: "row" }, hint, cancel, this.save));
+    const hint = h(
+      "span",
+      { class: "hint" },
+      t("The model reads your text from now on. Its own answer stays: you can go back to it."),
+    );
+    this.element = h(
+      "form",
+      { class: "edit", onsubmit: (/** @type {Event} */ event) => this.#submit(event) },
+      this.field,
+      h("div", { class: "row" }, hint, cancel, this.save),
+    );
     this.element.addEventListener("keydown", (event) => this.#key(event));
     this.resize = autosize(this.field);
     this.field.addEventListener("input", () => this.#onInput());

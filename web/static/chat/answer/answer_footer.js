@@ -32,13 +32,30 @@ export class AnswerFooter {
     this.again = this.#againButton();
     this.feedback = new FeedbackView(actions.giveFeedback);
     this.usage = new TimingView(actions.readRun);
-    this.stop = h("button", { type: "button", class: "small", onclick: () => actions.stopRun(this.now.run) }, t("Stop"));
-    this.choose = h("button", { type: "button", class: "small", onclick: () => actions.select(this.shown.message.id) }, t("Continue with this one"));
+    this.stop = h(
+      "button",
+      { type: "button", class: "small", onclick: () => actions.stopRun(this.now.run) },
+      t("Stop"),
+    );
+    this.choose = h(
+      "button",
+      { type: "button", class: "small", onclick: () => actions.select(this.shown.message.id) },
+      t("Continue with this one"),
+    );
     this.chosen = h("span", { class: "chosen" }, icon("check"), t("The conversation continues here"));
     this.sent = new SentTime();
     this.more = menuButton(t("More actions"), () => this.#items());
     const small = [this.copy, this.feedback.element, this.again, this.usage.element, this.more];
-    this.element = h("footer", {}, this.switch.element, h("span", { class: "actions" }, ...small), this.sent.element, this.stop, this.choose, this.chosen);
+    this.element = h(
+      "footer",
+      {},
+      this.switch.element,
+      h("span", { class: "actions" }, ...small),
+      this.sent.element,
+      this.stop,
+      this.choose,
+      this.chosen,
+    );
     this.comment = this.feedback.comment;
   }
 
@@ -76,7 +93,11 @@ export class AnswerFooter {
 
   #againButton() {
     const label = t("Regenerate");
-    const button = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label }, icon("retry"));
+    const button = h(
+      "button",
+      { type: "button", class: "icon-button", "aria-label": label, title: label },
+      icon("retry"),
+    );
     attachMenu(button, () => this.#choices());
     return button;
   }
@@ -86,20 +107,37 @@ export class AnswerFooter {
     const answer = /** @type {HTMLElement} */ (this.element.closest("article"));
     const words = isReading(answer) ? t("Stop reading aloud") : t("Read aloud");
     const aloud = { label: words, icon: /** @type {const} */ ("speaker"), action: () => toggleReading(answer) };
-    const fork = { label: t("Fork from here"), icon: /** @type {const} */ ("branch"), hint: t("A new chat with everything up to this answer"), action: () => this.actions.fork(this.shown.message.id) };
-    const edit = { label: t("Edit answer"), icon: /** @type {const} */ ("edit"), hint: t("Your text is kept beside it"), action: this.edit };
+    const fork = {
+      label: t("Fork from here"),
+      icon: /** @type {const} */ ("branch"),
+      hint: t("A new chat with everything up to this answer"),
+      action: () => this.actions.fork(this.shown.message.id),
+    };
+    const edit = {
+      label: t("Edit answer"),
+      icon: /** @type {const} */ ("edit"),
+      hint: t("Your text is kept beside it"),
+      action: this.edit,
+    };
     const remove = { ...removal(), isFirst: true, action: () => this.actions.remove(this.shown.message.id) };
     return [...(this.now.text.trim() ? [edit] : []), fork, ...(canReadAloud() ? [aloud] : []), remove];
   }
 
   #choices() {
-    const again = { label: t("Try again"), icon: /** @type {const} */ ("retry"), hint: this.now.model, action: () => this.regenerate() };
+    const again = {
+      label: t("Try again"),
+      icon: /** @type {const} */ ("retry"),
+      hint: this.now.model,
+      action: () => this.regenerate(),
+    };
     return [again, ...this.others()];
   }
 
   #models() {
     const ask = (/** @type {string} */ name) => this.regenerate(name);
-    return this.actions.models().map((name) => ({ label: name, icon: /** @type {const} */ ("model"), action: () => ask(name) }));
+    return this.actions
+      .models()
+      .map((name) => ({ label: name, icon: /** @type {const} */ ("model"), action: () => ask(name) }));
   }
 }
 

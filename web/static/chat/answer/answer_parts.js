@@ -47,7 +47,10 @@ export class AnswerParts {
 
   /** @param {HTMLElement} element */
   #markdown(element) {
-    return new MarkdownView(element, { budgetMs: FRAME_MS, citation: (source) => citationChip(source, () => ({ ...source, ...this.found.get(source.number) })) });
+    return new MarkdownView(element, {
+      budgetMs: FRAME_MS,
+      citation: (source) => citationChip(source, () => ({ ...source, ...this.found.get(source.number) })),
+    });
   }
 
   /** The same list while nothing changes: views then have nothing to do. @param {Answer} answer @returns {Source[]} */
@@ -74,6 +77,9 @@ export class AnswerParts {
   }
 
   #group() {
-    return { narration: this.#markdown(h("div", { class: "markdown narration" })), steps: new StepsView(this.readWhole) };
+    return {
+      narration: this.#markdown(h("div", { class: "markdown narration" })),
+      steps: new StepsView(this.readWhole),
+    };
   }
 }

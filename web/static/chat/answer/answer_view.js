@@ -103,7 +103,10 @@ export class AnswerView {
     assign(this.model, { textContent: model || t("Answer") });
     assign(this.edited, { hidden: this.shown.message.edited_from === undefined });
     assign(this.status, { textContent: statusText(this.now) });
-    assign(this.element, { ariaLabel: model ? t("Answer by %(model)s", { model }) : t("Answer"), ariaBusy: String(this.isLive) });
+    assign(this.element, {
+      ariaLabel: model ? t("Answer by %(model)s", { model }) : t("Answer"),
+      ariaBusy: String(this.isLive),
+    });
     // Nothing moves while it waits.
     this.element.classList.toggle("live", this.isLive && !waits);
     this.element.classList.toggle("current", this.shown.isInColumns && this.shown.isCurrent);
@@ -127,11 +130,15 @@ export class AnswerView {
     const { AnswerEditor } = await import("./answer_editor.js");
     if (this.editor) return;
     const text = readableText(this.now);
-    this.editor = new AnswerEditor(text, {
-      save: (edited) => this.actions.editAnswer(id, edited),
-      changed: (edited) => edits.keep(id, edited, text),
-      closed: () => this.#leaveEditing(),
-    }, edits.read(id));
+    this.editor = new AnswerEditor(
+      text,
+      {
+        save: (edited) => this.actions.editAnswer(id, edited),
+        changed: (edited) => edits.keep(id, edited, text),
+        closed: () => this.#leaveEditing(),
+      },
+      edits.read(id),
+    );
     this.parts.element.hidden = this.footer.element.hidden = true;
     this.parts.element.after(this.editor.element);
   }
@@ -145,7 +152,14 @@ export class AnswerView {
 
   #announcement() {
     const { cut, error, model } = this.now;
-    return [`${model}:`, this.parts.body.textContent, cut && cutText(cut), error ? runErrorText(error) : statusText(this.now)].filter(Boolean).join(" ");
+    return [
+      `${model}:`,
+      this.parts.body.textContent,
+      cut && cutText(cut),
+      error ? runErrorText(error) : statusText(this.now),
+    ]
+      .filter(Boolean)
+      .join(" ");
   }
 }
 
@@ -162,12 +176,24 @@ function canGoOn({ message, hasReplies }, { text, cut, status, error, ended }) {
 
 /** @param {Shown} one @param {Shown} other */
 function isSame(one, other) {
-  return one.message === other.message && one.answer === other.answer && one.isInColumns === other.isInColumns && one.isCurrent === other.isCurrent && one.hasReplies === other.hasReplies;
+  return (
+    one.message === other.message &&
+    one.answer === other.answer &&
+    one.isInColumns === other.isInColumns &&
+    one.isCurrent === other.isCurrent &&
+    one.hasReplies === other.hasReplies
+  );
 }
 
 /** @param {Message} message @returns {Answer} */
 function fromMessage(message) {
   const { model = "", run = "", status = "completed" } = message;
   const { id } = message;
-  return { ...emptyAnswer({ id: run, message: id, model, model_index: 0 }), ...contentOf(message), model, status, ended: isTerminal(status) };
+  return {
+    ...emptyAnswer({ id: run, message: id, model, model_index: 0 }),
+    ...contentOf(message),
+    model,
+    status,
+    ended: isTerminal(status),
+  };
 }

@@ -14,7 +14,9 @@ export function cutText({ reason, tokens }) {
   if (reason === "content_filter") return t("Cut by the provider's filter");
   if (reason === "token_limit") return t("Stopped: one answer may use no more tokens");
   if (reason === "character_limit") return t("Stopped: one answer may not be longer");
-  return tokens ? tn("Stopped at %(count)s token", "Stopped at %(count)s tokens", tokens) : t("Stopped at the output limit");
+  return tokens
+    ? tn("Stopped at %(count)s token", "Stopped at %(count)s tokens", tokens)
+    : t("Stopped at the output limit");
 }
 
 export class CutView {

@@ -20,7 +20,13 @@ export function documentCard(source) {
 /** The content of a card, in a list or over a citation. @param {Source} source */
 export function cardParts(source) {
   return [
-    h("span", { class: "document-head" }, source.place ? h("span", { class: "number" }, String(source.place)) : "", h("span", { class: "document-host" }, hostOf(source.url) || t("Document")), isLinkable(source) && icon("external")),
+    h(
+      "span",
+      { class: "document-head" },
+      source.place ? h("span", { class: "number" }, String(source.place)) : "",
+      h("span", { class: "document-host" }, hostOf(source.url) || t("Document")),
+      isLinkable(source) && icon("external"),
+    ),
     h("span", { class: "document-title" }, shown(titleOf(source))),
     source.snippet && h("span", { class: "document-snippet" }, shown(source.snippet)),
   ].filter((part) => part instanceof Node);

@@ -16,7 +16,12 @@ export class FeedbackView {
     this.give = give;
     this.good = this.#thumb("thumbUp", t("Good answer"), true);
     this.bad = this.#thumb("thumbDown", t("Bad answer"), false);
-    this.element = h("span", { class: "feedback", role: "group", "aria-label": t("Your opinion") }, this.good, this.bad);
+    this.element = h(
+      "span",
+      { class: "feedback", role: "group", "aria-label": t("Your opinion") },
+      this.good,
+      this.bad,
+    );
     this.comment = h("div", { class: "comment", hidden: true });
     /** @type {HTMLTextAreaElement|undefined} created with the first press */
     this.field = undefined;
@@ -39,13 +44,26 @@ export class FeedbackView {
 
   /** @param {import("../elements/icons.js").IconName} name @param {string} label @param {boolean} isPositive */
   #thumb(name, label, isPositive) {
-    return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, "aria-pressed": "false", onclick: () => this.#press(isPositive) }, icon(name));
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button",
+        "aria-label": label,
+        title: label,
+        "aria-pressed": "false",
+        onclick: () => this.#press(isPositive),
+      },
+      icon(name),
+    );
   }
 
   /** @param {boolean} isPositive */
   async #press(isPositive) {
     const isRemoved = this.feedback?.is_positive === isPositive;
-    const isAccepted = await this.#send(isRemoved ? null : { is_positive: isPositive, text: this.feedback?.text ?? "" });
+    const isAccepted = await this.#send(
+      isRemoved ? null : { is_positive: isPositive, text: this.feedback?.text ?? "" },
+    );
     if (!isAccepted || isRemoved) return this.#close();
     this.field ??= this.#createForm();
     this.field.value = this.feedback?.text ?? "";
@@ -55,10 +73,20 @@ export class FeedbackView {
   }
 
   #createForm() {
-    const field = h("textarea", { rows: 2, maxLength: LONGEST_TEXT, placeholder: t("What was good, what was wrong? (optional)"), "aria-label": t("Your comment") });
+    const field = h("textarea", {
+      rows: 2,
+      maxLength: LONGEST_TEXT,
+      placeholder: t("What was good, what was wrong? (optional)"),
+      "aria-label": t("Your comment"),
+    });
     const close = h("button", { type: "button", class: "small", onclick: () => this.#close() }, t("Close"));
     const save = h("button", { type: "submit", class: "small primary" }, t("Save comment"));
-    const form = h("form", { onsubmit: (/** @type {Event} */ event) => this.#save(event) }, field, h("div", { class: "row" }, close, save));
+    const form = h(
+      "form",
+      { onsubmit: (/** @type {Event} */ event) => this.#save(event) },
+      field,
+      h("div", { class: "row" }, close, save),
+    );
     form.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || isComposing(event)) return;
       event.stopPropagation();
@@ -71,7 +99,8 @@ export class FeedbackView {
   /** @param {Event} event */
   async #save(event) {
     event.preventDefault();
-    if (await this.#send({ is_positive: this.feedback?.is_positive ?? null, text: this.field.value.trim() })) this.#close();
+    if (await this.#send({ is_positive: this.feedback?.is_positive ?? null, text: this.field.value.trim() }))
+      this.#close();
   }
 
   /** @param {Feedback} feedback */

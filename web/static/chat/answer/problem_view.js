@@ -18,7 +18,11 @@ export class ProblemView {
     this.reference = h("p", { class: "hint" });
     this.goOn = h("button", { type: "button", class: "small", onclick: actions.goOn }, t("Continue"));
     this.again = h("button", { type: "button", class: "small", onclick: actions.again }, t("Try again"));
-    this.other = h("button", { type: "button", class: "small", onclick: () => openMenu(this.other, actions.others()) }, t("Another model"));
+    this.other = h(
+      "button",
+      { type: "button", class: "small", onclick: () => openMenu(this.other, actions.others()) },
+      t("Another model"),
+    );
     const row = h("div", { class: "row" }, this.goOn, this.again, this.other);
     this.element = h("div", { class: "problem", hidden: true }, icon("warning"), this.text, this.reference, row);
   }

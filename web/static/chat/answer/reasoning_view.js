@@ -12,8 +12,12 @@ export class ReasoningView {
   constructor() {
     this.summary = h("span", { class: "line" });
     this.body = h("div", { class: "markdown" });
-    this.fold = h("details", { class: "reasoning", hidden: true, ontoggle: () => this.#showText() },
-      h("summary", {}, icon("thought"), this.summary, icon("chevronDown")), this.body);
+    this.fold = h(
+      "details",
+      { class: "reasoning", hidden: true, ontoggle: () => this.#showText() },
+      h("summary", {}, icon("thought"), this.summary, icon("chevronDown")),
+      this.body,
+    );
     this.element = this.fold;
     this.text = new MarkdownView(this.body);
     /** When thinking was first seen here. @type {number|undefined} */

@@ -12,7 +12,12 @@ export class SourcesView {
     this.sources = undefined;
     this.list = h("ol", { class: "document-cards" });
     this.heading = h("h2");
-    this.element = h("section", { class: "sources", hidden: true, "aria-label": t("Sources") }, this.heading, this.list);
+    this.element = h(
+      "section",
+      { class: "sources", hidden: true, "aria-label": t("Sources") },
+      this.heading,
+      this.list,
+    );
     /** @type {Map<string, HTMLElement>} by what they show, so that those that stay keep focus */
     this.cards = new Map();
   }
@@ -24,7 +29,9 @@ export class SourcesView {
     this.element.hidden = sources.length === 0;
     this.heading.textContent = tn("%(count)s source", "%(count)s sources", sources.length);
     const cards = new Map(sources.map((source) => [JSON.stringify(source), source]));
-    this.cards = new Map([...cards].map(([key, source]) => [key, this.cards.get(key) ?? h("li", {}, documentCard(source))]));
+    this.cards = new Map(
+      [...cards].map(([key, source]) => [key, this.cards.get(key) ?? h("li", {}, documentCard(source))]),
+    );
     setChildren(this.list, [...this.cards.values()]);
   }
 }

@@ -12,7 +12,9 @@ import { RUN_ERRORS } from "./run_error_texts.js";
  */
 export function apiErrorText(error) {
   const words = API_ERRORS[error.code ?? ""] ?? RUN_ERRORS[error.code ?? ""];
-  const text = words?.(error.max ?? error.limit ?? 0, error.resetsAt ?? error.resets_at) ?? (error.message || t("Something went wrong. Try again in a moment."));
+  const text =
+    words?.(error.max ?? error.limit ?? 0, error.resetsAt ?? error.resets_at) ??
+    (error.message || t("Something went wrong. Try again in a moment."));
   // By which whoever runs this server finds it in the logs.
   const isInternal = (error.status ?? 0) >= 500 && error.requestId;
   return isInternal ? `${text} (${t("request %(id)s", { id: error.requestId ?? "" })})` : text;

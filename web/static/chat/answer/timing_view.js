@@ -13,7 +13,18 @@ export class TimingView {
     this.run = "";
     this.toolsMs = 0;
     const label = t("Usage and timing");
-    this.button = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, "aria-expanded": "false", onclick: () => this.#toggle() }, icon("info"));
+    this.button = h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button",
+        "aria-label": label,
+        title: label,
+        "aria-expanded": "false",
+        onclick: () => this.#toggle(),
+      },
+      icon("info"),
+    );
     this.element = h("span", { class: "timing" }, this.button);
     /** @type {TimingCard|undefined} */
     this.card = undefined;

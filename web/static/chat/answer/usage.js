@@ -26,17 +26,26 @@ const COST_DIGITS = 2;
 export function rowsOf(run, toolsMs = 0) {
   const { prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, estimated_tokens } = run.usage;
   const writing = generationMs(run, toolsMs);
-  const rate = completion_tokens && writing !== null && writing >= SHORTEST_MS ? completion_tokens / (writing / 1000) : null;
+  const rate =
+    completion_tokens && writing !== null && writing >= SHORTEST_MS ? completion_tokens / (writing / 1000) : null;
   return withoutMissing([
     [t("Model"), run.model],
     [t("Tokens read"), tokens(prompt_tokens, cached_tokens, t("cached"))],
     [t("Tokens written"), tokens(completion_tokens, reasoning_tokens, t("reasoning"))],
     [t("Of these estimated"), estimated_tokens ? whole(estimated_tokens) : null],
     [t("First token after"), run.time_to_first_token_ms === null ? null : duration(run.time_to_first_token_ms)],
-    [t("Speed"), rate === null ? null : t("%(rate)s tokens per second", { rate: rate < 10 ? tenths(rate) : whole(rate) })],
+    [
+      t("Speed"),
+      rate === null ? null : t("%(rate)s tokens per second", { rate: rate < 10 ? tenths(rate) : whole(rate) }),
+    ],
     [t("Took"), workedMs(run) === null ? null : duration(workedMs(run))],
     [t("Model calls"), run.cycles > 1 ? whole(run.cycles) : null],
-    [t("Attempts"), attempts(run) > 1 ? tn("%(count)s, after an interruption", "%(count)s, after interruptions", attempts(run)) : null],
+    [
+      t("Attempts"),
+      attempts(run) > 1
+        ? tn("%(count)s, after an interruption", "%(count)s, after interruptions", attempts(run))
+        : null,
+    ],
     [t("Cost"), run.cost === null || run.cost === undefined ? null : cost(run.cost)],
     [t("Reference"), referenceOf(run.id)],
   ]);
@@ -67,5 +76,7 @@ function generationMs(run, toolsMs) {
 
 /** In the currency of the models' prices; small sums keep their first digits. @param {number} sum */
 function cost(sum) {
-  return sum === 0 ? "0" : sum.toLocaleString(language, { minimumSignificantDigits: 1, maximumSignificantDigits: COST_DIGITS });
+  return sum === 0
+    ? "0"
+    : sum.toLocaleString(language, { minimumSignificantDigits: 1, maximumSignificantDigits: COST_DIGITS });
 }

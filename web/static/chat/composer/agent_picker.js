@@ -32,7 +32,11 @@ export class AgentPicker {
     this.chosen = null;
     closeOnLeave(details, () => this.read());
     // The dialog that manages agents; `close` does not bubble.
-    document.addEventListener("close", (event) => /** @type {Element} */ (event.target).querySelector(".agents") && this.read(), true);
+    document.addEventListener(
+      "close",
+      (event) => /** @type {Element} */ (event.target).querySelector(".agents") && this.read(),
+      true,
+    );
     this.#show();
     details.hidden = false;
   }
@@ -73,10 +77,15 @@ export class AgentPicker {
       h("legend", {}, t("Who answers in this chat")),
       this.#row(null),
       ...this.agents.map((agent) => this.#row(agent)),
-      ...(this.agents.length === 0 ? [h("p", { class: "own" }, t("An agent is a prompt with tools and models of its own."))] : []),
+      ...(this.agents.length === 0
+        ? [h("p", { class: "own" }, t("An agent is a prompt with tools and models of its own."))]
+        : []),
       this.#manage(),
     );
-    if (focused !== null) this.#radios().find(({ value }) => value === focused)?.focus();
+    if (focused !== null)
+      this.#radios()
+        .find(({ value }) => value === focused)
+        ?.focus();
   }
 
   /** @param {Agent|null} agent */
@@ -89,7 +98,13 @@ export class AgentPicker {
       onchange: () => this.page.choose(agent),
     });
     const about = [agent?.description, agent?.shared_by].filter(Boolean).join(" · ");
-    return h("label", {}, radio, agent && agentPicture(agent), h("span", {}, agent?.name ?? t("No agent"), about && h("small", {}, about)));
+    return h(
+      "label",
+      {},
+      radio,
+      agent && agentPicture(agent),
+      h("span", {}, agent?.name ?? t("No agent"), about && h("small", {}, about)),
+    );
   }
 
   #manage() {

@@ -49,7 +49,11 @@ export class AnswerSettings {
       failed: page.failed,
     });
     this.completions = this.#complete(parts.field);
-    this.bases = new BasePicker(parts.bases, { bind: (bases) => this.#bind(bases), store: page.knowledge, failed: page.failed });
+    this.bases = new BasePicker(parts.bases, {
+      bind: (bases) => this.#bind(bases),
+      store: page.knowledge,
+      failed: page.failed,
+    });
     this.options = new ChatOptionsButton(parts.options, {
       ...page,
       agent: () => this.agents.agent,
@@ -67,7 +71,9 @@ export class AnswerSettings {
     /** Once it is known who can answer, or that it cannot be known now. @type {Promise<any>} */
     this.ready = Promise.all([this.#readModels(), this.agents.read()]);
     this.isConnectedAgain = false;
-    onPreferences(parts.models, ({ models }) => this.picker.offer(this.picker.models.map((model) => ({ ...model, is_own_default: models.includes(model.name) }))));
+    onPreferences(parts.models, ({ models }) =>
+      this.picker.offer(this.picker.models.map((model) => ({ ...model, is_own_default: models.includes(model.name) }))),
+    );
   }
 
   /** @param {any} frame of the socket */
@@ -158,7 +164,12 @@ export class AnswerSettings {
   async #change(fields) {
     const session = this.page.session();
     if (!session) return;
-    const before = { agent: session.agent, while_answering: session.while_answering, models: session.models, knowledge_bases: session.knowledge_bases };
+    const before = {
+      agent: session.agent,
+      while_answering: session.while_answering,
+      models: session.models,
+      knowledge_bases: session.knowledge_bases,
+    };
     this.page.assume(session.id, fields);
     const changing = this.page.attempt(() => changeSession(session.id, fields));
     // A message that is sent meanwhile is answered as chosen.
@@ -175,7 +186,10 @@ export class AnswerSettings {
     /** Read when a "/" is typed: they are changed elsewhere. @type {PromptRow[][]} */
     let [own, offered] = [[], []];
     const read = async () => {
-      [own, offered] = await Promise.all([readPrompts().catch(() => own), this.#serverPrompts(field).catch(() => offered)]);
+      [own, offered] = await Promise.all([
+        readPrompts().catch(() => own),
+        this.#serverPrompts(field).catch(() => offered),
+      ]);
       this.completions.update();
     };
     return new Completions(field, [
@@ -187,8 +201,15 @@ export class AnswerSettings {
   /** Of MCP servers: picked, they are filled in by the composer. @param {HTMLTextAreaElement} field @returns {Promise<PromptRow[]>} */
   async #serverPrompts(field) {
     if (/** @type {HTMLElement} */ (field.form.querySelector("[data-servers]")).hidden) return [];
-    const fill = (/** @type {McpCatalog} */ catalog, /** @type {McpPrompt} */ prompt) => () => field.dispatchEvent(new CustomEvent("prompted", { bubbles: true, detail: { catalog, prompt } }));
-    return (await readCatalogs()).flatMap((catalog) => catalog.prompts.map((prompt) => ({ name: `${catalog.name}: ${prompt.title}`, text: "", fill: fill(catalog, prompt) })));
+    const fill = (/** @type {McpCatalog} */ catalog, /** @type {McpPrompt} */ prompt) => () =>
+      field.dispatchEvent(new CustomEvent("prompted", { bubbles: true, detail: { catalog, prompt } }));
+    return (await readCatalogs()).flatMap((catalog) =>
+      catalog.prompts.map((prompt) => ({
+        name: `${catalog.name}: ${prompt.title}`,
+        text: "",
+        fill: fill(catalog, prompt),
+      })),
+    );
   }
 
   async #readModels() {

@@ -70,7 +70,9 @@ export class ChatOptionsButton {
   }
 
   get #isSet() {
-    return this.page.isNew() ? Object.keys(this.ofNewChat).length > 0 : Boolean(this.page.session()?.has_options) || this.tools.length > 0;
+    return this.page.isNew()
+      ? Object.keys(this.ofNewChat).length > 0
+      : Boolean(this.page.session()?.has_options) || this.tools.length > 0;
   }
 
   async #open() {

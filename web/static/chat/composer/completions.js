@@ -88,7 +88,12 @@ export class Completions {
   /** @param {Named} row @param {number} i */
   #option(row, i) {
     const name = h("span", { class: "label", dir: "auto" }, row.name);
-    return h("div", { role: "option", class: "option", id: `completion-${i}`, onclick: () => this.#pick(row) }, h("span", { class: "mark" }, row.emoji || icon(this.source.icon)), name);
+    return h(
+      "div",
+      { role: "option", class: "option", id: `completion-${i}`, onclick: () => this.#pick(row) },
+      h("span", { class: "mark" }, row.emoji || icon(this.source.icon)),
+      name,
+    );
   }
 
   #mark() {

@@ -41,9 +41,16 @@ export class Composer {
     this.hint = form.querySelector(".hint");
     this.sendButton = /** @type {HTMLButtonElement} */ (form.querySelector("[data-send]"));
     this.stopButton = /** @type {HTMLButtonElement} */ (form.querySelector("[data-stop]"));
-    this.pasted = new PastedView(form.querySelector("[data-pasted]"), { changed: () => this.#onEdit(), unfold: (text) => this.#unfold(text), attach: (text) => this.files.add([asFile(text)]) });
+    this.pasted = new PastedView(form.querySelector("[data-pasted]"), {
+      changed: () => this.#onEdit(),
+      unfold: (text) => this.#unfold(text),
+      attach: (text) => this.files.add([asFile(text)]),
+    });
     this.mode = new ModeMenu(form.querySelector("[data-mode]"), actions.choose);
-    this.files = new DraftFiles(form, actions.files, { changed: (session) => this.#onFile(session), left: () => this.focus() });
+    this.files = new DraftFiles(form, actions.files, {
+      changed: (session) => this.#onFile(session),
+      left: () => this.focus(),
+    });
     /** What the field has of a suggestion. @type {{session: string|null|undefined, text: string, files: string[]}|undefined} */
     this.suggested = undefined;
     this.dictation = new Dictation(form.querySelector("[data-dictate]"), this.field, actions.files.failed);
@@ -190,11 +197,17 @@ export class Composer {
     });
     this.field.addEventListener("paste", (event) => this.#paste(event));
     this.stopButton.addEventListener("click", () => this.actions.stop());
-    form.querySelector("[data-servers]").addEventListener("click", () => this.#useServers((dialog, message) => dialog.openServerAttachments(message)));
-    form.addEventListener("prompted", (/** @type {any} */ { detail }) => this.#useServers((dialog, message) => dialog.usePrompt(detail.catalog, detail.prompt, message)));
+    form
+      .querySelector("[data-servers]")
+      .addEventListener("click", () => this.#useServers((dialog, message) => dialog.openServerAttachments(message)));
+    form.addEventListener("prompted", (/** @type {any} */ { detail }) =>
+      this.#useServers((dialog, message) => dialog.usePrompt(detail.catalog, detail.prompt, message)),
+    );
     addEventListener("storage", () => this.#showHint());
     this.#showHint();
-    this.drafts.listen((session) => session === this.session && !this.isSending && this.#show(this.drafts.read(session)));
+    this.drafts.listen(
+      (session) => session === this.session && !this.isSending && this.#show(this.drafts.read(session)),
+    );
   }
 
   /** What MCP servers offer. @param {(dialog: typeof import("./server_attachments.js"), message: import("./server_attachments.js").Message) => Promise<void>} use */
@@ -205,13 +218,18 @@ export class Composer {
       this.giveBack(session, { ...EMPTY, text });
       if (session === this.session) this.focus();
     };
-    const attach = (/** @type {File} */ file, /** @type {Promise<FileInfo>} */ fetched) => this.files.fetch(file, fetched);
+    const attach = (/** @type {File} */ file, /** @type {Promise<FileInfo>} */ fetched) =>
+      this.files.fetch(file, fetched);
     await import("./server_attachments.js").then((dialog) => use(dialog, { attach, insert, failed })).catch(failed);
   }
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    const meaning = interpretKey(event, { isEmpty: isEmpty(this.#draft), canStop: this.now.canStop, sendKey: sendKey() });
+    const meaning = interpretKey(event, {
+      isEmpty: isEmpty(this.#draft),
+      canStop: this.now.canStop,
+      sendKey: sendKey(),
+    });
     if (meaning === "send") this.submit();
     else if (meaning === "stop") this.actions.stop();
     else if (meaning === null || !this.actions.editLatest()) return;
@@ -263,7 +281,9 @@ export class Composer {
   #showHint() {
     const isEnter = sendKey() === "enter";
     this.field.enterKeyHint = isEnter ? "send" : "enter";
-    this.hint.textContent = isEnter ? t("Enter sends, Shift+Enter breaks the line") : t("Ctrl+Enter sends, Enter breaks the line");
+    this.hint.textContent = isEnter
+      ? t("Enter sends, Shift+Enter breaks the line")
+      : t("Ctrl+Enter sends, Enter breaks the line");
   }
 
   #showSend() {

@@ -14,7 +14,8 @@ const PROBLEMS = {
 };
 
 /** @returns {any} the constructor of this browser */
-const recognition = () => /** @type {any} */ (globalThis).SpeechRecognition ?? /** @type {any} */ (globalThis).webkitSpeechRecognition;
+const recognition = () =>
+  /** @type {any} */ (globalThis).SpeechRecognition ?? /** @type {any} */ (globalThis).webkitSpeechRecognition;
 
 export class Dictation {
   /**
@@ -44,7 +45,10 @@ export class Dictation {
     const heard = new (recognition())();
     Object.assign(heard, { continuous: true, interimResults: false, lang: document.documentElement.lang });
     heard.addEventListener("result", (/** @type {any} */ event) => this.#onResult(event));
-    heard.addEventListener("error", (/** @type {any} */ { error }) => error in PROBLEMS && this.failed({ message: PROBLEMS[error]() }));
+    heard.addEventListener(
+      "error",
+      (/** @type {any} */ { error }) => error in PROBLEMS && this.failed({ message: PROBLEMS[error]() }),
+    );
     heard.addEventListener("end", () => this.listening === heard && this.#ended());
     this.listening = heard;
     heard.start();
@@ -73,7 +77,9 @@ export class Dictation {
 
   #show() {
     const isOn = this.listening !== null;
-    this.button.title = isOn ? t("Stop listening") : t("Dictate; the browser may send what it hears to a service of its maker");
+    this.button.title = isOn
+      ? t("Stop listening")
+      : t("Dictate; the browser may send what it hears to a service of its maker");
     this.button.setAttribute("aria-label", isOn ? t("Stop listening") : t("Dictate"));
     this.button.setAttribute("aria-pressed", String(isOn));
   }

@@ -38,7 +38,11 @@ export class DraftFiles {
     this.page = page;
     this.listener = listener;
     this.status = /** @type {HTMLElement} */ (form.querySelector("[data-file-status]"));
-    const actions = { open: openFile, retry: (/** @type {string} */ key) => this.#open.retry(key), remove: (/** @type {string} */ key) => this.remove(key) };
+    const actions = {
+      open: openFile,
+      retry: (/** @type {string} */ key) => this.#open.retry(key),
+      remove: (/** @type {string} */ key) => this.remove(key),
+    };
     this.list = /** @type {HTMLElement} */ (form.querySelector("[data-files]"));
     this.cards = new FileCards(this.list, actions, listener.left);
     this.kept = new KeptUploads(form.dataset.user);
@@ -74,7 +78,8 @@ export class DraftFiles {
   add(files) {
     const room = MOST - this.#open.entries.length;
     this.stopWaiting();
-    if (files.length > room) this.#say(tn("A message takes at most %(count)s file.", "A message takes at most %(count)s files.", MOST));
+    if (files.length > room)
+      this.#say(tn("A message takes at most %(count)s file.", "A message takes at most %(count)s files.", MOST));
     const keys = this.#open.add(files.slice(0, Math.max(0, room)));
     this.list.scrollTop = this.list.scrollHeight;
     return keys;
@@ -136,7 +141,8 @@ export class DraftFiles {
     const { entries, isSettled } = this.#open;
     this.stopWaiting();
     if (!hasText) this.#say(t("Write something to go with the files."));
-    else if (entries.some(({ state }) => state === "failed")) this.#say(t("A file could not be attached. Remove it, or try again."));
+    else if (entries.some(({ state }) => state === "failed"))
+      this.#say(t("A file could not be attached. Remove it, or try again."));
     else if (!isSettled) {
       this.waiting = send;
       const cancel = h("button", { type: "button", class: "quiet", onclick: () => this.#cancelWaiting() }, t("Cancel"));
@@ -171,7 +177,9 @@ export class DraftFiles {
       const unfit = firstUnfit([entry], models);
       if (unfit) return t("too large for %(model)s", { model: unfit.model });
       const hasPictures = entry.kind === "image" || entry.shownPages > 0;
-      return firstWithoutVision && hasPictures && entry.state === "ready" ? t("%(model)s sees no pictures", { model: firstWithoutVision }) : "";
+      return firstWithoutVision && hasPictures && entry.state === "ready"
+        ? t("%(model)s sees no pictures", { model: firstWithoutVision })
+        : "";
     });
   }
 

@@ -10,7 +10,11 @@ import { EMPTY, isEmpty } from "./pasted_texts.js";
 const MAX_DRAFTS = 50;
 
 /** A question that returns to the composer. @param {import("../types.js").Message} question @returns {Draft} */
-export const draftOf = ({ text, files = [] }) => ({ text, pasted: [], files: files.map(({ id, name, kind }) => ({ id, name, kind, size: 0, isSent: true })) });
+export const draftOf = ({ text, files = [] }) => ({
+  text,
+  pasted: [],
+  files: files.map(({ id, name, kind }) => ({ id, name, kind, size: 0, isSent: true })),
+});
 
 export class Drafts {
   /**
@@ -73,7 +77,10 @@ export class Drafts {
     try {
       // Drafts of earlier releases have no files.
       const { text, pasted, files = [], at } = JSON.parse(storage.getItem(key) ?? "null") ?? {};
-      const isSound = typeof text === "string" && areAll(pasted, (one) => typeof one === "string") && areAll(files, (one) => typeof one?.id === "string");
+      const isSound =
+        typeof text === "string" &&
+        areAll(pasted, (one) => typeof one === "string") &&
+        areAll(files, (one) => typeof one?.id === "string");
       return isSound ? { text, pasted, files, at } : null;
     } catch {
       return null;
@@ -81,8 +88,8 @@ export class Drafts {
   }
 
   #forgetOldest() {
-    const keys = Array.from({ length: this.storage.length }, (_, i) => this.storage.key(i)).filter(
-      (key) => key?.startsWith(this.prefix),
+    const keys = Array.from({ length: this.storage.length }, (_, i) => this.storage.key(i)).filter((key) =>
+      key?.startsWith(this.prefix),
     );
     if (keys.length <= MAX_DRAFTS) return;
     const age = (/** @type {string} */ key) => this.#readStored(key)?.at ?? 0;

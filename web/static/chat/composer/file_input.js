@@ -21,7 +21,8 @@ export class FileInput {
     addEventListener("dragover", (event) => this.#over(event));
     addEventListener("drop", (event) => this.#drop(event));
     // Before other targets of drops, which stop the event.
-    for (const type of /** @type {const} */ (["dragover", "drop"])) addEventListener(type, () => this.#mark(false), true);
+    for (const type of /** @type {const} */ (["dragover", "drop"]))
+      addEventListener(type, () => this.#mark(false), true);
     addEventListener("dragleave", (event) => event.relatedTarget === null && this.#mark(false));
   }
 

@@ -52,7 +52,8 @@ export class LimitStatus {
     const text = module ? module.limitText(fullest, share(fullest)) : "";
     this.element.hidden = !text;
     if (this.element.textContent !== text) this.element.textContent = text;
-    if (text && fullest.resets_at) this.#readIn(Math.min(LONGEST_MS, Math.max(PAUSE_MS, Date.parse(fullest.resets_at) - Date.now())));
+    if (text && fullest.resets_at)
+      this.#readIn(Math.min(LONGEST_MS, Math.max(PAUSE_MS, Date.parse(fullest.resets_at) - Date.now())));
   }
 }
 

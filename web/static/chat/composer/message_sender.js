@@ -29,7 +29,9 @@ export class MessageSender {
   constructor(page) {
     this.page = page;
     /** The message being sent, the chat, and the end of the branch before it. */
-    this.pending = /** @type {(Pending & {session: string|null, after: string|undefined, place: object})|null} */ (null);
+    this.pending = /** @type {(Pending & {session: string|null, after: string|undefined, place: object})|null} */ (
+      null
+    );
   }
 
   /** What is being sent and not yet on the branch. @param {SessionState|null} state @returns {Pending|null} */
@@ -44,8 +46,19 @@ export class MessageSender {
     // All of it as it is now: another chat may be opened before it is known who can answer.
     const live = this.page.live();
     const { bases, tool, options } = this.page.answering;
-    const more = { tool: tool.chosen, bases: bases.picked, options: options.ofNextMessage, files: files.map(({ id }) => id) };
-    this.pending = { text, files, session: live?.state.session ?? null, after: live?.state.branch?.at(-1)?.id, place: this.page.place() };
+    const more = {
+      tool: tool.chosen,
+      bases: bases.picked,
+      options: options.ofNextMessage,
+      files: files.map(({ id }) => id),
+    };
+    this.pending = {
+      text,
+      files,
+      session: live?.state.session ?? null,
+      after: live?.state.branch?.at(-1)?.id,
+      place: this.page.place(),
+    };
     this.page.changed();
     const chat = live ? null : this.#newChat();
     await this.page.answering.ready;
@@ -98,7 +111,13 @@ export class MessageSender {
     const { forNew, basesForNew, options } = this.page.answering;
     const project = this.page.project();
     const isTemporary = !project && this.page.isTemporary();
-    return { ...(isTemporary ? { is_temporary: true } : {}), ...options.ofNewChat, ...(forNew ? { agent: forNew } : {}), ...(project ? { project } : {}), ...(basesForNew.length ? { knowledge_bases: basesForNew } : {}) };
+    return {
+      ...(isTemporary ? { is_temporary: true } : {}),
+      ...options.ofNewChat,
+      ...(forNew ? { agent: forNew } : {}),
+      ...(project ? { project } : {}),
+      ...(basesForNew.length ? { knowledge_bases: basesForNew } : {}),
+    };
   }
 
   /** Withdraws a question while it waits for the answer above; it returns to the composer. @param {Message} question */

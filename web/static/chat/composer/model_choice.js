@@ -18,7 +18,10 @@ export const MOST = 4;
  */
 export function chooseModels(models, agent, picks, own = []) {
   const offered = (/** @type {string[]|undefined} */ names) =>
-    models.map(({ name }) => name).filter((name) => names?.includes(name)).slice(0, MOST);
+    models
+      .map(({ name }) => name)
+      .filter((name) => names?.includes(name))
+      .slice(0, MOST);
   const preferred = models.filter((model) => model.is_own_default).map(({ name }) => name);
   const wishes = [own, ...(agent ? [picks[agent.id], agent.models] : []), preferred, picks[""]].map(offered);
   const standard = models.find((model) => model.is_default) ?? models[0];

@@ -37,7 +37,12 @@ export class ModelPicker {
     this.rows = [];
     this.picks = storedPicks();
     this.note = h("p", { class: "own" });
-    this.filter = h("input", { type: "search", placeholder: t("Filter"), "aria-label": t("Filter models"), oninput: () => this.#filter() });
+    this.filter = h("input", {
+      type: "search",
+      placeholder: t("Filter"),
+      "aria-label": t("Filter models"),
+      oninput: () => this.#filter(),
+    });
     closeOnLeave(details, () => this.#resetFilter());
     addEventListener("storage", ({ key }) => key === STORAGE_KEY && this.#reloadPicks());
   }
@@ -49,7 +54,13 @@ export class ModelPicker {
     this.rows = models.map(({ name }) => this.#row(name));
     const legend = h("legend", {}, t("Who answers in this chat"));
     const hint = h("p", { class: "comparing" }, t("Up to %(count)s answer side by side", { count: MOST }));
-    this.list.replaceChildren(legend, models.length >= MANY ? this.filter : "", ...this.rows.map(({ element }) => element), hint, this.note);
+    this.list.replaceChildren(
+      legend,
+      models.length >= MANY ? this.filter : "",
+      ...this.rows.map(({ element }) => element),
+      hint,
+      this.note,
+    );
     this.#show();
   }
 
@@ -69,9 +80,20 @@ export class ModelPicker {
 
   /** @param {string} name @returns {Row} */
   #row(name) {
-    const button = h("button", { type: "button", class: "quiet", onclick: () => this.#switchTo(name) }, icon("check"), h("span", {}, name));
+    const button = h(
+      "button",
+      { type: "button", class: "quiet", onclick: () => this.#switchTo(name) },
+      icon("check"),
+      h("span", {}, name),
+    );
     const label = t("Compare %(name)s side by side", { name });
-    const box = h("input", { type: "checkbox", value: name, "aria-label": label, title: label, onchange: () => this.#pick(this.#ticked()) });
+    const box = h("input", {
+      type: "checkbox",
+      value: name,
+      "aria-label": label,
+      title: label,
+      onchange: () => this.#pick(this.#ticked()),
+    });
     return { name, button, box, element: h("div", { class: "row" }, button, h("label", {}, box)) };
   }
 
@@ -122,8 +144,15 @@ export class ModelPicker {
     const gone = this.own.filter((name) => !offered.includes(name));
     const agents = offered.filter((name) => this.agent?.models.includes(name)).slice(0, MOST);
     const name = this.agent?.name ?? "";
-    const back = h("button", { type: "button", class: "quiet", onclick: () => this.#backTo(agents) }, t("Use the models of %(name)s", { name }));
-    const lost = gone.length > 0 ? [h("span", { class: "gone" }, t("No longer offered: %(names)s", { names: gone.join(", ") }))] : [];
+    const back = h(
+      "button",
+      { type: "button", class: "quiet", onclick: () => this.#backTo(agents) },
+      t("Use the models of %(name)s", { name }),
+    );
+    const lost =
+      gone.length > 0
+        ? [h("span", { class: "gone" }, t("No longer offered: %(names)s", { names: gone.join(", ") }))]
+        : [];
     const ofAgent = agents.length > 0 ? [isSame(picked, agents) ? t("The models of %(name)s", { name }) : back] : [];
     this.note.hidden = lost.length + ofAgent.length === 0;
     this.note.replaceChildren(...lost, ...ofAgent);

@@ -3,7 +3,8 @@
 /** @import {RunOptions} from "../types.js" */
 
 /** What holds, without nulls. @param {any[]} layers  each over those before it @returns {RunOptions} */
-export const merged = (...layers) => Object.fromEntries(Object.entries(Object.assign({}, ...layers)).filter(([, value]) => value !== null));
+export const merged = (...layers) =>
+  Object.fromEntries(Object.entries(Object.assign({}, ...layers)).filter(([, value]) => value !== null));
 
 /**
  * The layer that turns what holds below it into `wanted`.
@@ -12,7 +13,9 @@ export const merged = (...layers) => Object.fromEntries(Object.entries(Object.as
  * @returns {any} may have nulls
  */
 export function layerOver(below, wanted) {
-  const own = Object.entries(wanted).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(/** @type {any} */ (below)[name]));
+  const own = Object.entries(wanted).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(/** @type {any} */ (below)[name]),
+  );
   const taken = Object.keys(below).filter((name) => !(name in wanted));
   return Object.fromEntries([...own, ...taken.map((name) => [name, null])]);
 }

@@ -13,8 +13,17 @@ export function openPasted(heading, text, { unfold, attach }) {
     };
     return h("button", { type: "button", onclick }, label);
   };
-  const body = h("pre", { class: "file-text", tabIndex: 0, role: "region", dir: "auto", "aria-label": t("Text") }, text);
-  const row = h("div", { class: "row" }, button(t("Put it into the field"), unfold), button(t("Attach it as a file"), attach));
+  const body = h(
+    "pre",
+    { class: "file-text", tabIndex: 0, role: "region", dir: "auto", "aria-label": t("Text") },
+    text,
+  );
+  const row = h(
+    "div",
+    { class: "row" },
+    button(t("Put it into the field"), unfold),
+    button(t("Attach it as a file"), attach),
+  );
   const element = dialog(heading, { class: "large" }, body, row);
   open(element);
 }

@@ -34,12 +34,17 @@ export function fullText({ text, pasted }) {
 /** Joins two drafts, the older first. @param {Draft} older @param {Draft} newer @returns {Draft} */
 export function joinDrafts(older, newer) {
   const text = [older.text, newer.text].filter((one) => one.trim()).join("\n\n");
-  const files = [...older.files, ...newer.files].filter(({ id }, at, all) => all.findIndex((one) => one.id === id) === at);
+  const files = [...older.files, ...newer.files].filter(
+    ({ id }, at, all) => all.findIndex((one) => one.id === id) === at,
+  );
   return { text, pasted: [...older.pasted, ...newer.pasted], files };
 }
 
 /** The beginning of a pasted text, in one line. @param {string} text */
 export function preview(text) {
-  const begin = text.slice(0, 4 * PREVIEW_CHARACTERS).trim().replace(/\s+/g, " ");
+  const begin = text
+    .slice(0, 4 * PREVIEW_CHARACTERS)
+    .trim()
+    .replace(/\s+/g, " ");
   return begin.length > PREVIEW_CHARACTERS ? `${begin.slice(0, PREVIEW_CHARACTERS)}…` : begin;
 }

@@ -38,11 +38,21 @@ export class PastedView {
       this.#remove(i);
       take(text);
     };
-    const show = () => openPasted(size, text, { unfold: move(this.listener.unfold), attach: move(this.listener.attach) });
+    const show = () =>
+      openPasted(size, text, { unfold: move(this.listener.unfold), attach: move(this.listener.attach) });
     const face = h("span", { class: "face" }, h("span", {}, size), h("small", {}, preview(text)));
-    const open = h("button", { type: "button", class: "unfold", title: t("Show the text"), onclick: show }, icon("file"), face);
+    const open = h(
+      "button",
+      { type: "button", class: "unfold", title: t("Show the text"), onclick: show },
+      icon("file"),
+      face,
+    );
     const label = t("Remove: %(what)s", { what: size });
-    const remove = h("button", { type: "button", class: "icon-button", "aria-label": label, title: t("Remove"), onclick: () => this.#remove(i) }, icon("close"));
+    const remove = h(
+      "button",
+      { type: "button", class: "icon-button", "aria-label": label, title: t("Remove"), onclick: () => this.#remove(i) },
+      icon("close"),
+    );
     return h("li", { class: "chip" }, open, remove);
   }
 

@@ -29,7 +29,10 @@ export class RunStopper {
   /** @returns {{canStop: boolean, isStopping: boolean}} */
   get now() {
     const { running } = this;
-    return { canStop: running.length > 0, isStopping: running.length > 0 && running.every(({ run }) => this.asked.has(run)) };
+    return {
+      canStop: running.length > 0,
+      isStopping: running.length > 0 && running.every(({ run }) => this.asked.has(run)),
+    };
   }
 
   /** @param {string} [run] left out: all that are running */

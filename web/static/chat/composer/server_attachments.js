@@ -24,18 +24,24 @@ import { attachResource, fillPrompt, readCatalogs } from "../server/attachments_
 export async function openServerAttachments(message) {
   const place = h("div", { class: "agents" });
   const element = open(dialog(t("From servers"), { class: "large" }, place));
-  await attemptOrClose(element, async () => {
-    const catalogs = await readCatalogs();
-    const none = catalogs.length === 0 && h("p", { class: "none" }, icon("info"), t("No server offers anything at the moment."));
-    const sections = catalogs.map((catalog) => section(catalog, (action) => (element.close(), action(message))));
-    place.replaceChildren(h("div", { class: "sections" }, none, ...sections));
-    place.querySelector("button")?.focus();
-  }, message.failed);
+  await attemptOrClose(
+    element,
+    async () => {
+      const catalogs = await readCatalogs();
+      const none =
+        catalogs.length === 0 && h("p", { class: "none" }, icon("info"), t("No server offers anything at the moment."));
+      const sections = catalogs.map((catalog) => section(catalog, (action) => (element.close(), action(message))));
+      place.replaceChildren(h("div", { class: "sections" }, none, ...sections));
+      place.querySelector("button")?.focus();
+    },
+    message.failed,
+  );
 }
 
 /** @param {McpCatalog} catalog @param {McpPrompt} prompt @param {Message} message */
 export async function usePrompt(catalog, prompt, message) {
-  const fill = (/** @type {Record<string, string>} */ values) => named(catalog, fillPrompt(catalog.server, prompt.name, withoutEmpty(values)));
+  const fill = (/** @type {Record<string, string>} */ values) =>
+    named(catalog, fillPrompt(catalog.server, prompt.name, withoutEmpty(values)));
   try {
     const filled = prompt.arguments.length > 0 ? await askArguments(prompt, fill) : await fill({});
     if (filled !== null) message.insert(filled);
@@ -46,32 +52,62 @@ export async function usePrompt(catalog, prompt, message) {
 
 /** @param {McpPrompt} prompt @param {(values: Record<string, string>) => Promise<string>} save @returns {Promise<string|null>} null: cancelled */
 function askArguments(prompt, save) {
-  const fields = Object.fromEntries(prompt.arguments.map(({ name, title, description, required }) => [
-    `arguments.${name}`, text(required ? title : t("%(label)s (optional)", { label: title }), { rows: 1, required, dir: "auto" }, description),
-  ]));
+  const fields = Object.fromEntries(
+    prompt.arguments.map(({ name, title, description, required }) => [
+      `arguments.${name}`,
+      text(
+        required ? title : t("%(label)s (optional)", { label: title }),
+        { rows: 1, required, dir: "auto" },
+        description,
+      ),
+    ]),
+  );
   const note = h("p", { class: "hint", dir: "auto", hidden: !prompt.description }, prompt.description);
-  const given = (/** @type {Record<string, string>} */ values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name.slice("arguments.".length), value]));
-  return askFor(prompt.title, { yes: t("Insert"), fields, note, look: "large form", save: (values) => save(given(values)) });
+  const given = (/** @type {Record<string, string>} */ values) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name.slice("arguments.".length), value]));
+  return askFor(prompt.title, {
+    yes: t("Insert"),
+    fields,
+    note,
+    look: "large form",
+    save: (values) => save(given(values)),
+  });
 }
 
 /** @param {McpCatalog} catalog @param {(action: (message: Message) => any) => void} choose */
 function section(catalog, choose) {
   const { name, resources, prompts } = catalog;
-  const files = resources.map((resource) => row("file", resource.name, resource.description, () => choose((message) => attach(catalog, resource, message))));
-  const texts = prompts.map((prompt) => row("edit", prompt.title, prompt.description, () => choose((message) => usePrompt(catalog, prompt, message))));
-  return h("section", { "aria-label": name }, h("h3", { dir: "auto" }, name), stateOf(catalog), h("ul", { class: "rows" }, ...files, ...texts));
+  const files = resources.map((resource) =>
+    row("file", resource.name, resource.description, () => choose((message) => attach(catalog, resource, message))),
+  );
+  const texts = prompts.map((prompt) =>
+    row("edit", prompt.title, prompt.description, () => choose((message) => usePrompt(catalog, prompt, message))),
+  );
+  return h(
+    "section",
+    { "aria-label": name },
+    h("h3", { dir: "auto" }, name),
+    stateOf(catalog),
+    h("ul", { class: "rows" }, ...files, ...texts),
+  );
 }
 
 /** Why a server offers nothing now. @param {McpCatalog} catalog */
 function stateOf({ name, status, sign_in_state }) {
-  if (sign_in_state === "needs_sign_in") return h("p", {}, h("a", { href: "/mcp/" }, t("Sign in to %(name)s", { name })));
+  if (sign_in_state === "needs_sign_in")
+    return h("p", {}, h("a", { href: "/mcp/" }, t("Sign in to %(name)s", { name })));
   return status === "down" && h("p", { class: "hint" }, t("%(name)s cannot be reached at the moment.", { name }));
 }
 
 /** @param {import("../elements/icons.js").IconName} mark @param {string} name @param {string} description @param {() => void} onclick */
 function row(mark, name, description, onclick) {
   const begins = h("span", { class: "hint", dir: "auto" }, shown(description));
-  return h("li", {}, icon(mark), h("button", { type: "button", class: "whole", onclick }, h("strong", { dir: "auto" }, shown(name)), begins));
+  return h(
+    "li",
+    {},
+    icon(mark),
+    h("button", { type: "button", class: "whole", onclick }, h("strong", { dir: "auto" }, shown(name)), begins),
+  );
 }
 
 /** @param {McpCatalog} catalog @param {McpResource} resource @param {Message} message */
@@ -85,7 +121,10 @@ async function named({ name }, asked) {
     return await asked;
   } catch (/** @type {any} */ error) {
     // The message of a refusal has the name of the server already, and its own words.
-    const words = error.code === "mcp_server_refused" ? error.message : t("%(name)s: %(problem)s", { name, problem: apiErrorText(error) });
+    const words =
+      error.code === "mcp_server_refused"
+        ? error.message
+        : t("%(name)s: %(problem)s", { name, problem: apiErrorText(error) });
     throw error.field ? error : new ApiError(error.status, "", words);
   }
 }

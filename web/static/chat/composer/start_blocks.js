@@ -68,8 +68,14 @@ export class StartBlocks {
     this.element.replaceChildren(
       ...block(t("Agents"), ofAgents, allAgents),
       ...block(t("Knowledge"), ofBases, allBases),
-      ...block(t("Saved prompts"), this.prompts.map(({ name, text }) => button(() => take(text), name))),
-      ...block(t("Recent chats"), chats.map(([id, title]) => link(sessionAddress(id), title))),
+      ...block(
+        t("Saved prompts"),
+        this.prompts.map(({ name, text }) => button(() => take(text), name)),
+      ),
+      ...block(
+        t("Recent chats"),
+        chats.map(([id, title]) => link(sessionAddress(id), title)),
+      ),
       ...(first.length ? [list(t("More to begin with"), first)] : []),
     );
   }
@@ -81,7 +87,8 @@ function block(name, entries, ...last) {
 }
 
 /** @param {string} name @param {HTMLElement[]} entries */
-const list = (name, entries) => h("ul", { class: "suggestions", "aria-label": name }, ...entries.map((entry) => h("li", {}, entry)));
+const list = (name, entries) =>
+  h("ul", { class: "suggestions", "aria-label": name }, ...entries.map((entry) => h("li", {}, entry)));
 
 /** @param {() => void} onclick @param {...(Node|string)} content */
 const button = (onclick, ...content) => h("button", { type: "button", dir: "auto", onclick }, ...content);

@@ -16,7 +16,11 @@ export class Suggestions {
    */
   constructor({ list, welcome, start }, { composer, settings, recent, failed }) {
     this.recent = recent;
-    this.start = new StartBlocks(start, { choose: (agent) => settings.choose(agent), manage: settings.page.manage, take: (text) => composer.take(text, []) });
+    this.start = new StartBlocks(start, {
+      choose: (agent) => settings.choose(agent),
+      manage: settings.page.manage,
+      take: (text) => composer.take(text, []),
+    });
     this.list = list;
     /** Those of the server. */
     this.standard = [...list.children];

@@ -20,7 +20,14 @@ export class AutoScroll {
     const label = t("Jump to the end");
     this.button = h(
       "button",
-      { type: "button", class: "icon-button to-end", hidden: true, "aria-label": label, title: label, onclick: () => this.#jump() },
+      {
+        type: "button",
+        class: "icon-button to-end",
+        hidden: true,
+        "aria-label": label,
+        title: label,
+        onclick: () => this.#jump(),
+      },
       icon("arrowDown"),
     );
     scroller.append(h("div", { class: "to-end-place" }, this.button));

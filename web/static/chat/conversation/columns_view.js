@@ -16,7 +16,10 @@ export class ColumnsView {
 
   /** @param {Column[]} columns in the order in which the models were picked */
   show(columns) {
-    setChildren(this.columns, columns.map(({ element }) => element));
+    setChildren(
+      this.columns,
+      columns.map(({ element }) => element),
+    );
     const names = JSON.stringify(columns.map(({ model, isCurrent }) => [model, isCurrent]));
     if (names === this.names) return;
     const isFirst = this.names === "";
@@ -24,17 +27,26 @@ export class ColumnsView {
     this.tabs.replaceChildren(...columns.map((column) => this.#tab(column)));
     this.#mark();
     // By the next frame the columns are on the page.
-    if (isFirst) requestAnimationFrame(() => this.#goTo(columns.find(({ isCurrent }) => isCurrent)?.element, "instant"));
+    if (isFirst)
+      requestAnimationFrame(() => this.#goTo(columns.find(({ isCurrent }) => isCurrent)?.element, "instant"));
   }
 
   /** @param {Column} column */
   #tab({ element, model, isCurrent }) {
-    return h("button", { type: "button", class: isCurrent ? "small current" : "small", onclick: () => this.#goTo(element, "smooth") }, model);
+    return h(
+      "button",
+      { type: "button", class: isCurrent ? "small current" : "small", onclick: () => this.#goTo(element, "smooth") },
+      model,
+    );
   }
 
   /** @param {HTMLElement|undefined} element @param {ScrollBehavior} behavior */
   #goTo(element, behavior) {
-    if (element) this.columns.scrollTo({ left: element.offsetLeft - /** @type {HTMLElement} */ (this.columns.firstElementChild).offsetLeft, behavior });
+    if (element)
+      this.columns.scrollTo({
+        left: element.offsetLeft - /** @type {HTMLElement} */ (this.columns.firstElementChild).offsetLeft,
+        behavior,
+      });
   }
 
   /** The visible column. */

@@ -42,7 +42,8 @@ export class Conversation {
       ...actions,
       edits: this.edits,
       select: (/** @type {string} */ id) => this.#select(id),
-      edit: (/** @type {Message} */ message, /** @type {string} */ text, /** @type {boolean} */ isWaiting) => this.#sendEdited(message, text, isWaiting),
+      edit: (/** @type {Message} */ message, /** @type {string} */ text, /** @type {boolean} */ isWaiting) =>
+        this.#sendEdited(message, text, isWaiting),
     };
     this.pageActions = actions;
     /** @type {Map<string, {element: HTMLElement, update: (shown: any) => void, resumeEdit: () => void}>} */
@@ -65,7 +66,8 @@ export class Conversation {
     this.isComplete = true;
     /** Brings back into sight what was revealed while the branch around it is drawn, unless the user scrolls. @type {(() => void)|null} */
     this.hold = null;
-    for (const type of ["wheel", "touchmove", "pointerdown", "keydown"]) scroller.addEventListener(type, () => (this.hold = null), { passive: true });
+    for (const type of ["wheel", "touchmove", "pointerdown", "keydown"])
+      scroller.addEventListener(type, () => (this.hold = null), { passive: true });
     this.marks = new SearchMarks();
     /** What a search has found here, until it is in sight. @type {{message: string, query: string, isAskedFor: boolean, keepsFocus: boolean}|null} */
     this.sought = null;
@@ -167,7 +169,9 @@ export class Conversation {
   /** @param {{state: SessionState|null, pending: Pending|null}} shown @returns {boolean} whether all is drawn */
   #draw({ state, pending }) {
     const known = (this.branch = state?.branch ?? []);
-    const { elements, first, isComplete } = state ? this.#elements(state, known) : { elements: [], first: 0, isComplete: true };
+    const { elements, first, isComplete } = state
+      ? this.#elements(state, known)
+      : { elements: [], first: 0, isComplete: true };
     this.isComplete = isComplete;
     if (isComplete && known.some(({ id }) => id === this.start)) this.start = null;
     const hasOlder = first > 0 || Boolean(state?.hasOlder);
@@ -234,7 +238,7 @@ export class Conversation {
     const downwards = [];
     const isInTime = (/** @type {Message|undefined} */ message) =>
       message && (this.views.has(message.id) || upwards.length === 0 || performance.now() < until);
-    for (let isGrowing = true; isGrowing; ) {
+    for (let isGrowing = true; isGrowing;) {
       isGrowing = false;
       if (isInTime(known[first - 1])) isGrowing = upwards.push(show(known[--first])) > 0;
       if (isInTime(known[last + 1])) isGrowing = downwards.push(show(known[++last])) > 0;
@@ -249,7 +253,10 @@ export class Conversation {
     if (covered === 0) return elements;
     const latest = branch.findLast(({ role }) => role === "assistant");
     const answers = latest ? columnsOf(state, latest) : [];
-    this.summary.show(summary, answers.map(({ model }) => model ?? ""));
+    this.summary.show(
+      summary,
+      answers.map(({ model }) => model ?? ""),
+    );
     return [...elements.slice(0, covered), this.summary.element, ...elements.slice(covered)];
   }
 
@@ -262,7 +269,11 @@ export class Conversation {
     view.show(
       shown.map((one) => {
         const isCurrent = one === message;
-        return { element: /** @type {HTMLElement} */ (this.#elementOf(state, one, true, isCurrent)), model: one.model ?? "", isCurrent };
+        return {
+          element: /** @type {HTMLElement} */ (this.#elementOf(state, one, true, isCurrent)),
+          model: one.model ?? "",
+          isCurrent,
+        };
       }),
     );
     return view.element;
@@ -276,7 +287,14 @@ export class Conversation {
       this.views.set(message.id, view);
     }
     if (message.role === "user") view.update(message);
-    else view.update({ message, answer: answerTo(state, message), isInColumns, isCurrent, hasReplies: isCurrent && message !== state.branch?.at(-1) });
+    else
+      view.update({
+        message,
+        answer: answerTo(state, message),
+        isInColumns,
+        isCurrent,
+        hasReplies: isCurrent && message !== state.branch?.at(-1),
+      });
     return view.element;
   }
 }

@@ -19,17 +19,48 @@ export class FindBar {
     /** @type {string[]} the messages that were found, in the order they were sent */
     this.found = [];
     this.at = 0;
-    this.field = h("input", { type: "search", placeholder: t("Find in this chat"), "aria-label": t("Find in this chat"), oninput: () => this.#later() });
+    this.field = h("input", {
+      type: "search",
+      placeholder: t("Find in this chat"),
+      "aria-label": t("Find in this chat"),
+      oninput: () => this.#later(),
+    });
     this.field.addEventListener("keydown", (event) => this.#key(event));
     this.count = h("span", { role: "status" });
-    this.date = h("input", { type: "date", "aria-label": t("Go to a date"), title: t("Go to a date"), onchange: () => this.#goToDate() });
-    const button = (/** @type {string} */ label, /** @type {import("../elements/icons.js").IconName} */ name, /** @type {() => void} */ onclick) =>
-      h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick }, icon(name));
-    this.steps = [button(t("Found before"), "chevronUp", () => this.#step(-1)), button(t("Found next"), "chevronDown", () => this.#step(1))];
-    const beginning = h("button", { type: "button", class: "quiet", onclick: () => this.#goToBeginning() }, t("Beginning"));
+    this.date = h("input", {
+      type: "date",
+      "aria-label": t("Go to a date"),
+      title: t("Go to a date"),
+      onchange: () => this.#goToDate(),
+    });
+    const button = (
+      /** @type {string} */ label,
+      /** @type {import("../elements/icons.js").IconName} */ name,
+      /** @type {() => void} */ onclick,
+    ) => h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick }, icon(name));
+    this.steps = [
+      button(t("Found before"), "chevronUp", () => this.#step(-1)),
+      button(t("Found next"), "chevronDown", () => this.#step(1)),
+    ];
+    const beginning = h(
+      "button",
+      { type: "button", class: "quiet", onclick: () => this.#goToBeginning() },
+      t("Beginning"),
+    );
     const places = h("span", { class: "places" }, beginning, this.date);
-    this.element = h("div", { id: "find", role: "search" }, this.field, this.count, ...this.steps, places, button(t("Close"), "close", () => this.close()));
-    this.element.addEventListener("keydown", (event) => event.key === "Escape" && (event.stopPropagation(), this.close()));
+    this.element = h(
+      "div",
+      { id: "find", role: "search" },
+      this.field,
+      this.count,
+      ...this.steps,
+      places,
+      button(t("Close"), "close", () => this.close()),
+    );
+    this.element.addEventListener(
+      "keydown",
+      (event) => event.key === "Escape" && (event.stopPropagation(), this.close()),
+    );
     below.after(this.element);
     this.#show();
   }
@@ -96,7 +127,8 @@ export class FindBar {
   #show() {
     const { length } = this.found;
     for (const button of this.steps) button.disabled = length < 2;
-    this.count.textContent = length > 0 ? t("%(number)s of %(count)s", { number: this.at + 1, count: length }) : this.query && t("Not found");
+    this.count.textContent =
+      length > 0 ? t("%(number)s of %(count)s", { number: this.at + 1, count: length }) : this.query && t("Not found");
   }
 
   /** @param {KeyboardEvent} event */
@@ -112,7 +144,8 @@ export class FindBar {
 
   #goToDate() {
     const from = new Date(`${this.date.value}T00:00`);
-    if (this.date.value) this.#reveal((branch) => branch.find((node) => new Date(node.sent_at) >= from) ?? branch.at(-1));
+    if (this.date.value)
+      this.#reveal((branch) => branch.find((node) => new Date(node.sent_at) >= from) ?? branch.at(-1));
   }
 
   /** @param {(branch: import("../types.js").TreeNode[]) => import("../types.js").TreeNode|undefined} choose */

@@ -24,7 +24,10 @@ export class KeptPlace {
     if (!this.kept || !element?.isConnected) return;
     const { top, isFocused } = this.kept;
     this.scroller.scrollTop += topOf(element) - top;
-    if (isFocused && !element.contains(document.activeElement)) /** @type {HTMLElement|null} */ (element.querySelector(".siblings button:enabled"))?.focus({ preventScroll: true });
+    if (isFocused && !element.contains(document.activeElement))
+      /** @type {HTMLElement|null} */ (element.querySelector(".siblings button:enabled"))?.focus({
+        preventScroll: true,
+      });
     if (isComplete) this.kept = null;
   }
 }

@@ -18,11 +18,15 @@ import { readRun } from "../server/api.js";
 export function messageActions({ turn, stopper, sender, offered, agent, readOlder, announce, compression }) {
   return {
     select: (/** @type {string} */ id) => turn.select(id),
-    edit: (/** @type {Message} */ message, /** @type {string} */ text, /** @type {boolean} */ isWaiting) => (isWaiting ? turn.change(message, text) : turn.edit(message, text)),
+    edit: (/** @type {Message} */ message, /** @type {string} */ text, /** @type {boolean} */ isWaiting) =>
+      isWaiting ? turn.change(message, text) : turn.edit(message, text),
     peek: (/** @type {string} */ id) => turn.peek(id),
     editAnswer: (/** @type {string} */ answer, /** @type {string} */ text) => turn.editAnswer(answer, text),
-    regenerate: (/** @type {Message} */ message, /** @type {string|undefined} */ model, /** @type {boolean} */ isInColumns) =>
-      turn.regenerate(message, model, isInColumns),
+    regenerate: (
+      /** @type {Message} */ message,
+      /** @type {string|undefined} */ model,
+      /** @type {boolean} */ isInColumns,
+    ) => turn.regenerate(message, model, isInColumns),
     bringUp: (/** @type {string} */ id) => turn.bringUp(id),
     remove: (/** @type {string} */ id) => turn.remove(id),
     fork: (/** @type {string} */ id) => turn.fork(id),

@@ -12,8 +12,19 @@ export class OlderMessages {
   constructor(scroller, ask) {
     this.scroller = scroller;
     this.ask = ask;
-    const onPaper = h("span", { class: "on-paper" }, t("Earlier messages of this chat are missing here: only what was read on the page is printed. Scroll to its beginning to print all of it."));
-    this.element = h("p", { class: "older" }, h("span", { class: "on-screen" }, t("Earlier messages are being read…")), onPaper);
+    const onPaper = h(
+      "span",
+      { class: "on-paper" },
+      t(
+        "Earlier messages of this chat are missing here: only what was read on the page is printed. Scroll to its beginning to print all of it.",
+      ),
+    );
+    this.element = h(
+      "p",
+      { class: "older" },
+      h("span", { class: "on-screen" }, t("Earlier messages are being read…")),
+      onPaper,
+    );
     this.observer = new IntersectionObserver(
       (entries) => entries.some(({ isIntersecting }) => isIntersecting) && this.#ask(),
       { root: scroller, rootMargin: `${AHEAD} 0px` },

@@ -19,8 +19,17 @@ export class QuestionEditor {
     this.field = h("textarea", { value: edited, rows: 1, "aria-label": t("Edit your message") });
     this.send = h("button", { type: "submit", class: "primary small" }, isWaiting ? t("Save") : t("Send"));
     const cancel = h("button", { type: "button", class: "small", onclick: () => this.#close() }, t("Cancel"));
-    const hint = h("span", { class: "hint" }, isWaiting ? t("It waits with its new text.") : t("The answers so far stay: you can go back to them."));
-    this.element = h("form", { class: "edit", onsubmit: (/** @type {Event} */ event) => this.#submit(event) }, this.field, h("div", { class: "row" }, hint, cancel, this.send));
+    const hint = h(
+      "span",
+      { class: "hint" },
+      isWaiting ? t("It waits with its new text.") : t("The answers so far stay: you can go back to them."),
+    );
+    this.element = h(
+      "form",
+      { class: "edit", onsubmit: (/** @type {Event} */ event) => this.#submit(event) },
+      this.field,
+      h("div", { class: "row" }, hint, cancel, this.send),
+    );
     this.element.addEventListener("keydown", (event) => this.#key(event));
     this.field.addEventListener("input", () => this.#onInput());
     this.#show();

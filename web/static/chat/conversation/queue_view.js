@@ -33,8 +33,21 @@ export class QueueView {
     this.questions.set(question.id, question);
     let note = this.notes.get(question.id);
     if (!note) {
-      const edit = h("button", { type: "button", class: "quiet", onclick: () => this.actions.edit(question.id) }, t("Edit"));
-      const cancel = h("button", { type: "button", class: "quiet", title: t("Take this question back"), onclick: () => this.actions.withdraw(this.questions.get(question.id)) }, t("Cancel"));
+      const edit = h(
+        "button",
+        { type: "button", class: "quiet", onclick: () => this.actions.edit(question.id) },
+        t("Edit"),
+      );
+      const cancel = h(
+        "button",
+        {
+          type: "button",
+          class: "quiet",
+          title: t("Take this question back"),
+          onclick: () => this.actions.withdraw(this.questions.get(question.id)),
+        },
+        t("Cancel"),
+      );
       note = h("p", { class: "queued" }, icon("clock"), h("span", {}, t("Waits for the answer above")), edit, cancel);
       this.notes.set(question.id, note);
     }

@@ -2,4 +2,9 @@
 
 import { t } from "../i18n.js";
 
-export const removal = () => ({ label: t("Delete"), icon: /** @type {const} */ ("trash"), hint: t("With all that followed it"), isDangerous: true });
+export const removal = () => ({
+  label: t("Delete"),
+  icon: /** @type {const} */ ("trash"),
+  hint: t("With all that followed it"),
+  isDangerous: true,
+});

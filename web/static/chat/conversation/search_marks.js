@@ -16,7 +16,9 @@ export function matchesIn(text, query) {
   const asked = normalForm(query).trim();
   const words = UNSPACED.test(asked) ? [asked] : asked.split(/\s+/).filter((word) => /[\p{L}\p{N}_]/u.test(word));
   if (words.length === 0) return [];
-  const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).sort((one, other) => other.length - one.length);
+  const escaped = words
+    .map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"))
+    .sort((one, other) => other.length - one.length);
   const start = UNSPACED.test(asked) ? "" : WORD_START;
   const { form, starts, ends } = normalFormWithPlaces(text);
   const found = form.matchAll(new RegExp(`${start}(?:${escaped.join("|")})`, "gu"));

@@ -11,7 +11,13 @@ export class SiblingSwitch {
     this.before = this.#button("chevronLeft", t("Previous version"), -1);
     this.place = h("span", { class: "place" });
     this.after = this.#button("chevronRight", t("Next version"), 1);
-    this.element = h("span", { class: "siblings", role: "group", "aria-label": t("Versions") }, this.before, this.place, this.after);
+    this.element = h(
+      "span",
+      { class: "siblings", role: "group", "aria-label": t("Versions") },
+      this.before,
+      this.place,
+      this.after,
+    );
     /** @type {string[]} */
     this.ids = [];
     this.at = 0;
@@ -29,7 +35,11 @@ export class SiblingSwitch {
 
   /** @param {import("../elements/icons.js").IconName} name @param {string} label @param {number} step */
   #button(name, label, step) {
-    return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#go(step) }, icon(name));
+    return h(
+      "button",
+      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#go(step) },
+      icon(name),
+    );
   }
 
   /** @param {number} step */

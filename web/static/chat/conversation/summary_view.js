@@ -16,9 +16,19 @@ export class SummaryView {
     this.saved = h("span", { class: "hint" });
     this.body = h("div", { class: "markdown" });
     const line = h("span", { class: "line" }, this.heading, this.saved);
-    const rewrite = h("button", { type: "button", class: "small", onclick: actions.rewriteSummary }, t("Write it again"));
+    const rewrite = h(
+      "button",
+      { type: "button", class: "small", onclick: actions.rewriteSummary },
+      t("Write it again"),
+    );
     const remove = h("button", { type: "button", class: "small", onclick: actions.deleteSummary }, t("Delete"));
-    const buttons = h("p", { class: "summary-actions" }, rewrite, remove, h("span", { class: "hint" }, t("Without it, the model reads the messages themselves, as far as they fit.")));
+    const buttons = h(
+      "p",
+      { class: "summary-actions" },
+      rewrite,
+      remove,
+      h("span", { class: "hint" }, t("Without it, the model reads the messages themselves, as far as they fit.")),
+    );
     this.fold = h("details", {}, h("summary", {}, icon("summary"), line, icon("chevronDown")), this.body, buttons);
     this.element = h("aside", { class: "summary", "aria-label": t("Summary of the messages above") }, this.fold);
     this.text = new MarkdownView(this.body);
@@ -34,7 +44,8 @@ export class SummaryView {
     if (this.shown === summary) return;
     this.shown = summary;
     const saved = summary.saved_tokens;
-    this.saved.textContent = saved === null ? "" : ` · ${t("%(count)s tokens saved", { count: saved.toLocaleString(language) })}`;
+    this.saved.textContent =
+      saved === null ? "" : ` · ${t("%(count)s tokens saved", { count: saved.toLocaleString(language) })}`;
     this.text.show(summary.text);
   }
 }

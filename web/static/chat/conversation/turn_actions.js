@@ -63,9 +63,22 @@ export class TurnActions {
   }
 
   /** @param {string} session @param {string} text @param {MessageParts} [more] @returns {Promise<StartedTurn>} */
-  async #start(session, text, { parent, files = [], tool = null, bases = [], context = "", options = null, models = this.#models(session) } = {}) {
+  async #start(
+    session,
+    text,
+    { parent, files = [], tool = null, bases = [], context = "", options = null, models = this.#models(session) } = {},
+  ) {
     const placed = parent === undefined ? {} : { parent };
-    const body = { text, ...(models.length ? { models } : {}), ...placed, ...(files.length ? { files } : {}), ...(tool ? { forced_tool: tool } : {}), ...(bases.length ? { knowledge_bases: bases } : {}), ...(context ? { additional_context: context } : {}), ...(options ? { options } : {}) };
+    const body = {
+      text,
+      ...(models.length ? { models } : {}),
+      ...placed,
+      ...(files.length ? { files } : {}),
+      ...(tool ? { forced_tool: tool } : {}),
+      ...(bases.length ? { knowledge_bases: bases } : {}),
+      ...(context ? { additional_context: context } : {}),
+      ...(options ? { options } : {}),
+    };
     const key = JSON.stringify([session, body]);
     if (this.unconfirmed?.key !== key) this.unconfirmed = { key, id: randomId() };
     const started = await api.startTurn(session, { ...body, client_message_id: this.unconfirmed.id });
@@ -76,7 +89,12 @@ export class TurnActions {
   /** A message is edited by sending another one to the same parent, with the same files, knowledge bases and context. @param {Message} message @param {string} text */
   edit(message, text) {
     const files = (message.files ?? []).map(({ id }) => id);
-    return this.send(text, { parent: message.parent, files, bases: message.knowledge_bases, context: message.additional_context });
+    return this.send(text, {
+      parent: message.parent,
+      files,
+      bases: message.knowledge_bases,
+      context: message.additional_context,
+    });
   }
 
   /** @param {Message} question that waits for the answer above @param {string} text */

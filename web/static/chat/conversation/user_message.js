@@ -28,12 +28,23 @@ export class UserMessage {
     this.bases = h("p", { class: "question-bases", hidden: true });
     this.switch = new SiblingSwitch(actions.select);
     const label = t("Edit");
-    this.editButton = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.edit() }, icon("edit"));
+    this.editButton = h(
+      "button",
+      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.edit() },
+      icon("edit"),
+    );
     this.copy = copyButton(t("Copy"), () => this.message.text);
     this.more = menuButton(t("More actions"), () => [{ ...removal(), action: () => actions.remove(this.message.id) }]);
     this.sent = new SentTime();
     this.footer = h("footer", {}, this.sent.element, this.switch.element, this.copy, this.editButton, this.more);
-    this.element = h("article", { class: "message user", "aria-label": t("You") }, this.files.element, this.text.element, this.bases, this.footer);
+    this.element = h(
+      "article",
+      { class: "message user", "aria-label": t("You") },
+      this.files.element,
+      this.text.element,
+      this.bases,
+      this.footer,
+    );
   }
 
   /** @param {Message} message */
@@ -50,17 +61,26 @@ export class UserMessage {
   /** @param {Message} message */
   #showBases({ knowledge_bases: picked = [], earlier_knowledge_bases: earlier = [] }) {
     this.bases.hidden = picked.length + earlier.length === 0;
-    if (picked.length > 0) this.bases.replaceChildren(icon("source"), tn("Only from %(count)s picked knowledge base", "Only from %(count)s picked knowledge bases", picked.length));
+    if (picked.length > 0)
+      this.bases.replaceChildren(
+        icon("source"),
+        tn("Only from %(count)s picked knowledge base", "Only from %(count)s picked knowledge bases", picked.length),
+      );
     else if (earlier.length > 0) void this.#showEarlier(earlier);
   }
 
   /** @param {string[]} bases  picked with questions above this one, and searched again */
   async #showEarlier(bases) {
-    const said = tn("Searches %(count)s knowledge base again that was picked before", "Searches %(count)s knowledge bases again that were picked before", bases.length);
+    const said = tn(
+      "Searches %(count)s knowledge base again that was picked before",
+      "Searches %(count)s knowledge bases again that were picked before",
+      bases.length,
+    );
     this.bases.replaceChildren(icon("source"), said);
     const { namesOf } = await import("../knowledge/base_names.js");
     const names = await namesOf(bases);
-    if (names.length > 0 && this.message?.earlier_knowledge_bases === bases) this.bases.replaceChildren(icon("source"), `${said}: ${names.join(", ")}`);
+    if (names.length > 0 && this.message?.earlier_knowledge_bases === bases)
+      this.bases.replaceChildren(icon("source"), `${said}: ${names.join(", ")}`);
   }
 
   /** Shows all of a long text. */
@@ -84,11 +104,16 @@ export class UserMessage {
     const { id, text } = this.message;
     // As it is now: a question that is answered meanwhile must not be asked again without saying so.
     const isWaiting = this.element.classList.contains("waiting");
-    this.editor ??= new QuestionEditor(text, isWaiting, {
-      send: (edited) => this.actions.edit(this.message, edited, isWaiting),
-      changed: (edited) => edits.keep(id, edited, text),
-      closed: () => this.#leaveEditing(),
-    }, edits.read(id));
+    this.editor ??= new QuestionEditor(
+      text,
+      isWaiting,
+      {
+        send: (edited) => this.actions.edit(this.message, edited, isWaiting),
+        changed: (edited) => edits.keep(id, edited, text),
+        closed: () => this.#leaveEditing(),
+      },
+      edits.read(id),
+    );
     this.text.element.hidden = this.footer.hidden = true;
     this.element.append(this.editor.element);
     this.element.classList.add("editing");
@@ -100,7 +125,7 @@ export class UserMessage {
     this.element.classList.remove("editing");
     this.text.element.hidden = this.footer.hidden = false;
     // The button that opened the editor: the footer of a question that waits is not shown.
-    (/** @type {HTMLElement|null} */ (this.element.querySelector(".queued button")) ?? this.editButton).focus();
+    /** @type {HTMLElement|null} */ (this.element.querySelector(".queued button") ?? this.editButton).focus();
   }
 }
 
@@ -109,7 +134,12 @@ export class PendingMessage {
   constructor() {
     this.text = new QuestionText();
     this.files = new QuestionFiles();
-    this.element = h("article", { class: "message user pending", "aria-label": t("You, being sent") }, this.files.element, this.text.element);
+    this.element = h(
+      "article",
+      { class: "message user pending", "aria-label": t("You, being sent") },
+      this.files.element,
+      this.text.element,
+    );
   }
 
   /** @param {Pending} pending */

@@ -4,4 +4,5 @@ import { h } from "./element.js";
 import { icon } from "./icons.js";
 
 /** @param {{emoji?: string}} agent */
-export const agentPicture = ({ emoji }) => (emoji ? h("span", { class: "emoji", "aria-hidden": "true" }, emoji) : icon("agent"));
+export const agentPicture = ({ emoji }) =>
+  emoji ? h("span", { class: "emoji", "aria-hidden": "true" }, emoji) : icon("agent");

@@ -12,10 +12,25 @@ import { t } from "../i18n.js";
  * @param {...(Node|string|false|null)} content
  */
 export function dialog(heading, options = {}, ...content) {
-  const away = h("button", { type: "button", class: "icon-button", "aria-label": t("Close"), title: t("Close"), onclick: () => element.requestClose() }, icon("close"));
+  const away = h(
+    "button",
+    {
+      type: "button",
+      class: "icon-button",
+      "aria-label": t("Close"),
+      title: t("Close"),
+      onclick: () => element.requestClose(),
+    },
+    icon("close"),
+  );
   const title = h("h2", { id: `dialog-${(dialogCount += 1)}` }, shown(heading));
   /** @type {HTMLDialogElement} */
-  const element = h("dialog", { class: options.class ?? "", "aria-labelledby": title.id }, h("div", { class: "dialog-head" }, title, away), ...content);
+  const element = h(
+    "dialog",
+    { class: options.class ?? "", "aria-labelledby": title.id },
+    h("div", { class: "dialog-head" }, title, away),
+    ...content,
+  );
   element.setAttribute("closedby", options.isKept ? "closerequest" : "any");
   element.addEventListener("close", () => {
     element.remove();

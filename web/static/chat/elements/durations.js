@@ -16,7 +16,8 @@ export function duration(ms) {
 }
 
 /** @param {number} number */
-export const tenths = (number) => number.toLocaleString(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+export const tenths = (number) =>
+  number.toLocaleString(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /** @param {number} share 0 to 1 */
 export const percent = (share) => share.toLocaleString(language, { style: "percent" });

@@ -16,7 +16,8 @@ export function h(tag, properties = {}, ...children) {
     else /** @type {any} */ (element)[name] = value;
   }
   for (const child of children) {
-    if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : String(child));
+    if (child !== null && child !== undefined && child !== false)
+      element.append(child instanceof Node ? child : String(child));
   }
   return element;
 }
@@ -28,7 +29,8 @@ export function h(tag, properties = {}, ...children) {
  * @param {Partial<T>} properties
  */
 export function assign(element, properties) {
-  for (const name of /** @type {(keyof T)[]} */ (Object.keys(properties))) if (element[name] !== properties[name]) element[name] = properties[name];
+  for (const name of /** @type {(keyof T)[]} */ (Object.keys(properties)))
+    if (element[name] !== properties[name]) element[name] = properties[name];
 }
 
 /**

@@ -25,7 +25,14 @@ export class Field {
     this.problem = h("small", { class: "field-problem", id: `${control.id}-problem`, role: "alert", hidden: true });
     control.setAttribute("aria-describedby", `${this.hint.id} ${this.problem.id}`);
     control.addEventListener("input", () => this.say(""));
-    this.element = h("div", { class: "field" }, h("label", { htmlFor: control.id }, label), control, this.problem, this.hint);
+    this.element = h(
+      "div",
+      { class: "field" },
+      h("label", { htmlFor: control.id }, label),
+      control,
+      this.problem,
+      this.hint,
+    );
   }
 
   get value() {
@@ -49,7 +56,8 @@ export class Field {
 }
 
 /** @param {string} label @param {Record<string, any>} [properties] of the input @param {string} [hint] */
-export const line = (label, properties = {}, hint = "") => new Field(label, h("input", { type: "text", autocomplete: "off", ...properties }), hint);
+export const line = (label, properties = {}, hint = "") =>
+  new Field(label, h("input", { type: "text", autocomplete: "off", ...properties }), hint);
 /** @param {string} label @param {Record<string, any>} [properties] of the textarea @param {string} [hint] */
 export const text = (label, properties = {}, hint = "") => new Field(label, h("textarea", properties), hint);
 
@@ -83,15 +91,26 @@ export function askFor(heading, { yes, fields, save, words = apiErrorText, look 
       event.preventDefault();
       submit.disabled = true;
       try {
-        saved = await save(/** @type {any} */ (Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value]))));
+        saved = await save(
+          /** @type {any} */ (Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value]))),
+        );
         element.close();
       } catch (error) {
         refused(error);
       }
       submit.disabled = false;
     };
-    const content = h("div", { class: "sections fields" }, ...(note ? [note] : []), ...Object.values(fields).map((field) => field.element));
-    const element = dialog(heading, { class: look, isKept: true, closed: () => resolve(saved) }, h("form", { onsubmit }, content, problem, h("div", { class: "row" }, cancel, submit)));
+    const content = h(
+      "div",
+      { class: "sections fields" },
+      ...(note ? [note] : []),
+      ...Object.values(fields).map((field) => field.element),
+    );
+    const element = dialog(
+      heading,
+      { class: look, isKept: true, closed: () => resolve(saved) },
+      h("form", { onsubmit }, content, problem, h("div", { class: "row" }, cancel, submit)),
+    );
     open(element);
     Object.values(fields)[0].control.focus();
   });

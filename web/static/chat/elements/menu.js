@@ -51,7 +51,10 @@ export function menuButton(label, items) {
 const menuSources = new WeakMap();
 
 /** What the menu of a button would show now. @param {HTMLElement} button */
-export const menuItems = (button) => menuSources.get(button)?.().filter(({ disabled }) => !disabled) ?? [];
+export const menuItems = (button) =>
+  menuSources
+    .get(button)?.()
+    .filter(({ disabled }) => !disabled) ?? [];
 
 /** @type {WeakMap<HTMLElement, HTMLElement>} the open menu of a button */
 const menus = new WeakMap();
@@ -72,7 +75,12 @@ const close = (button) => menuOf(button)?.hidePopover();
  */
 export function openMenu(anchor, items) {
   const menu = h("div", { class: "menu", role: "menu", popover: "auto", "aria-label": nameOf(anchor) });
-  menu.append(...items.flatMap((item, i) => [...(item.isFirst && i > 0 ? [h("hr", {})] : []), entry(item, () => menu.hidePopover())]));
+  menu.append(
+    ...items.flatMap((item, i) => [
+      ...(item.isFirst && i > 0 ? [h("hr", {})] : []),
+      entry(item, () => menu.hidePopover()),
+    ]),
+  );
   menu.addEventListener("keydown", (event) => onKey(event, menu));
   menu.addEventListener("toggle", (event) => event.newState === "closed" && removeMenu(anchor, menu));
   // Inside an open dialog, because everything outside it is inert; else inside the landmark of the button.

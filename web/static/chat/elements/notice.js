@@ -13,7 +13,11 @@ export class Notice {
     /** @type {string|undefined} of the error shown */
     this.code = undefined;
     const label = t("Dismiss");
-    const dismiss = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.hide() }, icon("close"));
+    const dismiss = h(
+      "button",
+      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.hide() },
+      icon("close"),
+    );
     element.replaceChildren(icon("warning"), this.text, dismiss);
   }
 

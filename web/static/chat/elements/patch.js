@@ -29,7 +29,12 @@ export function patchNodes({ parent, nodes, before }, fresh, embedded) {
 function patchNode(old, fresh, embedded) {
   if (embedded.tryUpdate(old, fresh)) return old;
   if (old instanceof Text && fresh instanceof Text) return patchText(old, fresh.data);
-  if (old instanceof Element && fresh instanceof Element && old.nodeName === fresh.nodeName && ![old, fresh].some(embedded.isEmbedded)) {
+  if (
+    old instanceof Element &&
+    fresh instanceof Element &&
+    old.nodeName === fresh.nodeName &&
+    ![old, fresh].some(embedded.isEmbedded)
+  ) {
     patchAttributes(old, fresh);
     patchNodes({ parent: old, nodes: [...old.childNodes], before: null }, [...fresh.childNodes], embedded);
     return old;
@@ -52,6 +57,8 @@ function patchText(old, data) {
 /** Whether details are open is up to who reads them. @param {Element} old @param {Element} fresh */
 function patchAttributes(old, fresh) {
   const isDetails = old.nodeName === "DETAILS";
-  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && !(isDetails && name === "open")) old.removeAttribute(name);
-  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value && !(isDetails && name === "open")) old.setAttribute(name, value);
+  for (const { name } of [...old.attributes])
+    if (!fresh.hasAttribute(name) && !(isDetails && name === "open")) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes)
+    if (old.getAttribute(name) !== value && !(isDetails && name === "open")) old.setAttribute(name, value);
 }

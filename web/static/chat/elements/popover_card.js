@@ -10,8 +10,15 @@ export class PopoverCard {
   constructor(button, label, kind = "") {
     this.button = button;
     this.wasOpen = false;
-    this.element = h("div", { class: `popover-card ${kind}`.trim(), popover: "auto", role: "region", "aria-label": label });
-    this.element.addEventListener("toggle", (event) => button.setAttribute("aria-expanded", String(event.newState === "open")));
+    this.element = h("div", {
+      class: `popover-card ${kind}`.trim(),
+      popover: "auto",
+      role: "region",
+      "aria-label": label,
+    });
+    this.element.addEventListener("toggle", (event) =>
+      button.setAttribute("aria-expanded", String(event.newState === "open")),
+    );
     button.addEventListener("pointerdown", () => (this.wasOpen = this.element.matches(":popover-open")));
     button.addEventListener("keydown", () => (this.wasOpen = false));
   }

@@ -36,7 +36,8 @@ export class SentTime {
 /** Updates the times inside when somebody comes back to the page: what was today may be yesterday. @param {HTMLElement} list */
 export function keepTimes(list) {
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") for (const time of list.querySelectorAll("time.sent")) refresh(/** @type {HTMLTimeElement} */ (time));
+    if (document.visibilityState === "visible")
+      for (const time of list.querySelectorAll("time.sent")) refresh(/** @type {HTMLTimeElement} */ (time));
   });
 }
 

@@ -10,14 +10,16 @@ import { h } from "./element.js";
 
 const JOINING = String.raw`[\p{sc=Arab}\p{sc=Syrc}\p{sc=Mong}\p{sc=Nko}\p{sc=Deva}\p{sc=Beng}\p{sc=Guru}\p{sc=Gujr}\p{sc=Orya}\p{sc=Taml}\p{sc=Telu}\p{sc=Knda}\p{sc=Mlym}\p{sc=Sinh}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tibt}]\p{M}*[\u200c\u200d]`;
 const PICTURE = String.raw`\p{Extended_Pictographic}\p{Emoji_Modifier}?[\ufe0e\ufe0f]?`;
-const FLAG = "\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}";
+const FLAG =
+  "\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}";
 const VARIANT = String.raw`\p{sc=Han}[\ufe00-\ufe02\u{e0100}-\u{e01ef}]|\p{sc=Mong}[\u180b-\u180d\u180f]|[0-9#*]\ufe0f\u20e3`;
 const HIDDEN = String.raw`[\p{Default_Ignorable_Code_Point}\p{Cs}\u{fff9}-\u{fffb}\u2028\u2029]|(?![\n\t])\p{Cc}`;
 const PIECES = new RegExp(`(${FLAG}|${PICTURE}(?:\\u200d${PICTURE})*|${VARIANT}|${JOINING})|(${HIDDEN})`, "gu");
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 
 /** As in the source of a program, and as JSON reads it. @param {string} text */
-const escaped = (text) => [...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");
+const escaped = (text) =>
+  [...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");
 
 /** @param {string} text @returns {{text: string, isEscape: boolean}[]} */
 export function visibleParts(text) {
@@ -38,7 +40,10 @@ export function visibleParts(text) {
 }
 
 /** For labels and fields, which have no elements. Of JSON it is JSON with the same values. @param {string} text */
-export const visibleText = (text) => visibleParts(text).map((part) => part.text).join("");
+export const visibleText = (text) =>
+  visibleParts(text)
+    .map((part) => part.text)
+    .join("");
 
 /** A text with a direction of its own. @param {string} text */
 export const shown = (text) => h("bdi", {}, ...nodesOf(text));
@@ -64,5 +69,7 @@ export function showText(element, text) {
 
 /** @param {string} text @returns {Node[]} */
 function nodesOf(text) {
-  return visibleParts(text).map((part) => (part.isEscape ? h("span", { class: "escape" }, part.text) : new Text(part.text)));
+  return visibleParts(text).map((part) =>
+    part.isEscape ? h("span", { class: "escape" }, part.text) : new Text(part.text),
+  );
 }

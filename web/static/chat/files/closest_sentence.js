@@ -15,13 +15,19 @@ const LITTLE = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]{1,3}$/u;
 /** @param {string} passage @param {string} statement @returns {Place|null} null: none has enough of its words */
 export function closestSentence(passage, statement) {
   const wanted = wordsOf(lastSentence(statement));
-  const sentences = [...SENTENCES.segment(withoutWraps(passage))].map(({ index, segment }) => ({ index, segment, words: wordsOf(segment) }));
+  const sentences = [...SENTENCES.segment(withoutWraps(passage))].map(({ index, segment }) => ({
+    index,
+    segment,
+    words: wordsOf(segment),
+  }));
   let best = { score: 0, from: 0, to: 0 };
   for (const { index, segment, words } of sentences) {
     const shared = [...words].filter((word) => wanted.has(word));
     if (shared.length < Math.min(LEAST_SHARED, wanted.size)) continue;
     // A word that many sentences have says little about this one.
-    const weights = shared.map((word) => (DIGIT.test(word) ? 2 : 1) / sentences.filter((one) => one.words.has(word)).length);
+    const weights = shared.map(
+      (word) => (DIGIT.test(word) ? 2 : 1) / sentences.filter((one) => one.words.has(word)).length,
+    );
     const score = weights.reduce((sum, weight) => sum + weight, 0);
     const from = index + segment.length - segment.trimStart().length;
     if (score > best.score) best = { score, from, to: from + segment.trim().length };
@@ -38,7 +44,9 @@ function lastSentence(text) {
 /** @param {string} text @returns {Set<string>} */
 function wordsOf(text) {
   const segments = [...WORDS.segment(text.normalize("NFKC").toLowerCase())];
-  return new Set(segments.filter(({ isWordLike, segment }) => isWordLike && !LITTLE.test(segment)).map(({ segment }) => segment));
+  return new Set(
+    segments.filter(({ isWordLike, segment }) => isWordLike && !LITTLE.test(segment)).map(({ segment }) => segment),
+  );
 }
 
 /** The text with spaces for the line breaks inside sentences, as texts of PDF files have them; as long as before. @param {string} text */

@@ -28,9 +28,24 @@ export class FileCard {
     this.face = actions.open
       ? h("button", { type: "button", class: "file-open", onclick: () => actions.open(this.entry) }, this.picture, face)
       : h("span", { class: "file-open" }, this.picture, face);
-    this.again = h("button", { type: "button", class: "icon-button", title: t("Try again"), onclick: () => actions.retry(this.entry.key) }, icon("retry"));
-    this.away = h("button", { type: "button", class: "icon-button", onclick: () => actions.remove(this.entry.key) }, icon("close"));
-    this.element = h("li", { class: "file-card" }, this.face, actions.retry && this.again, actions.remove && this.away, this.progress);
+    this.again = h(
+      "button",
+      { type: "button", class: "icon-button", title: t("Try again"), onclick: () => actions.retry(this.entry.key) },
+      icon("retry"),
+    );
+    this.away = h(
+      "button",
+      { type: "button", class: "icon-button", onclick: () => actions.remove(this.entry.key) },
+      icon("close"),
+    );
+    this.element = h(
+      "li",
+      { class: "file-card" },
+      this.face,
+      actions.retry && this.again,
+      actions.remove && this.away,
+      this.progress,
+    );
   }
 
   /** @param {FileEntry} entry @param {string} [warning] shown below a file that is ready */
@@ -68,7 +83,9 @@ export class FileCard {
     this.shownPicture = key;
     const symbol = icon(ICONS[kind]);
     if (!address) return this.picture.replaceChildren(symbol);
-    this.picture.replaceChildren(h("img", { src: address, alt: "", loading: "lazy", onerror: () => this.picture.replaceChildren(symbol) }));
+    this.picture.replaceChildren(
+      h("img", { src: address, alt: "", loading: "lazy", onerror: () => this.picture.replaceChildren(symbol) }),
+    );
   }
 }
 

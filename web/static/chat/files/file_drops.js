@@ -12,5 +12,6 @@ export function takeDrops(element, take, mayTake = () => true) {
     element.classList.toggle("over", event.type === "dragover");
     if (event.type === "drop") take([...event.dataTransfer.files]);
   };
-  for (const type of /** @type {const} */ (["dragenter", "dragover", "dragleave", "drop"])) element.addEventListener(type, over);
+  for (const type of /** @type {const} */ (["dragenter", "dragover", "dragleave", "drop"]))
+    element.addEventListener(type, over);
 }

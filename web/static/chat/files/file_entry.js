@@ -27,7 +27,24 @@
  */
 
 /** @type {Omit<FileEntry, "key"|"name">} */
-const NEW = { id: "", kind: "text", size: 0, state: "waiting", progress: 0, tokens: 0, unreadPages: 0, shownPages: 0, tableRows: 0, shownRows: 0, fits: {}, error: null, canRetry: false, picture: "", hasThumbnail: false, isSent: false };
+const NEW = {
+  id: "",
+  kind: "text",
+  size: 0,
+  state: "waiting",
+  progress: 0,
+  tokens: 0,
+  unreadPages: 0,
+  shownPages: 0,
+  tableRows: 0,
+  shownRows: 0,
+  fits: {},
+  error: null,
+  canRetry: false,
+  picture: "",
+  hasThumbnail: false,
+  isSent: false,
+};
 
 /** @param {string} key @param {File} file @returns {FileEntry} */
 export function entryOfUpload(key, file) {
@@ -36,7 +53,19 @@ export function entryOfUpload(key, file) {
 
 /** @param {AttachedFile} file of a message @returns {FileEntry} */
 export function entryOfAttached(file) {
-  return { ...NEW, key: file.id, id: file.id, name: file.name, kind: file.kind, state: "ready", tokens: file.token_count, tableRows: file.table_rows ?? 0, shownRows: file.shown_rows ?? 0, hasThumbnail: file.has_thumbnail ?? false, isSent: true };
+  return {
+    ...NEW,
+    key: file.id,
+    id: file.id,
+    name: file.name,
+    kind: file.kind,
+    state: "ready",
+    tokens: file.token_count,
+    tableRows: file.table_rows ?? 0,
+    shownRows: file.shown_rows ?? 0,
+    hasThumbnail: file.has_thumbnail ?? false,
+    isSent: true,
+  };
 }
 
 /** @param {{id: string, name: string, size?: number, kind?: FileKind, isSent?: boolean}} known of a file that is to be read @returns {FileEntry} */
@@ -46,8 +75,41 @@ export function entryOfKnown({ id, name, size = 0, kind = "text", isSent = false
 
 /** @param {FileInfo} info @param {FileEntry} [before] @returns {FileEntry} */
 export function entryOfInfo(info, before) {
-  const { id, name, kind, size, status, token_count: tokens, unread_pages: unreadPages = 0, shown_pages: shownPages = 0, table_rows: tableRows = 0, shown_rows: shownRows = 0, fits = {}, error = null, has_thumbnail: hasThumbnail = false } = info;
-  return { ...NEW, ...before, key: before?.key ?? id, id, name, kind, size, state: status, progress: 1, tokens, unreadPages, shownPages, tableRows, shownRows, fits, error, hasThumbnail, canRetry: false };
+  const {
+    id,
+    name,
+    kind,
+    size,
+    status,
+    token_count: tokens,
+    unread_pages: unreadPages = 0,
+    shown_pages: shownPages = 0,
+    table_rows: tableRows = 0,
+    shown_rows: shownRows = 0,
+    fits = {},
+    error = null,
+    has_thumbnail: hasThumbnail = false,
+  } = info;
+  return {
+    ...NEW,
+    ...before,
+    key: before?.key ?? id,
+    id,
+    name,
+    kind,
+    size,
+    state: status,
+    progress: 1,
+    tokens,
+    unreadPages,
+    shownPages,
+    tableRows,
+    shownRows,
+    fits,
+    error,
+    hasThumbnail,
+    canRetry: false,
+  };
 }
 
 /** @param {FileEntry} entry @param {FileProblem} error @returns {FileEntry} */

@@ -28,22 +28,35 @@ export function kindText({ name, kind }) {
 /** The line below the name. @param {FileEntry} entry */
 export function stateText(entry) {
   if (entry.state === "waiting") return t("waiting…");
-  if (entry.state === "uploading") return t("uploading %(percent)s", { percent: PERCENT.format(Math.floor(entry.progress * 100) / 100) });
+  if (entry.state === "uploading")
+    return t("uploading %(percent)s", { percent: PERCENT.format(Math.floor(entry.progress * 100) / 100) });
   if (entry.state === "processing") return t("reading…");
   if (entry.state === "failed") return fileErrorText(entry.error ?? {});
   // An image counts by its size, which depends on the model.
   const size = entry.tokens > 0 ? tokenText(entry.tokens) : entry.size > 0 && byteText(entry.size);
-  return [kindText(entry), size, rowsText(entry.shownRows, entry.tableRows), unreadText(entry.unreadPages, entry.shownPages)].filter(Boolean).join(" · ");
+  return [
+    kindText(entry),
+    size,
+    rowsText(entry.shownRows, entry.tableRows),
+    unreadText(entry.unreadPages, entry.shownPages),
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 /** Of tables that are shown in part; empty: there are none. @param {number} shown @param {number} rows */
-export const rowsText = (shown, rows) => (rows > 0 ? t("first %(shown)s of %(rows)s rows", { shown: whole(shown), rows: whole(rows) }) : "");
+export const rowsText = (shown, rows) =>
+  rows > 0 ? t("first %(shown)s of %(rows)s rows", { shown: whole(shown), rows: whole(rows) }) : "";
 
 /** Of scans that nobody has recognised; empty: there are none. @param {number} pages @param {number} [shown] of them, to models that see */
 export function unreadText(pages, shown = 0) {
   if (pages === 0) return "";
   if (shown === 0) return tn("%(count)s page is a picture: not read", "%(count)s pages are pictures: not read", pages);
-  const text = tn("%(count)s page is a picture: only for models that see", "%(count)s pages are pictures: only for models that see", pages);
+  const text = tn(
+    "%(count)s page is a picture: only for models that see",
+    "%(count)s pages are pictures: only for models that see",
+    pages,
+  );
   return shown < pages ? `${text} (${t("the first %(count)s", { count: shown })})` : text;
 }
 

@@ -134,7 +134,10 @@ export class FileUploads {
   /** @param {string} key */
   async #upload(key) {
     const { project, server } = this.options;
-    const { done, abort } = server.upload(this.contents.get(key), { project, progressed: (progress) => this.#progress(key, progress) });
+    const { done, abort } = server.upload(this.contents.get(key), {
+      project,
+      progressed: (progress) => this.#progress(key, progress),
+    });
     this.aborts.set(key, abort);
     this.put({ ...this.entryOf(key), state: "uploading" });
     await this.#follow(key, done);

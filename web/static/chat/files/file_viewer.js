@@ -43,8 +43,17 @@ export class FileViewer {
     this.views = h("div", { class: "view-choice", role: "group", "aria-label": t("View"), hidden: true });
     /** @type {FileInfo|undefined} */
     this.info = undefined;
-    this.download = h("a", { class: "download", href: contentAddress(this.at), download: name, hidden: true }, icon("download"), t("Download"));
-    this.body = h("div", { class: "file-body", "aria-busy": "true" }, h("p", { class: "hint", role: "status" }, t("Loading…")));
+    this.download = h(
+      "a",
+      { class: "download", href: contentAddress(this.at), download: name, hidden: true },
+      icon("download"),
+      t("Download"),
+    );
+    this.body = h(
+      "div",
+      { class: "file-body", "aria-busy": "true" },
+      h("p", { class: "hint", role: "status" }, t("Loading…")),
+    );
     const bar = h("div", { class: "viewer-bar" }, this.facts, this.views, this.download);
     open(dialog(name, { class: "large file-viewer", closed: () => this.#closed() }, bar, this.body));
     void this.#load();
@@ -90,7 +99,16 @@ export class FileViewer {
     const { info, page } = this;
     const { size, width, height, token_count: tokens, table_rows: rows = 0, shown_rows: shown = 0 } = info;
     const pixels = width && height ? `${width.toLocaleString(language)} × ${height.toLocaleString(language)}` : "";
-    this.facts.textContent = [kindText(info), byteText(size), pixels, tokens > 0 && tokenText(tokens), rowsText(shown, rows), page && pageText(page)].filter(Boolean).join(" · ");
+    this.facts.textContent = [
+      kindText(info),
+      byteText(size),
+      pixels,
+      tokens > 0 && tokenText(tokens),
+      rowsText(shown, rows),
+      page && pageText(page),
+    ]
+      .filter(Boolean)
+      .join(" · ");
   }
 
   /** Between the pages of a document and its text. */
@@ -100,7 +118,11 @@ export class FileViewer {
     // A passage is marked in the text.
     const views = this.passage ? { ...text, ...pages } : { ...pages, ...text };
     const buttons = Object.entries(views).map(([label, show]) => {
-      const button = h("button", { type: "button", class: "small", "aria-pressed": "false", onclick: () => choose(button, show) }, label);
+      const button = h(
+        "button",
+        { type: "button", class: "small", "aria-pressed": "false", onclick: () => choose(button, show) },
+        label,
+      );
       return button;
     });
     /** @param {HTMLElement} chosen @param {() => Promise<void>} show */
@@ -120,7 +142,13 @@ export class FileViewer {
       // Of this type whatever the server says: nothing else may be shown as a document of the page's origin.
       this.address = URL.createObjectURL(new Blob([content], { type: PDF }));
     }
-    this.#show(h("iframe", { class: "file-pages", src: this.address + (this.page ? `#page=${this.page}` : ""), title: t("Pages") }));
+    this.#show(
+      h("iframe", {
+        class: "file-pages",
+        src: this.address + (this.page ? `#page=${this.page}` : ""),
+        title: t("Pages"),
+      }),
+    );
   }
 
   async #text() {
@@ -137,7 +165,9 @@ export class FileViewer {
   /** @param {FileInfo} info */
   #picture({ name, width, height }) {
     const failed = () => this.#problem({ code: "file_not_found" });
-    this.#show(h("img", { class: "file-image", src: contentAddress(this.at), alt: name, width, height, onerror: failed }));
+    this.#show(
+      h("img", { class: "file-image", src: contentAddress(this.at), alt: name, width, height, onerror: failed }),
+    );
   }
 
   /** @param {import("./file_entry.js").FileProblem} error */

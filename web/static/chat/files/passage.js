@@ -26,7 +26,8 @@ export function findPassage(text, { text: passage, start, length }) {
   const words = passage.split(/\s+/).filter(Boolean);
   // A beginning that was cut may end within a word, and a passage may have a heading above it that the text has not there.
   for (const some of [words, words.slice(0, -1), words.slice(0, 12)]) {
-    const found = some.length > 0 && (some.length >= LEAST_WORDS || some.length === words.length) && matchOf(text, some);
+    const found =
+      some.length > 0 && (some.length >= LEAST_WORDS || some.length === words.length) && matchOf(text, some);
     if (found) return { from: found.index, to: found.index + found[0].length };
   }
   return null;
@@ -47,4 +48,5 @@ function offsetOf(text, from, n) {
 }
 
 /** @param {string} text @param {string[]} words */
-const matchOf = (text, words) => new RegExp(words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("\\s+")).exec(text);
+const matchOf = (text, words) =>
+  new RegExp(words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("\\s+")).exec(text);

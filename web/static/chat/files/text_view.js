@@ -19,11 +19,24 @@ export function textView(text, { passage, hasPages = false }) {
   const found = passage ? findPassage(text, passage) : null;
   /** @param {number} from @param {number} to */
   const part = (from, to) => (hasPages ? withPages(text, from, to) : [text.slice(from, to)]);
-  let [start, end] = found ? [Math.max(0, found.from - PART_CHARACTERS / 2), Math.max(found.to, Math.min(text.length, found.from + PART_CHARACTERS / 2))] : [0, Math.min(text.length, PART_CHARACTERS)];
+  let [start, end] = found
+    ? [
+        Math.max(0, found.from - PART_CHARACTERS / 2),
+        Math.max(found.to, Math.min(text.length, found.from + PART_CHARACTERS / 2)),
+      ]
+    : [0, Math.min(text.length, PART_CHARACTERS)];
   const body = h("pre", { class: "file-text", tabIndex: 0, role: "region", "aria-label": t("Text") });
   const sentence = found && sentenceIn(text, found, passage.statement ?? "");
   const marked = sentence && h("strong", { class: "sentence" }, ...part(sentence.from, sentence.to));
-  const mark = found && h("mark", { id: "passage" }, ...(marked ? [...part(found.from, sentence.from), marked, ...part(sentence.to, found.to)] : part(found.from, found.to)));
+  const mark =
+    found &&
+    h(
+      "mark",
+      { id: "passage" },
+      ...(marked
+        ? [...part(found.from, sentence.from), marked, ...part(sentence.to, found.to)]
+        : part(found.from, found.to)),
+    );
   if (mark) body.append(...part(start, found.from), mark, ...part(found.to, end));
   else body.append(...part(start, end));
   const above = h("button", { type: "button", class: "small", onclick: () => showAbove() }, t("Show what is above"));
@@ -45,8 +58,15 @@ export function textView(text, { passage, hasPages = false }) {
     place();
   };
   place();
-  const note = passage && !found ? [h("p", { class: "hint", role: "status" }, t("The passage is not in this version of the text."))] : [];
-  return { elements: [...note, above, body, more], place: found, shown: () => (marked ?? mark)?.scrollIntoView({ block: isLong(marked ?? mark, body) ? "start" : "center" }) };
+  const note =
+    passage && !found
+      ? [h("p", { class: "hint", role: "status" }, t("The passage is not in this version of the text."))]
+      : [];
+  return {
+    elements: [...note, above, body, more],
+    place: found,
+    shown: () => (marked ?? mark)?.scrollIntoView({ block: isLong(marked ?? mark, body) ? "start" : "center" }),
+  };
 }
 
 /** @param {string} text @param {Place} passage @param {string} statement @returns {Place|null} */
@@ -62,7 +82,9 @@ const isLong = (mark, body) => mark.getBoundingClientRect().height > body.client
 function withPages(text, from, to) {
   const before = pageAt(text, from) ?? 1;
   const pages = text.slice(from, to).split(PAGE_BREAK);
-  return pages.flatMap((page, i) => (i === 0 ? [page] : [h("span", { class: "page-break" }, pageText(before + i)), page]));
+  return pages.flatMap((page, i) =>
+    i === 0 ? [page] : [h("span", { class: "page-break" }, pageText(before + i)), page],
+  );
 }
 
 /** @param {number} page */

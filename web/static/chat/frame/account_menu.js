@@ -16,22 +16,59 @@ import { logOut } from "./login_redirect.js";
  */
 export function attachAccountMenu(button, { logout, archive, trash, failed }) {
   const hasProviders = "providers" in button.dataset;
-  const openProviders = (how = {}) => import("../providers/providers_dialog.js").then((m) => m.openProviders(failed, how), failed);
+  const openProviders = (how = {}) =>
+    import("../providers/providers_dialog.js").then((m) => m.openProviders(failed, how), failed);
   // Where the page says that there is no model.
-  for (const other of document.querySelectorAll("[data-add-provider]")) other.addEventListener("click", () => openProviders({ adds: true }));
+  for (const other of document.querySelectorAll("[data-add-provider]"))
+    other.addEventListener("click", () => openProviders({ adds: true }));
   // The start page of the admin leads here.
   if (hasProviders && new URLSearchParams(location.search).has("connect")) openProviders({ adds: true });
   attachMenu(button, () => [
-    { label: t("Settings"), icon: "settings", terms: t("Theme, language, keys, notifications, instructions, models, API tokens, limits, usage"), action: () => import("../settings/settings_dialog.js").then((m) => m.openSettings(failed), failed) },
-    { label: t("Agents"), icon: "agent", action: () => import("../settings/agents_dialog.js").then((m) => m.openAgents(failed), failed) },
-    { label: t("Prompts"), icon: "edit", action: () => import("../settings/prompts_dialog.js").then((m) => m.openPrompts(failed), failed) },
+    {
+      label: t("Settings"),
+      icon: "settings",
+      terms: t("Theme, language, keys, notifications, instructions, models, API tokens, limits, usage"),
+      action: () => import("../settings/settings_dialog.js").then((m) => m.openSettings(failed), failed),
+    },
+    {
+      label: t("Agents"),
+      icon: "agent",
+      action: () => import("../settings/agents_dialog.js").then((m) => m.openAgents(failed), failed),
+    },
+    {
+      label: t("Prompts"),
+      icon: "edit",
+      action: () => import("../settings/prompts_dialog.js").then((m) => m.openPrompts(failed), failed),
+    },
     { label: t("Keyboard shortcuts"), icon: "keyboard", action: () => openSheet().catch(failed) },
     ...installItems(failed),
     { label: t("Archived chats"), icon: "archive", isFirst: true, action: () => archive().catch(failed) },
     { label: t("Trash"), icon: "trash", action: () => trash().catch(failed) },
-    { label: t("Import a chat"), icon: "upload", action: () => import("../sessions/import_dialog.js").then((m) => m.openImport(), failed) },
-    ...(hasProviders ? [{ label: t("Model providers"), icon: /** @type {const} */ ("model"), isFirst: true, action: () => openProviders() }] : []),
-    ...("staff" in button.dataset ? [{ label: t("Admin"), icon: /** @type {const} */ ("shield"), isFirst: !hasProviders, action: () => location.assign("/admin/") }] : []),
+    {
+      label: t("Import a chat"),
+      icon: "upload",
+      action: () => import("../sessions/import_dialog.js").then((m) => m.openImport(), failed),
+    },
+    ...(hasProviders
+      ? [
+          {
+            label: t("Model providers"),
+            icon: /** @type {const} */ ("model"),
+            isFirst: true,
+            action: () => openProviders(),
+          },
+        ]
+      : []),
+    ...("staff" in button.dataset
+      ? [
+          {
+            label: t("Admin"),
+            icon: /** @type {const} */ ("shield"),
+            isFirst: !hasProviders,
+            action: () => location.assign("/admin/"),
+          },
+        ]
+      : []),
     { label: t("Profile"), icon: "user", isFirst: true, action: () => location.assign("/profile/") },
     { label: t("Change password"), icon: "key", action: () => location.assign("/password/") },
     { label: t("Log out"), icon: "logout", action: () => logOut(logout) },

@@ -36,7 +36,13 @@ export class ContextCard {
       h("h2", {}, model),
       h("span", { class: "hint" }, t("%(used)s of %(window)s tokens", { used: whole(used), window: whole(window) })),
       h("div", { class: "context-bar", "aria-hidden": "true" }, ...parts.map((each) => stretch(each, window))),
-      h("dl", {}, ...parts.map(({ part, name, tokens }) => h("div", { "data-part": part }, h("dt", {}, name), h("dd", {}, whole(tokens))))),
+      h(
+        "dl",
+        {},
+        ...parts.map(({ part, name, tokens }) =>
+          h("div", { "data-part": part }, h("dt", {}, name), h("dd", {}, whole(tokens))),
+        ),
+      ),
       context.left_out_tools > 0 && h("p", { class: "hint" }, leftOutText(context.left_out_tools)),
       h("p", { class: "hint" }, compressionText(context)),
       this.#links(context.compression.keeps_from),

@@ -42,7 +42,10 @@ export class ContextMeter {
     const wanted = runs.map(({ run, attempt }) => `${run} ${attempt}`).join();
     if (!wanted || wanted === this.shown) return;
     this.shown = wanted;
-    this.#read(runs.map(({ run }) => run), wanted);
+    this.#read(
+      runs.map(({ run }) => run),
+      wanted,
+    );
   }
 
   /** @param {string[]} runs @param {string} wanted */
@@ -86,7 +89,8 @@ export class ContextMeter {
     ring.setAttribute("aria-hidden", "true");
     const [track, share] = ["track", "share"].map((name) => {
       const circle = document.createElementNS(SVG, "circle");
-      for (const [key, value] of Object.entries({ class: name, cx: 12, cy: 12, r: RADIUS, pathLength: 100 })) circle.setAttribute(key, String(value));
+      for (const [key, value] of Object.entries({ class: name, cx: 12, cy: 12, r: RADIUS, pathLength: 100 }))
+        circle.setAttribute(key, String(value));
       return circle;
     });
     ring.append(track, share);

@@ -18,7 +18,9 @@ const HIGH_SHARE = 0.9;
  * @param {SessionState} state @returns {{run: string, attempt: number}[]} attempt: changes when an answer is continued
  */
 export function measuredRuns(state) {
-  const ended = state.branch?.findLast((message) => message.run && !columnsOf(state, message).some((one) => isLive(state, one)));
+  const ended = state.branch?.findLast(
+    (message) => message.run && !columnsOf(state, message).some((one) => isLive(state, one)),
+  );
   const answers = ended ? columnsOf(state, ended).filter(({ run }) => run) : [];
   return answers.map((message) => ({ run: message.run ?? "", attempt: answerTo(state, message)?.attempt ?? 0 }));
 }
@@ -42,17 +44,29 @@ export function partsOf(usage) {
     reserved: t("Reserved for the answer"),
     free: t("Free"),
   };
-  return PARTS.map((part) => ({ part, name: names[part], tokens: usage[part] })).filter(({ part, tokens }) => tokens > 0 || part === "free");
+  return PARTS.map((part) => ({ part, name: names[part], tokens: usage[part] })).filter(
+    ({ part, tokens }) => tokens > 0 || part === "free",
+  );
 }
 
 /** @param {number} count tools that the model's server does not take */
 export const leftOutText = (count) =>
-  tn("%(count)s chosen tool is not sent: this model's server refuses it, or takes fewer.", "%(count)s chosen tools are not sent: this model's server refuses them, or takes fewer.", count);
+  tn(
+    "%(count)s chosen tool is not sent: this model's server refuses it, or takes fewer.",
+    "%(count)s chosen tools are not sent: this model's server refuses them, or takes fewer.",
+    count,
+  );
 
 /** When the history is summarised. @param {ContextUsage} usage */
 export function compressionText({ compression: { history, limit } }) {
   const numbers = { history: whole(history), limit: whole(limit) };
   return history > limit
-    ? t("The conversation has %(history)s tokens, more than %(limit)s: its beginning is summarised for the model.", numbers)
-    : t("The beginning is summarised once the conversation has more than %(limit)s tokens. It has %(history)s.", numbers);
+    ? t(
+        "The conversation has %(history)s tokens, more than %(limit)s: its beginning is summarised for the model.",
+        numbers,
+      )
+    : t(
+        "The beginning is summarised once the conversation has more than %(limit)s tokens. It has %(history)s.",
+        numbers,
+      );
 }

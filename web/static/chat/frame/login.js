@@ -2,7 +2,8 @@
 
 // One of each form: with a password, and with a passkey.
 for (const next of document.querySelectorAll("input[name=next]"))
-  if (next instanceof HTMLInputElement) next.value = (next.value || "/") + (next.value.includes("#") ? "" : location.hash);
+  if (next instanceof HTMLInputElement)
+    next.value = (next.value || "/") + (next.value.includes("#") ? "" : location.hash);
 
 // The same through the login with a provider.
 const link = document.querySelector("#oidc");

@@ -5,7 +5,8 @@ let isLeaving = false;
 
 /** Redirects to the login page, which says that the login has ended; after the next one the same chat is open again. */
 export function redirectToLogin() {
-  if (!isLeaving) location.assign(`/login/?notice=expired&next=${encodeURIComponent(location.pathname + location.hash)}`);
+  if (!isLeaving)
+    location.assign(`/login/?notice=expired&next=${encodeURIComponent(location.pathname + location.hash)}`);
 }
 
 /** @param {HTMLFormElement} form */

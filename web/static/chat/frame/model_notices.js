@@ -4,6 +4,8 @@
 
 /** @param {Model[]} models those offered */
 export function showModelNotices(models) {
-  /** @type {HTMLElement} */ (document.getElementById("demo-notice")).hidden = !models.some((model) => model.is_default && model.is_demo);
+  /** @type {HTMLElement} */ (document.getElementById("demo-notice")).hidden = !models.some(
+    (model) => model.is_default && model.is_demo,
+  );
   /** @type {HTMLElement} */ (document.getElementById("no-models")).hidden = models.length > 0;
 }

@@ -7,7 +7,8 @@ import { noticeOf } from "./answer_notice.js";
 /** @import {StopReason} from "../types.js" */
 
 /** Chosen, and still allowed: the permission can be taken back in the browser. */
-export const areOn = () => "Notification" in globalThis && Notification.permission === "granted" && wantsNotifications();
+export const areOn = () =>
+  "Notification" in globalThis && Notification.permission === "granted" && wantsNotifications();
 
 /**
  * Asks the browser, which asks the user. Only in answer to a click.

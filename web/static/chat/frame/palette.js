@@ -32,8 +32,23 @@ class Palette {
     this.timer = 0;
     this.list = h("div", { role: "listbox", id: "palette-list", class: "menu", "aria-label": t("Found") });
     this.status = h("p", { class: "hint", role: "status" });
-    this.field = h("input", { type: "text", role: "combobox", autocomplete: "off", enterKeyHint: "go", placeholder: t("Find chats and actions"), "aria-label": t("Find chats and actions"), "aria-autocomplete": "list", "aria-expanded": "true", "aria-controls": this.list.id });
-    this.dialog = dialog(t("Find chats and actions"), { class: "palette", closed: () => clearTimeout(this.timer) }, this.list, this.status);
+    this.field = h("input", {
+      type: "text",
+      role: "combobox",
+      autocomplete: "off",
+      enterKeyHint: "go",
+      placeholder: t("Find chats and actions"),
+      "aria-label": t("Find chats and actions"),
+      "aria-autocomplete": "list",
+      "aria-expanded": "true",
+      "aria-controls": this.list.id,
+    });
+    this.dialog = dialog(
+      t("Find chats and actions"),
+      { class: "palette", closed: () => clearTimeout(this.timer) },
+      this.list,
+      this.status,
+    );
     const head = this.dialog.querySelector(".dialog-head");
     head.querySelector("h2").className = "unseen";
     head.prepend(icon("search"), this.field);
@@ -45,7 +60,11 @@ class Palette {
     open(this.dialog);
     this.field.focus();
     this.#show();
-    page.knowledge.load().then(({ store }) => store.ready).then(() => this.#show(this.at)).catch(this.page.failures.failed);
+    page.knowledge
+      .load()
+      .then(({ store }) => store.ready)
+      .then(() => this.#show(this.at))
+      .catch(this.page.failures.failed);
   }
 
   get #query() {
@@ -66,7 +85,10 @@ class Palette {
     this.chats = found ?? [];
     this.#show(this.at);
     if (!found) this.status.textContent = t("Chats cannot be searched now.");
-    else this.status.textContent = this.shown.length ? tn("%(count)s result", "%(count)s results", this.shown.length) : t("Nothing has this");
+    else
+      this.status.textContent = this.shown.length
+        ? tn("%(count)s result", "%(count)s results", this.shown.length)
+        : t("Nothing has this");
   }
 
   /** What the server finds stands last, so that it moves nothing that may be chosen already. @param {number} [at] */
@@ -84,15 +106,36 @@ class Palette {
   /** @param {string} name @param {Entry[]} entries */
   #group(name, entries) {
     const options = entries.map((entry) => this.#option(entry, this.shown.indexOf(entry)));
-    return h("div", { role: "group", "aria-label": name }, h("div", { class: "group-name", "aria-hidden": "true" }, name), ...options);
+    return h(
+      "div",
+      { role: "group", "aria-label": name },
+      h("div", { class: "group-name", "aria-hidden": "true" }, name),
+      ...options,
+    );
   }
 
   /** @param {Entry} entry @param {number} i */
   #option(entry, i) {
     const mark = entry.emoji || (typeof entry.icon === "string" ? icon(entry.icon) : (entry.icon ?? null));
-    const match = entry.match && h("small", {}, ...matchParts(entry.match, this.#query).map(({ text, isFound }) => (isFound ? h("mark", {}, text) : text)));
-    const label = h("span", { class: "label", dir: "auto" }, entry.label, match || (entry.hint && h("small", {}, entry.hint)));
-    const option = h("div", { role: "option", class: "option", id: `palette-${i}`, onclick: () => this.#choose(entry) }, h("span", { class: "mark" }, mark), label);
+    const match =
+      entry.match &&
+      h(
+        "small",
+        {},
+        ...matchParts(entry.match, this.#query).map(({ text, isFound }) => (isFound ? h("mark", {}, text) : text)),
+      );
+    const label = h(
+      "span",
+      { class: "label", dir: "auto" },
+      entry.label,
+      match || (entry.hint && h("small", {}, entry.hint)),
+    );
+    const option = h(
+      "div",
+      { role: "option", class: "option", id: `palette-${i}`, onclick: () => this.#choose(entry) },
+      h("span", { class: "mark" }, mark),
+      label,
+    );
     // Not where the list is scrolled below a pointer that rests.
     option.addEventListener("pointermove", () => i !== this.at && this.#mark(i, false));
     return option;

@@ -49,7 +49,9 @@ export function pageEntries(page) {
 /** Those that have all words. @template {{label: string, terms?: string}} T @param {T[]} entries @param {string} query @returns {T[]} */
 export function withWords(entries, query) {
   const words = query.split(/\s+/).filter(Boolean);
-  return entries.filter(({ label, terms = "" }) => words.every((word) => matchesIn(`${label} ${terms}`, word).length > 0));
+  return entries.filter(({ label, terms = "" }) =>
+    words.every((word) => matchesIn(`${label} ${terms}`, word).length > 0),
+  );
 }
 
 /** @param {Page} page @returns {Entry[]} */
@@ -70,14 +72,26 @@ function chat(page, session, query, group) {
     page.open(sessionAddress(session.id, query && session.match_message).slice(1));
     if (session.match_message && query) page.find.opened(session.match_message, query);
   };
-  return { group, label: titleOf(page.sessions.store.get(session.id) ?? session), ...(session.is_archived ? { icon: "archive" } : {}), match: query ? session.match : "", action };
+  return {
+    group,
+    label: titleOf(page.sessions.store.get(session.id) ?? session),
+    ...(session.is_archived ? { icon: "archive" } : {}),
+    match: query ? session.match : "",
+    action,
+  };
 }
 
 /** @param {Page} page @returns {Entry[]} */
 function actions(page) {
   const [menu, account] = [part("session-menu"), part("account")];
-  const ofMenu = menu.hidden ? [] : menuItems(menu).map((item) => ({ ...item, group: menu.getAttribute("aria-label") }));
-  const themed = themes().map(({ value, label, icon }) => ({ label: t("Theme: %(name)s", { name: label }), icon, action: () => setTheme(value) }));
+  const ofMenu = menu.hidden
+    ? []
+    : menuItems(menu).map((item) => ({ ...item, group: menu.getAttribute("aria-label") }));
+  const themed = themes().map(({ value, label, icon }) => ({
+    label: t("Theme: %(name)s", { name: label }),
+    icon,
+    action: () => setTheme(value),
+  }));
   const more = [...controls(page), ...menuItems(account), ...themed].map((item) => ({ ...item, group: t("Actions") }));
   return [...ofMenu, ...more];
 }
@@ -93,7 +107,11 @@ function controls(page) {
     button("new-chat"),
     ...(temporary ? [{ label: temporary.textContent.trim(), icon: temporary.dataset.icon, action: begin }] : []),
     { label: t("New project"), icon: /** @type {const} */ ("folder"), action: () => page.projects.actions.create() },
-    { label: part("knowledge-link").textContent.trim(), icon: /** @type {const} */ ("source"), action: () => page.open(knowledgeAddress().slice(1)) },
+    {
+      label: part("knowledge-link").textContent.trim(),
+      icon: /** @type {const} */ ("source"),
+      action: () => page.open(knowledgeAddress().slice(1)),
+    },
     ...(part("tree-toggle").hidden ? [] : [button("tree-toggle")]),
   ];
 }
@@ -102,7 +120,11 @@ function controls(page) {
 function button(id) {
   const control = part(id);
   const action = () => /** @type {HTMLElement} */ (control).click();
-  return { label: control.getAttribute("aria-label") ?? control.textContent.trim(), icon: control.dataset.icon, action };
+  return {
+    label: control.getAttribute("aria-label") ?? control.textContent.trim(),
+    icon: control.dataset.icon,
+    action,
+  };
 }
 
 /** @param {Page} page @returns {Entry[]} */
@@ -119,10 +141,20 @@ function agents({ answerSettings, open }) {
 
 /** @param {Page} page @returns {Entry[]} */
 function projects({ projects, open }) {
-  return (projects.store.projects ?? []).map(({ id, name }) => ({ group: t("Projects"), label: name, icon: "folder", action: () => open(projectAddress(id).slice(1)) }));
+  return (projects.store.projects ?? []).map(({ id, name }) => ({
+    group: t("Projects"),
+    label: name,
+    icon: "folder",
+    action: () => open(projectAddress(id).slice(1)),
+  }));
 }
 
 /** @param {Page} page @returns {Entry[]} */
 function bases({ knowledge, open }) {
-  return (knowledge.section?.store.accepted ?? []).map(({ id, name }) => ({ group: t("Knowledge bases"), label: name, icon: "source", action: () => open(knowledgeAddress(id).slice(1)) }));
+  return (knowledge.section?.store.accepted ?? []).map(({ id, name }) => ({
+    group: t("Knowledge bases"),
+    label: name,
+    icon: "source",
+    action: () => open(knowledgeAddress(id).slice(1)),
+  }));
 }

@@ -46,7 +46,10 @@ async function answer(form) {
   const { options, message } = await response.json().catch(() => ({}));
   if (!options) throw new Refused(message);
   const publicKey = decoded(options);
-  const made = form.dataset.passkey === "create" ? navigator.credentials.create({ publicKey }) : navigator.credentials.get({ publicKey });
+  const made =
+    form.dataset.passkey === "create"
+      ? navigator.credentials.create({ publicKey })
+      : navigator.credentials.get({ publicKey });
   return encoded(/** @type {PublicKeyCredential} */ (await made));
 }
 
@@ -62,7 +65,8 @@ function say(form, text) {
 function textOf(error) {
   if (error instanceof Refused && error.message) return error.message;
   const name = error instanceof DOMException ? error.name : "";
-  if (name === "NotAllowedError" || name === "AbortError") return t("No passkey was used: it was cancelled, took too long, or there is none.");
+  if (name === "NotAllowedError" || name === "AbortError")
+    return t("No passkey was used: it was cancelled, took too long, or there is none.");
   if (name === "InvalidStateError") return t("This device has a passkey of this account already.");
   return t("That did not work. Try again, or take another way.");
 }
@@ -88,7 +92,13 @@ function encoded(credential) {
   const fields = {};
   for (const name of ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"])
     if (response[name]) fields[name] = textOfBytes(response[name]);
-  return { id: credential.id, rawId: textOfBytes(credential.rawId), type: credential.type, response: fields, clientExtensionResults: credential.getClientExtensionResults() };
+  return {
+    id: credential.id,
+    rawId: textOfBytes(credential.rawId),
+    type: credential.type,
+    response: fields,
+    clientExtensionResults: credential.getClientExtensionResults(),
+  };
 }
 
 /** @param {string} text base64url */
@@ -98,5 +108,8 @@ function bytesOf(text) {
 
 /** @param {ArrayBuffer} bytes */
 function textOfBytes(bytes) {
-  return btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replace(/=+$/, "");
 }

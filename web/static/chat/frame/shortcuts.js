@@ -104,7 +104,13 @@ export function attachShortcuts({ palette, openPalette, search, newChat, sidebar
     sheet: () => openSheet(),
   };
   const { toggle, close } = sidebar.parts;
-  const controls = { palette: [palette], search: [search], newChat: [newChat], sidebar: [toggle, close], sheet: /** @type {HTMLElement[]} */ ([]) };
+  const controls = {
+    palette: [palette],
+    search: [search],
+    newChat: [newChat],
+    sidebar: [toggle, close],
+    sheet: /** @type {HTMLElement[]} */ ([]),
+  };
   for (const { keys, action } of everywhere()) for (const control of controls[action]) name(control, keys);
   addEventListener("keydown", (event) => {
     const found = everywhere().find(({ keys }) => isPressed(event, keys));
@@ -120,7 +126,10 @@ export const openSheet = () => import("./shortcuts_dialog.js").then((sheet) => s
 /** @param {HTMLElement} control @param {string[]} keys */
 function name(control, keys) {
   const ways = keys.includes("Control") ? ["Control", "Meta"] : [""];
-  control.setAttribute("aria-keyshortcuts", ways.map((way) => keys.map((key) => (key === "Control" ? way : key)).join("+")).join(" "));
+  control.setAttribute(
+    "aria-keyshortcuts",
+    ways.map((way) => keys.map((key) => (key === "Control" ? way : key)).join("+")).join(" "),
+  );
   const label = control.getAttribute("aria-label") ?? control.textContent.trim();
   control.title = `${label} (${keyNames(keys).join("+")})`;
 }
@@ -138,5 +147,7 @@ function isPressed(event, keys) {
 function isElsewhere(event) {
   if (event.defaultPrevented || isComposing(event) || document.querySelector("dialog:modal")) return true;
   if (event.ctrlKey || event.metaKey) return false;
-  return Boolean(/** @type {Element} */ (event.target).closest?.("input, textarea, select, [contenteditable], [role=menu]"));
+  return Boolean(
+    /** @type {Element} */ (event.target).closest?.("input, textarea, select, [contenteditable], [role=menu]"),
+  );
 }

@@ -6,7 +6,9 @@ import { t } from "../i18n.js";
 import { keyNames, shortcuts } from "./shortcuts.js";
 
 export function openShortcuts() {
-  const sections = shortcuts().map(({ place, keys }) => h("section", {}, h("h3", {}, place), h("dl", {}, ...keys.map(row))));
+  const sections = shortcuts().map(({ place, keys }) =>
+    h("section", {}, h("h3", {}, place), h("dl", {}, ...keys.map(row))),
+  );
   open(dialog(t("Keyboard shortcuts"), { class: "shortcuts" }, ...sections));
 }
 

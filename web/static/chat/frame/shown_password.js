@@ -3,7 +3,8 @@
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 
-for (const field of document.querySelectorAll("input[type=password]")) if (field instanceof HTMLInputElement) addButton(field);
+for (const field of document.querySelectorAll("input[type=password]"))
+  if (field instanceof HTMLInputElement) addButton(field);
 
 /** @param {HTMLInputElement} field */
 function addButton(field) {

@@ -19,7 +19,10 @@ export class Sidebar {
     parts.toggle.addEventListener("click", () => this.#toggle());
     parts.close.addEventListener("click", () => this.#toggle());
     parts.backdrop.addEventListener("click", () => this.closeDrawer());
-    parts.sidebar.addEventListener("keydown", (event) => event.key === "Escape" && !isComposing(event) && this.closeDrawer());
+    parts.sidebar.addEventListener(
+      "keydown",
+      (event) => event.key === "Escape" && !isComposing(event) && this.closeDrawer(),
+    );
     this.wide.addEventListener("change", () => this.closeDrawer());
     this.#show();
   }

@@ -36,7 +36,14 @@ export class TitleBar {
       link.setAttribute("aria-label", link.title);
     }
     menu.hidden = !chat && !project && !knowledge?.items.length;
-    menu.setAttribute("aria-label", isProject ? t("Actions for this project") : knowledge ? t("Actions for this knowledge base") : t("Actions for this chat"));
+    menu.setAttribute(
+      "aria-label",
+      isProject
+        ? t("Actions for this project")
+        : knowledge
+          ? t("Actions for this knowledge base")
+          : t("Actions for this chat"),
+    );
     field.placeholder = isProject ? t("New chat in this project") : this.placeholder;
   }
 }

@@ -25,7 +25,12 @@ export class BaseActions {
 
   /** @param {KnowledgeBase} base @returns {MenuItem[]} */
   items(base) {
-    const leave = { label: t("Leave"), icon: /** @type {const} */ ("logout"), isDangerous: true, action: () => this.leave(base) };
+    const leave = {
+      label: t("Leave"),
+      icon: /** @type {const} */ ("logout"),
+      isDangerous: true,
+      action: () => this.leave(base),
+    };
     if (!isOwned(base)) return [leave];
     return [
       { label: t("Edit"), icon: "edit", action: () => this.edit(base) },
@@ -36,7 +41,11 @@ export class BaseActions {
 
   async create() {
     const fields = { name: line(t("Name"), { maxLength: 200, required: true }) };
-    const made = await askFor(t("New knowledge base"), { yes: t("Create"), fields, save: ({ name }) => createBase(name) });
+    const made = await askFor(t("New knowledge base"), {
+      yes: t("Create"),
+      fields,
+      save: ({ name }) => createBase(name),
+    });
     if (!made) return;
     this.store.put(made);
     this.page.open(made.id);
@@ -76,7 +85,16 @@ export class BaseActions {
   /** @param {KnowledgeBase} base */
   async remove({ id, name, documents }) {
     const all = documents ? documents.processing + documents.ready + documents.failed : 0;
-    const what = h("p", {}, tn("“%(name)s” and its %(count)s document are deleted for good, for all of its members.", "“%(name)s” and its %(count)s documents are deleted for good, for all of its members.", all, { name }));
+    const what = h(
+      "p",
+      {},
+      tn(
+        "“%(name)s” and its %(count)s document are deleted for good, for all of its members.",
+        "“%(name)s” and its %(count)s documents are deleted for good, for all of its members.",
+        all,
+        { name },
+      ),
+    );
     if (!(await ask(t("Delete this knowledge base?"), { yes: t("Delete") }, what))) return;
     if (await this.page.attempt(() => deleteBase(id).catch(unlessGone))) this.store.remove(id);
   }

@@ -33,7 +33,9 @@ export class BaseChoice {
     this.name.textContent = picked.length > 0 ? t("Only %(what)s", { what }) : what;
     this.name.hidden = shown.length === 0;
     if (shown.length === 0) this.summary.title = this.words;
-    else this.summary.title = picked.length > 0 ? t("Only from: %(names)s", { names }) : t("Knowledge bases: %(names)s", { names });
+    else
+      this.summary.title =
+        picked.length > 0 ? t("Only from: %(names)s", { names }) : t("Knowledge bases: %(names)s", { names });
     this.summary.setAttribute("aria-label", this.summary.title);
     details.classList.toggle("chosen", shown.length > 0);
     if (details.open) this.#drawList();
@@ -41,17 +43,34 @@ export class BaseChoice {
 
   #drawList() {
     const { list, scope, store } = this;
-    const focused = list.contains(document.activeElement) ? /** @type {HTMLInputElement} */ (document.activeElement).value : null;
+    const focused = list.contains(document.activeElement)
+      ? /** @type {HTMLInputElement} */ (document.activeElement).value
+      : null;
     const chosen = scope === "chat" ? this.picker.bound : this.picker.picked;
     const offered = store.accepted ?? [];
-    const others = chosen.filter((id) => !offered.some((base) => base.id === id)).map((id) => store.get(id) ?? { id, name: store.nameOf(id) });
+    const others = chosen
+      .filter((id) => !offered.some((base) => base.id === id))
+      .map((id) => store.get(id) ?? { id, name: store.nameOf(id) });
     const rows = [...offered, ...others].map((base) => this.#row(base, chosen));
-    const hint = scope === "chat" ? t("Answers use what is found in them.") : t("The answer comes from these alone, or says that they do not hold it.");
-    const none = h("p", { class: "own" }, store.rows ? t("A knowledge base holds documents that models search for their answers. You decide who else may use it.") : t("Reading…"));
+    const hint =
+      scope === "chat"
+        ? t("Answers use what is found in them.")
+        : t("The answer comes from these alone, or says that they do not hold it.");
+    const none = h(
+      "p",
+      { class: "own" },
+      store.rows
+        ? t("A knowledge base holds documents that models search for their answers. You decide who else may use it.")
+        : t("Reading…"),
+    );
     list.replaceChildren(
       h("legend", {}, t("Knowledge bases that are searched")),
       ...(rows.length > 0 ? [this.#scopes(), ...rows, h("p", { class: "comparing" }, hint)] : [none]),
-      h("a", { class: "manage", href: knowledgeAddress(), onclick: () => (this.picker.details.open = false) }, t("Knowledge bases…")),
+      h(
+        "a",
+        { class: "manage", href: knowledgeAddress(), onclick: () => (this.picker.details.open = false) },
+        t("Knowledge bases…"),
+      ),
     );
     if (focused !== null) [...list.querySelectorAll("input")].find(({ value }) => value === focused)?.focus();
   }

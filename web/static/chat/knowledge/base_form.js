@@ -12,10 +12,22 @@ export function editBase(base) {
   const perLine = t("One in each line.");
   const fields = {
     name: line(t("Name"), { maxLength: 200, required: true, value: base.name }),
-    summary: text(t("Summary"), { rows: 4, value: base.summary }, t("What the documents are about. Models of readers are told it.")),
+    summary: text(
+      t("Summary"),
+      { rows: 4, value: base.summary },
+      t("What the documents are about. Models of readers are told it."),
+    ),
     topics: text(t("Topics"), { rows: 3, value: base.topics.join("\n") }, perLine),
-    routing_hint: text(t("Hint for restricted members"), { rows: 2, maxLength: 200, value: base.routing_hint }, t("All that restricted members and their models know before they search: no digits, quotations or headings.")),
-    routing_keywords: text(t("Keywords for restricted members"), { rows: 2, value: base.routing_keywords.join("\n") }, `${t("At most five.")} ${perLine}`),
+    routing_hint: text(
+      t("Hint for restricted members"),
+      { rows: 2, maxLength: 200, value: base.routing_hint },
+      t("All that restricted members and their models know before they search: no digits, quotations or headings."),
+    ),
+    routing_keywords: text(
+      t("Keywords for restricted members"),
+      { rows: 2, value: base.routing_keywords.join("\n") },
+      `${t("At most five.")} ${perLine}`,
+    ),
   };
   return askFor(t("Edit this knowledge base"), {
     yes: t("Save"),
@@ -23,7 +35,13 @@ export function editBase(base) {
     look: "large form",
     words: hintProblem,
     save: ({ name, summary, topics, routing_hint, routing_keywords }) =>
-      changeBase(base.id, { name, summary, topics: lines(topics), routing_hint: routing_hint.replace(/\s+/g, " "), routing_keywords: lines(routing_keywords) }),
+      changeBase(base.id, {
+        name,
+        summary,
+        topics: lines(topics),
+        routing_hint: routing_hint.replace(/\s+/g, " "),
+        routing_keywords: lines(routing_keywords),
+      }),
   });
 }
 
@@ -31,8 +49,14 @@ export function editBase(base) {
 function hintProblem(error) {
   const isHint = (error.field ?? "").startsWith("routing_") && error.code === "invalid_value";
   if (!isHint) return apiErrorText(error);
-  return error.field === "routing_hint" ? t("A hint holds at most 200 characters, and no digits, quotation marks or headings.") : t("At most five keywords of 48 characters, without digits, quotation marks or headings.");
+  return error.field === "routing_hint"
+    ? t("A hint holds at most 200 characters, and no digits, quotation marks or headings.")
+    : t("At most five keywords of 48 characters, without digits, quotation marks or headings.");
 }
 
 /** @param {string} value */
-const lines = (value) => value.split("\n").map((one) => one.trim()).filter(Boolean);
+const lines = (value) =>
+  value
+    .split("\n")
+    .map((one) => one.trim())
+    .filter(Boolean);

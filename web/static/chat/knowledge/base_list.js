@@ -18,12 +18,28 @@ export class BaseList {
     this.actions = actions;
     /** @type {Map<string, BaseRow>} */
     this.rows = new Map();
-    const create = h("button", { type: "button", class: "primary small", onclick: () => actions.create() }, icon("plus"), t("New knowledge base"));
+    const create = h(
+      "button",
+      { type: "button", class: "primary small", onclick: () => actions.create() },
+      icon("plus"),
+      t("New knowledge base"),
+    );
     this.list = h("ul", { class: "base-rows", "aria-label": t("Knowledge bases") });
     this.invited = h("ul", { class: "base-rows", "aria-label": t("Invitations") });
     this.invitations = h("div", { class: "invitations", hidden: true }, h("h2", {}, t("Invitations")), this.invited);
-    this.none = h("p", { class: "hint", hidden: true }, t("A knowledge base holds documents that models search for their answers. You decide who else may use it."));
-    this.element = h("div", { class: "knowledge-part" }, this.invitations, h("div", { class: "line" }, h("h2", {}, t("Knowledge bases")), create), this.none, this.list);
+    this.none = h(
+      "p",
+      { class: "hint", hidden: true },
+      t("A knowledge base holds documents that models search for their answers. You decide who else may use it."),
+    );
+    this.element = h(
+      "div",
+      { class: "knowledge-part" },
+      this.invitations,
+      h("div", { class: "line" }, h("h2", {}, t("Knowledge bases")), create),
+      this.none,
+      this.list,
+    );
   }
 
   /** @param {KnowledgeBase[]|null} bases null: not read yet */
@@ -63,7 +79,8 @@ class BaseRow {
     this.name.textContent = name;
     this.about.textContent = summary || hint;
     this.about.hidden = !this.about.textContent;
-    const whose = role === "owner" ? roleNames().owner : t("%(role)s · by %(owner)s", { role: roleNames()[role], owner });
+    const whose =
+      role === "owner" ? roleNames().owner : t("%(role)s · by %(owner)s", { role: roleNames()[role], owner });
     this.note.textContent = [whose, countText(base), indexingText(base) && t("indexing…")].filter(Boolean).join(" · ");
     this.answers.hidden = isAccepted(base);
     this.menu.hidden = !isAccepted(base);

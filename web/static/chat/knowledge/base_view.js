@@ -33,7 +33,15 @@ export class BaseView {
     this.search = new SearchView();
     this.documents = new DocumentsView(page);
     this.members = new MembersView(page);
-    this.element = h("div", { class: "base", hidden: true }, this.invitation.element, this.about.element, this.search.element, this.documents.element, this.members.element);
+    this.element = h(
+      "div",
+      { class: "base", hidden: true },
+      this.invitation.element,
+      this.about.element,
+      this.search.element,
+      this.documents.element,
+      this.members.element,
+    );
   }
 
   /** @param {KnowledgeBase} base */
@@ -82,25 +90,52 @@ class AboutView {
   /** @param {() => void} edit */
   constructor(edit) {
     this.role = h("p", { class: "hint" });
-    this.protected = h("p", { class: "protected" }, icon("shield"), h("span", {}, t("Its documents are protected. You can ask about them: answers are made from what they hold, but you see neither their titles nor their texts.")));
+    this.protected = h(
+      "p",
+      { class: "protected" },
+      icon("shield"),
+      h(
+        "span",
+        {},
+        t(
+          "Its documents are protected. You can ask about them: answers are made from what they hold, but you see neither their titles nor their texts.",
+        ),
+      ),
+    );
     this.facts = h("dl", { class: "facts" });
     this.progress = h("progress", { class: "file-progress base-progress", max: 1, "aria-label": t("Indexing") });
     this.status = h("p", { class: "hint", role: "status" });
     this.edit = h("button", { type: "button", class: "small", onclick: edit }, icon("edit"), t("Edit"));
     const head = h("div", { class: "line" }, h("h2", {}, t("About")), this.edit);
-    this.element = h("section", { class: "knowledge-part", "aria-label": t("About") }, head, this.protected, this.facts, this.role, this.status, this.progress);
+    this.element = h(
+      "section",
+      { class: "knowledge-part", "aria-label": t("About") },
+      head,
+      this.protected,
+      this.facts,
+      this.role,
+      this.status,
+      this.progress,
+    );
   }
 
   /** @param {KnowledgeBase} base */
   show(base) {
     const { role, owner, summary, topics, routing_hint: hint, routing_keywords: keywords, indexing } = base;
     const about = isReadable(base) ? [fact(t("Summary"), summary), fact(t("Topics"), topics.join(", "))] : [];
-    const forAll = [fact(t("Hint for restricted members"), hint), fact(t("Keywords for restricted members"), keywords.join(", "))];
+    const forAll = [
+      fact(t("Hint for restricted members"), hint),
+      fact(t("Keywords for restricted members"), keywords.join(", ")),
+    ];
     this.facts.replaceChildren(...about, ...forAll);
     this.facts.hidden = this.facts.childElementCount === 0 || !this.facts.textContent;
     this.edit.hidden = !isOwned(base);
     this.protected.hidden = isReadable(base);
-    this.role.textContent = t("%(role)s: %(note)s. Owned by %(owner)s.", { role: roleNames()[role], note: roleNote(role), owner });
+    this.role.textContent = t("%(role)s: %(note)s. Owned by %(owner)s.", {
+      role: roleNames()[role],
+      note: roleNote(role),
+      owner,
+    });
     const indexed = indexingText(base);
     this.status.textContent = isReadable(base) ? indexed || countText(base) : "";
     this.progress.hidden = !indexed;

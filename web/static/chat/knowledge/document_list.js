@@ -19,7 +19,11 @@ export class DocumentList {
     this.next = null;
     this.isExtending = false;
     this.reading = new RepeatedRead(() => this.#read());
-    this.uploads = new FileUploads({ server: documentsOf(base), changed: (entry) => this.#onUpload(entry), failed: listener.failed });
+    this.uploads = new FileUploads({
+      server: documentsOf(base),
+      changed: (entry) => this.#onUpload(entry),
+      failed: listener.failed,
+    });
   }
 
   /** @param {Iterable<File>} files */
@@ -82,7 +86,8 @@ export class DocumentList {
     this.documents = documents;
     this.next = next;
     this.listener.changed();
-    for (const document of documents) if (before.get(document.id) === "processing" && document.status !== "processing") this.listener.changed(document);
+    for (const document of documents)
+      if (before.get(document.id) === "processing" && document.status !== "processing") this.listener.changed(document);
   }
 
   /** What the server has is one of the documents. @param {FileEntry} [entry] */
@@ -91,7 +96,17 @@ export class DocumentList {
     const { id, name: title, kind, size, state, tokens, error } = entry;
     this.uploads.take(entry.key);
     const status = state === "ready" || state === "failed" ? state : "processing";
-    this.put({ id, title, kind, size, status, token_count: tokens, content_type: "", url: null, error: /** @type {any} */ (error) });
+    this.put({
+      id,
+      title,
+      kind,
+      size,
+      status,
+      token_count: tokens,
+      content_type: "",
+      url: null,
+      error: /** @type {any} */ (error),
+    });
   }
 }
 

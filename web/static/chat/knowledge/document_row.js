@@ -30,10 +30,23 @@ export class DocumentRow {
     this.mark = h("span", { class: "mark" });
     this.name = h("span", { class: "title" });
     this.note = h("small", { class: "note" });
-    this.open = h("button", { type: "button", class: "whole", onclick: () => actions.open(this.document) }, this.mark, h("span", { class: "face" }, this.name, this.note));
+    this.open = h(
+      "button",
+      { type: "button", class: "whole", onclick: () => actions.open(this.document) },
+      this.mark,
+      h("span", { class: "face" }, this.name, this.note),
+    );
     this.progress = h("progress", { class: "file-progress", max: 1 });
-    this.again = h("button", { type: "button", class: "icon-button", title: t("Try again"), onclick: () => actions.retry(this.entry.key) }, icon("retry"));
-    this.away = h("button", { type: "button", class: "icon-button", onclick: () => actions.cancel(this.entry.key) }, icon("close"));
+    this.again = h(
+      "button",
+      { type: "button", class: "icon-button", title: t("Try again"), onclick: () => actions.retry(this.entry.key) },
+      icon("retry"),
+    );
+    this.away = h(
+      "button",
+      { type: "button", class: "icon-button", onclick: () => actions.cancel(this.entry.key) },
+      icon("close"),
+    );
     this.menu = menuButton("", () => actions.items(this.document));
     this.element = h("li", {}, this.open, this.again, this.away, this.menu, this.progress);
   }

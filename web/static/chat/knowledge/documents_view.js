@@ -35,12 +35,27 @@ export class DocumentsView {
     this.replaced = null;
     this.list = h("ul", { class: "documents", "aria-label": t("Documents") });
     this.none = h("p", { class: "hint" });
-    this.more = h("button", { type: "button", class: "quiet", onclick: () => this.#open.extend() }, t("Show more documents"));
+    this.more = h(
+      "button",
+      { type: "button", class: "quiet", onclick: () => this.#open.extend() },
+      t("Show more documents"),
+    );
     this.input = h("input", { type: "file", multiple: true, hidden: true, onchange: () => this.#picked() });
     this.add = h("button", { type: "button", class: "small" }, icon("plus"), t("Add documents"));
     attachMenu(this.add, () => this.#ways());
-    this.element = h("section", { class: "knowledge-part", "aria-label": t("Documents") }, h("div", { class: "line" }, h("h2", {}, t("Documents")), this.add, this.input), this.list, this.none, this.more);
-    takeDrops(this.element, (files) => this.#open.upload(files), () => isEditable(this.base));
+    this.element = h(
+      "section",
+      { class: "knowledge-part", "aria-label": t("Documents") },
+      h("div", { class: "line" }, h("h2", {}, t("Documents")), this.add, this.input),
+      this.list,
+      this.none,
+      this.more,
+    );
+    takeDrops(
+      this.element,
+      (files) => this.#open.upload(files),
+      () => isEditable(this.base),
+    );
   }
 
   /** @param {KnowledgeBase} base @param {boolean} isOther */
@@ -92,25 +107,35 @@ export class DocumentsView {
   #draw() {
     const { documents, uploads, next } = this.#open;
     const hadFocus = this.list.contains(document.activeElement);
-    const wanted = [...uploads.entries.toReversed().map((entry) => this.#row(entry)), ...(documents ?? []).map((one) => this.#row(entryOfInfo(infoOf(one)), one))];
+    const wanted = [
+      ...uploads.entries.toReversed().map((entry) => this.#row(entry)),
+      ...(documents ?? []).map((one) => this.#row(entryOfInfo(infoOf(one)), one)),
+    ];
     const keys = new Set(wanted.map(({ entry }) => entry.key));
     for (const key of this.rows.keys()) if (!keys.has(key)) this.rows.delete(key);
-    setChildren(this.list, wanted.map(({ element }) => element));
+    setChildren(
+      this.list,
+      wanted.map(({ element }) => element),
+    );
     if (hadFocus && !this.list.contains(document.activeElement)) this.add.focus();
     this.list.hidden = wanted.length === 0;
     this.none.hidden = documents === null || wanted.length > 0;
-    this.none.textContent = isEditable(this.base) ? t("None yet. Add files, also by dropping them here, texts or addresses.") : t("None yet.");
+    this.none.textContent = isEditable(this.base)
+      ? t("None yet. Add files, also by dropping them here, texts or addresses.")
+      : t("None yet.");
     this.more.hidden = next === null;
   }
 
   /** @param {FileEntry} entry @param {KnowledgeDocument} [document] undefined: an upload on its way */
   #row(entry, document) {
-    const row = this.rows.get(entry.key) ?? new DocumentRow({
-      open: (one) => openFile({ id: one.id, name: one.title, at: documentAt(this.base.id, one.id) }),
-      items: (one) => this.#items(one),
-      retry: (key) => this.#open.uploads.retry(key),
-      cancel: (key) => this.#open.uploads.remove(key),
-    });
+    const row =
+      this.rows.get(entry.key) ??
+      new DocumentRow({
+        open: (one) => openFile({ id: one.id, name: one.title, at: documentAt(this.base.id, one.id) }),
+        items: (one) => this.#items(one),
+        retry: (key) => this.#open.uploads.retry(key),
+        cancel: (key) => this.#open.uploads.remove(key),
+      });
     this.rows.set(entry.key, row);
     row.show(entry, document, isEditable(this.base));
     return row;
@@ -118,7 +143,8 @@ export class DocumentsView {
 
   /** @returns {MenuItem[]} */
   #ways() {
-    const add = (/** @type {"text"|"address"} */ kind) => this.page.attempt(async () => this.#put(await (await loadDialogs()).add(kind, this.base.id)));
+    const add = (/** @type {"text"|"address"} */ kind) =>
+      this.page.attempt(async () => this.#put(await (await loadDialogs()).add(kind, this.base.id)));
     return [
       { label: t("Files"), icon: "upload", action: () => this.#pick(null) },
       { label: t("Text"), icon: "edit", action: () => add("text") },
@@ -129,13 +155,22 @@ export class DocumentsView {
   /** @param {KnowledgeDocument} one @returns {MenuItem[]} */
   #items(one) {
     const base = this.base.id;
-    const change = (/** @type {"rename"|"rewrite"} */ what) => this.page.attempt(async () => this.#put(await (await loadDialogs())[what](base, one)));
-    const again = () => this.page.attempt(async () => this.#put(await replaceDocument(base, one.id, { url: one.url, title: one.title })));
+    const change = (/** @type {"rename"|"rewrite"} */ what) =>
+      this.page.attempt(async () => this.#put(await (await loadDialogs())[what](base, one)));
+    const again = () =>
+      this.page.attempt(async () => this.#put(await replaceDocument(base, one.id, { url: one.url, title: one.title })));
     return [
       { label: t("Rename"), icon: "edit", action: () => change("rename") },
       ...(one.url ? [{ label: t("Read the address again"), icon: /** @type {const} */ ("retry"), action: again }] : []),
-      { label: t("Replace by a file"), icon: "upload", hint: t("This version is found until the new one is ready"), action: () => this.#pick(one) },
-      ...(one.url ? [] : [{ label: t("Replace the text"), icon: /** @type {const} */ ("edit"), action: () => change("rewrite") }]),
+      {
+        label: t("Replace by a file"),
+        icon: "upload",
+        hint: t("This version is found until the new one is ready"),
+        action: () => this.#pick(one),
+      },
+      ...(one.url
+        ? []
+        : [{ label: t("Replace the text"), icon: /** @type {const} */ ("edit"), action: () => change("rewrite") }]),
       { label: t("Delete"), icon: "trash", isDangerous: true, action: () => this.#remove(one) },
     ];
   }
@@ -157,7 +192,8 @@ export class DocumentsView {
     const { base, replaced } = this;
     this.input.value = ""; // the same file may be picked again
     if (!replaced) this.#open.upload(files);
-    else if (files.length > 0) void this.page.attempt(async () => this.#put(await uploadVersion(base.id, replaced.id, files[0]).done));
+    else if (files.length > 0)
+      void this.page.attempt(async () => this.#put(await uploadVersion(base.id, replaced.id, files[0]).done));
   }
 
   /** @param {KnowledgeDocument} one */

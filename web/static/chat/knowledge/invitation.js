@@ -10,7 +10,11 @@ import { isOwned } from "./knowledge_store.js";
 
 /** @param {BaseActions} actions @param {() => KnowledgeBase} base */
 export function answerButtons(actions, base) {
-  const accept = h("button", { type: "button", class: "small primary", onclick: () => actions.accept(base()) }, t("Accept"));
+  const accept = h(
+    "button",
+    { type: "button", class: "small primary", onclick: () => actions.accept(base()) },
+    t("Accept"),
+  );
   const decline = h("button", { type: "button", class: "small", onclick: () => actions.decline(base()) }, t("Decline"));
   return h("span", { class: "answers" }, accept, decline);
 }
@@ -21,7 +25,11 @@ export class InvitationNote {
   constructor(actions) {
     this.text = h("span");
     this.answers = answerButtons(actions, () => this.base);
-    this.own = h("button", { type: "button", class: "small", onclick: () => actions.acceptOwnership(this.base) }, t("Accept ownership"));
+    this.own = h(
+      "button",
+      { type: "button", class: "small", onclick: () => actions.acceptOwnership(this.base) },
+      t("Accept ownership"),
+    );
     this.element = h("div", { class: "invitation", hidden: true }, icon("user"), this.text, this.answers, this.own);
   }
 
@@ -32,7 +40,9 @@ export class InvitationNote {
     this.own.hidden = !base.accepted || !isOwned(base) || base.accepted_ownership;
     this.element.hidden = this.answers.hidden && this.own.hidden;
     this.text.textContent = base.accepted
-      ? t("You were made an owner. If you accept that, the knowledge base may count for your limits when the owner leaves whom it counts for.")
+      ? t(
+          "You were made an owner. If you accept that, the knowledge base may count for your limits when the owner leaves whom it counts for.",
+        )
       : t("You are invited. Once you accept, this knowledge base is offered in your chats.");
   }
 }

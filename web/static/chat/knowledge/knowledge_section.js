@@ -24,7 +24,10 @@ export class KnowledgeSection {
     /** @type {string|null} */
     this.open = null;
     this.store = new KnowledgeStore(page.failed);
-    this.actions = new BaseActions(this.store, { ...page, open: (/** @type {string} */ base) => page.open(knowledgeAddress(base)) });
+    this.actions = new BaseActions(this.store, {
+      ...page,
+      open: (/** @type {string} */ base) => page.open(knowledgeAddress(base)),
+    });
     this.list = new BaseList(this.actions);
     this.back = h("a", { class: "back", href: knowledgeAddress() }, t("All knowledge bases"));
     this.view = new BaseView(this.store, this.actions, page);

@@ -8,7 +8,12 @@ import { t, tn } from "../i18n.js";
 export const ASK_INDEXING_MS = 3_000;
 
 /** @returns {Record<MemberRole, string>} */
-export const roleNames = () => ({ owner: t("Owner"), editor: t("Editor"), reader: t("Reader"), restricted: t("Restricted") });
+export const roleNames = () => ({
+  owner: t("Owner"),
+  editor: t("Editor"),
+  reader: t("Reader"),
+  restricted: t("Restricted"),
+});
 
 /** What a role allows. @param {MemberRole} role */
 export function roleNote(role) {
@@ -43,11 +48,17 @@ export function countText({ documents }) {
 export function indexingText({ indexing }) {
   if (!indexing || indexing.waiting === 0) return "";
   const done = Math.max(0, indexing.chunks - indexing.waiting);
-  return t("Indexing: %(done)s of %(all)s passages. Words are found already, meanings follow.", { done, all: indexing.chunks });
+  return t("Indexing: %(done)s of %(all)s passages. Words are found already, meanings follow.", {
+    done,
+    all: indexing.chunks,
+  });
 }
 
 /** @param {FoundPassage} found */
 export function rankText({ lexical_rank: words, vector_rank: meaning }) {
-  const parts = [words && t("no. %(rank)s by words", { rank: words }), meaning && t("no. %(rank)s by meaning", { rank: meaning })];
+  const parts = [
+    words && t("no. %(rank)s by words", { rank: words }),
+    meaning && t("no. %(rank)s by meaning", { rank: meaning }),
+  ];
   return parts.filter(Boolean).join(" · ");
 }

@@ -24,10 +24,25 @@ export class MembersView {
     this.rows = new Map();
     this.reading = new RepeatedRead(() => this.#read());
     this.list = h("ul", { class: "members", "aria-label": t("Members") });
-    this.user = new Field(t("User name"), h("input", { type: "text", autocomplete: "off", spellcheck: false, required: true, maxLength: 150 }));
+    this.user = new Field(
+      t("User name"),
+      h("input", { type: "text", autocomplete: "off", spellcheck: false, required: true, maxLength: 150 }),
+    );
     this.role = new Field(t("Role"), roleSelect("reader"));
-    this.form = h("form", { class: "inviting", onsubmit: (/** @type {Event} */ event) => this.#add(event) }, this.user.element, this.role.element, h("button", { type: "submit" }, icon("plus"), t("Add")));
-    this.element = h("section", { class: "knowledge-part", "aria-label": t("Members") }, h("h2", {}, t("Members")), this.list, this.form);
+    this.form = h(
+      "form",
+      { class: "inviting", onsubmit: (/** @type {Event} */ event) => this.#add(event) },
+      this.user.element,
+      this.role.element,
+      h("button", { type: "submit" }, icon("plus"), t("Add")),
+    );
+    this.element = h(
+      "section",
+      { class: "knowledge-part", "aria-label": t("Members") },
+      h("h2", {}, t("Members")),
+      this.list,
+      this.form,
+    );
   }
 
   /** @param {KnowledgeBase} base @param {boolean} isOther */
@@ -62,12 +77,20 @@ export class MembersView {
 
   /** @param {Member[]} members */
   #draw(members) {
-    const actions = { change: (/** @type {Member} */ member, /** @type {MemberRole} */ role) => this.#change(member, role), remove: (/** @type {Member} */ member) => this.#remove(member) };
-    const rows = members.map((member) => /** @type {const} */ ([member.id, this.rows.get(member.id) ?? new MemberRow(actions)]));
+    const actions = {
+      change: (/** @type {Member} */ member, /** @type {MemberRole} */ role) => this.#change(member, role),
+      remove: (/** @type {Member} */ member) => this.#remove(member),
+    };
+    const rows = members.map(
+      (member) => /** @type {const} */ ([member.id, this.rows.get(member.id) ?? new MemberRow(actions)]),
+    );
     const hadFocus = this.list.contains(document.activeElement);
     this.rows = new Map(rows);
     for (const member of members) this.rows.get(member.id).show(member, isOwned(this.base));
-    setChildren(this.list, rows.map(([, { element }]) => element));
+    setChildren(
+      this.list,
+      rows.map(([, { element }]) => element),
+    );
     if (hadFocus && !this.list.contains(document.activeElement)) this.user.control.focus();
   }
 
@@ -109,8 +132,14 @@ class MemberRow {
     this.role = h("span", { class: "hint" });
     this.note = h("span", { class: "hint" });
     this.select = roleSelect("reader");
-    this.select.addEventListener("change", () => actions.change(this.member, /** @type {MemberRole} */ (this.select.value)));
-    this.away = h("button", { type: "button", class: "icon-button", title: t("Remove"), onclick: () => actions.remove(this.member) }, icon("close"));
+    this.select.addEventListener("change", () =>
+      actions.change(this.member, /** @type {MemberRole} */ (this.select.value)),
+    );
+    this.away = h(
+      "button",
+      { type: "button", class: "icon-button", title: t("Remove"), onclick: () => actions.remove(this.member) },
+      icon("close"),
+    );
     this.element = h("li", {}, icon("user"), this.user, this.note, this.role, this.select, this.away);
   }
 
@@ -131,6 +160,8 @@ class MemberRow {
 
 /** @param {MemberRole} chosen */
 function roleSelect(chosen) {
-  const options = Object.entries(roleNames()).map(([value, name]) => h("option", { value, selected: value === chosen, title: roleNote(/** @type {MemberRole} */ (value)) }, name));
+  const options = Object.entries(roleNames()).map(([value, name]) =>
+    h("option", { value, selected: value === chosen, title: roleNote(/** @type {MemberRole} */ (value)) }, name),
+  );
   return h("select", {}, ...options);
 }

@@ -17,11 +17,29 @@ export class SearchView {
     this.base = null;
     /** Of searches: an older one may end later. */
     this.count = 0;
-    this.field = h("input", { type: "search", "aria-label": t("Search this knowledge base"), placeholder: t("Search as models do"), autocomplete: "off", maxLength: 1000 });
+    this.field = h("input", {
+      type: "search",
+      "aria-label": t("Search this knowledge base"),
+      placeholder: t("Search as models do"),
+      autocomplete: "off",
+      maxLength: 1000,
+    });
     this.status = h("p", { class: "hint", role: "status" });
     this.hits = h("ol", { class: "hits", hidden: true, "aria-label": t("Passages that were found") });
-    const form = h("form", { class: "asking", role: "search", onsubmit: (/** @type {Event} */ event) => this.#submit(event) }, this.field, h("button", { type: "submit" }, t("Search")));
-    this.element = h("section", { class: "knowledge-part", "aria-label": t("Search") }, h("h2", {}, t("Search")), form, this.status, this.hits);
+    const form = h(
+      "form",
+      { class: "asking", role: "search", onsubmit: (/** @type {Event} */ event) => this.#submit(event) },
+      this.field,
+      h("button", { type: "submit" }, t("Search")),
+    );
+    this.element = h(
+      "section",
+      { class: "knowledge-part", "aria-label": t("Search") },
+      h("h2", {}, t("Search")),
+      form,
+      this.status,
+      this.hits,
+    );
     this.field.addEventListener("input", () => this.field.value === "" && this.#clear());
   }
 
@@ -58,14 +76,26 @@ export class SearchView {
   #show(found) {
     this.hits.replaceChildren(...found.map((passage) => this.#hit(passage)));
     this.hits.hidden = found.length === 0;
-    this.status.textContent = found.length > 0 ? tn("%(count)s passage found, the best first", "%(count)s passages found, the best first", found.length) : t("Nothing was found.");
+    this.status.textContent =
+      found.length > 0
+        ? tn("%(count)s passage found, the best first", "%(count)s passages found, the best first", found.length)
+        : t("Nothing was found.");
   }
 
   /** @param {FoundPassage} passage */
   #hit(passage) {
     const { document_id: id, title, text, start } = passage;
     const open = () => openFile({ id, name: title, at: documentAt(this.base.id, id), passage: { text, start } });
-    const head = h("span", { class: "hit-head" }, h("strong", {}, title), h("small", { class: "hint" }, rankText(passage)));
-    return h("li", {}, h("button", { type: "button", class: "hit", onclick: open }, head, h("span", { class: "hit-text" }, text)));
+    const head = h(
+      "span",
+      { class: "hit-head" },
+      h("strong", {}, title),
+      h("small", { class: "hint" }, rankText(passage)),
+    );
+    return h(
+      "li",
+      {},
+      h("button", { type: "button", class: "hit", onclick: open }, head, h("span", { class: "hit-text" }, text)),
+    );
   }
 }

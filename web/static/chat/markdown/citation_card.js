@@ -40,7 +40,9 @@ async function showSentence(chip, source) {
   if (!at || describedChip !== chip) return;
   const before = at.from > 0 ? "… " : "";
   const after = at.to < passage.length ? " …" : "";
-  card.querySelector(".document-snippet")?.replaceChildren(before, h("mark", {}, shown(passage.slice(at.from, at.to).replace(/\s+/g, " "))), after);
+  card
+    .querySelector(".document-snippet")
+    ?.replaceChildren(before, h("mark", {}, shown(passage.slice(at.from, at.to).replace(/\s+/g, " "))), after);
   place(card, chip.getBoundingClientRect());
 }
 
@@ -48,7 +50,8 @@ async function showSentence(chip, source) {
 async function passageOf({ document_id: id, knowledge_base: base, snippet = "", passage }) {
   if (!passage || !id) return snippet;
   const key = `${id} ${passage.start} ${passage.length}`;
-  if (!passages.has(key)) passages.set(key, await readText(base ? documentAt(base, id) : fileAt(id), passage).catch(() => snippet));
+  if (!passages.has(key))
+    passages.set(key, await readText(base ? documentAt(base, id) : fileAt(id), passage).catch(() => snippet));
   return passages.get(key) ?? snippet;
 }
 

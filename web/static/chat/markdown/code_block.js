@@ -16,8 +16,24 @@ export class CodeBlock {
     this.label = h("span", { class: "language" });
     this.code = h("code");
     const name = t("Download code");
-    const download = h("button", { type: "button", class: "icon-button", "aria-label": name, title: name, onclick: () => downloadCode(this.text, this.language) }, icon("download"));
-    const buttons = h("span", { class: "buttons" }, wrapButton(), download, copyButton(t("Copy code"), () => this.text));
+    const download = h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button",
+        "aria-label": name,
+        title: name,
+        onclick: () => downloadCode(this.text, this.language),
+      },
+      icon("download"),
+    );
+    const buttons = h(
+      "span",
+      { class: "buttons" },
+      wrapButton(),
+      download,
+      copyButton(t("Copy code"), () => this.text),
+    );
     // Focusable, so that wide code can be scrolled by keyboard.
     const code = h("pre", { tabIndex: 0 }, this.code);
     this.element = h("div", { class: "code" }, h("div", { class: "code-head" }, this.label, buttons), code);

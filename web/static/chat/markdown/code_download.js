@@ -70,7 +70,9 @@ const NAMES = new Map([
   ["makefile", "Makefile"],
 ]);
 
-const ENDING_OF = new Map(Object.entries(ENDINGS).flatMap(([ending, languages]) => languages.split(" ").map((language) => [language, ending])));
+const ENDING_OF = new Map(
+  Object.entries(ENDINGS).flatMap(([ending, languages]) => languages.split(" ").map((language) => [language, ending])),
+);
 
 /** The text is a model's: only known endings are used. @param {string} language */
 export function fileName(language) {

@@ -76,7 +76,10 @@ export class CodeLines {
   /** @param {Line[]} lines */
   #finish(lines) {
     lines.forEach((line, i) => this.#drawLine(i, line));
-    this.finished += lines.reduce((sum, { runs }) => sum + runs.reduce((length, [, text]) => length + text.length, 0), 0);
+    this.finished += lines.reduce(
+      (sum, { runs }) => sum + runs.reduce((length, [, text]) => length + text.length, 0),
+      0,
+    );
     this.finishedLines += lines.length;
     this.shown.splice(0, lines.length);
     return this.finished < this.text.length;
@@ -106,5 +109,7 @@ export class CodeLines {
 /** Resolves when the browser is idle. */
 function idle() {
   const { requestIdleCallback } = window;
-  return new Promise((resolve) => (requestIdleCallback ? requestIdleCallback(resolve, { timeout: 500 }) : setTimeout(resolve)));
+  return new Promise((resolve) =>
+    requestIdleCallback ? requestIdleCallback(resolve, { timeout: 500 }) : setTimeout(resolve),
+  );
 }

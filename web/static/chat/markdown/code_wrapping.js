@@ -11,7 +11,18 @@ const isWrapped = () => localStorage.getItem(KEPT_AS) === "yes";
 /** The button in the head of a code block. */
 export function wrapButton() {
   const label = t("Wrap lines");
-  return h("button", { type: "button", class: "icon-button wrap-lines", "aria-label": label, title: label, "aria-pressed": String(isWrapped()), onclick: toggle }, icon("wrap"));
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "icon-button wrap-lines",
+      "aria-label": label,
+      title: label,
+      "aria-pressed": String(isWrapped()),
+      onclick: toggle,
+    },
+    icon("wrap"),
+  );
 }
 
 function toggle() {

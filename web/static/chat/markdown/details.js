@@ -2,7 +2,8 @@
 
 /** @import {TokenizerAndRendererExtension} from "marked" */
 
-const BEGIN = /^ {0,3}<details\b([^>\n]{0,100})>\s*(?:<summary>((?:(?!\n[ \t]*\n|<\/?(?:details|summary)\b)[\s\S]){0,1000})<\/summary>)?/i;
+const BEGIN =
+  /^ {0,3}<details\b([^>\n]{0,100})>\s*(?:<summary>((?:(?!\n[ \t]*\n|<\/?(?:details|summary)\b)[\s\S]){0,1000})<\/summary>)?/i;
 const FENCES_AND_TAGS = /(?:^|\n)[ \t>]*(`{3,}|~{3,})[^\n]*|<(\/?)details\b[^>\n]{0,100}>/gi;
 /** The summary is bold by itself. */
 const BOLD = /<\/?(?:b|strong|em|i)>/gi;
@@ -18,7 +19,13 @@ export const details = {
     if (!begin) return undefined;
     const { inner, end } = closing(src, begin[0].length);
     /** @type {any} */
-    const token = { type: "details", raw: src.slice(0, end), isOpen: /\bopen\b/i.test(begin[1]), summary: [], tokens: [] };
+    const token = {
+      type: "details",
+      raw: src.slice(0, end),
+      isOpen: /\bopen\b/i.test(begin[1]),
+      summary: [],
+      tokens: [],
+    };
     if (begin[2] !== undefined) this.lexer.inline(begin[2].replace(BOLD, "").trim(), token.summary);
     this.lexer.blockTokens(src.slice(begin[0].length, inner).replace(/^[ \t]*\n+/, ""), token.tokens);
     return token;

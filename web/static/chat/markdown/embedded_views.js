@@ -41,7 +41,11 @@ export class EmbeddedViews {
 
   /** Returns whether the node has such a view, on the page or newly rendered. @param {ChildNode} node */
   isEmbedded(node) {
-    return this.views.has(node) || (node instanceof Element && (node.matches(`pre, .math, ${FOOTNOTE_SIGNS}`) || this.#citedSource(node) !== undefined));
+    return (
+      this.views.has(node) ||
+      (node instanceof Element &&
+        (node.matches(`pre, .math, ${FOOTNOTE_SIGNS}`) || this.#citedSource(node) !== undefined))
+    );
   }
 
   /** @param {Element} fresh @returns {EmbeddedView|null} */
@@ -78,4 +82,5 @@ function isSame(one, other) {
 }
 
 /** @param {Source} source */
-const key = ({ number, place, document_id, title, url }) => JSON.stringify([number, place, document_id, title, url || ""]);
+const key = ({ number, place, document_id, title, url }) =>
+  JSON.stringify([number, place, document_id, title, url || ""]);

@@ -13,19 +13,25 @@ export class FootnoteLink {
   constructor(fresh) {
     this.label = fresh.textContent;
     this.isReference = fresh.classList.contains(REFERENCE);
-    const name = this.isReference ? t("Footnote %(label)s", { label: this.label }) : t("Footnote %(label)s: back to the text", { label: this.label });
+    const name = this.isReference
+      ? t("Footnote %(label)s", { label: this.label })
+      : t("Footnote %(label)s: back to the text", { label: this.label });
     const button = h("button", { type: "button", "aria-label": name, onclick: () => this.#follow() }, this.label);
     this.element = h("sup", { class: fresh.className }, button);
   }
 
   /** @param {Element} fresh */
   tryUpdate(fresh) {
-    return fresh.matches(FOOTNOTE_SIGNS) && fresh.className === this.element.className && fresh.textContent === this.label;
+    return (
+      fresh.matches(FOOTNOTE_SIGNS) && fresh.className === this.element.className && fresh.textContent === this.label
+    );
   }
 
   #follow() {
     const place = this.element.closest("article") ?? this.element.closest(".markdown");
-    const other = [...place.querySelectorAll(`.${this.isReference ? MARK : REFERENCE} > button`)].find(({ textContent }) => textContent.toLowerCase() === this.label.toLowerCase());
+    const other = [...place.querySelectorAll(`.${this.isReference ? MARK : REFERENCE} > button`)].find(
+      ({ textContent }) => textContent.toLowerCase() === this.label.toLowerCase(),
+    );
     if (!(other instanceof HTMLElement)) return;
     other.closest("details")?.setAttribute("open", "");
     other.focus({ preventScroll: true });

@@ -24,9 +24,12 @@ export const footnoteReference = {
   start: (src) => (src.includes("[^") ? src.indexOf("[^") : undefined),
   tokenizer(src) {
     const found = REFERENCE.exec(src);
-    return found && !this.lexer.state.inLink ? { type: "footnote_reference", raw: found[0], label: found[1], isWritten: false } : undefined;
+    return found && !this.lexer.state.inLink
+      ? { type: "footnote_reference", raw: found[0], label: found[1], isWritten: false }
+      : undefined;
   },
-  renderer: ({ raw, label, isWritten }) => (isWritten ? escaped(raw) : `<sup class="footnote-reference">${escaped(label)}</sup>`),
+  renderer: ({ raw, label, isWritten }) =>
+    isWritten ? escaped(raw) : `<sup class="footnote-reference">${escaped(label)}</sup>`,
 };
 
 /** @type {TokenizerAndRendererExtension} */
@@ -60,7 +63,12 @@ export function showUndefined(tokens, labels, isLive, walk) {
   for (const block of /** @type {any[]} */ (tokens)) {
     if (!block.raw.includes("[^")) continue;
     walk([block], (token) => {
-      if (token.type !== "footnote_reference" || labels.has(token.label.toLowerCase()) || (isLive && NUMBER.test(token.label))) return;
+      if (
+        token.type !== "footnote_reference" ||
+        labels.has(token.label.toLowerCase()) ||
+        (isLive && NUMBER.test(token.label))
+      )
+        return;
       token.isWritten = block.hasWritten = true;
     });
   }

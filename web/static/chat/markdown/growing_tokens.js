@@ -90,7 +90,12 @@ function lexed(lexer, text) {
     if (!(error instanceof RangeError)) throw error;
     // Quotes or lists inside each other, so deep that they overflow the stack: shown as they are written.
     /** @type {Token} */
-    const paragraph = { type: "paragraph", raw: text, text, tokens: [{ type: "text", raw: text, text, escaped: false }] };
+    const paragraph = {
+      type: "paragraph",
+      raw: text,
+      text,
+      tokens: [{ type: "text", raw: text, text, escaped: false }],
+    };
     return Object.assign([paragraph], { links: {} });
   }
 }

@@ -57,11 +57,15 @@ function add(runs, kind, text) {
 /** @param {string} scope classes like `hljs-title class_` @param {string} outer what an unknown one takes over */
 function kindOf(scope, outer) {
   const name = scope.replace(/^hljs-/, "").replace(/ inherited__$/, "");
-  const kind = KINDS[/** @type {keyof typeof KINDS} */ (name)] ?? KINDS[/** @type {keyof typeof KINDS} */ (name.split(" ")[0])];
+  const kind =
+    KINDS[/** @type {keyof typeof KINDS} */ (name)] ?? KINDS[/** @type {keyof typeof KINDS} */ (name.split(" ")[0])];
   return kind ?? outer;
 }
 
 /** @param {string} html */
 function plain(html) {
-  return html.replace(/&(amp|lt|gt|quot|#x27);/g, (_whole, name) => ENTITIES[/** @type {keyof typeof ENTITIES} */ (name)]);
+  return html.replace(
+    /&(amp|lt|gt|quot|#x27);/g,
+    (_whole, name) => ENTITIES[/** @type {keyof typeof ENTITIES} */ (name)],
+  );
 }

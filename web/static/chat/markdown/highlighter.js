@@ -84,7 +84,11 @@ export const LANGUAGES = {
 };
 
 /** By every name that is written after a fence. @type {Map<string, string>} */
-const NAMES = new Map(Object.entries(LANGUAGES).flatMap(([name, { aliases = "" }]) => [name, ...aliases.split(" ").filter(Boolean)].map((each) => [each, name])));
+const NAMES = new Map(
+  Object.entries(LANGUAGES).flatMap(([name, { aliases = "" }]) =>
+    [name, ...aliases.split(" ").filter(Boolean)].map((each) => [each, name]),
+  ),
+);
 
 /** Prepares a language and those that may be embedded in it. @param {string} name as it was written after the fence @returns {boolean} whether it is supported */
 export function prepare(name) {

@@ -81,7 +81,8 @@ export class MarkdownView {
 
   /** @param {number} until */
   #redrawCitations(until) {
-    for (const [i, { html }] of this.blocks.slice(0, until).entries()) if (html.includes('class="citation"')) this.#draw(i, html);
+    for (const [i, { html }] of this.blocks.slice(0, until).entries())
+      if (html.includes('class="citation"')) this.#draw(i, html);
   }
 
   /** @param {number} i @param {Token} token @param {boolean} mustRedraw draw even if the text is unchanged @returns {boolean} whether anything was to draw */
@@ -103,13 +104,18 @@ export class MarkdownView {
     const before = this.blocks.slice(i + 1).find(({ nodes }) => nodes.length)?.nodes[0] ?? null;
     block.html = html;
     const nodes = [...sanitize(html).childNodes];
-    for (const node of nodes) if (node instanceof HTMLElement && node.matches(TEXTS)) node.dir = directionOf(proseOf(node)) ?? this.#directionBefore(i);
+    for (const node of nodes)
+      if (node instanceof HTMLElement && node.matches(TEXTS))
+        node.dir = directionOf(proseOf(node)) ?? this.#directionBefore(i);
     block.nodes = patchNodes({ parent: this.element, nodes: block.nodes, before }, nodes, this.views);
   }
 
   /** Of the block above, for one without letters. @param {number} i */
   #directionBefore(i) {
-    const above = this.blocks.slice(0, i).flatMap(({ nodes }) => nodes).findLast((node) => node instanceof HTMLElement && node.dir);
+    const above = this.blocks
+      .slice(0, i)
+      .flatMap(({ nodes }) => nodes)
+      .findLast((node) => node instanceof HTMLElement && node.dir);
     return above instanceof HTMLElement ? above.dir : "auto";
   }
 }

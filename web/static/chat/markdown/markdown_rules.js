@@ -75,7 +75,11 @@ const citation = {
     href ? `<a class="citation" href="${escaped(href)}">[${number}]</a>` : `<span class="citation">[${number}]</span>`,
 };
 
-export const marked = new Marked({ gfm: true, breaks: false, extensions: [blockFormula, inlineFormula, citation, footnote, footnoteReference, details] });
+export const marked = new Marked({
+  gfm: true,
+  breaks: false,
+  extensions: [blockFormula, inlineFormula, citation, footnote, footnoteReference, details],
+});
 marked.setOptions({ renderer: new PageRenderer(), tokenizer: new PageTokenizer() });
 marked.use({ hooks: { emStrongMask: maskPunctuation } });
 

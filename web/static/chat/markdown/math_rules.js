@@ -19,7 +19,12 @@ const INLINE = new RegExp(
 const MONEY = /^\d[^\\^_={}]*\s[a-z]{2,}/i;
 
 /** @param {string[]} found a match whose groups hold the TeX @param {boolean} isDisplayed */
-const formula = (found, isDisplayed) => ({ type: "formula", raw: found[0], tex: found.slice(1).find(Boolean), isDisplayed });
+const formula = (found, isDisplayed) => ({
+  type: "formula",
+  raw: found[0],
+  tex: found.slice(1).find(Boolean),
+  isDisplayed,
+});
 
 /** @type {import("marked").TokenizerAndRendererExtension} */
 export const blockFormula = {
@@ -44,11 +49,16 @@ export const inlineFormula = {
     const found = INLINE.exec(src);
     return found && !MONEY.test(found[1] ?? "") ? formula(found, false) : undefined;
   },
-  renderer: ({ tex, isDisplayed }) => `<span class="math${isDisplayed ? " display" : ""}${openClass(tex)}">${escapedTex(tex)}</span>`,
+  renderer: ({ tex, isDisplayed }) =>
+    `<span class="math${isDisplayed ? " display" : ""}${openClass(tex)}">${escapedTex(tex)}</span>`,
 };
 
 /** @param {string} tex */
 const openClass = (tex) => (tex.includes(OPEN) ? " open" : "");
 
 /** @param {string} tex */
-const escapedTex = (tex) => tex.replace(OPEN, "").trim().replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+const escapedTex = (tex) =>
+  tex
+    .replace(OPEN, "")
+    .trim()
+    .replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);

@@ -7,5 +7,8 @@
 
 /** @param {string} text @returns {Line[]} */
 export function plainLines(text) {
-  return text.split(/(?<=\n)/).concat(text.endsWith("\n") ? [""] : []).map((line) => ({ runs: line ? [["", line]] : [], isWhole: true }));
+  return text
+    .split(/(?<=\n)/)
+    .concat(text.endsWith("\n") ? [""] : [])
+    .map((line) => ({ runs: line ? [["", line]] : [], isWhole: true }));
 }

@@ -16,16 +16,42 @@ html.setConfig({
     "a b blockquote br code del details div em h1 h2 h3 h4 h5 h6 hr i img input kbd li ol p pre s span strong sub summary sup table tbody td " +
     "th thead tr ul"
   ).split(" "),
-  ALLOWED_ATTR: ["href", "title", "class", "align", "start", "type", "checked", "disabled", "alt", "loading", "decoding", "open"],
+  ALLOWED_ATTR: [
+    "href",
+    "title",
+    "class",
+    "align",
+    "start",
+    "type",
+    "checked",
+    "disabled",
+    "alt",
+    "loading",
+    "decoding",
+    "open",
+  ],
   // Every other attribute's value would have to look like an address.
-  ADD_URI_SAFE_ATTR: ["align", "alt", "checked", "class", "decoding", "disabled", "loading", "open", "start", "title", "type"],
+  ADD_URI_SAFE_ATTR: [
+    "align",
+    "alt",
+    "checked",
+    "class",
+    "decoding",
+    "disabled",
+    "loading",
+    "open",
+    "start",
+    "title",
+    "type",
+  ],
   ALLOWED_URI_REGEXP: ADDRESS,
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   RETURN_DOM_FRAGMENT: true,
 });
 html.addHook("uponSanitizeAttribute", (node, data) => {
-  if (node.nodeName === "IMG" && data.attrName === "src") data.forceKeepAttr = ownImage(data.attrValue, location.origin) !== null;
+  if (node.nodeName === "IMG" && data.attrName === "src")
+    data.forceKeepAttr = ownImage(data.attrValue, location.origin) !== null;
 });
 html.addHook("afterSanitizeAttributes", (node) => {
   if (node.nodeName === "IMG" && !node.hasAttribute("src")) node.remove();
@@ -76,9 +102,11 @@ math.setConfig({
   IN_PLACE: true,
 });
 // Colours and lengths; nothing that loads, covers or moves.
-const STYLE = /^(?:\s*(?:color|background-color|padding[a-z-]*|border[a-z-]*|font-[a-z]+|math-[a-z]+|display|text-align|width|height|min-width|vertical-align|margin[a-z-]*)\s*:[\w\s.#%(),+-]*(?:;|$))*$/i;
+const STYLE =
+  /^(?:\s*(?:color|background-color|padding[a-z-]*|border[a-z-]*|font-[a-z]+|math-[a-z]+|display|text-align|width|height|min-width|vertical-align|margin[a-z-]*)\s*:[\w\s.#%(),+-]*(?:;|$))*$/i;
 math.addHook("uponSanitizeAttribute", (_node, data) => {
-  if (data.attrName === "style" && (!STYLE.test(data.attrValue) || /url|\d{4}/i.test(data.attrValue))) data.keepAttr = false;
+  if (data.attrName === "style" && (!STYLE.test(data.attrValue) || /url|\d{4}/i.test(data.attrValue)))
+    data.keepAttr = false;
 });
 
 /** Cleans a tree that is not in the page, in place. @param {Element} root @returns {Element} the same element */

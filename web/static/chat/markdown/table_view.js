@@ -14,7 +14,10 @@ export class TableView {
     this.views = views;
     this.frame = /** @type {Element} */ (fresh.cloneNode(false));
     this.frame.append(...fresh.childNodes);
-    const buttons = [copyButton(t("Copy table"), () => tabbedOf(this.#rows())), copyButton(t("Copy as CSV"), () => csvOf(this.#rows()), "table")];
+    const buttons = [
+      copyButton(t("Copy table"), () => tabbedOf(this.#rows())),
+      copyButton(t("Copy as CSV"), () => csvOf(this.#rows()), "table"),
+    ];
     this.element = h("div", { class: "table-block" }, this.frame, h("div", { class: "buttons" }, ...buttons));
   }
 

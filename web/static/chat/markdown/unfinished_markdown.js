@@ -104,7 +104,10 @@ function completeLastLine(text, lineAt, blockAt) {
 
 /** Closes or holds back open inline markup. @param {string} text of one paragraph, heading, item or row */
 function completeInline(text) {
-  const withoutStump = text.replace(/(?:(?<!\\)(?:\\\\)*\\|&#?\w{0,8}|<\/?(?:[a-z]{0,3}\s?\/?|[ds][a-z]{0,6})|!)$/i, "");
+  const withoutStump = text.replace(
+    /(?:(?<!\\)(?:\\\\)*\\|&#?\w{0,8}|<\/?(?:[a-z]{0,3}\s?\/?|[ds][a-z]{0,6})|!)$/i,
+    "",
+  );
   const { masked, tick } = maskCode(withoutStump);
   if (tick !== -1) return closeEmphasis(closeCode(withoutStump, tick), masked);
   const held = findHeldBack(masked);
@@ -121,7 +124,9 @@ function maskCode(text) {
     .replace(/(?<!`)(`+)(?!`)([\s\S]*?[^`])\1(?!`)/g, (part) => "\u00B7".repeat(part.length));
   const tick = masked.search(/`/);
   const prose = (tick === -1 ? masked : masked.slice(0, tick))
-    .replace(/\$\$[^$]+\$\$|\$(?![\s$])[^$\n]*?[^\s$]\$(?![\d$])|\\\([\s\S]*?\\\)|\\\[[\s\S]*?\\\]/g, (part) => "\u00B7".repeat(part.length))
+    .replace(/\$\$[^$]+\$\$|\$(?![\s$])[^$\n]*?[^\s$]\$(?![\d$])|\\\([\s\S]*?\\\)|\\\[[\s\S]*?\\\]/g, (part) =>
+      "\u00B7".repeat(part.length),
+    )
     .replace(LINK, (part) => "\u00B7".repeat(part.length));
   return { masked: prose, tick };
 }
@@ -130,7 +135,9 @@ function maskCode(text) {
 function closeCode(text, tick) {
   const ticks = /^`+/.exec(text.slice(tick))[0];
   const body = text.slice(tick + ticks.length);
-  return body.trim() && !body.endsWith("`") ? text + ticks : text.slice(0, tick) + (body.trim() ? ticks + body.replace(/`+$/, "") + ticks : "");
+  return body.trim() && !body.endsWith("`")
+    ? text + ticks
+    : text.slice(0, tick) + (body.trim() ? ticks + body.replace(/`+$/, "") + ticks : "");
 }
 
 /** Finds the start of what may become a link or a formula, and what to show until then. @param {string} masked */

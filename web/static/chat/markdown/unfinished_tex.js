@@ -5,7 +5,9 @@ export function completeTex(tex) {
   let text = tex.replace(/(?:\\[a-zA-Z]*|[\^_&]|\\begin\{[^}]*|\\left|\\right)\s*$/, "");
   /** @type {string[]} */
   const open = [];
-  for (const { 0: part, 1: opened, 2: closed } of text.matchAll(/\\begin\{([^}]*)\}|\\end\{([^}]*)\}|\\left(?![a-z])|\\right(?![a-z])|\\.|[{}]/g)) {
+  for (const { 0: part, 1: opened, 2: closed } of text.matchAll(
+    /\\begin\{([^}]*)\}|\\end\{([^}]*)\}|\\left(?![a-z])|\\right(?![a-z])|\\.|[{}]/g,
+  )) {
     if (opened !== undefined) open.push(`\\end{${opened}}`);
     else if (part === "{") open.push("}");
     else if (part === "\\left") open.push("\\right.");

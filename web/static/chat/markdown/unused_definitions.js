@@ -10,12 +10,16 @@ const normal = (label) => label.toLowerCase().replace(/\s+/g, " ").trim();
 /** How often each label stands in brackets. @param {string} source @returns {Map<string, number>} */
 function labels(source) {
   const counts = new Map();
-  for (const [, label] of source.matchAll(/\[((?:\\.|[^[\]\\]){1,999})\]/g)) counts.set(normal(label), (counts.get(normal(label)) ?? 0) + 1);
+  for (const [, label] of source.matchAll(/\[((?:\\.|[^[\]\\]){1,999})\]/g))
+    counts.set(normal(label), (counts.get(normal(label)) ?? 0) + 1);
   return counts;
 }
 
 /** @param {any} token @returns {any[][]} the lists of blocks within it */
-const within = (token) => [...(token.type === "blockquote" ? [token.tokens] : []), ...(token.items ?? []).map((/** @type {any} */ item) => item.tokens)];
+const within = (token) => [
+  ...(token.type === "blockquote" ? [token.tokens] : []),
+  ...(token.items ?? []).map((/** @type {any} */ item) => item.tokens),
+];
 
 /** Calls `change` for each definition, also for those in lists and quotations. @param {any[]} tokens @param {(tokens: any[], i: number) => void} change */
 function forDefinitions(tokens, change) {

@@ -93,7 +93,8 @@ function settle(drawing) {
 
 /** @param {any} message @returns {Drawing} */
 function toDrawing({ light, dark, title, problem, message }) {
-  if ([light, dark].every((svg) => typeof svg === "string" && svg.length <= LONGEST_SVG)) return { light, dark, title: String(title) };
+  if ([light, dark].every((svg) => typeof svg === "string" && svg.length <= LONGEST_SVG))
+    return { light, dark, title: String(title) };
   if (problem === "load") return { problem };
   const line = Number(/\bline:? (\d{1,5})\b/i.exec(String(message ?? ""))?.[1]);
   return line ? { problem: "source", line } : { problem: "source" };

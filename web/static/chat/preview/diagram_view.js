@@ -79,5 +79,10 @@ function problemText({ problem, line }) {
 
 /** @param {string} svg @param {string} title @param {string} theme */
 function image(svg, title, theme) {
-  return h("img", { class: theme, src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`, alt: title || t("Diagram"), decoding: "async" });
+  return h("img", {
+    class: theme,
+    src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`,
+    alt: title || t("Diagram"),
+    decoding: "async",
+  });
 }

@@ -8,5 +8,16 @@ import { t } from "../i18n.js";
 export function fullScreenButton(element) {
   const label = t("Full screen");
   const show = () => element.requestFullscreen().catch(() => {});
-  return h("button", { type: "button", class: "icon-button", hidden: !document.fullscreenEnabled, "aria-label": label, title: label, onclick: show }, icon("fullScreen"));
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "icon-button",
+      hidden: !document.fullscreenEnabled,
+      "aria-label": label,
+      title: label,
+      onclick: show,
+    },
+    icon("fullScreen"),
+  );
 }

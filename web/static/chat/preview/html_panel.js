@@ -9,7 +9,8 @@ import { PreviewFrame } from "./preview_frame.js";
 /** How often a document may load itself anew before it is closed. */
 const MOST_LOADS = 50;
 /** Puts a drawing into the middle, as large as it is, or as fits. */
-const SVG_STYLE = "html,body{height:100%;margin:0}body{display:grid;place-items:center}svg{max-width:100%;max-height:100%}";
+const SVG_STYLE =
+  "html,body{height:100%;margin:0}body{display:grid;place-items:center}svg{max-width:100%;max-height:100%}";
 
 export class HtmlPanel {
   /** @param {{block: HTMLElement, text: string, isSvg: boolean, changed: (isShown: boolean) => void}} what changed: told when it is opened and closed */
@@ -23,8 +24,20 @@ export class HtmlPanel {
     this.place = h("div", { class: "preview-place" });
     this.hint = h("p", { class: "preview-hint", role: "status", hidden: true });
     const name = h("span", {}, t("Preview"));
-    const buttons = h("span", { class: "buttons" }, button(t("Reload"), "retry", () => this.#load()), fullScreenButton(this.place), button(t("Close"), "close", () => this.hide()));
-    this.element = h("section", { class: "preview-panel", "aria-label": t("Preview") }, h("div", { class: "preview-bar" }, name, buttons), this.place, this.hint);
+    const buttons = h(
+      "span",
+      { class: "buttons" },
+      button(t("Reload"), "retry", () => this.#load()),
+      fullScreenButton(this.place),
+      button(t("Close"), "close", () => this.hide()),
+    );
+    this.element = h(
+      "section",
+      { class: "preview-panel", "aria-label": t("Preview") },
+      h("div", { class: "preview-bar" }, name, buttons),
+      this.place,
+      this.hint,
+    );
   }
 
   show() {
@@ -88,7 +101,9 @@ export class HtmlPanel {
 /** @param {boolean} wasReady @param {boolean} isFlood */
 function lossText(wasReady, isFlood) {
   if (isFlood) return t("The preview sent too many messages, so it was closed.");
-  return wasReady ? t("The preview does not respond any more, so it was closed.") : t("The preview could not be loaded.");
+  return wasReady
+    ? t("The preview does not respond any more, so it was closed.")
+    : t("The preview could not be loaded.");
 }
 
 /** @param {string} label @param {import("../elements/icons.js").IconName} name @param {() => void} onclick */

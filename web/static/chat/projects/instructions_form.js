@@ -18,12 +18,34 @@ export class InstructionsForm {
     this.project = null;
     /** By project. @type {Map<string, string>} */
     this.unsaved = new Map();
-    this.field = h("textarea", { id: "project-instructions", rows: 3, maxLength: LONGEST, "aria-describedby": "project-instructions-hint", placeholder: t("What the models should know and heed in every chat of this project") });
+    this.field = h("textarea", {
+      id: "project-instructions",
+      rows: 3,
+      maxLength: LONGEST,
+      "aria-describedby": "project-instructions-hint",
+      placeholder: t("What the models should know and heed in every chat of this project"),
+    });
     const cancel = h("button", { type: "button", onclick: () => this.#discard() }, t("Cancel"));
-    this.row = h("div", { class: "row", hidden: true }, cancel, h("button", { type: "submit", class: "primary" }, t("Save")));
+    this.row = h(
+      "div",
+      { class: "row", hidden: true },
+      cancel,
+      h("button", { type: "submit", class: "primary" }, t("Save")),
+    );
     const heading = h("h2", {}, h("label", { htmlFor: this.field.id }, t("Instructions")));
-    const hint = h("p", { class: "hint", id: "project-instructions-hint" }, t("An agent with a prompt of its own is told its prompt instead."));
-    this.element = h("form", { class: "project-part", onsubmit: (/** @type {Event} */ event) => this.#submit(event) }, heading, this.field, hint, this.row);
+    const hint = h(
+      "p",
+      { class: "hint", id: "project-instructions-hint" },
+      t("An agent with a prompt of its own is told its prompt instead."),
+    );
+    this.element = h(
+      "form",
+      { class: "project-part", onsubmit: (/** @type {Event} */ event) => this.#submit(event) },
+      heading,
+      this.field,
+      hint,
+      this.row,
+    );
     this.resize = autosize(this.field);
     this.field.addEventListener("input", () => this.#onEdit());
     this.field.addEventListener("keydown", (event) => this.#key(event));

@@ -33,14 +33,24 @@ export class ProjectActions {
   /** Of the menu of a chat. @param {Session} session @returns {MenuItem[]} */
   itemsOf(session) {
     const project = this.store.get(session.project ?? null);
-    const choose = { label: project ? t("Move to another project") : t("Move to a project"), icon: /** @type {const} */ ("folder"), action: () => this.#choose(session) };
-    const leave = { label: t("Take out of its project"), icon: /** @type {const} */ ("folder"), hint: project?.name, action: () => this.#move(session, null) };
+    const choose = {
+      label: project ? t("Move to another project") : t("Move to a project"),
+      icon: /** @type {const} */ ("folder"),
+      action: () => this.#choose(session),
+    };
+    const leave = {
+      label: t("Take out of its project"),
+      icon: /** @type {const} */ ("folder"),
+      hint: project?.name,
+      action: () => this.#move(session, null),
+    };
     return project ? [choose, leave] : [choose];
   }
 
   /** A chat was dropped on a project. @param {string} session @param {Project} project */
   async drop(session, project) {
-    if (await this.#move({ id: session }, project.id)) this.page.announce(t("Moved to “%(name)s”", { name: project.name }));
+    if (await this.#move({ id: session }, project.id))
+      this.page.announce(t("Moved to “%(name)s”", { name: project.name }));
   }
 
   create() {

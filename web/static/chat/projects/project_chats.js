@@ -16,7 +16,13 @@ export class ProjectChats {
     this.project = "";
     this.place = h("div", { class: "session-list" });
     this.none = h("p", { class: "hint", hidden: true }, t("None yet. What you write below begins one."));
-    this.element = h("section", { class: "project-part", "aria-label": t("Chats of this project") }, h("h2", {}, t("Chats")), this.none, this.place);
+    this.element = h(
+      "section",
+      { class: "project-part", "aria-label": t("Chats of this project") },
+      h("h2", {}, t("Chats")),
+      this.none,
+      this.place,
+    );
   }
 
   /** @param {string} project */

@@ -18,7 +18,12 @@ export function chooseProject(projects, current) {
     const rows = projects.map((project) => row(project, project.id === current, () => choose(project.id)));
     const create = h("button", { type: "button", onclick: () => choose("new") }, icon("plus"), t("New project"));
     const list = rows.length > 0 && h("ul", { class: "project-choice" }, ...rows);
-    const element = dialog(t("Move this chat to a project"), { class: "question", closed: () => resolve(chosen) }, list, h("div", { class: "row" }, create));
+    const element = dialog(
+      t("Move this chat to a project"),
+      { class: "question", closed: () => resolve(chosen) },
+      list,
+      h("div", { class: "row" }, create),
+    );
     open(element);
     /** @type {HTMLElement} */ (element.querySelector(".project-choice button:enabled") ?? create).focus();
   });
@@ -27,5 +32,15 @@ export function chooseProject(projects, current) {
 /** @param {Project} project @param {boolean} isCurrent @param {() => void} choose */
 function row(project, isCurrent, choose) {
   const mark = isCurrent && h("small", {}, t("now"));
-  return h("li", {}, h("button", { type: "button", disabled: isCurrent, onclick: choose }, icon("folder"), h("span", { class: "title" }, project.name), mark));
+  return h(
+    "li",
+    {},
+    h(
+      "button",
+      { type: "button", disabled: isCurrent, onclick: choose },
+      icon("folder"),
+      h("span", { class: "title" }, project.name),
+      mark,
+    ),
+  );
 }

@@ -12,7 +12,16 @@ import { chooseProject } from "./project_choice.js";
 
 /** @returns {Promise<Project|null>} null: cancelled */
 export async function create() {
-  const name = await askName(t("New project"), t("Create"), "", h("p", { class: "hint" }, t("A project keeps chats together, with files and instructions that models read in each of them.")));
+  const name = await askName(
+    t("New project"),
+    t("Create"),
+    "",
+    h(
+      "p",
+      { class: "hint" },
+      t("A project keeps chats together, with files and instructions that models read in each of them."),
+    ),
+  );
   return name ? createProject(name) : null;
 }
 
@@ -27,7 +36,13 @@ export async function remove({ id, name, files }) {
   const box = h("input", { type: "checkbox", checked: files.length > 0 });
   const label = tn("Delete its %(count)s file for good", "Delete its %(count)s files for good", files.length);
   const content = [
-    h("p", {}, t("“%(name)s” and its instructions are deleted. Its chats stay, and go on without them and without its files.", { name })),
+    h(
+      "p",
+      {},
+      t("“%(name)s” and its instructions are deleted. Its chats stay, and go on without them and without its files.", {
+        name,
+      }),
+    ),
     ...(files.length > 0 ? [h("label", { class: "box" }, box, h("span", {}, label))] : []),
   ];
   if (!(await ask(t("Delete this project?"), { yes: t("Delete") }, ...content))) return false;
@@ -45,7 +60,14 @@ export async function choose(projects, current) {
 
 /** @param {string} heading @param {string} yes @param {string} value @param {Node} [about] @returns {Promise<string|null>} null: cancelled, or left empty */
 async function askName(heading, yes, value, about) {
-  const field = h("input", { type: "text", maxLength: 200, value, "aria-label": t("Name"), placeholder: t("Name"), autocomplete: "off" });
+  const field = h("input", {
+    type: "text",
+    maxLength: 200,
+    value,
+    "aria-label": t("Name"),
+    placeholder: t("Name"),
+    autocomplete: "off",
+  });
   const answered = ask(heading, { yes, look: "primary" }, ...(about ? [about] : []), field);
   field.select();
   return (await answered) ? field.value.trim() || null : null;

@@ -36,9 +36,21 @@ export class ProjectFiles {
     this.size = h("p", { class: "hint", role: "status" });
     this.indexing = h("p", { class: "hint", role: "status" });
     this.input = h("input", { type: "file", multiple: true, hidden: true, onchange: () => this.#picked() });
-    this.button = h("button", { type: "button", class: "small", onclick: () => this.input.click() }, icon("plus"), t("Add files"));
+    this.button = h(
+      "button",
+      { type: "button", class: "small", onclick: () => this.input.click() },
+      icon("plus"),
+      t("Add files"),
+    );
     const head = h("div", { class: "line" }, h("h2", {}, t("Files")), this.button, this.input);
-    this.element = h("section", { class: "project-part", "aria-label": t("Files") }, head, this.list, this.size, this.indexing);
+    this.element = h(
+      "section",
+      { class: "project-part", "aria-label": t("Files") },
+      head,
+      this.list,
+      this.size,
+      this.indexing,
+    );
     takeDrops(this.element, (files) => this.#open.uploads.add(files));
   }
 
@@ -62,7 +74,11 @@ export class ProjectFiles {
 
   /** Cards are kept by file, and each project has its own. */
   #newCards() {
-    const actions = { open: openFile, retry: (/** @type {string} */ key) => this.#open.uploads.retry(key), remove: (/** @type {string} */ key) => this.#remove(key) };
+    const actions = {
+      open: openFile,
+      retry: (/** @type {string} */ key) => this.#open.uploads.retry(key),
+      remove: (/** @type {string} */ key) => this.#remove(key),
+    };
     this.list.replaceChildren();
     this.cards = new FileCards(this.list, actions, () => this.button.focus());
   }
@@ -91,7 +107,9 @@ export class ProjectFiles {
   #draw() {
     const { entries } = this.#open.uploads;
     const isSeen = this.page.models().some((model) => model.supports_vision);
-    this.cards.show(entries, (entry) => (entry.kind === "image" && entry.state === "ready" && !isSeen ? t("No model sees pictures.") : ""));
+    this.cards.show(entries, (entry) =>
+      entry.kind === "image" && entry.state === "ready" && !isSeen ? t("No model sees pictures.") : "",
+    );
     this.size.textContent = this.#sizeText(entries);
     this.indexing.textContent = indexingText(this.project);
   }
@@ -115,7 +133,11 @@ export class ProjectFiles {
     const { uploads, removed } = this.#open;
     const entry = uploads.entryOf(key);
     if (!entry?.id) return uploads.remove(key);
-    const what = h("p", {}, t("“%(name)s” is deleted for good. The chats of this project go on without it.", { name: entry.name }));
+    const what = h(
+      "p",
+      {},
+      t("“%(name)s” is deleted for good. The chats of this project go on without it.", { name: entry.name }),
+    );
     if (!(await ask(t("Delete this file?"), { yes: t("Delete") }, what))) return;
     const isGone = await this.page.attempt(() => deleteFile(entry.id).catch(unlessGone));
     if (!isGone) return;
@@ -144,7 +166,9 @@ class HeldFiles {
     for (const file of files) {
       const entry = uploads.entries.find(({ id }) => id === file.id);
       // A file that this page uploads has an entry of its own until its id is known; what the socket said may be newer.
-      const isNews = entry ? entry.state === "processing" && file.status !== "processing" : !this.#isUploading && !this.removed.has(file.id);
+      const isNews = entry
+        ? entry.state === "processing" && file.status !== "processing"
+        : !this.#isUploading && !this.removed.has(file.id);
       if (isNews) uploads.put(entryOfInfo(file, entry));
     }
   }

@@ -30,11 +30,23 @@ export class ProjectList {
     this.tabStop = null;
     this.isFolded = localStorage.getItem(KEPT_AS) === "folded";
     this.list = h("ul", { id: "project-list", "aria-label": t("Projects") });
-    this.toggle = h("button", { type: "button", class: "fold", "aria-controls": this.list.id, onclick: () => this.#fold() }, icon("chevronRight"), t("Projects"));
+    this.toggle = h(
+      "button",
+      { type: "button", class: "fold", "aria-controls": this.list.id, onclick: () => this.#fold() },
+      icon("chevronRight"),
+      t("Projects"),
+    );
     const label = t("New project");
-    const create = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => actions.create() }, icon("plus"));
+    const create = h(
+      "button",
+      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => actions.create() },
+      icon("plus"),
+    );
     nav.append(h("div", { class: "line" }, h("h2", {}, this.toggle), create), this.list);
-    onListKeys(this.list, { rename: (id) => this.#act(id, (project) => actions.rename(project)), remove: (id) => this.#act(id, (project) => actions.remove(project)) });
+    onListKeys(this.list, {
+      rename: (id) => this.#act(id, (project) => actions.rename(project)),
+      remove: (id) => this.#act(id, (project) => actions.remove(project)),
+    });
     this.list.addEventListener("focusin", (event) => this.#moveTabStop(this.#idOf(event.target)));
     this.list.addEventListener("keydown", (event) => this.#foldByKey(event));
     this.#showFolded();
@@ -42,10 +54,15 @@ export class ProjectList {
 
   /** @param {Project[]} projects @param {string|null} open the id of the open project @param {string|null} openChat that of the open chat */
   show(projects, open, openChat) {
-    const focused = this.list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null;
+    const focused = this.list.contains(document.activeElement)
+      ? /** @type {HTMLElement} */ (document.activeElement)
+      : null;
     const ids = new Set(projects.map(({ id }) => id));
     for (const id of this.rows.keys()) if (!ids.has(id)) this.rows.delete(id);
-    setChildren(this.list, projects.map((project) => this.#row(project, { isOpen: project.id === open, openChat })));
+    setChildren(
+      this.list,
+      projects.map((project) => this.#row(project, { isOpen: project.id === open, openChat })),
+    );
     if (!ids.has(this.tabStop)) this.#moveTabStop(open && ids.has(open) ? open : (projects[0]?.id ?? null));
     // Moving an element in the document removes the focus from it.
     if (focused?.isConnected && document.activeElement !== focused) focused.focus();
@@ -86,7 +103,15 @@ export class ProjectList {
     const [fold, unfold] = sideKeys();
     const isUnfolded = { [unfold]: true, [fold]: false }[event.key];
     const row = this.rows.get(this.#idOf(event.target));
-    if (isUnfolded === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || row?.link !== event.target) return;
+    if (
+      isUnfolded === undefined ||
+      event.altKey ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.shiftKey ||
+      row?.link !== event.target
+    )
+      return;
     event.preventDefault();
     row.unfold(isUnfolded);
   }

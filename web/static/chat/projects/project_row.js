@@ -32,11 +32,25 @@ export class ProjectRow {
     /** @type {string|null} */
     this.openChat = null;
     this.title = h("span", { class: "title", dir: "auto" });
-    this.fold = h("button", { type: "button", class: "icon-button unfold", "aria-expanded": "false", onclick: () => this.unfold(!this.isUnfolded) }, icon("chevronRight"));
+    this.fold = h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button unfold",
+        "aria-expanded": "false",
+        onclick: () => this.unfold(!this.isUnfolded),
+      },
+      icon("chevronRight"),
+    );
     this.link = h("a", {}, icon("folder"), this.title);
     this.menu = menuButton("", () => page.items(this.project));
     this.place = h("div", { class: "session-list", hidden: true });
-    this.element = h("li", { class: "folder" }, h("div", { class: "session" }, this.link, this.fold, this.menu), this.place);
+    this.element = h(
+      "li",
+      { class: "folder" },
+      h("div", { class: "session" }, this.link, this.fold, this.menu),
+      this.place,
+    );
     onDroppedSession(this.element, (session) => page.dropped(session, this.project));
   }
 
@@ -82,7 +96,10 @@ export class ProjectRow {
   }
 
   #readChats() {
-    const store = new SessionStore({ changed: () => this.chats?.store === store && list.show(this.openChat), failed: this.page.failed }, { project: this.project.id });
+    const store = new SessionStore(
+      { changed: () => this.chats?.store === store && list.show(this.openChat), failed: this.page.failed },
+      { project: this.project.id },
+    );
     const list = new SessionList(this.place, store, this.page.chats(), this.page.scroller, this.fold.title);
     void store.refresh();
     return { store, list };

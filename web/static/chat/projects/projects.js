@@ -90,6 +90,11 @@ export class Projects {
     const { page } = this;
     const save = (/** @type {string} */ id, /** @type {string} */ instructions) =>
       page.attempt(async () => this.store.put(await changeProject(id, { instructions })));
-    return new View(this.parts.view, { ...page, chats: page.chats(), save, read: (/** @type {string} */ id) => this.store.read(id) });
+    return new View(this.parts.view, {
+      ...page,
+      chats: page.chats(),
+      save,
+      read: (/** @type {string} */ id) => this.store.read(id),
+    });
   }
 }

@@ -8,18 +8,40 @@ import { saveModels, saveProvider } from "../server/providers_api.js";
 
 /** @import {Provider, ProviderModel} from "../server/providers_api.js" */
 
-const EXAMPLES = ["OpenAI: https://api.openai.com/v1", "OpenRouter: https://openrouter.ai/api/v1", "Ollama: http://127.0.0.1:11434/v1", "vLLM: http://127.0.0.1:8000/v1"];
+const EXAMPLES = [
+  "OpenAI: https://api.openai.com/v1",
+  "OpenRouter: https://openrouter.ai/api/v1",
+  "Ollama: http://127.0.0.1:11434/v1",
+  "vLLM: http://127.0.0.1:8000/v1",
+];
 /** Longer names are refused. */
 const LONGEST_NAME = 200;
 
 /** @param {Provider|null} provider null: a new one @param {boolean} canStoreKeys @returns {Promise<Provider|null>} null: cancelled */
 export function editProvider(provider, canStoreKeys) {
-  const stored = provider?.has_key ? t("A key is stored. Leave this empty to keep it.") : t("Stored encrypted, and never shown again. Local servers often need none.");
+  const stored = provider?.has_key
+    ? t("A key is stored. Leave this empty to keep it.")
+    : t("Stored encrypted, and never shown again. Local servers often need none.");
   const unset = t("Keys cannot be stored: set SECRETS_KEYS for web and the llm workers, and start them again.");
   const fields = {
     name: line(t("Name"), { maxLength: 100, required: true, value: provider?.name ?? "" }),
-    base_url: line(t("Address"), { type: "url", maxLength: 500, required: true, value: provider?.base_url ?? "", placeholder: "https://api.example.com/v1", spellcheck: false }, EXAMPLES.join("\n")),
-    api_key: line(t("API key"), { type: "password", maxLength: 2000, autocomplete: "off", disabled: !canStoreKeys }, canStoreKeys ? stored : unset),
+    base_url: line(
+      t("Address"),
+      {
+        type: "url",
+        maxLength: 500,
+        required: true,
+        value: provider?.base_url ?? "",
+        placeholder: "https://api.example.com/v1",
+        spellcheck: false,
+      },
+      EXAMPLES.join("\n"),
+    ),
+    api_key: line(
+      t("API key"),
+      { type: "password", maxLength: 2000, autocomplete: "off", disabled: !canStoreKeys },
+      canStoreKeys ? stored : unset,
+    ),
   };
   fields.base_url.hint.classList.add("lines");
   return askFor(provider ? t("Edit this provider") : t("Add a model provider"), {
@@ -27,14 +49,16 @@ export function editProvider(provider, canStoreKeys) {
     fields,
     // The server says what is wrong with the address.
     words: (error) => (error.code === "provider_address_invalid" ? error.message : apiErrorText(error)),
-    save: ({ name, base_url, api_key }) => saveProvider(provider?.id ?? null, { name, base_url, ...(api_key ? { api_key } : {}) }),
+    save: ({ name, base_url, api_key }) =>
+      saveProvider(provider?.id ?? null, { name, base_url, ...(api_key ? { api_key } : {}) }),
   });
 }
 
 /** @param {string} id of the provider @param {ProviderModel} model @returns {Promise<Provider|null>} null: cancelled */
 export function editModel(id, model) {
   const perMillion = { inputMode: "decimal", pattern: "[0-9]{1,6}([.,][0-9]{1,6})?" };
-  const price = (/** @type {string} */ label, /** @type {string|null} */ value) => line(label, { ...perMillion, value: value ?? "" });
+  const price = (/** @type {string} */ label, /** @type {string|null} */ value) =>
+    line(label, { ...perMillion, value: value ?? "" });
   const fields = {
     name: line(t("Name for people"), { maxLength: LONGEST_NAME, required: true, value: model.name }),
     context_window: windowField(model.context_window),
@@ -47,9 +71,14 @@ export function editModel(id, model) {
   return askFor(model.upstream_name, {
     yes: t("Save"),
     fields,
-    words: (error) => (error.code === "invalid_value" && error.field === "models" ? error.message : apiErrorText(error)),
+    words: (error) =>
+      error.code === "invalid_value" && error.field === "models" ? error.message : apiErrorText(error),
     save: (value) => {
-      const prices = { prompt_price: decimal(value.prompt_price), cached_price: decimal(value.cached_price), completion_price: decimal(value.completion_price) };
+      const prices = {
+        prompt_price: decimal(value.prompt_price),
+        cached_price: decimal(value.cached_price),
+        completion_price: decimal(value.completion_price),
+      };
       const known = { name: value.name, context_window: Number(value.context_window), ...value.abilities, ...prices };
       return saveModels(id, [{ upstream_name: model.upstream_name, ...known }]);
     },
@@ -68,7 +97,14 @@ export function addModel(id) {
 }
 
 /** @param {number} tokens */
-const windowField = (tokens) => line(t("Context window in tokens"), { type: "number", min: 512, max: 100_000_000, required: true, value: String(tokens) });
+const windowField = (tokens) =>
+  line(t("Context window in tokens"), {
+    type: "number",
+    min: 512,
+    max: 100_000_000,
+    required: true,
+    value: String(tokens),
+  });
 
 /** @param {string} text @returns {string|null} */
 const decimal = (text) => text.replace(",", ".") || null;
@@ -79,7 +115,10 @@ function abilities(model) {
     ["supports_tools", t("Uses tools")],
     ["supports_vision", t("Reads pictures")],
   ]);
-  const inputs = boxes(names, [...(model.supports_tools ? ["supports_tools"] : []), ...(model.supports_vision ? ["supports_vision"] : [])]);
+  const inputs = boxes(names, [
+    ...(model.supports_tools ? ["supports_tools"] : []),
+    ...(model.supports_vision ? ["supports_vision"] : []),
+  ]);
   return {
     element: group(t("Abilities"), inputs, names),
     control: inputs[0],

@@ -19,10 +19,22 @@ export class ProviderModels {
     this.actions = actions;
     /** @type {Row[]} */
     this.rows = [];
-    this.filter = h("input", { type: "search", placeholder: t("Filter"), "aria-label": t("Filter models"), oninput: () => this.#draw() });
+    this.filter = h("input", {
+      type: "search",
+      placeholder: t("Filter"),
+      "aria-label": t("Filter models"),
+      oninput: () => this.#draw(),
+    });
     this.list = h("ul", { class: "rows provider-models" });
     this.more = h("p", { class: "hint" });
-    this.element = h("section", { "aria-label": t("Models") }, h("h3", {}, t("Models")), this.filter, this.list, this.more);
+    this.element = h(
+      "section",
+      { "aria-label": t("Models") },
+      h("h3", {}, t("Models")),
+      this.filter,
+      this.list,
+      this.more,
+    );
   }
 
   /** @param {Provider} provider */
@@ -39,10 +51,13 @@ export class ProviderModels {
 
   #draw() {
     const wanted = this.filter.value.trim().toLowerCase();
-    const found = this.rows.filter(({ model }) => `${model.name} ${model.upstream_name}`.toLowerCase().includes(wanted));
+    const found = this.rows.filter(({ model }) =>
+      `${model.name} ${model.upstream_name}`.toLowerCase().includes(wanted),
+    );
     const focused = /** @type {HTMLElement|null} */ (document.activeElement)?.dataset.key;
     this.list.replaceChildren(...found.slice(0, MOST_SHOWN).map((row) => this.#row(row)));
-    if (focused) /** @type {HTMLElement|null} */ (this.list.querySelector(`[data-key="${CSS.escape(focused)}"]`))?.focus();
+    if (focused)
+      /** @type {HTMLElement|null} */ (this.list.querySelector(`[data-key="${CSS.escape(focused)}"]`))?.focus();
     const left = found.length - MOST_SHOWN;
     this.more.textContent = left > 0 ? tn("One more: filter for it.", "%(count)s more: filter for them.", left) : "";
   }
@@ -52,10 +67,26 @@ export class ProviderModels {
     const about = h("small", { class: "hint" }, aboutModel(model, isStored));
     const text = h("span", { class: "texts" }, h("span", { class: "name", dir: "auto" }, model.name), about);
     if (this.isFixed) return h("li", {}, icon("model"), text);
-    const box = h("input", { type: "checkbox", checked: model.enabled, onchange: () => this.#enable(model, isStored, box) });
+    const box = h("input", {
+      type: "checkbox",
+      checked: model.enabled,
+      onchange: () => this.#enable(model, isStored, box),
+    });
     box.dataset.key = `box ${model.upstream_name}`;
     const label = t("Settings of %(name)s", { name: model.name });
-    const edit = isStored && h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.actions.edit(model) }, icon("settings"));
+    const edit =
+      isStored &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "icon-button",
+          "aria-label": label,
+          title: label,
+          onclick: () => this.actions.edit(model),
+        },
+        icon("settings"),
+      );
     if (edit) edit.dataset.key = `edit ${model.upstream_name}`;
     return h("li", {}, h("label", { class: "box" }, box, text), edit);
   }
@@ -71,7 +102,8 @@ export class ProviderModels {
 }
 
 /** Enabled ones first. @param {Row} one @param {Row} other */
-const byUse = (one, other) => Number(other.model.enabled) - Number(one.model.enabled) || one.model.name.localeCompare(other.model.name, language);
+const byUse = (one, other) =>
+  Number(other.model.enabled) - Number(one.model.enabled) || one.model.name.localeCompare(other.model.name, language);
 
 /** @param {ListedModel} listed @returns {ProviderModel} as it would be stored */
 const unknownModel = ({ id, context_window, prompt_price, completion_price }) => ({
@@ -90,9 +122,17 @@ const unknownModel = ({ id, context_window, prompt_price, completion_price }) =>
 /** @param {ProviderModel} model @param {boolean} isStored */
 function aboutModel(model, isStored) {
   const count = model.context_window.toLocaleString(language);
-  const price = model.prompt_price !== null && model.completion_price !== null && t("%(prompt)s / %(completion)s per million", { prompt: priceText(model.prompt_price), completion: priceText(model.completion_price) });
+  const price =
+    model.prompt_price !== null &&
+    model.completion_price !== null &&
+    t("%(prompt)s / %(completion)s per million", {
+      prompt: priceText(model.prompt_price),
+      completion: priceText(model.completion_price),
+    });
   const other = model.name !== model.upstream_name && model.upstream_name;
-  return [other, isStored && t("%(count)s tokens", { count }), price, model.is_default && t("default model")].filter(Boolean).join(" · ");
+  return [other, isStored && t("%(count)s tokens", { count }), price, model.is_default && t("default model")]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 /** @param {string} price */

@@ -25,18 +25,44 @@ export class ProviderView {
     this.address = h("p", { class: "hint" });
     this.status = h("p", { class: "provider-status", role: "status" });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
-    this.enabled = h("input", { type: "checkbox", onchange: () => this.#attempt(() => api.saveProvider(provider.id, { is_enabled: this.enabled.checked })) });
+    this.enabled = h("input", {
+      type: "checkbox",
+      onchange: () => this.#attempt(() => api.saveProvider(provider.id, { is_enabled: this.enabled.checked })),
+    });
     this.test = h("button", { type: "button", onclick: () => this.check() }, icon("retry"), t("Test"));
     const edit = h("button", { type: "button", onclick: () => this.#edit() }, icon("edit"), t("Edit"));
-    const add = h("button", { type: "button", onclick: () => this.#put(addModel(provider.id)) }, icon("plus"), t("Add a model by name"));
+    const add = h(
+      "button",
+      { type: "button", onclick: () => this.#put(addModel(provider.id)) },
+      icon("plus"),
+      t("Add a model by name"),
+    );
     this.models = new ProviderModels({
       save: (fields) => this.#attempt(() => api.saveModels(provider.id, [fields])),
       edit: (model) => this.#put(editModel(provider.id, model)),
     });
     this.back = h("button", { type: "button", onclick: back }, icon("chevronLeft"), t("All providers"));
-    const tools = h("div", { class: "provider-tools" }, h("label", { class: "box" }, this.enabled, h("span", {}, t("Enabled"))), this.test, edit, add);
-    const content = [h("div", {}, this.title, this.address), provider.is_environment ? null : tools, this.problem, this.status, this.models.element];
-    this.element = h("div", { class: "provider" }, h("div", { class: "sections" }, ...content), h("div", { class: "row" }, this.back));
+    const tools = h(
+      "div",
+      { class: "provider-tools" },
+      h("label", { class: "box" }, this.enabled, h("span", {}, t("Enabled"))),
+      this.test,
+      edit,
+      add,
+    );
+    const content = [
+      h("div", {}, this.title, this.address),
+      provider.is_environment ? null : tools,
+      this.problem,
+      this.status,
+      this.models.element,
+    ];
+    this.element = h(
+      "div",
+      { class: "provider" },
+      h("div", { class: "sections" }, ...content),
+      h("div", { class: "row" }, this.back),
+    );
     this.#draw();
     if (provider.latest_check?.status === "queued") void this.#follow();
   }
@@ -57,7 +83,8 @@ export class ProviderView {
   async #follow() {
     const until = Date.now() + PATIENCE_MS;
     while (!this.isLeft && this.provider.latest_check?.status === "queued") {
-      if (Date.now() > until) return this.#say(t("No worker has answered. Check that an llm worker is running, and test again."));
+      if (Date.now() > until)
+        return this.#say(t("No worker has answered. Check that an llm worker is running, and test again."));
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       if (!this.isLeft) await this.#attempt(() => api.readProvider(this.provider.id));
     }
@@ -109,7 +136,10 @@ export class ProviderView {
     const { text, detail, isProblem } = describeCheck(provider.latest_check);
     this.status.classList.toggle("failed", isProblem);
     this.status.hidden = !text;
-    this.status.replaceChildren(...(isProblem ? [icon("warning")] : []), h("span", {}, text, detail && h("small", { class: "hint" }, detail)));
+    this.status.replaceChildren(
+      ...(isProblem ? [icon("warning")] : []),
+      h("span", {}, text, detail && h("small", { class: "hint" }, detail)),
+    );
     this.models.show(provider);
   }
 }

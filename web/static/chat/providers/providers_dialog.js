@@ -26,7 +26,11 @@ class ProvidersDialog {
     this.view = null;
     this.canStoreKeys = false;
     this.place = h("div", { class: "agents" });
-    this.dialog = dialog(t("Model providers"), { class: "large", isKept: true, closed: () => this.view?.leave() }, this.place);
+    this.dialog = dialog(
+      t("Model providers"),
+      { class: "large", isKept: true, closed: () => this.view?.leave() },
+      this.place,
+    );
     this.dialog.addEventListener("cancel", (event) => this.#leave(event));
   }
 
@@ -38,10 +42,33 @@ class ProvidersDialog {
       const { results, can_store_keys } = await readProviders();
       this.canStoreKeys = can_store_keys;
       const rows = results.map((provider) => this.#row(provider, can_store_keys));
-      const none = rows.length === 0 && h("p", { class: "none" }, icon("model"), t("Add the address of an OpenAI-compatible server, and choose which of its models people may ask."));
-      const unset = !can_store_keys && h("p", { class: "hint" }, t("Keys cannot be stored: set SECRETS_KEYS for web and the llm workers, and start them again."), " ", h("code", {}, "openssl rand -base64 32"));
-      const create = h("button", { type: "button", class: "primary", onclick: () => this.create() }, icon("plus"), t("Add a model provider"));
-      this.place.replaceChildren(h("div", { class: "sections" }, unset, none, h("ul", { class: "rows" }, ...rows)), h("div", { class: "row" }, create));
+      const none =
+        rows.length === 0 &&
+        h(
+          "p",
+          { class: "none" },
+          icon("model"),
+          t("Add the address of an OpenAI-compatible server, and choose which of its models people may ask."),
+        );
+      const unset =
+        !can_store_keys &&
+        h(
+          "p",
+          { class: "hint" },
+          t("Keys cannot be stored: set SECRETS_KEYS for web and the llm workers, and start them again."),
+          " ",
+          h("code", {}, "openssl rand -base64 32"),
+        );
+      const create = h(
+        "button",
+        { type: "button", class: "primary", onclick: () => this.create() },
+        icon("plus"),
+        t("Add a model provider"),
+      );
+      this.place.replaceChildren(
+        h("div", { class: "sections" }, unset, none, h("ul", { class: "rows" }, ...rows)),
+        h("div", { class: "row" }, create),
+      );
       (rows[0]?.querySelector("button") ?? create).focus();
     });
   }
@@ -50,10 +77,25 @@ class ProvidersDialog {
   #row(provider, canStoreKeys) {
     const name = provider.is_environment ? t("Server of the environment") : provider.name;
     const about = h("span", { class: "hint" }, [stateText(provider), provider.base_url].filter(Boolean).join(" · "));
-    const show = h("button", { type: "button", class: "whole", onclick: () => this.#show(provider, canStoreKeys) }, h("strong", { dir: "auto" }, name), about);
+    const show = h(
+      "button",
+      { type: "button", class: "whole", onclick: () => this.#show(provider, canStoreKeys) },
+      h("strong", { dir: "auto" }, name),
+      about,
+    );
     if (provider.is_environment) return h("li", {}, icon("model"), show);
     const label = t("Delete %(name)s", { name });
-    const away = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#remove(provider) }, icon("trash"));
+    const away = h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button",
+        "aria-label": label,
+        title: label,
+        onclick: () => this.#remove(provider),
+      },
+      icon("trash"),
+    );
     return h("li", {}, icon("model"), show, away);
   }
 
@@ -73,7 +115,11 @@ class ProvidersDialog {
 
   /** @param {Provider} provider */
   async #remove(provider) {
-    const what = h("p", {}, t("Its key is deleted, and its models are not offered any more. Their answers stay in the chats."));
+    const what = h(
+      "p",
+      {},
+      t("Its key is deleted, and its models are not offered any more. Their answers stay in the chats."),
+    );
     if (!(await ask(t("Delete %(name)s?", { name: provider.name }), { yes: t("Delete") }, what))) return;
     await this.#attempt(() => deleteProvider(provider.id));
     if (this.dialog.open) await this.list();

@@ -54,7 +54,8 @@ export async function readMessage(session, id) {
 }
 
 /** On all its branches. @param {string} session @param {string} query @returns {Promise<{message: string, match: string|null}[]>} */
-export const findMessages = (session, query) => call("GET", `sessions/${session}/search/?search=${encodeURIComponent(query)}`);
+export const findMessages = (session, query) =>
+  call("GET", `sessions/${session}/search/?search=${encodeURIComponent(query)}`);
 
 /** @param {string} session @returns {Promise<import("../types.js").TreeNode[]>} every message, root and summaries too */
 export const readTree = (session) => call("GET", `sessions/${session}/tree/`);
@@ -108,7 +109,10 @@ export async function callForPage(method, path, body) {
     }),
   );
   if (response.status === 204) return { answer: null, next: null };
-  const answer = await response.text().then(parseJson).catch(() => /** @type {any} */ (null));
+  const answer = await response
+    .text()
+    .then(parseJson)
+    .catch(() => /** @type {any} */ (null));
   const next = response.headers?.get("Link")?.match(/<([^>]*)>; rel="next"/)?.[1];
   if (response.ok && answer !== null) return { answer, next: next ? belowApi(next) : null };
   // A successful response that ended early.
@@ -121,7 +125,13 @@ export function refusal({ status, statusText, headers }, answer, requestId) {
   // A date, as some proxies send, is none.
   const retryAfterS = Number(headers?.get("Retry-After")) || 0;
   const unexplained = status === 413 ? "proxy_too_large" : "unreadable";
-  return new ApiError(status, answer?.code ?? unexplained, answer?.message ?? statusText, { requestId: answer?.request_id ?? requestId, field: answer?.field, max: answer?.max ?? answer?.limit, resetsAt: answer?.resets_at, retryAfterS });
+  return new ApiError(status, answer?.code ?? unexplained, answer?.message ?? statusText, {
+    requestId: answer?.request_id ?? requestId,
+    field: answer?.field,
+    max: answer?.max ?? answer?.limit,
+    resetsAt: answer?.resets_at,
+    retryAfterS,
+  });
 }
 
 /** Names the request in the logs of all processes. Not randomUUID, which browsers offer over HTTPS alone. */
@@ -141,7 +151,9 @@ async function sendRequest(request) {
 /** Posts outside /api/: the language belongs to the page. @param {string} language */
 export async function chooseLanguage(language) {
   const headers = { Accept: "application/json", "X-CSRFToken": csrfToken() };
-  const response = await sendRequest(() => fetch("/language/", { method: "POST", headers, body: new URLSearchParams({ language }) }));
+  const response = await sendRequest(() =>
+    fetch("/language/", { method: "POST", headers, body: new URLSearchParams({ language }) }),
+  );
   if (!response.ok) throw new ApiError(response.status, "unreadable", response.statusText);
 }
 

@@ -21,7 +21,8 @@ export async function attachResource(server, uri) {
 }
 
 /** @param {string} server @param {string} name @param {Record<string, string>} values @returns {Promise<string>} */
-export const fillPrompt = async (server, name, values) => (await answerTo(await call("POST", `mcp-servers/${server}/prompts/`, { name, arguments: values }))).text;
+export const fillPrompt = async (server, name, values) =>
+  (await answerTo(await call("POST", `mcp-servers/${server}/prompts/`, { name, arguments: values }))).text;
 
 /** @param {McpRequestAnswer} request @returns {Promise<McpRequestAnswer>} the server fails what nobody answers */
 async function answerTo(request) {

@@ -17,14 +17,17 @@ export const contentAddress = (at) => `/api/${at}content/`;
 export const thumbnailAddress = (id) => `/api/files/${id}/thumbnail/`;
 
 /** @param {string} at as above @param {{start: number, length: number}} [part]  in characters @returns {Promise<string>} what models read of it */
-export const readText = async (at, part) => (await read(`/api/${at}text/${part ? `?start=${part.start}&length=${part.length}` : ""}`)).text();
+export const readText = async (at, part) =>
+  (await read(`/api/${at}text/${part ? `?start=${part.start}&length=${part.length}` : ""}`)).text();
 /** @param {string} at as above @returns {Promise<Blob>} */
 export const readContent = async (at) => (await read(contentAddress(at))).blob();
 
 /** @param {string} address */
 async function read(address) {
   const requestId = newRequestId();
-  const response = await fetch(address, { credentials: "same-origin", headers: { "X-Request-ID": requestId } }).catch(() => /** @type {Response|null} */ (null));
+  const response = await fetch(address, { credentials: "same-origin", headers: { "X-Request-ID": requestId } }).catch(
+    () => /** @type {Response|null} */ (null),
+  );
   if (!response) throw new ApiError(0, "unreachable", "");
   if (!response.ok) throw refusal(response, await response.json().catch(() => /** @type {any} */ (null)), requestId);
   return response;
@@ -35,7 +38,8 @@ async function read(address) {
  * @param {{project?: string, progressed?: (share: number) => void}} [options] share: of the bytes that were sent, 0 to 1
  * @returns {{done: Promise<FileInfo>, abort: () => void}} as upload()
  */
-export const uploadFile = (file, { project, progressed } = {}) => upload("files/", formOf(file, project), { progressed });
+export const uploadFile = (file, { project, progressed } = {}) =>
+  upload("files/", formOf(file, project), { progressed });
 
 /** @param {File} file @param {string} [project] */
 function formOf(file, project) {

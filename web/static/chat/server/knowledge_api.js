@@ -48,10 +48,12 @@ export const deleteDocument = (base, document) => call("DELETE", documentAt(base
  * @param {string} base @param {File} file @param {(share: number) => void} [progressed]
  * @returns {{done: Promise<KnowledgeDocument>, abort: () => void}} as upload()
  */
-export const uploadDocument = (base, file, progressed) => upload(`${baseAt(base)}documents/`, formOf(file), { progressed });
+export const uploadDocument = (base, file, progressed) =>
+  upload(`${baseAt(base)}documents/`, formOf(file), { progressed });
 
 /** As replaceDocument(). @param {string} base @param {string} document @param {File} file @returns {{done: Promise<KnowledgeDocument>, abort: () => void}} */
-export const uploadVersion = (base, document, file) => upload(documentAt(base, document), formOf(file), { method: "PUT" });
+export const uploadVersion = (base, document, file) =>
+  upload(documentAt(base, document), formOf(file), { method: "PUT" });
 
 /** @param {File} file */
 function formOf(file) {
@@ -70,4 +72,5 @@ export const changeMember = (base, member, role) => call("PATCH", `${baseAt(base
 export const removeMember = (base, member) => call("DELETE", `${baseAt(base)}members/${member}/`);
 
 /** @param {string} base @param {string} query @param {number} limit @returns {Promise<FoundPassage[]>} best first */
-export const searchBase = (base, query, limit) => call("GET", `${baseAt(base)}search/?${new URLSearchParams({ q: query, limit: String(limit) })}`);
+export const searchBase = (base, query, limit) =>
+  call("GET", `${baseAt(base)}search/?${new URLSearchParams({ q: query, limit: String(limit) })}`);

@@ -41,7 +41,10 @@ export class ListStore {
   /** Reads one. @param {string} id */
   async read(id) {
     const before = (this.changes += 1);
-    const row = await this.#attempt(() => this.server.one(id), () => this.remove(id));
+    const row = await this.#attempt(
+      () => this.server.one(id),
+      () => this.remove(id),
+    );
     if (!row) return;
     // A later read of the same row is on its way, or it was changed here.
     if (before === this.changes) this.put(row);

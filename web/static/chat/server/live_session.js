@@ -39,7 +39,11 @@ export class LiveSession {
     this.mustResubscribe = false;
     this.isClosed = false;
     // While the server cannot push, what is stored is shown.
-    this.subscribing = new RetriedCommand(socket, () => subscription(this.state), () => this.read());
+    this.subscribing = new RetriedCommand(
+      socket,
+      () => subscription(this.state),
+      () => this.read(),
+    );
     // If connected, subscribe before reading, so that nothing is missed in between. Otherwise show what
     // can be read at once; the connection will do both.
     if (!this.subscribe()) this.read();
@@ -110,7 +114,9 @@ export class LiveSession {
     const { session, branch } = this.state;
     const at = branch?.findIndex(({ parent, role }) => role === "assistant" && parent === question) ?? -1;
     if (at === -1 || at >= branch.length - PAGE) return;
-    const message = await api.readMessage(session, branch[at].id).catch((error) => this.isClosed || this.listener.failed(error));
+    const message = await api
+      .readMessage(session, branch[at].id)
+      .catch((error) => this.isClosed || this.listener.failed(error));
     if (message) this.#fold({ type: "reread", session, message });
   }
 
@@ -120,7 +126,8 @@ export class LiveSession {
     for (let limit = PAGE; ; limit = Math.min(known.length + PAGE, LONGEST_READ)) {
       const branch = await api.readBranch(session, limit);
       const isWhole = branch.length < limit;
-      if (isWhole || known.length < limit || limit === LONGEST_READ || isConnected(known, branch)) return { branch, isWhole };
+      if (isWhole || known.length < limit || limit === LONGEST_READ || isConnected(known, branch))
+        return { branch, isWhole };
     }
   }
 

@@ -9,7 +9,8 @@ import { readAllPages } from "./sessions_api.js";
 export const readPrompts = () => readAllPages("prompts/");
 
 /** @param {string|null} id null: a new one @param {{name: string, text: string}} fields @returns {Promise<SavedPrompt>} */
-export const savePrompt = (id, fields) => (id ? call("PATCH", `prompts/${id}/`, fields) : call("POST", "prompts/", fields));
+export const savePrompt = (id, fields) =>
+  id ? call("PATCH", `prompts/${id}/`, fields) : call("POST", "prompts/", fields);
 
 /** @param {string} id */
 export const deletePrompt = (id) => call("DELETE", `prompts/${id}/`);

@@ -15,7 +15,8 @@ export const readProviders = () => call("GET", "providers/");
 /** @param {string} id @returns {Promise<Provider>} */
 export const readProvider = (id) => call("GET", `providers/${id}/`);
 /** @param {string|null} id null: a new one @param {ProviderFields} fields @returns {Promise<Provider>} */
-export const saveProvider = (id, fields) => (id ? call("PATCH", `providers/${id}/`, fields) : call("POST", "providers/", fields));
+export const saveProvider = (id, fields) =>
+  id ? call("PATCH", `providers/${id}/`, fields) : call("POST", "providers/", fields);
 /** @param {string} id */
 export const deleteProvider = (id) => call("DELETE", `providers/${id}/`);
 /** @param {string} id @param {ModelFields[]} models @returns {Promise<Provider>} */

@@ -13,7 +13,14 @@ export const LARGEST_PAGE = 200;
  * @returns {Promise<{results: Session[], next: string|null}>} the newest
  */
 export function readNewest({ limit, search, project, tag, pinned, archived }) {
-  const wanted = { limit, search, project, tag, pinned: pinned === undefined ? "" : Number(pinned), archived: archived ? 1 : "" };
+  const wanted = {
+    limit,
+    search,
+    project,
+    tag,
+    pinned: pinned === undefined ? "" : Number(pinned),
+    archived: archived ? 1 : "",
+  };
   const given = Object.entries(wanted).filter(([, value]) => value !== undefined && value !== "");
   return call("GET", `sessions/?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`);
 }
@@ -77,7 +84,7 @@ export const readGroups = () => call("GET", "groups/");
 /** @param {string} path of a list in pages that begin behind a row @returns {Promise<any[]>} */
 export async function readAllPages(path) {
   const rows = [];
-  for (let page = /** @type {string|null} */ (`${path}?limit=${LARGEST_PAGE}`); page; ) {
+  for (let page = /** @type {string|null} */ (`${path}?limit=${LARGEST_PAGE}`); page;) {
     const { answer, next } = await callForPage("GET", page);
     rows.push(...answer);
     page = next;

@@ -22,8 +22,9 @@ export const revokeShare = (share) => call("DELETE", `shares/${share}/`);
 const LONGEST_IMPORT_MS = 300_000;
 
 /** @param {string} path @param {string} contentType */
-const importing = (path, contentType) => /** @param {File} file @param {(share: number) => void} progressed */ (file, progressed) =>
-  upload(path, file, { contentType, longestSilenceMs: LONGEST_IMPORT_MS, progressed });
+const importing =
+  (path, contentType) => /** @param {File} file @param {(share: number) => void} progressed */ (file, progressed) =>
+    upload(path, file, { contentType, longestSilenceMs: LONGEST_IMPORT_MS, progressed });
 
 /** @typedef {{done: Promise<import("../types.js").Session>, abort: () => void}} Import  as upload() */
 

@@ -15,7 +15,11 @@ const LONGEST_SILENCE_MS = 30_000;
  * @param {(share: number) => void} [options.progressed]  share: of the bytes that were sent, 0 to 1
  * @returns {{done: Promise<any>, abort: () => void}} done: the answer; rejects with an ApiError; after abort() its code is `aborted`
  */
-export function upload(path, body, { contentType = "", method = "POST", longestSilenceMs = LONGEST_SILENCE_MS, progressed = () => {} } = {}) {
+export function upload(
+  path,
+  body,
+  { contentType = "", method = "POST", longestSilenceMs = LONGEST_SILENCE_MS, progressed = () => {} } = {},
+) {
   const request = new XMLHttpRequest();
   const requestId = newRequestId();
   let isAborted = false;
@@ -29,13 +33,21 @@ export function upload(path, body, { contentType = "", method = "POST", longestS
       awaitNext();
       progressed(total ? loaded / total : 0);
     };
-    request.onload = () => ([200, 201].includes(request.status) && request.response ? resolve(request.response) : reject(refusal(request, request.response, requestId)));
+    request.onload = () =>
+      [200, 201].includes(request.status) && request.response
+        ? resolve(request.response)
+        : reject(refusal(request, request.response, requestId));
     request.onerror = request.onabort = () => reject(new ApiError(0, isAborted ? "aborted" : "unreachable", ""));
     request.onloadend = () => clearTimeout(silence);
   });
   request.open(method, `/api/${path}`);
   request.responseType = "json";
-  const headers = { Accept: "application/json", "X-Request-ID": requestId, "X-CSRFToken": csrfToken(), ...(contentType && { "Content-Type": contentType }) };
+  const headers = {
+    Accept: "application/json",
+    "X-Request-ID": requestId,
+    "X-CSRFToken": csrfToken(),
+    ...(contentType && { "Content-Type": contentType }),
+  };
   for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
   request.send(body);
   awaitNext();

@@ -14,12 +14,20 @@ export class ArchiveDialog {
     this.page = page;
     const place = h("div", { class: "session-list" });
     const scroller = h("div", { class: "sections" }, place);
-    this.none = h("p", { class: "hint", hidden: true }, t("None yet. Chats that you archive leave the list; the search still finds them."));
+    this.none = h(
+      "p",
+      { class: "hint", hidden: true },
+      t("None yet. Chats that you archive leave the list; the search still finds them."),
+    );
     place.append(this.none);
     this.store = new SessionStore({ changed: () => this.#changed(), failed: page.failed }, { isArchive: true });
     this.list = new SessionList(place, this.store, actions, scroller);
     const leave = () => this.element.close();
-    this.element = dialog(t("Archived chats"), { class: "large", closed: () => removeEventListener("hashchange", leave) }, scroller);
+    this.element = dialog(
+      t("Archived chats"),
+      { class: "large", closed: () => removeEventListener("hashchange", leave) },
+      scroller,
+    );
     addEventListener("hashchange", leave);
     open(this.element);
     void this.store.refresh();

@@ -22,14 +22,22 @@ class ImportDialog {
   constructor() {
     this.field = h("input", { type: "file", accept: ".json,.zip,application/json,application/zip", hidden: true });
     this.field.addEventListener("change", () => this.#import(this.field.files[0]));
-    const choose = h("button", { type: "button", class: "primary", onclick: () => this.field.click() }, t("Choose a file"));
+    const choose = h(
+      "button",
+      { type: "button", class: "primary", onclick: () => this.field.click() },
+      t("Choose a file"),
+    );
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     this.choice = h("div", {}, formats(), this.problem, this.field, h("div", { class: "row" }, choose));
     this.place = h("div", {}, this.choice);
     /** Of what is being sent. */
     this.abort = () => {};
     this.element = dialog(t("Import a chat"), { class: "question", closed: () => this.abort() }, this.place);
-    takeDrops(this.place, ([file]) => this.#import(file), () => this.choice.isConnected);
+    takeDrops(
+      this.place,
+      ([file]) => this.#import(file),
+      () => this.choice.isConnected,
+    );
   }
 
   /** Opens the new chat, or says what came of many. @param {File} file */
@@ -51,7 +59,9 @@ class ImportDialog {
   async #send(file) {
     const isZip = await isArchive(file);
     if (isZip ? !(await hasManifest(file)) : await isForeign(file)) return this.#importForeign(file);
-    const session = isZip ? await this.#withProgress(file, importArchive, t("Its files are being stored …")) : await this.#withProgress(file, importFile, t("It is being stored …"));
+    const session = isZip
+      ? await this.#withProgress(file, importArchive, t("Its files are being stored …"))
+      : await this.#withProgress(file, importFile, t("It is being stored …"));
     this.element.close();
     location.hash = session.id;
   }
@@ -100,8 +110,20 @@ class ImportDialog {
 }
 
 function formats() {
-  const own = h("li", {}, h("strong", {}, "Turnwire"), ": ", t("a chat that was exported as JSON or as ZIP, with its files"));
-  const archives = h("li", {}, h("strong", {}, "ChatGPT, Claude, DeepSeek"), ": ", t("the ZIP that they send you, or conversations.json from it"));
+  const own = h(
+    "li",
+    {},
+    h("strong", {}, "Turnwire"),
+    ": ",
+    t("a chat that was exported as JSON or as ZIP, with its files"),
+  );
+  const archives = h(
+    "li",
+    {},
+    h("strong", {}, "ChatGPT, Claude, DeepSeek"),
+    ": ",
+    t("the ZIP that they send you, or conversations.json from it"),
+  );
   const files = h("li", {}, h("strong", {}, "Open WebUI, LibreChat"), ": ", t("the JSON that they export"));
   return h("div", {}, h("p", {}, t("Choose a file, or drop it here:")), h("ul", {}, own, archives, files));
 }
@@ -113,7 +135,11 @@ function outcome(added, { imported, refused, remarks }) {
     h("p", { role: "status" }, tn("%(count)s chat was imported.", "%(count)s chats were imported.", added)),
     h("p", { hidden: !there }, tn("%(count)s was there already.", "%(count)s were there already.", there)),
     ...listed(refused, t("Not imported: %(count)s", { count: String(refused.length) }), t("Not imported")),
-    ...listed(remarks, t("Imported with something missing: %(count)s", { count: String(remarks.length) }), t("Imported with something missing")),
+    ...listed(
+      remarks,
+      t("Imported with something missing: %(count)s", { count: String(remarks.length) }),
+      t("Imported with something missing"),
+    ),
   ];
 }
 
@@ -121,7 +147,15 @@ function outcome(added, { imported, refused, remarks }) {
 function listed(entries, heading, label) {
   if (!entries.length) return [];
   const lines = entries.map((one) =>
-    h("li", {}, h("strong", { dir: "auto" }, one.title || t("Untitled chat")), " ", one.message, h("br"), h("small", {}, placeOf(one))),
+    h(
+      "li",
+      {},
+      h("strong", { dir: "auto" }, one.title || t("Untitled chat")),
+      " ",
+      one.message,
+      h("br"),
+      h("small", {}, placeOf(one)),
+    ),
   );
   return [h("p", {}, heading), h("ul", { class: "refused-imports", tabIndex: 0, "aria-label": label }, ...lines)];
 }

@@ -22,7 +22,9 @@ export function onListKeys(list, actions) {
 function act(key, row, list, actions) {
   // On the menu button, up and down open the menu.
   if (document.activeElement?.tagName === "BUTTON") return false;
-  const links = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("li a")]).filter((link) => !link.closest("[hidden]"));
+  const links = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("li a")]).filter(
+    (link) => !link.closest("[hidden]"),
+  );
   const at = links.indexOf(/** @type {any} */ (document.activeElement?.closest("a") ?? row.querySelector("a")));
   const next = { ArrowDown: links[at + 1], ArrowUp: links[at - 1], Home: links[0], End: links.at(-1) }[key];
   if (next) next.focus();

@@ -39,10 +39,24 @@ export class SessionActions {
       { label: t("Share"), icon: "share", action: () => this.share(session) },
       ...this.page.projectItems(session),
       { label: t("Export as Markdown"), icon: "download", action: () => exportSession(session, "markdown") },
-      { label: t("Export as JSON"), icon: "download", hint: t("Everything; can be imported"), action: () => exportSession(session, "json") },
-      { label: t("Export with files"), icon: "download", hint: t("A ZIP archive of everything; can be imported"), action: () => exportSession(session, "zip") },
+      {
+        label: t("Export as JSON"),
+        icon: "download",
+        hint: t("Everything; can be imported"),
+        action: () => exportSession(session, "json"),
+      },
+      {
+        label: t("Export with files"),
+        icon: "download",
+        hint: t("A ZIP archive of everything; can be imported"),
+        action: () => exportSession(session, "zip"),
+      },
       session.is_archived
-        ? { label: t("Move out of the archive"), icon: "archive", action: () => this.page.change(session, { is_archived: false }) }
+        ? {
+            label: t("Move out of the archive"),
+            icon: "archive",
+            action: () => this.page.change(session, { is_archived: false }),
+          }
         : { label: t("Archive"), icon: "archive", action: () => this.archive(session) },
       { label: t("Delete"), icon: "trash", isDangerous: true, action: () => this.remove(session) },
     ];
@@ -51,7 +65,12 @@ export class SessionActions {
   /** Nothing of it is put where it would outlive it. @param {Session} session @returns {MenuItem[]} */
   #temporaryItems(session) {
     return [
-      { label: t("Keep this chat"), icon: "check", hint: t("It becomes one like the others"), action: () => this.page.change(session, { is_temporary: false }) },
+      {
+        label: t("Keep this chat"),
+        icon: "check",
+        hint: t("It becomes one like the others"),
+        action: () => this.page.change(session, { is_temporary: false }),
+      },
       { label: t("Close and delete"), icon: "close", isDangerous: true, action: () => (location.hash = "") },
     ];
   }
@@ -88,7 +107,8 @@ export class SessionActions {
     const wasOpen = isOpen(session);
     if (!(await mayDelete(titleOf(session))) || !(await this.page.attempt(() => api.deleteSession(session.id)))) return;
     this.page.removed(session.id);
-    if (hasTrash()) new UndoNotice(t("“%(title)s” was deleted.", { title: titleOf(session) }), () => this.#restore(session, wasOpen));
+    if (hasTrash())
+      new UndoNotice(t("“%(title)s” was deleted.", { title: titleOf(session) }), () => this.#restore(session, wasOpen));
   }
 
   /** @param {Session} session @param {boolean} wasOpen */

@@ -41,7 +41,8 @@ function kindOf(used, now) {
 
 /** Counts the midnights between two dates; rounded, because a day of a clock change has 23 or 25 hours. @param {Date} used @param {Date} now */
 function daysBetween(used, now) {
-  const midnight = (/** @type {Date} */ date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+  const midnight = (/** @type {Date} */ date) =>
+    new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
   return Math.round((midnight(now) - midnight(used)) / DAY_MS);
 }
 

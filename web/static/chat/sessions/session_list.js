@@ -57,7 +57,10 @@ export class SessionList {
     onListKeys(this.list, { rename: (id) => this.rename(id), remove: (id) => this.#remove(id) });
     this.list.addEventListener("focusin", (event) => this.#moveTabStop(event));
     this.list.addEventListener("dblclick", (event) => this.rename(idOf(event.target)));
-    this.observer = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && store.extend(), { root: scroller, rootMargin: AHEAD });
+    this.observer = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && store.extend(), {
+      root: scroller,
+      rootMargin: AHEAD,
+    });
   }
 
   /** @param {string|null} open the id of the open session */
@@ -65,7 +68,9 @@ export class SessionList {
     this.open = open;
     const { pinned, sessions: others, next } = this.store.shown;
     const sessions = [...pinned, ...others];
-    const focused = this.list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null;
+    const focused = this.list.contains(document.activeElement)
+      ? /** @type {HTMLElement} */ (document.activeElement)
+      : null;
     this.order = sessions.map(({ id }) => id);
     const ids = new Set(this.order);
     this.selection?.show(this.order);
@@ -107,7 +112,10 @@ export class SessionList {
     const elements = groups.map((group) => {
       const name = this.name || nameOf(group);
       const shown = this.groups.get(name) ?? this.#newGroup(name);
-      setChildren(shown.list, group.sessions.map((session) => this.#row(session, open)));
+      setChildren(
+        shown.list,
+        group.sessions.map((session) => this.#row(session, open)),
+      );
       return shown.element;
     });
     setChildren(this.list, elements);
@@ -116,8 +124,17 @@ export class SessionList {
   /** @param {Session} session @param {string|null} open */
   #row(session, open) {
     let row = this.rows.get(session.id);
-    if (!row) this.rows.set(session.id, (row = new SessionRow({ items: (one) => this.#items(one), rename: this.actions.rename })));
-    row.update(session, { isOpen: session.id === open, isInArchive: this.store.isArchive, isPicked: this.selection?.isPicked(session.id) ?? null, searched: this.store.searched });
+    if (!row)
+      this.rows.set(
+        session.id,
+        (row = new SessionRow({ items: (one) => this.#items(one), rename: this.actions.rename })),
+      );
+    row.update(session, {
+      isOpen: session.id === open,
+      isInArchive: this.store.isArchive,
+      isPicked: this.selection?.isPicked(session.id) ?? null,
+      searched: this.store.searched,
+    });
     row.isTabStop = session.id === this.tabStop;
     row.element.dataset.id = session.id;
     return row.element;
@@ -127,7 +144,10 @@ export class SessionList {
   #items(session) {
     const rename = { label: t("Rename"), icon: /** @type {const} */ ("edit"), action: () => this.rename(session.id) };
     const { selection } = this;
-    const select = selection && !selection.isOn ? [{ label: t("Select"), icon: /** @type {const} */ ("check"), action: () => selection.start(session.id) }] : [];
+    const select =
+      selection && !selection.isOn
+        ? [{ label: t("Select"), icon: /** @type {const} */ ("check"), action: () => selection.start(session.id) }]
+        : [];
     return [rename, ...select, ...this.actions.items(session).filter(({ label }) => label !== rename.label)];
   }
 

@@ -40,7 +40,9 @@ export class SessionRow {
     this.title.textContent = this.link.title = title;
     this.menu.title = t("Actions");
     this.menu.setAttribute("aria-label", t("Actions for “%(title)s”", { title }));
-    this.match.replaceChildren(...matchParts(session.match ?? "", searched).map(({ text, isFound }) => (isFound ? h("mark", {}, text) : text)));
+    this.match.replaceChildren(
+      ...matchParts(session.match ?? "", searched).map(({ text, isFound }) => (isFound ? h("mark", {}, text) : text)),
+    );
     this.#showArchived(Boolean(session.is_archived) && !isInArchive);
     this.match.hidden = !session.match;
     this.#showTags(session.tags ?? []);
@@ -58,7 +60,12 @@ export class SessionRow {
   /** Enter or leaving the field saves the new title; Escape keeps the old one. */
   edit() {
     if (this.element.classList.contains("editing")) return;
-    const field = h("input", { type: "text", maxLength: LONGEST_TITLE, value: this.session.title, "aria-label": t("Title") });
+    const field = h("input", {
+      type: "text",
+      maxLength: LONGEST_TITLE,
+      value: this.session.title,
+      "aria-label": t("Title"),
+    });
     let isDone = false;
     const done = (/** @type {boolean} */ isKept, /** @type {boolean} */ takesFocus) => {
       if (isDone) return;
@@ -109,7 +116,9 @@ export class SessionRow {
   #showMark(isOpen) {
     const { is_answering: isAnswering, is_unread: isUnread, is_waiting: isWaiting } = this.session;
     const kind = isWaiting ? "waiting" : isAnswering ? "answering" : isUnread && !isOpen ? "unread" : "";
-    const words = { waiting: t("waits for you"), answering: t("being answered"), unread: t("new answer"), "": "" }[kind];
+    const words = { waiting: t("waits for you"), answering: t("being answered"), unread: t("new answer"), "": "" }[
+      kind
+    ];
     this.element.classList.toggle("unread", kind === "unread");
     this.mark.className = `mark ${kind}`;
     this.mark.title = words;

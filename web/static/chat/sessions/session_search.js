@@ -29,7 +29,8 @@ export class SessionSearch {
     await this.store.search(this.field.value.trim());
     const { found } = this.store;
     if (!found) this.status.textContent = "";
-    else if (found.next) this.status.textContent = t("More than %(count)s chats found", { count: found.sessions.length });
+    else if (found.next)
+      this.status.textContent = t("More than %(count)s chats found", { count: found.sessions.length });
     else this.status.textContent = tn("%(count)s chat found", "%(count)s chats found", found.sessions.length);
   }
 

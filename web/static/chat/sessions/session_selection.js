@@ -24,9 +24,18 @@ export class SessionSelection {
     /** The row that was picked last: where Shift picks from. @type {string|null} */
     this.anchor = null;
     this.status = h("span", { role: "status" });
-    this.buttons = [this.#button("archive", t("Archive"), () => this.#act("archive")), this.#button("trash", t("Delete"), () => this.#act("delete"))];
+    this.buttons = [
+      this.#button("archive", t("Archive"), () => this.#act("archive")),
+      this.#button("trash", t("Delete"), () => this.#act("delete")),
+    ];
     const done = this.#button("close", t("Stop selecting"), () => this.stop());
-    this.toolbar = h("div", { class: "selection", role: "group", "aria-label": t("Selected chats"), hidden: true }, this.status, ...this.buttons, done);
+    this.toolbar = h(
+      "div",
+      { class: "selection", role: "group", "aria-label": t("Selected chats"), hidden: true },
+      this.status,
+      ...this.buttons,
+      done,
+    );
     list.list.before(this.toolbar);
     list.list.addEventListener("keydown", (event) => this.#key(event), true);
     list.list.addEventListener("click", (event) => this.#click(event), true);
@@ -57,7 +66,10 @@ export class SessionSelection {
     if (this.isOn && shown.length === 0) this.isOn = false;
     this.toolbar.hidden = !this.isOn;
     const { size } = this.ids;
-    const text = size === MOST ? t("%(count)s chats selected, the most at once", { count: size }) : tn("%(count)s chat selected", "%(count)s chats selected", size);
+    const text =
+      size === MOST
+        ? t("%(count)s chats selected, the most at once", { count: size })
+        : tn("%(count)s chat selected", "%(count)s chats selected", size);
     if (this.status.textContent !== text) this.status.textContent = this.isOn ? text : "";
     for (const button of this.buttons) button.disabled = size === 0;
   }
@@ -104,7 +116,8 @@ export class SessionSelection {
   /** @param {KeyboardEvent} event */
   #key(event) {
     const row = /** @type {HTMLElement} */ (event.target).closest("li");
-    if (!row || !/** @type {HTMLElement} */ (event.target).matches("a, [type=checkbox]") || !this.#acts(event, row)) return;
+    if (!row || !(/** @type {HTMLElement} */ (event.target).matches("a, [type=checkbox]")) || !this.#acts(event, row))
+      return;
     event.preventDefault();
     event.stopPropagation();
   }
@@ -113,7 +126,8 @@ export class SessionSelection {
   #acts(event, row) {
     const id = row.dataset.id ?? "";
     if (event.key === " ") this.toggle(id);
-    else if (event.shiftKey && (event.key === "ArrowDown" || event.key === "ArrowUp")) this.#extendBy(id, event.key === "ArrowDown" ? 1 : -1);
+    else if (event.shiftKey && (event.key === "ArrowDown" || event.key === "ArrowUp"))
+      this.#extendBy(id, event.key === "ArrowDown" ? 1 : -1);
     else if (event.key.toLowerCase() === "a" && (event.ctrlKey || event.metaKey)) this.#pickAll(id);
     else if (!this.isOn) return false;
     else if (event.key === "Escape") this.stop();
@@ -145,6 +159,10 @@ export class SessionSelection {
 
   /** @param {import("../elements/icons.js").IconName} name @param {string} label @param {() => void} action */
   #button(name, label, action) {
-    return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: action }, icon(name));
+    return h(
+      "button",
+      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: action },
+      icon(name),
+    );
   }
 }

@@ -60,7 +60,18 @@ export class SessionSidebar {
   /** One object from the socket. @param {any} frame */
   receive(frame) {
     // The open session's own events also change the list.
-    if (frame.type === "session") this.store.assume(frame.session, { while_answering: frame.while_answering, agent: frame.agent, project: frame.project, models: frame.models, knowledge_bases: frame.knowledge_bases, tools: frame.tools, has_options: frame.has_options, tags: frame.tags, is_temporary: frame.is_temporary });
+    if (frame.type === "session")
+      this.store.assume(frame.session, {
+        while_answering: frame.while_answering,
+        agent: frame.agent,
+        project: frame.project,
+        models: frame.models,
+        knowledge_bases: frame.knowledge_bases,
+        tools: frame.tools,
+        has_options: frame.has_options,
+        tags: frame.tags,
+        is_temporary: frame.is_temporary,
+      });
     this.store.receive(frame);
     this.tags.receive(frame);
     this.archive?.receive(frame);
@@ -119,7 +130,10 @@ export class SessionSidebar {
   /** Opens the dialog of archived chats. */
   async openArchive() {
     const { ArchiveDialog } = await import("./archive_dialog.js");
-    this.archive = new ArchiveDialog(this.rowActions, { open: this.page.state()?.session ?? null, failed: this.page.failed });
+    this.archive = new ArchiveDialog(this.rowActions, {
+      open: this.page.state()?.session ?? null,
+      failed: this.page.failed,
+    });
   }
 
   /** Opens the dialog of deleted chats. */

@@ -46,7 +46,11 @@ export class SessionStore {
   get shown() {
     const { sessions, next } = this.found ?? this.pages;
     const pinned = this.found ? [] : this.pinned.sessions;
-    return { pinned: pinned.map((one) => this.#withName(one)), sessions: sessions.map((one) => this.#withName(one)), next };
+    return {
+      pinned: pinned.map((one) => this.#withName(one)),
+      sessions: sessions.map((one) => this.#withName(one)),
+      next,
+    };
   }
 
   /** @param {string|null} id @returns {Session|undefined} */
@@ -58,7 +62,10 @@ export class SessionStore {
   /** What waits for its user, as far as it is loaded; what is archived was put aside. @returns {Session[]} */
   get waiting() {
     const known = new Map(this.#known.map((one) => [one.id, one]));
-    return [...known.values()].filter(({ is_waiting: isWaiting, is_archived: isArchived, is_temporary: isTemporary }) => isWaiting && !isArchived && !isTemporary);
+    return [...known.values()].filter(
+      ({ is_waiting: isWaiting, is_archived: isArchived, is_temporary: isTemporary }) =>
+        isWaiting && !isArchived && !isTemporary,
+    );
   }
 
   /** Whether `pages` was read, so that it is empty only if there are none. */
@@ -188,7 +195,8 @@ export class SessionStore {
   /** @param {string} tag @param {string|null} name null: it was removed */
   #changeTag(tag, name) {
     if (this.tag && isSameTag(this.tag, tag)) void this.filter(name ?? "");
-    for (const session of this.#known) if (hasTag(session.tags, tag)) this.#put({ ...session, tags: replaceTag(session.tags, tag, name) });
+    for (const session of this.#known)
+      if (hasTag(session.tags, tag)) this.#put({ ...session, tags: replaceTag(session.tags, tag, name) });
     this.listener.changed();
   }
 
@@ -206,7 +214,10 @@ export class SessionStore {
     const before = this.#stored(update.id);
     if (before && (before.n ?? 0) > (update.n ?? 0)) return;
     const session = { ...before, ...update };
-    const isShown = Boolean(session.is_archived) === this.isArchive && !session.is_temporary && (!this.tag || hasTag(session.tags, this.tag));
+    const isShown =
+      Boolean(session.is_archived) === this.isArchive &&
+      !session.is_temporary &&
+      (!this.tag || hasTag(session.tags, this.tag));
     const isPinned = Boolean(session.is_pinned) && !this.isArchive;
     this.pages = isShown && !isPinned ? withUpdate(this.pages, session) : without(this.pages, session.id);
     this.pinned = isShown && isPinned ? withUpdate(this.pinned, session) : without(this.pinned, session.id);

@@ -38,7 +38,9 @@ export class TagFilter {
 
   /** One object from the socket. @param {any} frame */
   receive(frame) {
-    const isNew = frame.type === "session_changed" && (frame.tags ?? []).some((/** @type {string} */ tag) => !hasTag(this.names, tag));
+    const isNew =
+      frame.type === "session_changed" &&
+      (frame.tags ?? []).some((/** @type {string} */ tag) => !hasTag(this.names, tag));
     if (isNew || ["sessions_watched", "sessions_resync", "tag_changed"].includes(frame.type)) void this.reading.ask();
   }
 
@@ -48,7 +50,10 @@ export class TagFilter {
     const wanted = ["", ...names];
     // An open choice is not replaced while it is the same.
     if (wanted.join("\n") !== [...this.field.options].map(({ value }) => value).join("\n")) {
-      this.field.replaceChildren(h("option", { value: "" }, t("All chats")), ...names.map((name) => h("option", { value: name }, name)));
+      this.field.replaceChildren(
+        h("option", { value: "" }, t("All chats")),
+        ...names.map((name) => h("option", { value: name }, name)),
+      );
     }
     this.field.value = names.find((name) => hasTag([name], tag)) ?? "";
     this.field.hidden = names.length === 0;

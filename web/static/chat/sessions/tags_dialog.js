@@ -28,12 +28,30 @@ class TagsDialog {
     this.chosen = session.tags ?? [];
     /** @type {string[]} */
     this.all = [];
-    this.field = h("input", { type: "text", maxLength: LONGEST, autocomplete: "off", placeholder: t("New tag"), "aria-label": t("New tag") });
+    this.field = h("input", {
+      type: "text",
+      maxLength: LONGEST,
+      autocomplete: "off",
+      placeholder: t("New tag"),
+      "aria-label": t("New tag"),
+    });
     this.problem = h("p", { class: "field-problem", role: "alert", hidden: true });
     this.list = h("ul", { class: "tag-choice" });
     this.none = h("p", { class: "hint", hidden: true }, t("No chat has a tag yet."));
-    const add = h("form", { class: "tag-entry", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), this.#add()) }, this.field, h("button", { class: "primary" }, t("Add")));
-    this.dialog = dialog(t("Tags of this chat"), { class: "question", closed: page.closed }, add, this.problem, this.none, this.list);
+    const add = h(
+      "form",
+      { class: "tag-entry", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), this.#add()) },
+      this.field,
+      h("button", { class: "primary" }, t("Add")),
+    );
+    this.dialog = dialog(
+      t("Tags of this chat"),
+      { class: "question", closed: page.closed },
+      add,
+      this.problem,
+      this.none,
+      this.list,
+    );
     open(this.dialog);
     this.field.focus();
   }
@@ -56,12 +74,21 @@ class TagsDialog {
 
   /** @param {string} name */
   #row(name) {
-    const box = h("input", { type: "checkbox", checked: hasTag(this.chosen, name), onchange: () => this.#toggle(name, box.checked) });
+    const box = h("input", {
+      type: "checkbox",
+      checked: hasTag(this.chosen, name),
+      onchange: () => this.#toggle(name, box.checked),
+    });
     const items = () => [
       { label: t("Rename"), icon: /** @type {const} */ ("edit"), action: () => this.#rename(name) },
       { label: t("Delete"), icon: /** @type {const} */ ("trash"), isDangerous: true, action: () => this.#remove(name) },
     ];
-    return h("li", {}, h("label", {}, box, icon("tag"), h("span", { dir: "auto" }, name)), menuButton(t("Actions for the tag “%(tag)s”", { tag: name }), items));
+    return h(
+      "li",
+      {},
+      h("label", {}, box, icon("tag"), h("span", { dir: "auto" }, name)),
+      menuButton(t("Actions for the tag “%(tag)s”", { tag: name }), items),
+    );
   }
 
   async #add() {
@@ -92,7 +119,12 @@ class TagsDialog {
   /** @param {string} name */
   async #rename(name) {
     const fields = { name: line(t("Name"), { maxLength: LONGEST, required: true, value: name }, t("In all chats")) };
-    const renamed = await askFor(t("Rename this tag"), { yes: t("Rename"), look: "question form", fields, save: (/** @type {{name: string}} */ { name: next }) => renameTag(name, next) });
+    const renamed = await askFor(t("Rename this tag"), {
+      yes: t("Rename"),
+      look: "question form",
+      fields,
+      save: (/** @type {{name: string}} */ { name: next }) => renameTag(name, next),
+    });
     if (renamed) this.#replace(name, renamed.name);
   }
 

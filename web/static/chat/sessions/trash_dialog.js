@@ -21,17 +21,30 @@ export class TrashDialog {
     this.none = h("p", { class: "hint", hidden: true }, t("The trash is empty."));
     /** @type {string|null} */
     this.next = null;
-    this.more = h("button", { type: "button", class: "quiet", hidden: true, onclick: () => this.#attempt(() => this.#readMore()) }, t("Show older chats"));
-    this.empty = h("button", { type: "button", class: "danger", hidden: true, onclick: () => this.#attempt(() => this.#empty()) }, t("Empty the trash"));
+    this.more = h(
+      "button",
+      { type: "button", class: "quiet", hidden: true, onclick: () => this.#attempt(() => this.#readMore()) },
+      t("Show older chats"),
+    );
+    this.empty = h(
+      "button",
+      { type: "button", class: "danger", hidden: true, onclick: () => this.#attempt(() => this.#empty()) },
+      t("Empty the trash"),
+    );
     const hint = h("p", { class: "hint" }, t("They take up room until they are deleted for good."));
-    this.element = dialog(t("Trash"), { class: "large" }, h("div", { class: "sections" }, hint, this.list, this.none, this.more, this.empty));
+    this.element = dialog(
+      t("Trash"),
+      { class: "large" },
+      h("div", { class: "sections" }, hint, this.list, this.none, this.more, this.empty),
+    );
     open(this.element);
     this.#attempt(() => this.#read());
   }
 
   /** @param {any} frame of the socket */
   receive(frame) {
-    if (this.element.open && (frame.type === "session_deleted" || frame.type === "sessions_resync")) this.#attempt(() => this.#read());
+    if (this.element.open && (frame.type === "session_deleted" || frame.type === "sessions_resync"))
+      this.#attempt(() => this.#read());
     if (frame.type === "session_changed") this.#leave(frame.session);
   }
 
@@ -62,11 +75,40 @@ export class TrashDialog {
   /** @param {TrashedSession} session */
   #row(session) {
     const title = titleOf(session);
-    const restore = h("button", { type: "button", "aria-label": t("Restore “%(title)s”", { title }), onclick: () => this.#attempt(() => this.#restore(session)) }, t("Restore"));
+    const restore = h(
+      "button",
+      {
+        type: "button",
+        "aria-label": t("Restore “%(title)s”", { title }),
+        onclick: () => this.#attempt(() => this.#restore(session)),
+      },
+      t("Restore"),
+    );
     const label = t("Delete “%(title)s” for good", { title });
-    const away = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#attempt(() => this.#remove(session)) }, icon("trash"));
+    const away = h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button",
+        "aria-label": label,
+        title: label,
+        onclick: () => this.#attempt(() => this.#remove(session)),
+      },
+      icon("trash"),
+    );
     const day = new Date(session.purge_at).toLocaleDateString(language, { dateStyle: "medium" });
-    const row = h("li", {}, h("span", { class: "title" }, title), h("span", { class: "hint" }, session.is_part ? t("Part of a chat, until %(day)s", { day }) : t("until %(day)s", { day })), restore, away);
+    const row = h(
+      "li",
+      {},
+      h("span", { class: "title" }, title),
+      h(
+        "span",
+        { class: "hint" },
+        session.is_part ? t("Part of a chat, until %(day)s", { day }) : t("until %(day)s", { day }),
+      ),
+      restore,
+      away,
+    );
     row.dataset.id = session.id;
     return row;
   }
@@ -98,7 +140,9 @@ export class TrashDialog {
   #leave(id) {
     const row = /** @type {HTMLElement[]} */ ([...this.list.children]).find((one) => one.dataset.id === id);
     if (!row) return;
-    const neighbour = row.contains(document.activeElement) ? (row.nextElementSibling ?? row.previousElementSibling ?? this.element) : null;
+    const neighbour = row.contains(document.activeElement)
+      ? (row.nextElementSibling ?? row.previousElementSibling ?? this.element)
+      : null;
     row.remove();
     this.#show();
     neighbour?.querySelector("button")?.focus();

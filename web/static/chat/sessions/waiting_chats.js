@@ -26,4 +26,5 @@ export class WaitingChats {
 }
 
 /** @param {string} title @param {number} count */
-export const titleWith = (title, count) => (count > 0 ? `(${tn("%(count)s waits", "%(count)s wait", count)}) ${title}` : title);
+export const titleWith = (title, count) =>
+  count > 0 ? `(${tn("%(count)s waits", "%(count)s wait", count)}) ${title}` : title;

@@ -31,7 +31,22 @@ import { ToolChoice } from "../tools/tool_choice.js";
 /** @typedef {GroupAnswer} Group */
 
 /** @type {AgentFields} */
-export const NEW_AGENT = { name: "", emoji: "", description: "", questions: [], prompt: "", replaces_system_prompt: false, reminder: "", tools: [], models: [], knowledge_bases: [], options: {}, context_layout: "moving", shared_with: [], shared_with_users: [] };
+export const NEW_AGENT = {
+  name: "",
+  emoji: "",
+  description: "",
+  questions: [],
+  prompt: "",
+  replaces_system_prompt: false,
+  reminder: "",
+  tools: [],
+  models: [],
+  knowledge_bases: [],
+  options: {},
+  context_layout: "moving",
+  shared_with: [],
+  shared_with_users: [],
+};
 
 const MOST_MODELS = 4;
 const MOST_QUESTIONS = 4;
@@ -56,11 +71,19 @@ export class AgentForm {
     this.tools = new ToolChoice(agent.tools);
     this.models = boxes(new Map(models.map(({ name }) => [name, name])), agent.models);
     this.knowledge = new AgentKnowledge(agent, bases, isForeign);
-    this.options = new OptionsForm(agent.options, models.filter(({ name }) => agent.models.includes(name)));
+    this.options = new OptionsForm(
+      agent.options,
+      models.filter(({ name }) => agent.models.includes(name)),
+    );
     this.groupNames = new Map(groups.map(({ id, name }) => [String(id), name]));
     this.groups = boxes(this.groupNames, agent.shared_with.map(String));
     this.invites = h("input", { type: "checkbox" });
-    this.people = h("textarea", { rows: 2, spellcheck: false, autocomplete: "off", value: agent.shared_with_users.join("\n") });
+    this.people = h("textarea", {
+      rows: 2,
+      spellcheck: false,
+      autocomplete: "off",
+      value: agent.shared_with_users.join("\n"),
+    });
     this.models.forEach((box) => box.addEventListener("change", () => this.#limitModels()));
     this.#limitModels();
     this.element = h("div", { class: "form-sections" }, ...this.#sections(isForeign));
@@ -98,13 +121,22 @@ export class AgentForm {
 
   /** @param {boolean} isForeign */
   #sections(isForeign) {
-    const about = [field(t("Name"), this.name), field(t("Emoji"), this.emoji), field(t("Description"), this.description, t("What people read where they choose it.")), this.#questionsField()];
+    const about = [
+      field(t("Name"), this.name),
+      field(t("Emoji"), this.emoji),
+      field(t("Description"), this.description, t("What people read where they choose it.")),
+      this.#questionsField(),
+    ];
     const prompt = [
       field(t("Prompt"), this.prompt, t("Who the agent is and what it should do.")),
       h("label", { class: "box" }, this.replaces, h("span", {}, t("Replaces the system prompt of this server"))),
       field(t("Reminder"), this.reminder, t("A line the model is told with every message; long chats need it most.")),
     ];
-    const models = [group(t("Models that answer by default"), this.models, new Map(this.models.map(({ value }) => [value, value]))), this.#optionsPart(), this.#layoutChoice()];
+    const models = [
+      group(t("Models that answer by default"), this.models, new Map(this.models.map(({ value }) => [value, value]))),
+      this.#optionsPart(),
+      this.#layoutChoice(),
+    ];
     return [
       section(t("About"), ...about),
       section(t("Instructions"), ...prompt),
@@ -115,11 +147,17 @@ export class AgentForm {
   }
 
   #questionsField() {
-    return field(t("Opening questions"), this.questions, t("One in a line, at most %(count)s. A new chat with the agent suggests them.", { count: MOST_QUESTIONS }));
+    return field(
+      t("Opening questions"),
+      this.questions,
+      t("One in a line, at most %(count)s. A new chat with the agent suggests them.", { count: MOST_QUESTIONS }),
+    );
   }
 
   #makeReadOnly() {
-    for (const control of /** @type {NodeListOf<HTMLInputElement|HTMLTextAreaElement|HTMLSelectElement>} */ (this.element.querySelectorAll("input, textarea, select"))) {
+    for (const control of /** @type {NodeListOf<HTMLInputElement|HTMLTextAreaElement|HTMLSelectElement>} */ (
+      this.element.querySelectorAll("input, textarea, select")
+    )) {
       if (!(control instanceof HTMLSelectElement) && READ.includes(control.type)) control.readOnly = true;
       else control.disabled = true;
     }
@@ -128,7 +166,13 @@ export class AgentForm {
   #optionsPart() {
     const hint = h("p", { class: "hint" }, t("How its models answer, where chat and message say nothing else."));
     const fields = h("div", { class: "fields" }, ...Object.values(this.options.fields).map((field) => field.element));
-    const part = h("details", { class: "run-options", open: Object.keys(this.agent.options).length > 0 }, h("summary", {}, t("Options")), hint, fields);
+    const part = h(
+      "details",
+      { class: "run-options", open: Object.keys(this.agent.options).length > 0 },
+      h("summary", {}, t("Options")),
+      hint,
+      fields,
+    );
     part.addEventListener("invalid", () => (part.open = true), true);
     return part;
   }
@@ -139,7 +183,11 @@ export class AgentForm {
     const offerInvites = () => (invites.hidden = !this.knowledge.isShareable);
     this.knowledge.element.addEventListener("change", offerInvites);
     offerInvites();
-    const hint = h("p", { class: "hint" }, t("They read it and chat with it. Of its knowledge bases, each searches those that they are a member of."));
+    const hint = h(
+      "p",
+      { class: "hint" },
+      t("They read it and chat with it. Of its knowledge bases, each searches those that they are a member of."),
+    );
     sharing.append(field(t("People"), this.people, t("User names, one in a line.")), invites, hint);
     return sharing;
   }
@@ -151,7 +199,9 @@ export class AgentForm {
       { value: "append_only", label: t("Answer sooner and cheaper") },
     ];
     const picked = radioGroup(t("In long chats"), layouts, this.layout, (value) => (this.layout = value));
-    const hint = t("The first tells the model the time and the reminder again right before each answer. The second leaves all that was sent as it was, which many model servers need not read, or charge, again.");
+    const hint = t(
+      "The first tells the model the time and the reminder again right before each answer. The second leaves all that was sent as it was, which many model servers need not read, or charge, again.",
+    );
     picked.append(h("p", { class: "hint" }, hint));
     return picked;
   }
@@ -168,7 +218,11 @@ export class AgentForm {
 }
 
 /** @param {string} text those that say something */
-const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
+const lines = (text) =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 
 let fieldCount = 0;
 
@@ -181,4 +235,5 @@ function field(label, control, hint) {
 }
 
 /** @param {string} heading @param {...HTMLElement} fields */
-const section = (heading, ...fields) => h("section", { class: "form-section" }, h("h3", {}, heading), h("div", { class: "fields" }, ...fields));
+const section = (heading, ...fields) =>
+  h("section", { class: "form-section" }, h("h3", {}, heading), h("div", { class: "fields" }, ...fields));

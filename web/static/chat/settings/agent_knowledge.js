@@ -25,7 +25,10 @@ export class AgentKnowledge {
     this.bases = [...bases];
     const gone = agent.knowledge_bases.filter((id) => !bases.some((base) => base.id === id));
     const offered = bases.filter(({ id, accepted }) => accepted || agent.knowledge_bases.includes(id));
-    const names = new Map([...offered.map(({ id, name }) => /** @type {const} */ ([id, name])), ...gone.map((id) => /** @type {const} */ ([id, t("Unknown knowledge base")]))]);
+    const names = new Map([
+      ...offered.map(({ id, name }) => /** @type {const} */ ([id, name])),
+      ...gone.map((id) => /** @type {const} */ ([id, t("Unknown knowledge base")])),
+    ]);
     this.boxes = boxes(names, agent.knowledge_bases);
     /** Those that are not sent yet, and what is shown of them, by key. @type {Map<string, {file: File, entry: FileEntry}>} */
     this.files = new Map();
@@ -38,10 +41,25 @@ export class AgentKnowledge {
     this.list = h("ul", { class: "file-cards", "aria-label": t("Files"), hidden: true });
     this.cards = new FileCards(this.list, { remove: (key) => this.#remove(key) }, () => this.add.focus());
     this.input = h("input", { type: "file", multiple: true, hidden: true, onchange: () => this.#picked() });
-    this.add = h("button", { type: "button", class: "small", onclick: () => this.input.click() }, icon("plus"), t("Add files"));
-    this.into = h("select", { id: "agent-files-go-to" }, h("option", { value: NEW_BASE }, t("A new knowledge base")), ...this.#editable.map(({ id, name }) => h("option", { value: id }, name)));
+    this.add = h(
+      "button",
+      { type: "button", class: "small", onclick: () => this.input.click() },
+      icon("plus"),
+      t("Add files"),
+    );
+    this.into = h(
+      "select",
+      { id: "agent-files-go-to" },
+      h("option", { value: NEW_BASE }, t("A new knowledge base")),
+      ...this.#editable.map(({ id, name }) => h("option", { value: id }, name)),
+    );
     this.into.value = this.#owned.find(({ name }) => name === agent.name)?.id ?? NEW_BASE;
-    this.target = h("div", { class: "field", hidden: true }, h("label", { htmlFor: this.into.id }, t("The files go to")), this.into);
+    this.target = h(
+      "div",
+      { class: "field", hidden: true },
+      h("label", { htmlFor: this.into.id }, t("The files go to")),
+      this.into,
+    );
     this.added = h("div", { class: "agent-files" });
     this.element = group(t("Knowledge"), this.boxes, names);
     if (isForeign) this.element.hidden = this.boxes.length === 0;
@@ -67,7 +85,11 @@ export class AgentKnowledge {
     if (this.files.size === 0) return true;
     await this.#choose(name);
     await new Promise((/** @type {(sent: null) => void} */ sent) => {
-      const uploads = new FileUploads({ server: documentsOf(this.into.value), changed: (entry) => this.#onUpload(uploads, entry, sent), failed: () => {} });
+      const uploads = new FileUploads({
+        server: documentsOf(this.into.value),
+        changed: (entry) => this.#onUpload(uploads, entry, sent),
+        failed: () => {},
+      });
       this.uploads = uploads;
       for (const [key, { file }] of this.files) uploads.upload(key, file);
       if (this.files.size === 0) sent(null); // all were removed meanwhile
@@ -107,7 +129,11 @@ export class AgentKnowledge {
   }
 
   #offerFiles() {
-    const hint = h("p", { class: "hint" }, t("Its chats search these, and cite what they find. Files become documents of a knowledge base when you save."));
+    const hint = h(
+      "p",
+      { class: "hint" },
+      t("Its chats search these, and cite what they find. Files become documents of a knowledge base when you save."),
+    );
     this.added.append(this.list, this.target, h("div", {}, this.add, this.input), hint);
     this.element.append(this.added);
     takeDrops(this.element, (files) => this.#take(files));

@@ -48,8 +48,20 @@ class AgentsDialog {
     /** @type {Agent[]} */
     const agents = await readAgents();
     const rows = agents.map((agent) => this.#row(agent));
-    const none = rows.length === 0 && h("p", { class: "none" }, icon("agent"), t("An agent is a prompt with tools and models of its own. Pick it in the composer."));
-    const create = h("button", { type: "button", class: "primary", onclick: () => this.#edit(null) }, icon("plus"), t("New agent"));
+    const none =
+      rows.length === 0 &&
+      h(
+        "p",
+        { class: "none" },
+        icon("agent"),
+        t("An agent is a prompt with tools and models of its own. Pick it in the composer."),
+      );
+    const create = h(
+      "button",
+      { type: "button", class: "primary", onclick: () => this.#edit(null) },
+      icon("plus"),
+      t("New agent"),
+    );
     const list = h("div", { class: "sections" }, none, h("ul", { class: "rows" }, ...rows));
     this.place.replaceChildren(list, h("div", { class: "row" }, create));
     (rows[0]?.querySelector("button") ?? create).focus();
@@ -59,7 +71,13 @@ class AgentsDialog {
   #row(agent) {
     const about = agent.description || agent.prompt.trim().split("\n")[0];
     const open = () => (!agent.shared_by ? this.#edit(agent) : this.#show(agent));
-    const edit = h("button", { type: "button", class: "whole", onclick: open }, h("strong", {}, agent.name), h("span", { class: "hint" }, about), h("span", { class: "hint" }, this.#sharing(agent)));
+    const edit = h(
+      "button",
+      { type: "button", class: "whole", onclick: open },
+      h("strong", {}, agent.name),
+      h("span", { class: "hint" }, about),
+      h("span", { class: "hint" }, this.#sharing(agent)),
+    );
     const picture = agentPicture(agent);
     return h("li", {}, picture, edit, this.#away(agent));
   }
@@ -67,9 +85,15 @@ class AgentsDialog {
   /** @param {Agent} agent */
   #away(agent) {
     if (agent.shared_by && !agent.is_shared_by_name) return null;
-    const label = agent.shared_by ? t("Take %(name)s off your list", { name: agent.name }) : t("Delete %(name)s", { name: agent.name });
+    const label = agent.shared_by
+      ? t("Take %(name)s off your list", { name: agent.name })
+      : t("Delete %(name)s", { name: agent.name });
     const remove = () => this.#remove(agent);
-    return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: remove }, icon(agent.shared_by ? "close" : "trash"));
+    return h(
+      "button",
+      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: remove },
+      icon(agent.shared_by ? "close" : "trash"),
+    );
   }
 
   /** @param {Agent} agent */
@@ -85,7 +109,10 @@ class AgentsDialog {
     const form = new AgentForm(agent, { ...this.offered, groups: [] });
     this.form = form;
     const back = h("button", { type: "button", onclick: () => this.#back() }, t("Back"));
-    this.place.replaceChildren(h("div", { class: "sections" }, h("p", { class: "hint" }, this.#sharing(agent)), form.element), h("div", { class: "row" }, back));
+    this.place.replaceChildren(
+      h("div", { class: "sections" }, h("p", { class: "hint" }, this.#sharing(agent)), form.element),
+      h("div", { class: "row" }, back),
+    );
     back.focus();
   }
 
@@ -109,7 +136,8 @@ class AgentsDialog {
     button.disabled = true;
     await this.#attempt(async () => {
       const fields = form.value; // throws before anything is sent
-      if (!(await form.knowledge.send(fields.name))) throw { message: t("Some files were refused. Remove them, or try again.") };
+      if (!(await form.knowledge.send(fields.name)))
+        throw { message: t("Some files were refused. Remove them, or try again.") };
       if (this.form !== form) return form.knowledge.abandon(); // left meanwhile
       const body = { ...fields, knowledge_bases: form.knowledge.value };
       if (form.id) await api.call("PATCH", `agents/${form.id}/`, body);
@@ -125,7 +153,9 @@ class AgentsDialog {
   /** @param {Agent} agent */
   async #remove(agent) {
     const what = h("p", {}, t("Chats with “%(name)s” go on without it.", { name: agent.name }));
-    const [question, yes, path] = agent.shared_by ? [t("Take this agent off your list?"), t("Take off"), "share/"] : [t("Delete this agent?"), t("Delete"), ""];
+    const [question, yes, path] = agent.shared_by
+      ? [t("Take this agent off your list?"), t("Take off"), "share/"]
+      : [t("Delete this agent?"), t("Delete"), ""];
     if (!(await ask(question, { yes }, what))) return;
     await this.#attempt(async () => {
       await api.call("DELETE", `agents/${agent.id}/${path}`);

@@ -55,7 +55,10 @@ export class DefaultModels {
 
   #save() {
     this.#limit();
-    this.saving = this.saving.then(() => savePreferences({ models: checked(this.boxes) })).then(sharePreferences).catch(this.failed);
+    this.saving = this.saving
+      .then(() => savePreferences({ models: checked(this.boxes) }))
+      .then(sharePreferences)
+      .catch(this.failed);
   }
 
   #limit() {

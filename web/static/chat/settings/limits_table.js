@@ -50,8 +50,16 @@ export function limitRows(uses) {
   return Object.entries(NAMES).flatMap(([code, name]) => {
     const use = byCode.get(code);
     if (!use || use.max === null) return [];
-    const [used, max] = [use.used, use.max].map((number) => (use.unit === "bytes" ? byteText(number) : number.toLocaleString(language)));
-    return [{ name: name(), use: t("%(used)s of %(max)s", { used: use.is_estimated ? `≈ ${used}` : used, max }), isNearly: use.used >= 0.8 * use.max }];
+    const [used, max] = [use.used, use.max].map((number) =>
+      use.unit === "bytes" ? byteText(number) : number.toLocaleString(language),
+    );
+    return [
+      {
+        name: name(),
+        use: t("%(used)s of %(max)s", { used: use.is_estimated ? `≈ ${used}` : used, max }),
+        isNearly: use.used >= 0.8 * use.max,
+      },
+    ];
   });
 }
 

@@ -28,7 +28,11 @@ export function openOptions({ chat, next, agent, models, save, sendNextWith }) {
   let scope = next ? "next" : "chat";
   const form = new OptionsForm(next ?? chat.options, models);
   const tools = new ToolChoice(chat.tools, agent?.tools);
-  const prompt = text(t("Prompt"), { rows: 4, maxLength: LONGEST_PROMPT, value: chat.prompt }, t("What every answer of this chat should follow, beside what the agent says."));
+  const prompt = text(
+    t("Prompt"),
+    { rows: 4, maxLength: LONGEST_PROMPT, value: chat.prompt },
+    t("What every answer of this chat should follow, beside what the agent says."),
+  );
   const choose = (/** @type {Scope} */ chosen) => {
     scope = chosen;
     tools.element.hidden = prompt.element.hidden = scope === "next";
@@ -59,6 +63,12 @@ function heading(scope, choose, form, ofAgent) {
   ];
   const clear = h("button", { type: "button", onclick: () => form.fill({}) }, t("Back to the models’ own values"));
   const hasAgents = Object.keys(ofAgent).length > 0;
-  const back = hasAgents && h("button", { type: "button", onclick: () => form.fill(ofAgent) }, t("Back to the agent’s values"));
-  return h("div", { class: "options-head" }, radioGroup(t("These options are for"), scopes, scope, choose), h("div", { class: "row" }, back, clear));
+  const back =
+    hasAgents && h("button", { type: "button", onclick: () => form.fill(ofAgent) }, t("Back to the agent’s values"));
+  return h(
+    "div",
+    { class: "options-head" },
+    radioGroup(t("These options are for"), scopes, scope, choose),
+    h("div", { class: "row" }, back, clear),
+  );
 }

@@ -21,7 +21,9 @@ export class OptionsForm {
     this.fields.response_format.control.addEventListener("change", () => this.#showSchema());
     this.#showSchema();
     for (const name of /** @type {OptionName[]} */ (Object.keys(this.fields))) {
-      const without = models.filter(({ unsupported_options: missing }) => missing?.includes(name)).map((model) => model.name);
+      const without = models
+        .filter(({ unsupported_options: missing }) => missing?.includes(name))
+        .map((model) => model.name);
       if (without.length > 0) this.#lock(this.fields[name], without.join(", "));
     }
   }
@@ -83,18 +85,65 @@ export class OptionsForm {
 /** @param {RunOptions} options */
 function fieldsOf(options) {
   const own = t("The model’s own");
-  const number = (/** @type {number} */ max, /** @type {number|undefined} */ value) => ({ type: "number", step: "any", min: 0, max, placeholder: own, value: value ?? "" });
-  const whole = (/** @type {number} */ min, /** @type {number|undefined} */ value) => ({ type: "number", step: 1, min, max: Number.MAX_SAFE_INTEGER, placeholder: own, value: value ?? "" });
+  const number = (/** @type {number} */ max, /** @type {number|undefined} */ value) => ({
+    type: "number",
+    step: "any",
+    min: 0,
+    max,
+    placeholder: own,
+    value: value ?? "",
+  });
+  const whole = (/** @type {number} */ min, /** @type {number|undefined} */ value) => ({
+    type: "number",
+    step: 1,
+    min,
+    max: Number.MAX_SAFE_INTEGER,
+    placeholder: own,
+    value: value ?? "",
+  });
   const format = options.response_format;
   return {
-    temperature: line(t("Temperature"), number(2, options.temperature), t("0 to 2: the higher, the more varied the answers.")),
+    temperature: line(
+      t("Temperature"),
+      number(2, options.temperature),
+      t("0 to 2: the higher, the more varied the answers."),
+    ),
     top_p: line(t("Top P"), number(1, options.top_p), t("0 to 1: the lower, the fewer words to pick from.")),
-    reasoning_effort: choice(t("Reasoning"), new Map([["", own], ...EFFORTS.map((effort) => /** @type {const} */ ([effort, effortName(effort)]))]), options.reasoning_effort),
+    reasoning_effort: choice(
+      t("Reasoning"),
+      new Map([["", own], ...EFFORTS.map((effort) => /** @type {const} */ ([effort, effortName(effort)]))]),
+      options.reasoning_effort,
+    ),
     max_output_tokens: line(t("Longest answer"), whole(1, options.max_output_tokens), t("In tokens.")),
-    response_format: choice(t("Format of the answer"), new Map([["", own], ["text", t("Text")], ["json_object", t("A JSON object")], ["json_schema", t("JSON by a schema")]]), format?.type),
-    parallel_tool_calls: choice(t("Several tools at once"), new Map([["", own], ["true", t("Yes")], ["false", t("No")]]), options.parallel_tool_calls === undefined ? "" : String(options.parallel_tool_calls)),
-    json_schema: text(t("JSON Schema"), { rows: 6, spellcheck: false, value: format?.json_schema ? JSON.stringify(format.json_schema, null, 2) : "" }, t("The schema alone, or an object with its name, strict and schema.")),
-    stop: text(t("Stop at"), { rows: 2, spellcheck: false, value: (options.stop ?? []).map(escaped).join("\n") }, t("Up to four texts that end the answer, one in each line; \\n is a line break.")),
+    response_format: choice(
+      t("Format of the answer"),
+      new Map([
+        ["", own],
+        ["text", t("Text")],
+        ["json_object", t("A JSON object")],
+        ["json_schema", t("JSON by a schema")],
+      ]),
+      format?.type,
+    ),
+    parallel_tool_calls: choice(
+      t("Several tools at once"),
+      new Map([
+        ["", own],
+        ["true", t("Yes")],
+        ["false", t("No")],
+      ]),
+      options.parallel_tool_calls === undefined ? "" : String(options.parallel_tool_calls),
+    ),
+    json_schema: text(
+      t("JSON Schema"),
+      { rows: 6, spellcheck: false, value: format?.json_schema ? JSON.stringify(format.json_schema, null, 2) : "" },
+      t("The schema alone, or an object with its name, strict and schema."),
+    ),
+    stop: text(
+      t("Stop at"),
+      { rows: 2, spellcheck: false, value: (options.stop ?? []).map(escaped).join("\n") },
+      t("Up to four texts that end the answer, one in each line; \\n is a line break."),
+    ),
     seed: line(t("Seed"), whole(-Number.MAX_SAFE_INTEGER, options.seed), t("The same seed may give the same answer.")),
   };
 }
@@ -107,7 +156,14 @@ function choice(label, names, value = "") {
 
 /** @param {string} effort */
 function effortName(effort) {
-  const names = { none: t("None"), minimal: t("Minimal"), low: t("Low"), medium: t("Medium"), high: t("High"), xhigh: t("Highest") };
+  const names = {
+    none: t("None"),
+    minimal: t("Minimal"),
+    low: t("Low"),
+    medium: t("Medium"),
+    high: t("High"),
+    xhigh: t("Highest"),
+  };
   return names[/** @type {keyof typeof names} */ (effort)];
 }
 
@@ -116,11 +172,18 @@ const numberOf = (field) => (field.value === "" ? null : Number(field.value));
 
 /** The spaces of a text count; empty lines do not. @param {string} value */
 function stopsOf(value) {
-  const texts = value.split("\n").filter(Boolean).map((each) => each.replace(/\\[nt\\]/g, (escape) => UNESCAPED.get(escape) ?? escape));
+  const texts = value
+    .split("\n")
+    .filter(Boolean)
+    .map((each) => each.replace(/\\[nt\\]/g, (escape) => UNESCAPED.get(escape) ?? escape));
   return texts.length > 0 ? texts : null;
 }
 
-const UNESCAPED = new Map([["\\n", "\n"], ["\\t", "\t"], ["\\\\", "\\"]]);
+const UNESCAPED = new Map([
+  ["\\n", "\n"],
+  ["\\t", "\t"],
+  ["\\\\", "\\"],
+]);
 
 /** @param {string} stop */
 const escaped = (stop) => stop.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\t", "\\t");
@@ -128,7 +191,8 @@ const escaped = (stop) => stop.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").
 /** @param {string} value JSON */
 function schemaOf(value) {
   const given = parsed(value);
-  if (given === null || typeof given !== "object" || Array.isArray(given)) throw { status: 0, code: "invalid_value", field: "options.response_format.json_schema" };
+  if (given === null || typeof given !== "object" || Array.isArray(given))
+    throw { status: 0, code: "invalid_value", field: "options.response_format.json_schema" };
   const isNamed = typeof given.name === "string" && typeof given.schema === "object";
   return isNamed ? given : { name: SCHEMA_NAME, schema: given };
 }
@@ -145,5 +209,7 @@ function parsed(value) {
 /** What was refused of a body with `options`. @param {any} error */
 export function refusedText(error) {
   const isSchema = (error.field ?? "").startsWith("options.response_format.json_schema");
-  return isSchema && error.code === "invalid_value" ? t("This is no JSON Schema that can be used. Check it.") : apiErrorText(error);
+  return isSchema && error.code === "invalid_value"
+    ? t("This is no JSON Schema that can be used. Check it.")
+    : apiErrorText(error);
 }

@@ -20,12 +20,33 @@ export class OwnInstructions {
     this.failed = failed;
     /** @type {Preferences|null} null: not read yet */
     this.stored = null;
-    this.field = text(t("Instructions for all chats"), { rows: 4, maxLength: LONGEST, dir: "auto", placeholder: t("What models should call you, how long and in which tone they answer, which units they use"), oninput: () => this.#onEdit() });
-    this.isUsed = h("input", { type: "checkbox", disabled: true, onchange: () => this.#save({ uses_instructions: this.isUsed.checked }) });
+    this.field = text(t("Instructions for all chats"), {
+      rows: 4,
+      maxLength: LONGEST,
+      dir: "auto",
+      placeholder: t("What models should call you, how long and in which tone they answer, which units they use"),
+      oninput: () => this.#onEdit(),
+    });
+    this.isUsed = h("input", {
+      type: "checkbox",
+      disabled: true,
+      onchange: () => this.#save({ uses_instructions: this.isUsed.checked }),
+    });
     const box = h("label", { class: "box" }, this.isUsed, h("span", {}, t("Send them to the models")));
     const cancel = h("button", { type: "button", onclick: () => this.#discard() }, t("Cancel"));
-    this.row = h("div", { class: "row", hidden: true }, cancel, h("button", { type: "submit", class: "primary" }, t("Save")));
-    this.element = h("form", { onsubmit: (/** @type {Event} */ event) => this.#submit(event) }, this.field.element, box, this.row);
+    this.row = h(
+      "div",
+      { class: "row", hidden: true },
+      cancel,
+      h("button", { type: "submit", class: "primary" }, t("Save")),
+    );
+    this.element = h(
+      "form",
+      { onsubmit: (/** @type {Event} */ event) => this.#submit(event) },
+      this.field.element,
+      box,
+      this.row,
+    );
     this.#explain(0);
     onPreferences(this.element, (preferences) => this.show(preferences));
   }
@@ -44,7 +65,11 @@ export class OwnInstructions {
 
   /** @param {number} tokens */
   #explain(tokens) {
-    this.field.explain([t("Every model reads them before the prompts of agent, project and chat"), tokens && tokenText(tokens)].filter(Boolean).join(" · "));
+    this.field.explain(
+      [t("Every model reads them before the prompts of agent, project and chat"), tokens && tokenText(tokens)]
+        .filter(Boolean)
+        .join(" · "),
+    );
   }
 
   #onEdit() {

@@ -26,7 +26,9 @@ export function setTheme(wanted) {
  * @returns {SendKey}
  */
 export function sendKey() {
-  const chosen = localStorage.getItem(SEND_KEY) ?? (matchMedia("(hover: none) and (pointer: coarse)").matches ? "ctrl-enter" : "enter");
+  const chosen =
+    localStorage.getItem(SEND_KEY) ??
+    (matchMedia("(hover: none) and (pointer: coarse)").matches ? "ctrl-enter" : "enter");
   return chosen === "ctrl-enter" ? "ctrl-enter" : "enter";
 }
 

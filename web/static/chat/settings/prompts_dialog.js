@@ -30,9 +30,24 @@ class PromptsDialog {
   draw() {
     return this.#attempt(async () => {
       const rows = (await readPrompts()).map((prompt) => this.#row(prompt));
-      const none = rows.length === 0 && h("p", { class: "none" }, icon("edit"), t("Save a text that you send often. A “/” at the beginning of a message lists your prompts."));
-      const create = h("button", { type: "button", class: "primary", onclick: () => this.#edit(null) }, icon("plus"), t("New prompt"));
-      this.place.replaceChildren(h("div", { class: "sections" }, none, h("ul", { class: "rows" }, ...rows)), h("div", { class: "row" }, create));
+      const none =
+        rows.length === 0 &&
+        h(
+          "p",
+          { class: "none" },
+          icon("edit"),
+          t("Save a text that you send often. A “/” at the beginning of a message lists your prompts."),
+        );
+      const create = h(
+        "button",
+        { type: "button", class: "primary", onclick: () => this.#edit(null) },
+        icon("plus"),
+        t("New prompt"),
+      );
+      this.place.replaceChildren(
+        h("div", { class: "sections" }, none, h("ul", { class: "rows" }, ...rows)),
+        h("div", { class: "row" }, create),
+      );
       (rows[0]?.querySelector("button") ?? create).focus();
     });
   }
@@ -40,9 +55,18 @@ class PromptsDialog {
   /** @param {SavedPrompt} prompt */
   #row(prompt) {
     const begins = h("span", { class: "hint", dir: "auto" }, prompt.text.trim().split("\n")[0]);
-    const edit = h("button", { type: "button", class: "whole", onclick: () => this.#edit(prompt) }, h("strong", { dir: "auto" }, prompt.name), begins);
+    const edit = h(
+      "button",
+      { type: "button", class: "whole", onclick: () => this.#edit(prompt) },
+      h("strong", { dir: "auto" }, prompt.name),
+      begins,
+    );
     const label = t("Delete %(name)s", { name: prompt.name });
-    const away = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#remove(prompt) }, icon("trash"));
+    const away = h(
+      "button",
+      { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#remove(prompt) },
+      icon("trash"),
+    );
     return h("li", {}, icon("edit"), edit, away);
   }
 
@@ -52,8 +76,14 @@ class PromptsDialog {
       name: line(t("Name"), { maxLength: 200, required: true, value: prompt?.name ?? "" }),
       text: text(t("Text"), { rows: 10, maxLength: LONGEST_TEXT, required: true, value: prompt?.text ?? "" }),
     };
-    const save = (/** @type {{name: string}} */ { name }) => savePrompt(prompt?.id ?? null, { name, text: fields.text.control.value });
-    const saved = await askFor(prompt ? t("Edit this prompt") : t("New prompt"), { yes: t("Save"), look: "large form", fields, save });
+    const save = (/** @type {{name: string}} */ { name }) =>
+      savePrompt(prompt?.id ?? null, { name, text: fields.text.control.value });
+    const saved = await askFor(prompt ? t("Edit this prompt") : t("New prompt"), {
+      yes: t("Save"),
+      look: "large form",
+      fields,
+      save,
+    });
     if (saved) await this.draw();
   }
 

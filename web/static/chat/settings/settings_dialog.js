@@ -33,7 +33,17 @@ export function openSettings(failed) {
     instructions.show(preferences);
     models.offer(offered, preferences);
   }, failedAndAway);
-  const content = [appearance(), languages(failedAndAway), keyboard(), notificationChoice(), instructions.element, models.element, tokens.element, limits.element, usageTable(failedAndAway)];
+  const content = [
+    appearance(),
+    languages(failedAndAway),
+    keyboard(),
+    notificationChoice(),
+    instructions.element,
+    models.element,
+    tokens.element,
+    limits.element,
+    usageTable(failedAndAway),
+  ];
   const settings = dialog(t("Settings"), { class: "large" }, h("div", { class: "sections" }, ...content));
   open(settings);
 }
@@ -62,7 +72,9 @@ function languages(failed) {
     notifyOtherTabs({ language: chosen });
     location.reload();
   };
-  return radioGroup(t("Language"), offered, language, (value) => api.chooseLanguage(value).then(() => begin(value), failed));
+  return radioGroup(t("Language"), offered, language, (value) =>
+    api.chooseLanguage(value).then(() => begin(value), failed),
+  );
 }
 
 function keyboard() {

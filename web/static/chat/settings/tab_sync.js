@@ -34,7 +34,8 @@ export function sharePreferences(preferences) {
 
 /** Calls back when preferences were changed, in this tab or in another, while the element is in the page. @param {Element} element @param {(preferences: Preferences) => void} changed */
 export function onPreferences(element, changed) {
-  const listener = (/** @type {any} */ event) => (element.isConnected ? changed(event.detail) : removeEventListener(PREFERENCES, listener));
+  const listener = (/** @type {any} */ event) =>
+    element.isConnected ? changed(event.detail) : removeEventListener(PREFERENCES, listener);
   addEventListener(PREFERENCES, listener);
 }
 

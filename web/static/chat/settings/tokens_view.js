@@ -18,11 +18,32 @@ export class TokensView {
     this.changed = changed;
     this.list = h("ul", { class: "rows" });
     this.fresh = h("div", { class: "fresh", role: "status" });
-    const create = h("button", { type: "button", onclick: () => this.#attempt(() => this.#create()) }, icon("plus"), t("New token"));
-    const use = h("p", { class: "hint" }, t("For programs: they send it as “Authorization: Token …” and may do what you may."));
-    this.scope = choice(t("What the new token may do"), [["write", t("Read and change")], ["read", t("Only read")]]);
-    this.days = choice(t("How long the new token is valid"), [["", t("Without end")], ...[7, 30, 90, 365].map((n) => [String(n), t("%(count)s days", { count: n })])]);
-    this.name = h("input", { type: "text", maxLength: 100, autocomplete: "off", placeholder: t("What it is for"), "aria-label": t("Name of the new token") });
+    const create = h(
+      "button",
+      { type: "button", onclick: () => this.#attempt(() => this.#create()) },
+      icon("plus"),
+      t("New token"),
+    );
+    const use = h(
+      "p",
+      { class: "hint" },
+      t("For programs: they send it as “Authorization: Token …” and may do what you may."),
+    );
+    this.scope = choice(t("What the new token may do"), [
+      ["write", t("Read and change")],
+      ["read", t("Only read")],
+    ]);
+    this.days = choice(t("How long the new token is valid"), [
+      ["", t("Without end")],
+      ...[7, 30, 90, 365].map((n) => [String(n), t("%(count)s days", { count: n })]),
+    ]);
+    this.name = h("input", {
+      type: "text",
+      maxLength: 100,
+      autocomplete: "off",
+      placeholder: t("What it is for"),
+      "aria-label": t("Name of the new token"),
+    });
     const row = h("div", { class: "token-options" }, this.name, this.scope, this.days, create);
     this.element = h("section", {}, h("h3", {}, t("API tokens")), use, this.list, this.fresh, row);
     this.#attempt(() => this.#read());
@@ -38,9 +59,31 @@ export class TokensView {
   #row(token) {
     const made = new Date(token.created_at).toLocaleDateString(language, { dateStyle: "medium" });
     const label = t("Delete token %(start)s…", { start: token.start });
-    const away = h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => this.#attempt(() => this.#remove(token)) }, icon("trash"));
-    const limits = [made, token.scope === "read" ? t("only reads") : "", token.expires_at ? this.#end(token.expires_at) : ""];
-    return h("li", {}, icon("key"), token.name && h("strong", {}, shown(token.name)), h("code", {}, `${token.start}…`), h("span", { class: "hint" }, limits.filter(Boolean).join(" · ")), away);
+    const away = h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button",
+        "aria-label": label,
+        title: label,
+        onclick: () => this.#attempt(() => this.#remove(token)),
+      },
+      icon("trash"),
+    );
+    const limits = [
+      made,
+      token.scope === "read" ? t("only reads") : "",
+      token.expires_at ? this.#end(token.expires_at) : "",
+    ];
+    return h(
+      "li",
+      {},
+      icon("key"),
+      token.name && h("strong", {}, shown(token.name)),
+      h("code", {}, `${token.start}…`),
+      h("span", { class: "hint" }, limits.filter(Boolean).join(" · ")),
+      away,
+    );
   }
 
   /** @param {string} time */
@@ -52,11 +95,21 @@ export class TokensView {
   async #create() {
     const expires_in_days = this.days.value ? Number(this.days.value) : null;
     /** @type {Token} */
-    const made = await api.call("POST", "auth/tokens/", { name: this.name.value.trim(), scope: this.scope.value, expires_in_days });
+    const made = await api.call("POST", "auth/tokens/", {
+      name: this.name.value.trim(),
+      scope: this.scope.value,
+      expires_in_days,
+    });
     this.name.value = "";
     this.changed();
     await this.#read();
-    const text = h("input", { type: "text", readOnly: true, value: made.token, "aria-label": t("New token"), onfocus: () => text.select() });
+    const text = h("input", {
+      type: "text",
+      readOnly: true,
+      value: made.token,
+      "aria-label": t("New token"),
+      onfocus: () => text.select(),
+    });
     this.fresh.replaceChildren(h("p", {}, h("strong", {}, t("Copy it now: it is not shown again."))), text);
     text.focus();
   }

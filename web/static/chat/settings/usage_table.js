@@ -16,7 +16,12 @@ import { language, t } from "../i18n.js";
 
 /** @param {(error: any) => void} failed */
 export function usageTable(failed) {
-  const place = h("div", { class: "scrolls", tabIndex: 0, role: "region", "aria-label": t("Usage of the last 30 days") });
+  const place = h("div", {
+    class: "scrolls",
+    tabIndex: 0,
+    role: "region",
+    "aria-label": t("Usage of the last 30 days"),
+  });
   api.call("GET", "usage/").then((rows) => place.replaceChildren(table(byModel(rows))), failed);
   return h("section", {}, h("h3", {}, t("Usage of the last 30 days")), place);
 }
@@ -51,7 +56,11 @@ function table(rows) {
   const heads = [t("Model"), t("Answers"), t("Tokens read"), t("Tokens written"), ...(priced ? [t("Cost")] : [])];
   const head = h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col" }, text))));
   const isEstimated = rows.some(({ estimated_tokens }) => estimated_tokens > 0);
-  const note = h("p", { class: "hint", hidden: !isEstimated }, t("≈ where the server reports no counts, and they are estimated."));
+  const note = h(
+    "p",
+    { class: "hint", hidden: !isEstimated },
+    t("≈ where the server reports no counts, and they are estimated."),
+  );
   return h("div", {}, h("table", {}, head, h("tbody", {}, ...rows.map((row) => line(row, priced)))), note);
 }
 
@@ -59,6 +68,14 @@ function table(rows) {
 function line(row, priced) {
   const about = row.estimated_tokens > 0 ? "≈ " : "";
   const tokens = [row.prompt_tokens, row.completion_tokens].map((number) => about + number.toLocaleString(language));
-  const cost = row.cost === null ? "–" : about + row.cost.toLocaleString(language, { minimumFractionDigits: 2, maximumFractionDigits: 4 });
-  return h("tr", {}, h("th", { scope: "row" }, row.model), ...[row.runs.toLocaleString(language), ...tokens, ...(priced ? [cost] : [])].map((text) => h("td", {}, text)));
+  const cost =
+    row.cost === null
+      ? "–"
+      : about + row.cost.toLocaleString(language, { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, row.model),
+    ...[row.runs.toLocaleString(language), ...tokens, ...(priced ? [cost] : [])].map((text) => h("td", {}, text)),
+  );
 }

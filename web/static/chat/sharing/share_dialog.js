@@ -29,16 +29,34 @@ class ShareDialog {
     this.end = endChoice(null);
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     this.list = h("ul", { class: "shares", "aria-label": t("Links to this chat") });
-    const make = h("button", { type: "button", class: "primary", onclick: () => this.#make() }, icon("link"), t("Create a link"));
-    const what = t("Anybody with the link reads this branch of the chat as it is now. What comes later is not shown until you update the link.");
+    const make = h(
+      "button",
+      { type: "button", class: "primary", onclick: () => this.#make() },
+      icon("link"),
+      t("Create a link"),
+    );
+    const what = t(
+      "Anybody with the link reads this branch of the chat as it is now. What comes later is not shown until you update the link.",
+    );
     const choices = h("div", { class: "choices" }, labelled(this.details), this.end);
-    this.element = dialog(t("Share this chat"), { class: "share" }, h("p", {}, what), choices, h("div", { class: "row" }, make), this.problem, this.list);
+    this.element = dialog(
+      t("Share this chat"),
+      { class: "share" },
+      h("p", {}, what),
+      choices,
+      h("div", { class: "row" }, make),
+      this.problem,
+      this.list,
+    );
     this.#attempt(async () => this.#show(await readShares(session)));
   }
 
   #make() {
     return this.#attempt(async () => {
-      const share = await createShare(this.session, { shows_details: this.details.checked, expires_in_days: Number(this.end.value) || null });
+      const share = await createShare(this.session, {
+        shows_details: this.details.checked,
+        expires_in_days: Number(this.end.value) || null,
+      });
       this.#show([share, ...this.shares]);
       /** @type {HTMLElement} */ (this.list.querySelector("input")).focus();
     });
@@ -72,18 +90,45 @@ class ShareDialog {
   /** @param {Share} share */
   #row(share) {
     const address = share.url === null ? "" : new URL(share.url, location.origin).href;
-    const field = h("input", { type: "text", readOnly: true, value: address, "aria-label": t("Link"), onfocus: () => field.select() });
-    const link = address ? [field, copyButton(t("Copy the link"), () => address)] : [h("span", { class: "hint" }, t("This link cannot be shown again."))];
+    const field = h("input", {
+      type: "text",
+      readOnly: true,
+      value: address,
+      "aria-label": t("Link"),
+      onfocus: () => field.select(),
+    });
+    const link = address
+      ? [field, copyButton(t("Copy the link"), () => address)]
+      : [h("span", { class: "hint" }, t("This link cannot be shown again."))];
     const details = detailsBox(share.shows_details);
     details.addEventListener("change", () => this.#change(share, async () => ({ shows_details: details.checked })));
     const end = endChoice(share.expires_at);
-    end.addEventListener("change", () => this.#change(share, async () => ({ expires_in_days: Number(end.value) || null })));
-    const look = address && !isOver(share) && h("a", { class: "button quiet", href: address, target: "_blank" }, t("Look at it"));
+    end.addEventListener("change", () =>
+      this.#change(share, async () => ({ expires_in_days: Number(end.value) || null })),
+    );
+    const look =
+      address && !isOver(share) && h("a", { class: "button quiet", href: address, target: "_blank" }, t("Look at it"));
     const latest = async () => ({ leaf: (await readSession(this.session)).leaf });
-    const update = !share.is_current && h("button", { type: "button", class: "quiet", onclick: () => this.#change(share, latest) }, t("Update the link"));
-    const revoke = h("button", { type: "button", class: "quiet danger", onclick: () => this.#revoke(share) }, t("Revoke"));
-    const made = h("span", { class: "hint" }, t("Shared on %(when)s", { when: DATE.format(new Date(share.created_at)) }));
-    return h("li", {}, h("div", { class: "link" }, ...link), h("div", { class: "choices" }, labelled(details), end), h("div", { class: "row" }, made, look, update, revoke));
+    const update =
+      !share.is_current &&
+      h("button", { type: "button", class: "quiet", onclick: () => this.#change(share, latest) }, t("Update the link"));
+    const revoke = h(
+      "button",
+      { type: "button", class: "quiet danger", onclick: () => this.#revoke(share) },
+      t("Revoke"),
+    );
+    const made = h(
+      "span",
+      { class: "hint" },
+      t("Shared on %(when)s", { when: DATE.format(new Date(share.created_at)) }),
+    );
+    return h(
+      "li",
+      {},
+      h("div", { class: "link" }, ...link),
+      h("div", { class: "choices" }, labelled(details), end),
+      h("div", { class: "row" }, made, look, update, revoke),
+    );
   }
 
   /** @param {() => Promise<void>} action */
@@ -109,7 +154,13 @@ const isOver = ({ expires_at: end }) => end !== null && new Date(end) <= new Dat
 
 /** @param {string|null} end */
 function endChoice(end) {
-  const choices = ENDS.map((days) => h("option", { value: String(days) }, days ? tn("Ends in %(count)s day", "Ends in %(count)s days", days) : t("No end")));
+  const choices = ENDS.map((days) =>
+    h(
+      "option",
+      { value: String(days) },
+      days ? tn("Ends in %(count)s day", "Ends in %(count)s days", days) : t("No end"),
+    ),
+  );
   const kept = end === null ? [] : [h("option", { value: "", disabled: true, selected: true }, endText(end))];
   return h("select", { "aria-label": t("End of the link") }, ...kept, ...choices);
 }

@@ -23,7 +23,9 @@ const DATE = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle:
 
 /** @param {SharedMessage} message */
 function question(message) {
-  const files = message.files.length > 0 && h("ul", { class: "question-files file-cards", "aria-label": t("Files") }, ...message.files.map(fileCard));
+  const files =
+    message.files.length > 0 &&
+    h("ul", { class: "question-files file-cards", "aria-label": t("Files") }, ...message.files.map(fileCard));
   const text = new QuestionText();
   text.show(message.text);
   return h("article", { class: "message user", "aria-label": t("Question") }, files, text.element);
@@ -31,7 +33,12 @@ function question(message) {
 
 /** Of a file that strangers cannot open. @param {string} name */
 function fileCard(name) {
-  const face = h("span", { class: "file-open" }, h("span", { class: "file-picture" }, icon("file")), h("span", { class: "file-name", title: visibleText(name) }, shown(name)));
+  const face = h(
+    "span",
+    { class: "file-open" },
+    h("span", { class: "file-picture" }, icon("file")),
+    h("span", { class: "file-name", title: visibleText(name) }, shown(name)),
+  );
   return h("li", { class: "file-card" }, face);
 }
 
@@ -42,11 +49,26 @@ function answer(message) {
   const citations = countedFromOne(message.text, message.citations);
   view.show(message.text, { citations });
   const sentAt = h("time", { dateTime: message.sent_at }, DATE.format(new Date(message.sent_at)));
-  const head = h("header", {}, h("span", { class: "model" }, message.model ?? ""), message.is_edited && h("span", { class: "edited" }, icon("edit"), t("Edited")), sentAt);
+  const head = h(
+    "header",
+    {},
+    h("span", { class: "model" }, message.model ?? ""),
+    message.is_edited && h("span", { class: "edited" }, icon("edit"), t("Edited")),
+    sentAt,
+  );
   const { finish_reason: reason, finish_tokens: tokens } = message;
   const cut = reason && h("p", { class: "cut" }, cutText({ reason, tokens: tokens ?? null }));
   const error = message.error && h("p", { class: "problem" }, message.error);
-  return h("article", { class: "message answer", "aria-label": t("Answer") }, head, ...details(message), text, cut, error, sources(citations));
+  return h(
+    "article",
+    { class: "message answer", "aria-label": t("Answer") },
+    head,
+    ...details(message),
+    text,
+    cut,
+    error,
+    sources(citations),
+  );
 }
 
 /** What the owner chose to show beside the text. @param {SharedMessage} message */
@@ -61,7 +83,12 @@ function details(message) {
 /** @param {SharedCall} call */
 function toolCall(call) {
   const shortened = call.is_shortened && h("p", { class: "hint" }, t("Shortened, since it is very long."));
-  return fold(call.name, h("pre", { dir: "ltr" }, ...shownJson(JSON.stringify(call.arguments, null, 2))), h("pre", {}, shown(call.response)), shortened);
+  return fold(
+    call.name,
+    h("pre", { dir: "ltr" }, ...shownJson(JSON.stringify(call.arguments, null, 2))),
+    h("pre", {}, shown(call.response)),
+    shortened,
+  );
 }
 
 /** @param {string} title @param {...(Node|false|undefined)} content */
@@ -72,7 +99,12 @@ function fold(title, ...content) {
 /** @param {Source[]} citations */
 function sources(citations) {
   if (citations.length === 0) return null;
-  return h("footer", {}, h("h2", {}, t("Sources")), h("ul", { class: "document-cards" }, ...citations.map((cited) => h("li", {}, documentCard(cited)))));
+  return h(
+    "footer",
+    {},
+    h("h2", {}, t("Sources")),
+    h("ul", { class: "document-cards" }, ...citations.map((cited) => h("li", {}, documentCard(cited)))),
+  );
 }
 
 const conversation = document.getElementById("conversation");

@@ -9,7 +9,16 @@ const STATUS_AFTER = { finished: "completed", user_cancelled: "stopped", error: 
 /** @type {Pick<Answer, "position"|"quiet">} */
 const NOT_WAITING = { position: null, quiet: false };
 /** @type {Pick<Answer, "text"|"reasoning"|"reasoningMs"|"rounds"|"citations"|"error"|"cut"|"ended">} */
-const EMPTY = { text: "", reasoning: "", reasoningMs: null, rounds: [], citations: [], error: null, cut: null, ended: false };
+const EMPTY = {
+  text: "",
+  reasoning: "",
+  reasoningMs: null,
+  rounds: [],
+  citations: [],
+  error: null,
+  cut: null,
+  ended: false,
+};
 const TERMINAL = new Set(["completed", "failed", "stopped"]);
 
 /** @param {string|undefined} status */
@@ -68,7 +77,9 @@ export function withReset(answer, { attempt }) {
 export function withSnapshot(answer, { attempt, seq, message }) {
   const isOld = attempt === answer.attempt && seq < answer.seq;
   // A snapshot never ends the answer, even if the message is final: `stop` follows.
-  return isOver(answer, attempt) || isOld ? answer : { ...answer, ...emptyContent(attempt), seq, ...contentOf(message) };
+  return isOver(answer, attempt) || isOld
+    ? answer
+    : { ...answer, ...emptyContent(attempt), seq, ...contentOf(message) };
 }
 
 /**
@@ -119,7 +130,9 @@ function applyPacket(answer, packet) {
     case "reasoning_delta":
       return { ...next, reasoning: answer.reasoning + obj.text };
     case "reasoning_done":
-      return obj.duration_ms === undefined ? next : { ...next, reasoningMs: (answer.reasoningMs ?? 0) + obj.duration_ms };
+      return obj.duration_ms === undefined
+        ? next
+        : { ...next, reasoningMs: (answer.reasoningMs ?? 0) + obj.duration_ms };
     case "message_delta":
       return { ...next, text: answer.text + obj.text };
     case "citation_info":
@@ -127,7 +140,14 @@ function applyPacket(answer, packet) {
     case "error":
       return { ...next, error: { code: obj.code, message: obj.message, retryable: obj.retryable } };
     case "stop":
-      return { ...next, status: STATUS_AFTER[obj.stop_reason], rounds: endRunningCalls(answer.rounds), cut: cutOf(obj), ended: true, stoppedAttempt: answer.attempt };
+      return {
+        ...next,
+        status: STATUS_AFTER[obj.stop_reason],
+        rounds: endRunningCalls(answer.rounds),
+        cut: cutOf(obj),
+        ended: true,
+        stoppedAttempt: answer.attempt,
+      };
     default:
       return next; // a packet of a later release: counted, not shown
   }

@@ -63,7 +63,14 @@ function* placesOf(text, sources) {
     const digits = groups.linked ?? groups.alone;
     const source = byNumber.get(Number(digits));
     if (!source) continue;
-    if (groups.alone && (ADDRESS_OF_LINK.test(source.url ?? "") || !(citationEnd === index || mayCite(text.slice(Math.max(0, index - 200), index), text.slice(index, index + 100))))) continue;
+    if (
+      groups.alone &&
+      (ADDRESS_OF_LINK.test(source.url ?? "") ||
+        !(
+          citationEnd === index || mayCite(text.slice(Math.max(0, index - 200), index), text.slice(index, index + 100))
+        ))
+    )
+      continue;
     const begin = index + piece.indexOf(digits);
     yield { number: source.number, begin, end: begin + digits.length };
     citationEnd = groups.alone ? index + piece.length : text.indexOf(")", index) + 1;

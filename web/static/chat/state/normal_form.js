@@ -1,7 +1,8 @@
 /** The one spelling in which texts are searched, as in knowledge/texts/normal_form.py: both pass tests/knowledge/texts/normal_forms.json. */
 
 /** Thai to Khmer, kana, and Chinese characters: no spaces between words. */
-const CHARACTERS = "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u3005-\\u3007\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
+const CHARACTERS =
+  "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u3005-\\u3007\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
 export const UNSPACED = new RegExp(`[${CHARACTERS}]`, "u");
 const HANGUL = "\\uac00-\\ud7a3";
 /** Where a word may begin: Latin words stand inside of others, and Hangul is also found by every two characters. */

@@ -27,7 +27,10 @@ export const readableMessage = ({ text, tool_calls }) => readableText({ text, ro
 /** The passages as paragraphs; blank ones are left out, and a code block that one leaves open is closed. @param {string[]} passages */
 export function joinPassages(passages) {
   const [first = "", ...others] = passages.filter((passage) => passage.trim());
-  return others.reduce((joined, passage) => `${closeCodeBlock(joined.trimEnd())}\n\n${passage.replace(/^(?:[ \t\r]*\n)+/, "")}`, first);
+  return others.reduce(
+    (joined, passage) => `${closeCodeBlock(joined.trimEnd())}\n\n${passage.replace(/^(?:[ \t\r]*\n)+/, "")}`,
+    first,
+  );
 }
 
 /** @param {string} text */

@@ -89,7 +89,8 @@ const HANDLERS = {
   packet: (state, frame) => foldRun(state, frame, withPacket),
   reset: (state, frame) => foldRun(state, frame, withReset),
   snapshot: (state, frame) => foldRun(state, frame, withSnapshot),
-  queued: (state, frame) => foldRun(state, frame, (answer) => (answer.ended ? answer : { ...answer, position: frame.position })),
+  queued: (state, frame) =>
+    foldRun(state, frame, (answer) => (answer.ended ? answer : { ...answer, position: frame.position })),
   heartbeat: (state, frame) => foldRun(state, frame, (answer) => (answer.ended ? answer : { ...answer, quiet: true })),
 };
 
@@ -102,7 +103,9 @@ function foldFile(state, { id, token_count, has_thumbnail, table_rows, shown_row
   if (!state.branch?.some(isOf)) return [state, []];
   const found = { token_count, has_thumbnail, ...(table_rows ? { table_rows, shown_rows } : {}) };
   const read = (/** @type {AttachedFile} */ file) => (file.id === id ? { ...file, ...found } : file);
-  const branch = state.branch.map((message) => (isOf(message) ? { ...message, files: message.files.map(read) } : message));
+  const branch = state.branch.map((message) =>
+    isOf(message) ? { ...message, files: message.files.map(read) } : message,
+  );
   return [{ ...state, branch }, []];
 }
 
@@ -138,7 +141,8 @@ function foldSubscribed(state, frame) {
   const next = { ...withAnswers(state, unknown), n: state.n ?? frame.n };
   // The first subscription says nothing about what happened before it, and neither do late events of an earlier view of
   // the session, which number the state as well; a live run the server does not know ended.
-  const mustRead = state.n === null || state.branch === null || liveAnswers(state).some((answer) => !listed.has(answer.run));
+  const mustRead =
+    state.n === null || state.branch === null || liveAnswers(state).some((answer) => !listed.has(answer.run));
   return [next, mustRead ? ["read"] : []];
 }
 
@@ -146,7 +150,9 @@ function foldSubscribed(state, frame) {
 function foldTurnStarted(state, frame) {
   const started = unknownAnswers(state, frame.turn, frame.runs);
   // A retry is what its column shows now.
-  const peeked = Object.fromEntries(Object.entries(state.peeked).filter(([, { parent }]) => parent !== frame.user_message));
+  const peeked = Object.fromEntries(
+    Object.entries(state.peeked).filter(([, { parent }]) => parent !== frame.user_message),
+  );
   return [{ ...withAnswers(state, started), peeked }, ["read", "sessions"]];
 }
 

@@ -9,10 +9,33 @@ import { parseJson } from "../server/exact_json.js";
 
 /** @import {Round, ToolCall} from "../types.js" */
 
-const CALL_PACKETS = new Set(["tool_start", "tool_arguments_delta", "tool_arguments", "tool_progress", "approval_required", "tool_output", "section_end"]);
+const CALL_PACKETS = new Set([
+  "tool_start",
+  "tool_arguments_delta",
+  "tool_arguments",
+  "tool_progress",
+  "approval_required",
+  "tool_output",
+  "section_end",
+]);
 
 /** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs"|"row"|"asked"|"progress"|"question"|"address"|"signIn"|"changed"|"summary">} */
-const NOTHING_YET = { row: "", given: {}, asked: null, writing: "", output: "", report: "", ref: null, durationMs: null, progress: null, question: null, address: null, signIn: null, changed: null, summary: null };
+const NOTHING_YET = {
+  row: "",
+  given: {},
+  asked: null,
+  writing: "",
+  output: "",
+  report: "",
+  ref: null,
+  durationMs: null,
+  progress: null,
+  question: null,
+  address: null,
+  signIn: null,
+  changed: null,
+  summary: null,
+};
 
 /** @typedef {{text: string, reasoning: string, reasoningMs: number|null}} AnswerText  of the answer so far; text: all of it */
 
@@ -52,7 +75,8 @@ export function groupsOf(rounds) {
  * @returns {Round[]}
  */
 export function withToolPacket(rounds, { placement, obj }, answer) {
-  if (isInside(placement)) return withLastRound(rounds, (round) => changeCall(round, placement, (call) => withNestedPacket(call, obj)));
+  if (isInside(placement))
+    return withLastRound(rounds, (round) => changeCall(round, placement, (call) => withNestedPacket(call, obj)));
   const { turn_index, tab_index } = placement;
   // A message that was read may be ahead of its packets, and knows its calls by their ids alone.
   const isKnown = rounds.at(-1)?.calls.some(({ id }) => id === obj.tool_call_id);
@@ -75,7 +99,8 @@ function endIfRunning(call) {
 }
 
 /** The calls that wait for their user's approval or answer. @param {Round[]} rounds */
-export const waitingCalls = (rounds) => rounds.flatMap(({ calls }) => calls).filter(({ status }) => status === "waiting");
+export const waitingCalls = (rounds) =>
+  rounds.flatMap(({ calls }) => calls).filter(({ status }) => status === "waiting");
 
 /**
  * @param {any[]} [calls] as a message has them
@@ -96,7 +121,25 @@ export function roundsOf(calls = []) {
 }
 
 /** @param {any} call @returns {ToolCall} */
-function readCall({ id: row, tool_call_id, name, arguments: given, asked_arguments: asked = null, response, documents = [], images = [], status, duration_ms = null, tab_index, question = null, address = null, sign_in: signIn = null, changed = null, summary = null, children = [] }) {
+function readCall({
+  id: row,
+  tool_call_id,
+  name,
+  arguments: given,
+  asked_arguments: asked = null,
+  response,
+  documents = [],
+  images = [],
+  status,
+  duration_ms = null,
+  tab_index,
+  question = null,
+  address = null,
+  sign_in: signIn = null,
+  changed = null,
+  summary = null,
+  children = [],
+}) {
   return {
     ...newCall(tool_call_id, tab_index, name),
     row,
@@ -163,11 +206,25 @@ function packetChanges(call, obj) {
       return { given: obj.ref ? parseObject(call.writing) : obj.arguments };
     case "approval_required":
       // Without arguments where they are too long; the packets before have them.
-      return { status: "waiting", row: obj.tool_call, question: obj.question ?? null, address: obj.address ?? null, signIn: obj.sign_in ?? null, changed: obj.changed ?? null, summary: obj.summary ?? null, given: Object.keys(obj.arguments).length ? obj.arguments : call.given };
+      return {
+        status: "waiting",
+        row: obj.tool_call,
+        question: obj.question ?? null,
+        address: obj.address ?? null,
+        signIn: obj.sign_in ?? null,
+        changed: obj.changed ?? null,
+        summary: obj.summary ?? null,
+        given: Object.keys(obj.arguments).length ? obj.arguments : call.given,
+      };
     case "tool_progress":
       return { progress: { done: obj.done, total: obj.total ?? null, text: obj.text ?? "" } };
     case "tool_output":
-      return { output: obj.output ?? "", documents: obj.documents ?? [], images: obj.images ?? [], ref: obj.ref ?? null };
+      return {
+        output: obj.output ?? "",
+        documents: obj.documents ?? [],
+        images: obj.images ?? [],
+        ref: obj.ref ?? null,
+      };
     case "section_end":
       return { status: obj.status ?? "completed", durationMs: obj.duration_ms ?? null };
     default:

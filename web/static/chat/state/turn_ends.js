@@ -13,7 +13,11 @@ import { liveAnswers } from "./session_state.js";
 export function turnEnds(before, after) {
   if (before.answers === after.answers) return [];
   const live = new Set(liveAnswers(after).map(turnOf));
-  const ended = new Set(liveAnswers(before).map(turnOf).filter((turn) => !live.has(turn)));
+  const ended = new Set(
+    liveAnswers(before)
+      .map(turnOf)
+      .filter((turn) => !live.has(turn)),
+  );
   return [...ended].map((turn) => reasonOf(Object.values(after.answers).filter((answer) => turnOf(answer) === turn)));
 }
 

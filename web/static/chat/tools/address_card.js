@@ -12,14 +12,23 @@ import { nameOf } from "./tool_names.js";
 export class AddressCard extends DecisionCard {
   /** @param {ToolCall & {address: Address}} call */
   constructor({ row, name, address }) {
-    super(row,
+    super(
+      row,
       button(t("Go on without"), () => this.decide({ approved: false, ...this.noted }, t("Going on without"))),
-      button(t("Done"), () => this.decide({ approved: true, ...this.noted }, t("Answered")), "primary"));
+      button(t("Done"), () => this.decide({ approved: true, ...this.noted }, t("Answered")), "primary"),
+    );
     const title = t("%(name)s sends you to a page", { name: visibleText(nameOf(name)) });
-    this.element = h("section", { class: "question-card", "aria-label": title },
-      h("p", { class: "title" }, icon("user"), title), h("p", { class: "message", dir: "auto" }, shown(address.message)),
+    this.element = h(
+      "section",
+      { class: "question-card", "aria-label": title },
+      h("p", { class: "title" }, icon("user"), title),
+      h("p", { class: "message", dir: "auto" }, shown(address.message)),
       h("p", { class: "message", dir: "ltr" }, linkTo(address.url)),
-      this.note, this.problem, this.buttons, this.said);
+      this.note,
+      this.problem,
+      this.buttons,
+      this.said,
+    );
   }
 }
 

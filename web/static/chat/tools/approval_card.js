@@ -19,23 +19,62 @@ export class ApprovalCard extends DecisionCard {
   /** @param {ToolCall} call */
   constructor(call) {
     const edit = button(t("Edit"), () => this.#edit());
-    super(call.row,
+    super(
+      call.row,
       edit,
       button(t("Refuse"), () => this.refuse()),
       button(t("Allow in this chat"), () => this.allow({ remember: "session" })),
-      button(t("Allow"), () => this.allow(), "primary"));
+      button(t("Allow"), () => this.allow(), "primary"),
+    );
     this.edit = edit;
-    this.json = h("button", { type: "button", class: "quiet small", "aria-pressed": "false", onclick: () => this.#showJson(!this.table.hidden) }, t("As JSON"));
-    this.table = h("div", { class: "given", role: "group", tabIndex: 0, "aria-label": t("Arguments") }, argumentsTable(call.given));
+    this.json = h(
+      "button",
+      {
+        type: "button",
+        class: "quiet small",
+        "aria-pressed": "false",
+        onclick: () => this.#showJson(!this.table.hidden),
+      },
+      t("As JSON"),
+    );
+    this.table = h(
+      "div",
+      { class: "given", role: "group", tabIndex: 0, "aria-label": t("Arguments") },
+      argumentsTable(call.given),
+    );
     const json = JSON.stringify(call.given, null, 2);
-    this.given = h("pre", { class: "given", hidden: true, dir: "ltr", role: "group", tabIndex: 0, "aria-label": t("Arguments") }, ...shownJson(json));
+    this.given = h(
+      "pre",
+      { class: "given", hidden: true, dir: "ltr", role: "group", tabIndex: 0, "aria-label": t("Arguments") },
+      ...shownJson(json),
+    );
     const text = visibleText(json);
-    this.field = h("textarea", { hidden: true, value: text, dir: "ltr", spellcheck: false, rows: Math.min(MOST_LINES, text.split("\n").length + 1), "aria-label": t("Arguments") });
+    this.field = h("textarea", {
+      hidden: true,
+      value: text,
+      dir: "ltr",
+      spellcheck: false,
+      rows: Math.min(MOST_LINES, text.split("\n").length + 1),
+      "aria-label": t("Arguments"),
+    });
     const title = t("%(name)s wants to run", { name: visibleText(nameOf(call.name)) });
     // Several calls of one tool are told apart by what they are called with.
     const purpose = h("p", { class: "purpose", dir: "auto", hidden: !call.summary }, ...summaryNodes(call));
-    this.element = h("section", { class: "approval", "aria-label": [title, visibleText(about(call))].filter(Boolean).join(": ") },
-      h("p", { class: "title" }, icon(wordsOf(call.name).icon), title), purpose, h("p", { class: "changed", hidden: !call.changed }, changeText(call.changed)), this.table, this.given, this.json, this.field, this.note, this.problem, this.buttons, this.said);
+    this.element = h(
+      "section",
+      { class: "approval", "aria-label": [title, visibleText(about(call))].filter(Boolean).join(": ") },
+      h("p", { class: "title" }, icon(wordsOf(call.name).icon), title),
+      purpose,
+      h("p", { class: "changed", hidden: !call.changed }, changeText(call.changed)),
+      this.table,
+      this.given,
+      this.json,
+      this.field,
+      this.note,
+      this.problem,
+      this.buttons,
+      this.said,
+    );
   }
 
   /** @param {boolean} isJson else as a table */
@@ -88,9 +127,12 @@ export class AllCalls {
   constructor() {
     /** @type {ApprovalCard[]} */
     this.cards = [];
-    this.element = h("div", { class: "row all", role: "group", "aria-label": t("All calls that wait") },
+    this.element = h(
+      "div",
+      { class: "row all", role: "group", "aria-label": t("All calls that wait") },
       button(t("Refuse all"), () => this.#each((card) => card.refuse())),
-      button(t("Allow all"), () => this.#each((card) => card.allow())));
+      button(t("Allow all"), () => this.#each((card) => card.allow())),
+    );
   }
 
   /** @param {ApprovalCard[]} cards */
@@ -114,7 +156,8 @@ function summaryNodes({ name, summary }) {
 /** @param {string|null} changed */
 function changeText(changed) {
   if (changed === "server") return t("You allowed a tool of another server with this name.");
-  if (changed === "address") return t("The server is at another address, or set up in another way, since you allowed this.");
+  if (changed === "address")
+    return t("The server is at another address, or set up in another way, since you allowed this.");
   return changed ? t("The tool’s definition has changed since you allowed it.") : "";
 }
 
@@ -130,16 +173,22 @@ function parseObject(text) {
 
 /** The arguments as people read them, with a table inside it for each nested object. @param {Record<string, any>} values @returns {HTMLElement} */
 function argumentsTable(values) {
-  const rows = Object.entries(values).map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, shown(name)), h("td", {}, valueNode(value))));
-  return rows.length === 0 ? h("p", { class: "none" }, t("Without arguments")) : h("table", { class: "arguments" }, h("tbody", {}, ...rows));
+  const rows = Object.entries(values).map(([name, value]) =>
+    h("tr", {}, h("th", { scope: "row" }, shown(name)), h("td", {}, valueNode(value))),
+  );
+  return rows.length === 0
+    ? h("p", { class: "none" }, t("Without arguments"))
+    : h("table", { class: "arguments" }, h("tbody", {}, ...rows));
 }
 
 /** @param {any} value @returns {HTMLElement} */
 function valueNode(value) {
-  if (Array.isArray(value) && value.length > 0) return h("ul", {}, ...value.map((item) => h("li", {}, valueNode(item))));
+  if (Array.isArray(value) && value.length > 0)
+    return h("ul", {}, ...value.map((item) => h("li", {}, valueNode(item))));
   if (isObject(value) && Object.keys(value).length > 0) return argumentsTable(value);
   return typeof value === "string" && value ? shown(value) : h("code", {}, JSON.stringify(value));
 }
 
 /** An integer that is too long for a number is an object of its own class. @param {any} value */
-const isObject = (value) => value !== null && typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype;
+const isObject = (value) =>
+  value !== null && typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype;

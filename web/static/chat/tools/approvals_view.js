@@ -42,7 +42,12 @@ export class ApprovalsView {
 
   async #load() {
     try {
-      const cards = await Promise.all([import("./approval_card.js"), import("./question_card.js"), import("./sign_in_card.js"), import("./address_card.js")]);
+      const cards = await Promise.all([
+        import("./approval_card.js"),
+        import("./question_card.js"),
+        import("./sign_in_card.js"),
+        import("./address_card.js"),
+      ]);
       loaded = Object.assign({}, ...cards);
       this.show(this.waiting);
     } catch {
@@ -60,4 +65,5 @@ function cardOf(call) {
 }
 
 /** A call may wait for its approval, for the answer to what it asks, and for another approval if its tool has changed. @param {ToolCall} call */
-const keyOf = ({ row, question, address, signIn, changed }) => `${row} ${JSON.stringify(question ?? address ?? signIn ?? changed)}`;
+const keyOf = ({ row, question, address, signIn, changed }) =>
+  `${row} ${JSON.stringify(question ?? address ?? signIn ?? changed)}`;

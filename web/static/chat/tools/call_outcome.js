@@ -28,7 +28,16 @@ export class CallOutcome {
     this.cards = h("ol", { class: "document-cards" });
     this.images = h("ul", { class: "call-images" });
     this.more = h("button", { type: "button", class: "small", onclick: () => this.#showWhole() }, t("Show everything"));
-    this.element = h("div", { class: "outcome" }, this.report, this.output, this.more, this.note, this.cards, this.images);
+    this.element = h(
+      "div",
+      { class: "outcome" },
+      this.report,
+      this.output,
+      this.more,
+      this.note,
+      this.cards,
+      this.images,
+    );
     this.text = new MarkdownView(this.report);
   }
 
@@ -46,9 +55,11 @@ export class CallOutcome {
     this.output.hidden = !output;
     if (output !== this.call?.output && !this.isWhole) showText(this.output, indentJson(output));
     this.more.hidden = !ref || !output || this.isWhole;
-    if (documents !== this.call?.documents) this.cards.replaceChildren(...documents.map((source) => h("li", {}, documentCard(source))));
+    if (documents !== this.call?.documents)
+      this.cards.replaceChildren(...documents.map((source) => h("li", {}, documentCard(source))));
     this.cards.hidden = documents.length === 0;
-    if (images !== this.call?.images) this.images.replaceChildren(...images.map((image) => h("li", {}, imageButton(image))));
+    if (images !== this.call?.images)
+      this.images.replaceChildren(...images.map((image) => h("li", {}, imageButton(image))));
     this.images.hidden = images.length === 0;
     this.call = call;
   }
@@ -66,7 +77,11 @@ export class CallOutcome {
 
 /** Opens the image; its size is known before it is loaded. @param {ToolImage} image */
 function imageButton({ id, name, width, height }) {
-  return h("button", { type: "button", class: "call-image", title: visibleText(name), onclick: () => openFile({ id, name }) }, h("img", { src: thumbnailAddress(id), alt: name, width, height, loading: "lazy" }));
+  return h(
+    "button",
+    { type: "button", class: "call-image", title: visibleText(name), onclick: () => openFile({ id, name }) },
+    h("img", { src: thumbnailAddress(id), alt: name, width, height, loading: "lazy" }),
+  );
 }
 
 /** What is read as text: the report of an agent tool, while it is written, then the returned one; a checked summary. @param {ToolCall} call */

@@ -21,13 +21,28 @@ export class CallView {
     this.title = h("span", { class: "tool-title" });
     this.about = h("span", { class: "hint" });
     this.state = h("span", { class: "state" });
-    const head = h("summary", {}, icon(wordsOf(call.name).icon), h("span", { class: "tool-line" }, this.title, this.about), this.state, icon("chevronDown"));
+    const head = h(
+      "summary",
+      {},
+      icon(wordsOf(call.name).icon),
+      h("span", { class: "tool-line" }, this.title, this.about),
+      this.state,
+      icon("chevronDown"),
+    );
     this.given = h("pre", { class: "given", role: "group", tabIndex: 0, "aria-label": t("Arguments") });
     this.asked = h("pre", { class: "asked", role: "group", tabIndex: 0, "aria-label": t("Arguments before the edit") });
     this.before = h("details", { class: "before" }, h("summary", {}, t("Arguments before the edit")), this.asked);
     this.inside = h("div", { class: "inside" });
     this.outcome = new CallOutcome(readWhole);
-    this.element = h("details", { class: "tool", open: isOpen, ontoggle: () => this.#showBody() }, head, this.given, this.before, this.inside, this.outcome.element);
+    this.element = h(
+      "details",
+      { class: "tool", open: isOpen, ontoggle: () => this.#showBody() },
+      head,
+      this.given,
+      this.before,
+      this.inside,
+      this.outcome.element,
+    );
     this.element.dataset.tool = call.name;
     this.calls = new Calls(this.inside, readWhole);
   }
@@ -71,13 +86,17 @@ export class Calls {
   show(calls) {
     const isAlone = calls.length === 1;
     const views = calls.map((call) => {
-      const view = this.views.get(call.id) ?? new CallView(call, this.readWhole, isAlone || call.name === "research_agent");
+      const view =
+        this.views.get(call.id) ?? new CallView(call, this.readWhole, isAlone || call.name === "research_agent");
       view.show(call);
       return /** @type {const} */ ([call.id, view]);
     });
     this.views = new Map(views);
     this.element.classList.toggle("parallel", !isAlone);
-    setChildren(this.element, views.map(([, { element }]) => element));
+    setChildren(
+      this.element,
+      views.map(([, { element }]) => element),
+    );
   }
 }
 

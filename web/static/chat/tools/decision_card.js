@@ -14,7 +14,12 @@ export class DecisionCard {
   /** @param {string} row  of the tool call @param {...HTMLButtonElement} buttons */
   constructor(row, ...buttons) {
     this.row = row;
-    this.note = h("input", { type: "text", maxLength: LONGEST_NOTE, placeholder: t("Note for the model (optional)"), "aria-label": t("Note for the model (optional)") });
+    this.note = h("input", {
+      type: "text",
+      maxLength: LONGEST_NOTE,
+      placeholder: t("Note for the model (optional)"),
+      "aria-label": t("Note for the model (optional)"),
+    });
     this.problem = h("p", { role: "alert", class: "problem", hidden: true });
     this.buttons = h("div", { class: "row" }, ...buttons);
     this.said = h("p", { role: "status", class: "said", hidden: true });
@@ -72,4 +77,5 @@ export class DecisionCard {
 }
 
 /** @param {string} label @param {() => void} onclick @param {string} [kind] */
-export const button = (label, onclick, kind = "") => h("button", { type: "button", class: `small ${kind}`, onclick }, label);
+export const button = (label, onclick, kind = "") =>
+  h("button", { type: "button", class: `small ${kind}`, onclick }, label);

@@ -24,7 +24,9 @@ export class FormFields {
   /** @param {Form} form */
   constructor({ properties, required = [] }) {
     /** @type {Map<string, ShownField>} by name */
-    this.fields = new Map(Object.entries(properties).map(([name, asked]) => [name, new ShownField(name, asked, required.includes(name))]));
+    this.fields = new Map(
+      Object.entries(properties).map(([name, asked]) => [name, new ShownField(name, asked, required.includes(name))]),
+    );
     this.elements = [...this.fields.values()].map(({ element }) => element);
   }
 
@@ -54,7 +56,11 @@ class ShownField {
     const label = isRequired ? title : t("%(label)s (optional)", { label: title });
     this.field = fieldOf(id, label, asked, isRequired);
     const hints = [asked.description, hiddenIn(asked.default)].filter((hint) => hint !== undefined);
-    this.hint = h("small", { id: `${id}-hint`, dir: "auto", hidden: hints.length === 0 }, ...hints.map((hint) => h("div", {}, shown(hint))));
+    this.hint = h(
+      "small",
+      { id: `${id}-hint`, dir: "auto", hidden: hints.length === 0 },
+      ...hints.map((hint) => h("div", {}, shown(hint))),
+    );
     this.problem = h("small", { id: `${id}-problem`, class: "field-problem", role: "alert" });
     this.element = h("div", { class: "field" }, this.field.element, this.hint, this.problem);
     const described = [!this.hint.hidden && this.hint.id, this.problem.id].filter(Boolean).join(" ");
@@ -73,7 +79,16 @@ class ShownField {
 function fieldOf(id, label, asked, isRequired) {
   if (asked.type === "array") return boxes(label, optionsOf(asked.items ?? {}), asked, isRequired);
   if (asked.type === "boolean") {
-    const field = radios(id, label, [["true", t("Yes")], ["false", t("No")]], asked.default === undefined ? undefined : String(asked.default), isRequired);
+    const field = radios(
+      id,
+      label,
+      [
+        ["true", t("Yes")],
+        ["false", t("No")],
+      ],
+      asked.default === undefined ? undefined : String(asked.default),
+      isRequired,
+    );
     return { ...field, read: () => (field.read() === undefined ? undefined : field.read() === "true") };
   }
   const options = optionsOf(asked);
@@ -83,7 +98,9 @@ function fieldOf(id, label, asked, isRequired) {
 
 /** What a field that is filled in does not show; undefined: it shows all. @param {any} value */
 function hiddenIn(value) {
-  return typeof value === "string" && visibleText(value) !== value ? t("Filled in: %(text)s", { text: value }) : undefined;
+  return typeof value === "string" && visibleText(value) !== value
+    ? t("Filled in: %(text)s", { text: value })
+    : undefined;
 }
 
 /** @param {Partial<Asked>} asked @returns {[string, string][]} value and what is shown */
@@ -97,7 +114,8 @@ function optionsOf({ enum: values, enumNames = [], oneOf, anyOf }) {
 function entry(id, label, asked, required) {
   const input = asked.type === "string" ? textInput(asked) : numberInput(asked);
   Object.assign(input, { id, required });
-  if (asked.default !== undefined) input.value = asked.format === "date-time" ? localTime(String(asked.default)) : String(asked.default);
+  if (asked.default !== undefined)
+    input.value = asked.format === "date-time" ? localTime(String(asked.default)) : String(asked.default);
   return { element: labelled(id, label, input), controls: [input], read: () => readEntry(input, asked) };
 }
 
@@ -112,7 +130,12 @@ function textInput({ format, minLength, maxLength }) {
 
 /** @param {Asked} asked */
 function numberInput({ type, minimum, maximum }) {
-  return h("input", { type: "number", step: type === "integer" ? "1" : "any", min: String(minimum ?? ""), max: String(maximum ?? "") });
+  return h("input", {
+    type: "number",
+    step: type === "integer" ? "1" : "any",
+    min: String(minimum ?? ""),
+    max: String(maximum ?? ""),
+  });
 }
 
 /** @param {HTMLInputElement|HTMLTextAreaElement} input @param {Asked} asked */
@@ -125,32 +148,49 @@ function readEntry(input, { type, format }) {
 /** As an input of local times takes it. @param {string} text  with a time zone */
 function localTime(text) {
   const at = new Date(text);
-  return Number.isNaN(at.valueOf()) ? "" : new Date(at.valueOf() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  return Number.isNaN(at.valueOf())
+    ? ""
+    : new Date(at.valueOf() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /** @param {string} id @param {string} label @param {[string, string][]} options @param {Asked} asked @param {boolean} required @returns {Field} */
 function list(id, label, options, asked, required) {
-  const rows = [["", ""], ...options].map(([value, text]) => h("option", { value, selected: value === asked.default }, visibleText(text)));
+  const rows = [["", ""], ...options].map(([value, text]) =>
+    h("option", { value, selected: value === asked.default }, visibleText(text)),
+  );
   const select = h("select", { id, required }, ...rows);
   return { element: labelled(id, label, select), controls: [select], read: () => select.value || undefined };
 }
 
 /** @param {string} id @param {string} label @param {[string, string][]} options @param {any} chosen @param {boolean} required @returns {Field} */
 function radios(id, label, options, chosen, required) {
-  const controls = options.map(([value]) => h("input", { type: "radio", name: id, value, required, checked: value === chosen }));
-  return { element: group(label, controls, options), controls, read: () => controls.find(({ checked }) => checked)?.value };
+  const controls = options.map(([value]) =>
+    h("input", { type: "radio", name: id, value, required, checked: value === chosen }),
+  );
+  return {
+    element: group(label, controls, options),
+    controls,
+    read: () => controls.find(({ checked }) => checked)?.value,
+  };
 }
 
 /** @param {string} label @param {[string, string][]} options @param {Asked} asked @param {boolean} isRequired @returns {Field} */
 function boxes(label, options, asked, isRequired) {
-  const controls = options.map(([value]) => h("input", { type: "checkbox", value, checked: asked.default?.includes(value) ?? false }));
+  const controls = options.map(([value]) =>
+    h("input", { type: "checkbox", value, checked: asked.default?.includes(value) ?? false }),
+  );
   const read = () => controls.filter(({ checked }) => checked).map(({ value }) => value);
   const least = isRequired ? (asked.minItems ?? 0) : 0;
   // Of several boxes the browser knows no minimum.
-  const check = () => controls[0].setCustomValidity(read().length < least ? t("Choose at least %(count)s.", { count: least }) : "");
+  const check = () =>
+    controls[0].setCustomValidity(read().length < least ? t("Choose at least %(count)s.", { count: least }) : "");
   for (const control of controls) control.addEventListener("change", check);
   check();
-  return { element: group(label, controls, options), controls, read: () => (isRequired || read().length ? read() : undefined) };
+  return {
+    element: group(label, controls, options),
+    controls,
+    read: () => (isRequired || read().length ? read() : undefined),
+  };
 }
 
 /** @param {string} id @param {string} label @param {HTMLElement} control */
@@ -158,6 +198,8 @@ const labelled = (id, label, control) => h("div", {}, h("label", { htmlFor: id, 
 
 /** @param {string} label @param {HTMLInputElement[]} controls @param {[string, string][]} options */
 function group(label, controls, options) {
-  const rows = controls.map((control, i) => h("label", { class: "box", dir: "auto" }, control, h("span", {}, shown(options[i][1]))));
+  const rows = controls.map((control, i) =>
+    h("label", { class: "box", dir: "auto" }, control, h("span", {}, shown(options[i][1]))),
+  );
   return h("fieldset", { class: "group" }, h("legend", { dir: "auto" }, shown(label)), ...rows);
 }

@@ -16,14 +16,31 @@ import { isOfServer, nameOf } from "./tool_names.js";
 export class QuestionCard extends DecisionCard {
   /** @param {ToolCall & {question: Question}} call */
   constructor({ row, name, question }) {
-    super(row,
+    super(
+      row,
       button(t("Do not answer"), () => this.decide({ approved: false, ...this.noted }, t("Not answered"))),
-      h("button", { type: "submit", class: "small primary" }, t("Answer")));
+      h("button", { type: "submit", class: "small primary" }, t("Answer")),
+    );
     this.fields = new FormFields(question.form);
-    const title = isOfServer(name) ? t("%(name)s asks you", { name: visibleText(nameOf(name)) }) : t("The model asks you");
-    const form = h("form", { onsubmit: (/** @type {SubmitEvent} */ event) => this.#answer(event) }, ...this.fields.elements, this.note, this.problem, this.buttons);
-    this.element = h("section", { class: "question-card", "aria-label": title },
-      h("p", { class: "title" }, icon("user"), title), h("p", { class: "message", dir: "auto" }, shown(question.message)), form, this.said);
+    const title = isOfServer(name)
+      ? t("%(name)s asks you", { name: visibleText(nameOf(name)) })
+      : t("The model asks you");
+    const form = h(
+      "form",
+      { onsubmit: (/** @type {SubmitEvent} */ event) => this.#answer(event) },
+      ...this.fields.elements,
+      this.note,
+      this.problem,
+      this.buttons,
+    );
+    this.element = h(
+      "section",
+      { class: "question-card", "aria-label": title },
+      h("p", { class: "title" }, icon("user"), title),
+      h("p", { class: "message", dir: "auto" }, shown(question.message)),
+      form,
+      this.said,
+    );
   }
 
   /** @param {SubmitEvent} event */
@@ -46,7 +63,9 @@ export class QuestionCard extends DecisionCard {
 
   /** The server says what does not fit. @param {ApiError} error */
   refused(error) {
-    const isOfField = error.code === "answer_invalid" && this.fields.complain(String(error.field).replace(/^values\./, ""), `${apiErrorText(error)} ${error.message}`);
+    const isOfField =
+      error.code === "answer_invalid" &&
+      this.fields.complain(String(error.field).replace(/^values\./, ""), `${apiErrorText(error)} ${error.message}`);
     if (!isOfField) super.refused(error);
   }
 }

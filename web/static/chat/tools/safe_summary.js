@@ -8,7 +8,11 @@ export function safeSummaryText(output) {
   if (typeof summary?.decision !== "string" || !Array.isArray(summary.sources)) return "";
   if (summary.decision !== "answer") return String(summary.summary ?? "");
   const { observations, risks, recommended_actions: actions } = summary;
-  const lists = [list(t("Observations"), observations), list(t("Risks"), risks), list(t("Recommended actions"), actions)];
+  const lists = [
+    list(t("Observations"), observations),
+    list(t("Risks"), risks),
+    list(t("Recommended actions"), actions),
+  ];
   return [summary.summary, ...lists, confidenceText(summary.confidence)].filter(Boolean).join("\n\n");
 }
 

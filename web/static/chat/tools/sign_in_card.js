@@ -14,14 +14,29 @@ export class SignInCard extends DecisionCard {
   constructor({ row, signIn }) {
     const { server, again } = signIn;
     const name = visibleText(signIn.name);
-    super(row,
+    super(
+      row,
       button(t("Go on without"), () => this.decide({ approved: false, ...this.noted }, t("Going on without"))),
-      ...(server ? [button(t("Sign in"), () => this.#leave(server), "primary")] : []));
-    this.hint = h("p", { role: "status", hidden: true }, t("Sign in in the new tab. The answer goes on as soon as you have."));
+      ...(server ? [button(t("Sign in"), () => this.#leave(server), "primary")] : []),
+    );
+    this.hint = h(
+      "p",
+      { role: "status", hidden: true },
+      t("Sign in in the new tab. The answer goes on as soon as you have."),
+    );
     const title = again ? t("Sign in to %(name)s again", { name }) : t("Sign in to %(name)s", { name });
     const reason = again ? h("p", {}, t("Your sign-in has expired, or this call needs more rights.")) : "";
-    this.element = h("section", { class: "approval", "aria-label": title },
-      h("p", { class: "title" }, icon("user"), title), reason, this.hint, this.note, this.problem, this.buttons, this.said);
+    this.element = h(
+      "section",
+      { class: "approval", "aria-label": title },
+      h("p", { class: "title" }, icon("user"), title),
+      reason,
+      this.hint,
+      this.note,
+      this.problem,
+      this.buttons,
+      this.said,
+    );
   }
 
   /** The tab is opened by the click itself: browsers block those that are opened later. @param {string} server */

@@ -24,8 +24,12 @@ export class StepsView {
     this.mark = h("span", { class: "tool-mark" });
     this.line = h("span", { class: "line" });
     this.list = h("ol", { class: "timeline" });
-    this.element = h("details", { class: "steps", ontoggle: () => this.#showRounds() },
-      h("summary", {}, this.mark, this.line, icon("chevronDown")), this.list);
+    this.element = h(
+      "details",
+      { class: "steps", ontoggle: () => this.#showRounds() },
+      h("summary", {}, this.mark, this.line, icon("chevronDown")),
+      this.list,
+    );
     /** @type {RoundView[]} */
     this.views = [];
     /** @type {Round[]} */
@@ -37,7 +41,10 @@ export class StepsView {
     if (rounds.length === this.rounds.length && rounds.every((round, i) => round === this.rounds[i])) return;
     this.rounds = rounds;
     const calls = rounds.flatMap((round) => round.calls);
-    this.element.classList.toggle("running", calls.some(({ status }) => status === "running"));
+    this.element.classList.toggle(
+      "running",
+      calls.some(({ status }) => status === "running"),
+    );
     showText(this.line, calls.length ? stepsText(rounds) : "");
     this.#showMark(calls);
     this.#showRounds();
@@ -61,7 +68,10 @@ export class StepsView {
     }
     this.views = this.rounds.map((_, i) => this.views[i] ?? new LoadedView(this.readWhole));
     this.rounds.forEach((round, i) => this.views[i].show(round));
-    setChildren(this.list, this.views.map(({ element }) => element));
+    setChildren(
+      this.list,
+      this.views.map(({ element }) => element),
+    );
   }
 
   async #load() {

@@ -21,10 +21,24 @@ export class ToolChoice {
     const names = [...new Set([...offeredTools(), ...picked, ...ofAgent])];
     /** @type {Map<string, Row>} */
     this.rows = new Map(names.map((name, i) => [name, this.#row(name, i)]));
-    this.search = h("input", { type: "text", class: "tool-search", placeholder: t("Search tools"), "aria-label": t("Search tools"), hidden: names.length < MANY, oninput: () => this.#find() });
+    this.search = h("input", {
+      type: "text",
+      class: "tool-search",
+      placeholder: t("Search tools"),
+      "aria-label": t("Search tools"),
+      hidden: names.length < MANY,
+      oninput: () => this.#find(),
+    });
     this.parts = [...Map.groupBy(names, serverOf)].map(([server, some]) => this.#part(server, some));
     this.problem = h("small", { class: "field-problem", role: "alert", hidden: true });
-    this.element = h("fieldset", { class: "group tool-choice" }, h("legend", {}, t("Tools")), this.search, ...this.parts, this.problem);
+    this.element = h(
+      "fieldset",
+      { class: "group tool-choice" },
+      h("legend", {}, t("Tools")),
+      this.search,
+      ...this.parts,
+      this.problem,
+    );
     this.element.addEventListener("change", () => this.#showAllOf());
     this.#showAllOf();
     if (names.some(serverOf)) void this.#describe();
@@ -36,7 +50,9 @@ export class ToolChoice {
 
   /** What is chosen; all of a server stands for each of them. */
   get value() {
-    return [...this.rows.values()].filter(({ input }) => input.checked && !input.disabled).map(({ input }) => input.value);
+    return [...this.rows.values()]
+      .filter(({ input }) => input.checked && !input.disabled)
+      .map(({ input }) => input.value);
   }
 
   /** @param {string} words what is wrong; empty: nothing */
@@ -48,8 +64,16 @@ export class ToolChoice {
   /** @param {string} name @param {number} i @returns {Row} */
   #row(name, i) {
     const about = h("small", { class: "hint", id: `${this.id}-${i}` }, OWN_TOOLS().get(name)?.about ?? "");
-    const input = h("input", { type: "checkbox", value: name, checked: [...this.picked, ...this.ofAgent].includes(name), "aria-describedby": about.id });
-    const notes = [this.ofAgent.includes(name) && t("of the agent"), !isConfigured(name) && t("not set up on this server")].filter(Boolean);
+    const input = h("input", {
+      type: "checkbox",
+      value: name,
+      checked: [...this.picked, ...this.ofAgent].includes(name),
+      "aria-describedby": about.id,
+    });
+    const notes = [
+      this.ofAgent.includes(name) && t("of the agent"),
+      !isConfigured(name) && t("not set up on this server"),
+    ].filter(Boolean);
     const label = h("span", {}, shown(labelOf(name)), notes.length ? ` (${notes.join(", ")})` : "");
     return { input, about, row: h("div", { class: "tool-option" }, h("label", { class: "box" }, input, label), about) };
   }
@@ -58,7 +82,12 @@ export class ToolChoice {
   #part(server, names) {
     const rows = names.map((name) => this.rows.get(name));
     const isOpen = names.length < MANY || rows.some(({ input }) => input.checked);
-    return h("details", { open: isOpen }, h("summary", {}, shown(server || t("Built in"))), ...rows.map(({ row }) => row));
+    return h(
+      "details",
+      { open: isOpen },
+      h("summary", {}, shown(server || t("Built in"))),
+      ...rows.map(({ row }) => row),
+    );
   }
 
   /** Under a choice of all of a server, its tools are chosen; those of the agent stay. */
@@ -86,7 +115,8 @@ export class ToolChoice {
     const wanted = this.search.value.trim().toLowerCase();
     for (const part of this.parts) {
       const rows = [...this.rows.values()].filter(({ row }) => row.parentElement === part);
-      for (const { row } of rows) row.hidden = !`${part.firstChild.textContent} ${row.textContent}`.toLowerCase().includes(wanted);
+      for (const { row } of rows)
+        row.hidden = !`${part.firstChild.textContent} ${row.textContent}`.toLowerCase().includes(wanted);
       part.hidden = rows.every(({ row }) => row.hidden);
       if (wanted) part.open = true;
     }
@@ -96,7 +126,8 @@ export class ToolChoice {
   async #describe() {
     /** @type {McpServerAnswer[]} */
     const servers = await call("GET", "mcp-servers/").catch(() => /** @type {McpServerAnswer[]} */ ([]));
-    for (const { name, description } of servers.flatMap(({ tools }) => tools)) this.rows.get(name)?.about.replaceChildren(shown(firstSentence(description)));
+    for (const { name, description } of servers.flatMap(({ tools }) => tools))
+      this.rows.get(name)?.about.replaceChildren(shown(firstSentence(description)));
   }
 }
 

@@ -6,7 +6,10 @@ const SEPARATOR = "__";
 const ALL = "*";
 
 /** The tools that may be chosen, and for each server a choice of all of them. @returns {string[]} their names */
-export const offeredTools = () => [...[...OWN_TOOLS().keys()].filter(isConfigured), ...(configuredTools() ?? []).filter(isOfServer)];
+export const offeredTools = () => [
+  ...[...OWN_TOOLS().keys()].filter(isConfigured),
+  ...(configuredTools() ?? []).filter(isOfServer),
+];
 
 /** Also of a tool that is unknown here, as of another kind of server. @param {string} tool */
 export function isConfigured(tool) {
@@ -17,7 +20,8 @@ export function isConfigured(tool) {
 /** Single tools that may be called: a choice of all tools of an MCP server stands for each of them. @param {string[]} chosen */
 export function singleTools(chosen) {
   const ofServers = (configuredTools() ?? []).filter((tool) => isOfServer(tool) && !tool.endsWith(ALL));
-  const stands = (/** @type {string} */ tool) => (tool.endsWith(SEPARATOR + ALL) ? ofServers.filter((one) => one.startsWith(tool.slice(0, -1))) : [tool]);
+  const stands = (/** @type {string} */ tool) =>
+    tool.endsWith(SEPARATOR + ALL) ? ofServers.filter((one) => one.startsWith(tool.slice(0, -1))) : [tool];
   return [...new Set(chosen.flatMap(stands))].filter(isConfigured);
 }
 
@@ -42,7 +46,10 @@ export const OWN_TOOLS = () =>
     ["web_search", { label: t("Web search"), about: t("Searches the web.") }],
     ["open_url", { label: t("Open web pages"), about: t("Reads web pages whose address is known.") }],
     ["current_time", { label: t("Date and time"), about: t("Tells the date and the time where you are.") }],
-    ["research_agent", { label: t("Research by a second agent"), about: t("Looks into a question on its own, and reports.") }],
+    [
+      "research_agent",
+      { label: t("Research by a second agent"), about: t("Looks into a question on its own, and reports.") },
+    ],
     ["ask_user", { label: t("Questions to you"), about: t("Asks you what only you know, and waits for the answer.") }],
   ]);
 
@@ -54,6 +61,10 @@ export function labelOf(tool) {
   if (!isOfServer(tool)) return nameOf(tool);
   const server = serverOf(tool);
   if (tool === allOfServer(tool)) return t("All tools of %(server)s", { server });
-  const words = tool.slice(server.length + SEPARATOR.length).replace(/([a-z\d])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " ").trim();
+  const words = tool
+    .slice(server.length + SEPARATOR.length)
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .replace(/[_-]+/g, " ")
+    .trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

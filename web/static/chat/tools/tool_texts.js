@@ -37,7 +37,8 @@ const TOOLS = {
     icon: "globe",
     doing: ({ url }) => (hostOf(url) ? t("Opening %(host)s", { host: hostOf(url) }) : t("Opening a page")),
     done: ({ url }) => (hostOf(url) ? t("Opened %(host)s", { host: hostOf(url) }) : t("Opened a page")),
-    failed: ({ url }) => (hostOf(url) ? t("Could not open %(host)s", { host: hostOf(url) }) : t("Could not open a page")),
+    failed: ({ url }) =>
+      hostOf(url) ? t("Could not open %(host)s", { host: hostOf(url) }) : t("Could not open a page"),
     several: () => t("Opened web pages"),
     about: (_given, documents) => documents[0]?.title ?? "",
   },
@@ -120,7 +121,12 @@ export function outcomeText({ status, durationMs, progress, question, address, s
   if (status === "waiting" && signIn) return t("waiting for your sign-in");
   if (status === "waiting" && address) return t("waiting until you are done");
   if (status === "waiting") return question ? t("waiting for your answer") : t("waiting for your approval");
-  const ended = { completed: "", failed: t("failed"), refused: name === "ask_user" ? t("not answered") : t("refused"), unknown: t("stopped") }[status];
+  const ended = {
+    completed: "",
+    failed: t("failed"),
+    refused: name === "ask_user" ? t("not answered") : t("refused"),
+    unknown: t("stopped"),
+  }[status];
   return [ended, durationMs === null ? "" : duration(durationMs)].filter(Boolean).join(" · ");
 }
 
@@ -157,7 +163,10 @@ function doneText(calls) {
   const completed = calls.filter(({ status }) => status === "completed");
   const told = completed.length ? completed : calls;
   const names = new Set(told.map(({ name }) => name));
-  if (names.size > 1) return completed.length ? t("Used %(count)s tools", { count: names.size }) : tn("Using one tool", "Using %(count)s tools", names.size);
+  if (names.size > 1)
+    return completed.length
+      ? t("Used %(count)s tools", { count: names.size })
+      : tn("Using one tool", "Using %(count)s tools", names.size);
   const titles = new Set(told.map(title));
   if (titles.size === 1) return title(told[0]);
   return (completed.length && wordsOf(told[0].name).several?.()) || title({ ...told[0], given: {} });
@@ -195,5 +204,8 @@ export function documentsOf(calls) {
 
 /** @param {Record<string, any>} given */
 function joinTexts(given) {
-  return Object.values(given).flat().filter((value) => typeof value === "string").join(", ");
+  return Object.values(given)
+    .flat()
+    .filter((value) => typeof value === "string")
+    .join(", ");
 }

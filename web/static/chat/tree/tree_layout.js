@@ -34,7 +34,9 @@ export function layOut(nodes) {
   if (nodes.length === 0) return { places: [], leaf: null, width: 0, height: 0 };
   const current = currentBranch(nodes);
   /** @type {import("d3-hierarchy").HierarchyPointNode<TreeNode>} */
-  const root = tree().nodeSize([STEP_X, STEP_Y]).separation(() => 1)(stratify().parentId((node) => node.parent)(nodes));
+  const root = tree()
+    .nodeSize([STEP_X, STEP_Y])
+    .separation(() => 1)(stratify().parentId((node) => node.parent)(nodes));
   const points = root.descendants();
   const left = points.reduce((least, { x }) => Math.min(least, x), 0) - STEP_X;
   const right = points.reduce((most, { x }) => Math.max(most, x), 0) + STEP_X;

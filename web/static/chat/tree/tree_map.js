@@ -48,7 +48,8 @@ export class TreeMap {
     this.places = new Map(this.layout.places.map((place) => [place.node.id, place]));
     if (!this.#place(this.at)) this.at = this.layout.leaf?.node.id ?? null;
     // Marks that are kept keep the focus.
-    for (const [id, mark] of this.marks) this.places.has(id) ? this.#dress(mark, this.places.get(id)) : this.marks.delete(id);
+    for (const [id, mark] of this.marks)
+      this.places.has(id) ? this.#dress(mark, this.places.get(id)) : this.marks.delete(id);
     this.ground.style.width = `${this.layout.width}px`;
     this.ground.style.height = `${this.layout.height}px`;
     this.lines.setAttribute("viewBox", `0 0 ${this.layout.width} ${this.layout.height}`);
@@ -83,7 +84,10 @@ export class TreeMap {
     this.#drawLines(seen);
     // The mark with the focus, or next to receive it, stays in the DOM even if it is not visible.
     const shown = kept && !seen.includes(kept) ? [...seen, kept] : seen;
-    setChildren(this.items, shown.filter(({ node }) => node.role !== "root").map((place) => this.#mark(place)));
+    setChildren(
+      this.items,
+      shown.filter(({ node }) => node.role !== "root").map((place) => this.#mark(place)),
+    );
     const ids = new Set(shown.map(({ node }) => node.id));
     for (const id of this.marks.keys()) if (!ids.has(id)) this.marks.delete(id);
   }
@@ -115,7 +119,8 @@ export class TreeMap {
       onclick: () => this.actions.chosen(this.#place(id)),
       onfocus: () => this.#onFocus(id),
       onpointerenter: () => this.actions.looked(this.#place(id)),
-      onpointerleave: () => this.actions.looked(this.#place(this.items.contains(document.activeElement) ? this.at : null)),
+      onpointerleave: () =>
+        this.actions.looked(this.#place(this.items.contains(document.activeElement) ? this.at : null)),
     });
     this.marks.set(id, mark);
     return mark;
@@ -162,9 +167,18 @@ export class TreeMap {
     const drawn = places.filter(({ parent }) => parent);
     this.lines.replaceChildren(
       ...places.filter(({ parent }) => !parent).map(begin),
-      path(drawn.filter((place) => place.node.role === "summary"), "summaries"),
-      path(drawn.filter((place) => !place.isCurrent && place.node.role !== "summary"), "others"),
-      path(drawn.filter((place) => place.isCurrent), "current"),
+      path(
+        drawn.filter((place) => place.node.role === "summary"),
+        "summaries",
+      ),
+      path(
+        drawn.filter((place) => !place.isCurrent && place.node.role !== "summary"),
+        "others",
+      ),
+      path(
+        drawn.filter((place) => place.isCurrent),
+        "current",
+      ),
     );
   }
 }
@@ -180,14 +194,17 @@ function path(places, className) {
 /** The mark of the root. @param {Place} root */
 function begin({ x, y }) {
   const dot = document.createElementNS(SVG, "circle");
-  for (const [name, value] of Object.entries({ class: "begin", cx: x, cy: y, r: 4 })) dot.setAttribute(name, String(value));
+  for (const [name, value] of Object.entries({ class: "begin", cx: x, cy: y, r: 4 }))
+    dot.setAttribute(name, String(value));
   return dot;
 }
 
 /** @param {Place} place */
 function line({ x, y, parent }) {
   const middle = (parent.y + y) / 2;
-  return x === parent.x ? `M${x} ${parent.y}V${y}` : `M${parent.x} ${parent.y}C${parent.x} ${middle} ${x} ${middle} ${x} ${y}`;
+  return x === parent.x
+    ? `M${x} ${parent.y}V${y}`
+    : `M${parent.x} ${parent.y}C${parent.x} ${middle} ${x} ${middle} ${x} ${y}`;
 }
 
 /** @param {Place} place */
@@ -200,7 +217,12 @@ function nameOf({ node, isCurrent, parent }) {
   const versions = parent?.children ?? [];
   const at = versions.findIndex((version) => version.node.id === node.id) + 1;
   const parts = [
-    { root: "", user: t("Question"), assistant: t("Answer by %(model)s", { model: node.model ?? "?" }), summary: t("Summary") }[node.role],
+    {
+      root: "",
+      user: t("Question"),
+      assistant: t("Answer by %(model)s", { model: node.model ?? "?" }),
+      summary: t("Summary"),
+    }[node.role],
     versions.length > 1 && at > 0 && t("version %(at)s of %(all)s", { at, all: versions.length }),
     node.edited_from !== undefined && t("Edited by you"),
     node.status === "failed" && t("failed"),

@@ -73,7 +73,17 @@ export class TreePanel {
   #build() {
     const content = [this.map.element, legend(), this.preview.element];
     if (matchMedia(BESIDE).matches) {
-      const away = h("button", { type: "button", class: "icon-button", "aria-label": t("Close the tree"), title: t("Close the tree"), onclick: () => this.close() }, icon("close"));
+      const away = h(
+        "button",
+        {
+          type: "button",
+          class: "icon-button",
+          "aria-label": t("Close the tree"),
+          title: t("Close the tree"),
+          onclick: () => this.close(),
+        },
+        icon("close"),
+      );
       const head = h("header", {}, h("h2", {}, t("Tree")), away);
       this.aside = h("aside", { id: "tree", "aria-label": t("Tree of this chat") }, head, ...content);
       this.aside.addEventListener("keydown", (event) => event.key === "Escape" && this.close());
@@ -110,7 +120,8 @@ export class TreePanel {
 
 /** The legend of the marks, for sighted users. */
 function legend() {
-  const row = (/** @type {string} */ look, /** @type {string} */ text) => h("li", {}, h("span", { class: `mark ${look}` }), text);
+  const row = (/** @type {string} */ look, /** @type {string} */ text) =>
+    h("li", {}, h("span", { class: `mark ${look}` }), text);
   return h(
     "ul",
     { class: "tree-legend", "aria-hidden": "true" },

@@ -21,9 +21,20 @@ export class TreePreview {
     this.who = h("strong");
     this.when = h("time");
     this.text = h("p");
-    this.hint = h("p", { class: "hint" }, matchMedia("(hover: none)").matches ? t("Tap a message to go there.") : t("Point at a message, or use the arrow keys. Enter goes there."));
+    this.hint = h(
+      "p",
+      { class: "hint" },
+      matchMedia("(hover: none)").matches
+        ? t("Tap a message to go there.")
+        : t("Point at a message, or use the arrow keys. Enter goes there."),
+    );
     this.card = h("div", { hidden: true }, h("header", {}, this.who, this.when), this.text);
-    this.element = h("div", { class: "tree-preview", tabIndex: 0, role: "group", "aria-label": t("Preview of the message") }, this.hint, this.card);
+    this.element = h(
+      "div",
+      { class: "tree-preview", tabIndex: 0, role: "group", "aria-label": t("Preview of the message") },
+      this.hint,
+      this.card,
+    );
   }
 
   /** @param {Place|null} place null: at none */
@@ -33,7 +44,9 @@ export class TreePreview {
     this.hint.hidden = Boolean(place);
     if (!place) return;
     const { node } = place;
-    this.who.textContent = { root: "", user: t("You"), assistant: node.model ?? t("Answer"), summary: t("Summary") }[node.role];
+    this.who.textContent = { root: "", user: t("You"), assistant: node.model ?? t("Answer"), summary: t("Summary") }[
+      node.role
+    ];
     if (node.edited_from !== undefined) this.who.textContent += ` · ${t("Edited by you")}`;
     const sent = new Date(node.sent_at);
     this.when.dateTime = node.sent_at;
@@ -46,7 +59,10 @@ export class TreePreview {
   /** @param {Place} place @returns {string|undefined} */
   #known({ node }) {
     const { branch, summary } = this.state();
-    if (node.role === "summary") return shorten(summary?.id === node.id ? summary.text : t("Stands for the messages above it when the model is asked."));
+    if (node.role === "summary")
+      return shorten(
+        summary?.id === node.id ? summary.text : t("Stands for the messages above it when the model is asked."),
+      );
     const message = branch?.find(({ id }) => id === node.id);
     return this.texts.get(node.id) ?? (message && textOf(message));
   }
