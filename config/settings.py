@@ -266,7 +266,18 @@ URL_ALLOWED_HOSTS = env.hosts("URL_ALLOWED_HOSTS")
 env.renamed("OPEN_URL_HOSTS", "URL_ALLOWED_HOSTS")
 # Whether agents and sessions may choose the tool that opens pages.
 OPEN_URL = env.switch("OPEN_URL", default=True)
-# searxng, or a service that needs a key but no own server (llm_worker/tools/search_services.py).
+# The folder of each built-in tool, in the order in which people are offered them (llm_worker/tools).
+TOOLS = (
+    "llm_worker.tools.web_search",
+    "llm_worker.tools.open_url",
+    "llm_worker.tools.current_time",
+    "llm_worker.tools.research_agent",
+    "llm_worker.tools.ask_user",
+    "llm_worker.tools.search_project",
+    "llm_worker.tools.knowledge_base_search",
+    "llm_worker.tools.read_file",
+)
+# searxng, or a service that needs a key but no own server (llm_worker/tools/web_search/services.py).
 WEB_SEARCH_SERVICE = env.text("WEB_SEARCH_SERVICE", "searxng")
 _SEARCH_URLS = {
     "searxng": "",

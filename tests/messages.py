@@ -34,6 +34,8 @@ ADMIN = (
     ROOT / "web" / "page" / "mcp_sign_in.py",
     ROOT / "web" / "admin_overviews.py",
     ROOT / "web" / "admin_site.py",
+    # The cards of tools.
+    *sorted((ROOT / "llm_worker" / "tools").glob("*/__init__.py")),
 )
 IN_ADMIN = {"_": None, "gettext_lazy": None, "ngettext": (1, 2), "ngettext_lazy": (1, 2)}
 # A call of t or tn, not their definition.

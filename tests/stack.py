@@ -38,7 +38,7 @@ call_command("create_user", "root", password="root", staff=True)
 """
 
 
-def constants(**settings: int) -> dict[str, str]:
+def constants(**settings: object) -> dict[str, str]:
     """Return the variables of a process whose settings differ in these, which no variable of the product sets."""
     return {"CONSTANTS": json.dumps(settings)}
 

@@ -496,6 +496,8 @@ interface McpToolAnswer {
   /** As agents and chats list it. */
   name: string;
   description: string;
+  /** The first sentence of the description. */
+  summary: string;
   read_only: boolean;
 }
 
@@ -1017,6 +1019,29 @@ interface ToolCallAnswer {
   summary?: string;
   /** Those made inside it. */
   children: ToolCallAnswer[];
+}
+
+interface ToolCard {
+  name: string;
+  label: string;
+  /** A sentence for those who choose it. */
+  about?: string;
+  /** Its name in elements/icons.js. */
+  icon: string;
+  doing: string[];
+  done: string[];
+  /** Without a claim that anything was done. */
+  failed: string[];
+  /** Of calls whose `done` differs; empty: that of a call without arguments. */
+  several?: string;
+  /** The arguments beside it; empty: the title of the first document it found. */
+  shows?: string[];
+  /** text: verbatim, or documents. search: documents, a checked summary, and a note while they are indexed. report: Markdown. form: what the user answered. */
+  result?: "form" | "report" | "search" | "text";
+  /** False: a run is offered it by the files and bases that it has. */
+  is_choosable?: boolean;
+  /** The setting that it works with; empty: it always works. */
+  needs?: string;
 }
 
 interface ToolImageAnswer {

@@ -14,6 +14,7 @@ from chat.presenters.page_bytes import PAGE_BYTES
 from chat.protocol.member_types import Moment, choice, doc
 from chat.transcript.tool_annotations import ApprovalRule
 from chat.transcript.tool_hints import Tools
+from chat.transcript.tool_identity import first_sentence
 
 # Whether a user has signed in to a server.
 NOT_NEEDED: Final = "not_needed"
@@ -26,6 +27,7 @@ SHORT_DESCRIPTION: Final = 100
 class McpToolAnswer(Answer):
     name: Annotated[str, doc("As agents and chats list it.")]
     description: str
+    summary: Annotated[str, doc("The first sentence of the description.")]
     read_only: bool
 
 
@@ -75,7 +77,7 @@ def shorten_descriptions(servers: Iterable[JSONObject]) -> None:
     """Cut the descriptions of tools in a list once those before them fill a page."""
     room = PAGE_BYTES
     for tool in (tool for server in servers for tool in server["tools"]):
-        room -= len(tool["description"])
+        room -= len(tool["description"]) + len(tool["summary"])
         if room < 0:
             tool["description"] = tool["description"][:SHORT_DESCRIPTION]
 
@@ -88,7 +90,12 @@ def present_mcp_server(
     Values of environment variables are in no row and in no answer.
     """
     tools = [
-        McpToolAnswer(name=tool["name"], description=tool["description"], read_only=tool["read_only"])
+        McpToolAnswer(
+            name=tool["name"],
+            description=tool["description"],
+            summary=first_sentence(tool["description"]),
+            read_only=tool["read_only"],
+        )
         for tool in server.offered_to(own)
     ]
     for_them = {

@@ -1,4 +1,4 @@
-"""Names shared by the processes: Celery tasks, their queues, the control channel, the tools agents may be given. Pure.
+"""Names shared by the processes: Celery tasks, their queues, the control channel. Pure.
 
 Task arguments are keyword-only ids, never prompt text. Workers of another release read them: extend, do not rename.
 """
@@ -27,9 +27,6 @@ TASK_NAMES: Final = (
 DEFAULT_QUEUE: Final = "llm"
 COMPRESSION_QUEUE: Final = "compression"
 INGEST_QUEUE: Final = "ingest"
-
-# Tools that an agent may use; implemented in llm_worker/tools. A test compares the two.
-TOOL_NAMES: Final = frozenset({"ask_user", "current_time", "open_url", "research_agent", "web_search"})
 
 # Worker processes listen here for the ids of runs to stop (chat/infrastructure/revocation.py).
 CONTROL_CHANNEL: Final = "turnwire:control"

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import transaction
 
 from chat.models import ChatMessage, ModelConfig, Role, Session, TipSnapshot, Turn
+from chat.presenters.tools import is_configured
 from chat.prompts import dynamic_context, prompt_blocks
 from chat.protocol.errors import ApiError
 from chat.runs import admission, daily_limits, quotas, task_queue, turn_queue
@@ -23,7 +24,6 @@ from chat.transcript.tokens import count_tokens
 from chat.turns import files as turn_files
 from chat.turns import knowledge_bases, selection
 from chat.turns.agents import drop_unusable
-from chat.turns.configured_tools import is_configured
 from chat.turns.current_branch import lock_session, make_path_current
 from chat.turns.insert import TurnInsert
 from chat.turns.request import DefaultParent, TurnRequest

@@ -25,7 +25,7 @@ from ingest.reader.reading_outcome import Outcome
 from ingest.reader.storable import storable
 from ingest.reader.text import decode
 
-# The longest text; the rest is dropped (llm_worker/tools/page_reader.py).
+# The longest text; the rest is dropped (llm_worker/tools/open_url/page_reader.py).
 MAX_CHARACTERS: Final = 1_000_000
 MAX_TITLE_CHARACTERS: Final = 300
 # Elements without the page's own text, and the least text of a page that is not built by scripts.

@@ -28,7 +28,7 @@ from llm_worker.loop.brief import Brief, EarlierProgress
 from llm_worker.loop.call_approval import needed_approvals
 from llm_worker.loop.resume import is_finished
 from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
-from llm_worker.tools import TOOLS
+from llm_worker.tools.registry import TOOLS
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model

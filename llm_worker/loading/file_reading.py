@@ -6,7 +6,7 @@ from dataclasses import replace
 from llm_worker.loop.allowance import Allowance
 from llm_worker.loop.brief import Brief
 from llm_worker.loop.cycle import Cycle, build_cycle
-from llm_worker.tools import READ_FILE
+from llm_worker.tools.read_file.tool import TOOL as READ_FILE
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
 

@@ -24,8 +24,8 @@ from llm_worker.side_requests.document_excerpts import MOST_EXCERPTS, Excerpt, f
 from llm_worker.side_requests.safe_summary import Found, SafeSummaries
 from llm_worker.side_requests.withheld import LoopTexts, Readers, withhold
 from llm_worker.tools.in_thread import query_in_thread
-from llm_worker.tools.knowledge_base_search import KnowledgeBaseSearch
-from llm_worker.tools.research_agent import ResearchAgent
+from llm_worker.tools.knowledge_base_search.tool import KnowledgeBaseSearch
+from llm_worker.tools.research_agent.tool import ResearchAgent
 
 # No text has more, so chunks that cannot fit even at this ratio are not tokenised.
 MOST_CHARACTERS_PER_TOKEN: Final = 8

@@ -26,15 +26,8 @@ from llm_worker.request.system_prompt import (
     build_system_prompts,
 )
 from llm_worker.request.token_counters import estimate_tokens
-from llm_worker.tools import (
-    PROJECT_TOOLS,
-    SEARCH_BASES,
-    SEARCH_PICKED_BASES,
-    SEARCH_PICKED_RESTRICTED_BASES,
-    SEARCH_RESTRICTED_BASES,
-    add_source_tools,
-    select_tools,
-)
+from llm_worker.tools.knowledge_base_search import tool as knowledge_base_search
+from llm_worker.tools.registry import PROJECT_TOOLS, add_source_tools, select_tools
 from llm_worker.tools.schemas import tool_schemas
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.taken_tools import name_of, taken_tools
@@ -104,8 +97,14 @@ class TurnContext:
         if not (self.run.knowledge_bases and self.config.supports_tools):
             return ()
         if self.run.is_restricted:
-            return (SEARCH_PICKED_RESTRICTED_BASES if self.run.are_bases_picked else SEARCH_RESTRICTED_BASES,)
-        return (SEARCH_PICKED_BASES if self.run.are_bases_picked else SEARCH_BASES,)
+            return (
+                knowledge_base_search.SEARCH_PICKED_RESTRICTED
+                if self.run.are_bases_picked
+                else knowledge_base_search.SEARCH_RESTRICTED,
+            )
+        return (
+            knowledge_base_search.SEARCH_PICKED if self.run.are_bases_picked else knowledge_base_search.TOOL,
+        )
 
     @property
     def reminder(self) -> str:

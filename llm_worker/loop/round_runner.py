@@ -29,7 +29,7 @@ from llm_worker.loop.tool_round import KeptImages, execute
 from llm_worker.request.images import describe_images
 from llm_worker.request.numbered_documents import Numbering
 from llm_worker.request.prompt_parts import PromptParts
-from llm_worker.tools.run_pages import RunPages
+from llm_worker.tools.open_url.run_pages import RunPages
 from llm_worker.tools.tool import (
     Knowledge,
     NoKnowledge,

@@ -1,40 +1,32 @@
-"""The registry of tools. Adding a tool takes one file in this folder and one line here.
-
-It does not know agents, runs or rows.
-"""
+"""The registry of the worker: its tools, as settings.TOOLS lists them. It does not know agents, runs or rows."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from importlib import import_module
 
-from llm_worker.tools.ask_user import AskUser
-from llm_worker.tools.current_time import CurrentTime
-from llm_worker.tools.knowledge_base_search import KnowledgeBaseSearch, RestrictedSearch
-from llm_worker.tools.open_url import OpenUrl
-from llm_worker.tools.read_file import ReadFile
-from llm_worker.tools.research_agent import ResearchAgent
-from llm_worker.tools.search_project import SearchProject
+from django.conf import settings
+
+from chat.presenters.tools import choosable_tools
+from llm_worker.tools.read_file.tool import TOOL as READ_FILE
+from llm_worker.tools.research_agent.tool import ResearchAgent
+from llm_worker.tools.search_project.tool import TOOL as SEARCH_PROJECT
 from llm_worker.tools.tool import Tool
-from llm_worker.tools.web_search import WebSearch
 
-_PLAIN: tuple[Tool, ...] = (
-    CurrentTime(),
-    WebSearch(),
-    OpenUrl(),
-)
-_AGENTS: tuple[ResearchAgent, ...] = (ResearchAgent(tools=_PLAIN),)
-# The tools that agents and sessions can choose.
-TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*_PLAIN, *_AGENTS, AskUser())}
+
+def _load_choosable() -> dict[str, Tool]:
+    """Load the tools that agents and sessions can choose. Agent tools get those that work inside them."""
+    loaded: list[Tool] = [import_module(f"{package}.tool").TOOL for package in settings.TOOLS]
+    inner = [tool for tool in loaded if tool.works_inside_agents]
+    return {
+        tool.name: ResearchAgent(inner) if isinstance(tool, ResearchAgent) else tool
+        for tool in loaded
+        if tool.name in choosable_tools()
+    }
+
+
+TOOLS = _load_choosable()
 # The tools that a run is offered depending on its files and knowledge bases (llm_worker/loading).
-SEARCH_PROJECT: Tool = SearchProject()
-READ_FILE: Tool = ReadFile()
 PROJECT_TOOLS: tuple[Tool, ...] = (READ_FILE, SEARCH_PROJECT)
-# The same tool with other guidance: one of these is offered, by how the knowledge bases of the run were chosen, and by
-# whether the run is restricted.
-_RELAXED, _STRICT = "knowledge_relaxed", "knowledge_strict"
-SEARCH_BASES: Tool = KnowledgeBaseSearch(_RELAXED)
-SEARCH_PICKED_BASES: Tool = KnowledgeBaseSearch(_STRICT)
-SEARCH_RESTRICTED_BASES: Tool = RestrictedSearch(_RELAXED)
-SEARCH_PICKED_RESTRICTED_BASES: Tool = RestrictedSearch(_STRICT)
 
 
 def select_tools(names: Iterable[str]) -> list[Tool]:

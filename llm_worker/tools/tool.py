@@ -199,7 +199,7 @@ class ToolContext(Protocol):
 
 
 class Tool(Protocol):
-    """A tool, and the defaults of its subclasses. Adding one takes a file in this folder and a line in the registry."""
+    """A tool, and the defaults of its subclasses."""
 
     @property
     def name(self) -> str: ...
@@ -231,6 +231,11 @@ class Tool(Protocol):
     @property
     def opens_pages(self) -> bool:
         """Whether the tool reads a web page."""
+        return False
+
+    @property
+    def works_inside_agents(self) -> bool:
+        """Whether agent tools may call it."""
         return False
 
     @property

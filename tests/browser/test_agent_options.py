@@ -87,9 +87,9 @@ def test_the_form_fits_a_phone(caller: Reader) -> None:
 def pilot(reader: Reader) -> Locator:
     """The form of an agent, of twelve tools of a server; the page is told of them as the API tells."""
     page = reader.page
-    about = "Reads level {n} of the tide. It takes a while."
+    about = "Reads level {n} of the tide."
     tools = [
-        {"name": f"tides__get_level_{n}", "description": about.format(n=n), "read_only": True}
+        {"name": f"tides__get_level_{n}", "description": "", "summary": about.format(n=n), "read_only": True}
         for n in range(12)
     ]
     page.route("**/api/mcp-servers/", lambda route: route.fulfill(json=[{"name": "tides", "tools": tools}]))

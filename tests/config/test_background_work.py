@@ -25,7 +25,7 @@ WATCHED_OTHERWISE = {
     "llm_worker/attempt/round_store.py": "it is awaited",
     "llm_worker/loop/tool_round.py": "they are awaited",
     "llm_worker/tools/in_thread.py": "its outcome is awaited",
-    "llm_worker/tools/web_search.py": "they are awaited",
+    "llm_worker/tools/web_search/tool.py": "they are awaited",
     "web/socket/access_watch.py": "a subscription, which waits for as long as Redis is away",
     "web/socket/consumer.py": "the end of a socket",
     "web/socket/file_feed.py": "a subscription, which waits for as long as Redis is away",

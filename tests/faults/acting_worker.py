@@ -51,7 +51,7 @@ class Draw(Act):
 
 @worker_init.connect
 def register(**_: object) -> None:
-    from llm_worker.tools import TOOLS  # needs the settings
+    from llm_worker.tools.registry import TOOLS  # needs the settings
 
     TOOLS[Act.name] = Act()
     TOOLS[Note.name] = Note()

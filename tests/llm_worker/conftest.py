@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from chat.models import Agent, ChatMessage, ModelConfig, Run, Session, Turn
 from chat.transcript.tokens import count_tokens
-from llm_worker.tools import TOOLS
+from llm_worker.tools.registry import TOOLS
 from tests.llm_worker.scripted_tool import ScriptedTool
 from tests.preloaded import Preloaded
 from tests.search_server import SearchServer

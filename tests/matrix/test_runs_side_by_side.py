@@ -16,7 +16,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
 from chat.infrastructure.gc_tuning import FREEING_PAUSE_S
-from llm_worker.tools import TOOLS
+from llm_worker.tools.registry import TOOLS
 from tests.api_server import ApiServer
 from tests.e2e.client import Client
 from tests.matrix import crowd

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from llm_worker.mcp.configuration import MAX_MESSAGE_BYTES
-from llm_worker.tools import PROJECT_TOOLS, SEARCH_BASES, TOOLS
-from llm_worker.tools.ask_user import MAX_OPTIONS, MAX_QUESTIONS
+from llm_worker.tools.ask_user.tool import MAX_OPTIONS, MAX_QUESTIONS
+from llm_worker.tools.knowledge_base_search.tool import TOOL as SEARCH_BASES
+from llm_worker.tools.registry import PROJECT_TOOLS, TOOLS
 from tests.api_server import ApiServer
 from tests.matrix.largest_inputs import MOST_CHARACTERS, WORDS, largest
 from tests.search_server import SearchServer

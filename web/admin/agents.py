@@ -7,8 +7,7 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Agent, ModelConfig
-from chat.protocol.tasks import TOOL_NAMES
-from chat.turns.configured_tools import choices_of_servers
+from chat.presenters.tools import choices_of_servers, choosable_tools
 from chat.turns.request import MAX_MODELS
 
 LARGE = forms.Textarea(attrs={"rows": 20, "cols": 100})
@@ -16,7 +15,7 @@ LARGE = forms.Textarea(attrs={"rows": 20, "cols": 100})
 
 def tool_choices() -> list[tuple[str, str]]:
     """Return our own tools, and for each MCP server the choice of all of its tools and of single ones."""
-    return [(name, name) for name in (*sorted(TOOL_NAMES), *choices_of_servers(None))]
+    return [(name, name) for name in (*sorted(choosable_tools()), *choices_of_servers(None))]
 
 
 def model_choices() -> list[tuple[str, str]]:

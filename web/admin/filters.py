@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import ModelConfig
+from chat.presenters.tools import tool_cards
 from chat.protocol.run_errors import RUN_ERRORS
-from chat.protocol.tasks import TOOL_NAMES
 
 
 class _ChoiceFilter(admin.SimpleListFilter):
@@ -50,7 +50,7 @@ class ToolFilter(_ChoiceFilter):
     title, parameter_name, field = _("tool"), "name", "name"
 
     def values(self) -> Iterable[str]:
-        return sorted(TOOL_NAMES)
+        return sorted(tool_cards())
 
 
 class TrashFilter(admin.SimpleListFilter):

@@ -1,5 +1,6 @@
 """The view of the chat page. The URL's fragment names the open session, so the server needs no route for it."""
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from chat.models import McpCatalog, ModelConfig, Suggestion
-from chat.turns.configured_tools import choices_of_servers, configured_tools
+from chat.presenters.tools import choices_of_servers, configured_tools, present_tool_cards
 from web.page.preview import base_url, with_previews
 from web.rest.providers import may_view_providers
 
@@ -36,6 +37,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "has_trash": settings.KEEP_DELETED_DAYS > 0,
         "has_temporary_chats": settings.TEMPORARY_CHAT_MINUTES > 0,
         "tools": " ".join([*sorted(configured_tools()), *choices_of_servers(user.pk)]),
+        "tool_cards": json.dumps(present_tool_cards(), ensure_ascii=False),
         "max_file_bytes": settings.MAX_FILE_BYTES,
         "scripts": _script_urls(),
         "early_script": _early_script(),

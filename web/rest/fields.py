@@ -12,10 +12,10 @@ from uuid import UUID
 from rest_framework import serializers
 
 from chat.models.mcp_server import McpServer
+from chat.presenters.tools import choosable_tools
 from chat.protocol import mcp_names as names
 from chat.protocol.errors import REFUSALS
 from chat.protocol.strict_json import UNSTORABLE_PATTERN
-from chat.protocol.tasks import TOOL_NAMES
 from chat.turns.request import (
     MAX_KNOWLEDGE_BASES,
     MAX_MODELS,
@@ -25,7 +25,7 @@ from chat.turns.request import (
 )
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-TOOLS: Final = sorted(TOOL_NAMES)
+TOOLS: Final = sorted(choosable_tools())
 # Keywords of JSON Schema.
 STORABLE: Final = {"not": {"pattern": UNSTORABLE_PATTERN}}
 MESSAGES: Final[dict[str, Any]] = {code: message for code, (_, message) in REFUSALS.items()}
@@ -251,7 +251,7 @@ class ToolNameField(StrictCharField):
 
     def to_internal_value(self, data: Any) -> str:
         name = super().to_internal_value(data)
-        if name not in TOOL_NAMES and not names.is_server_tool(name):
+        if name not in TOOLS and not names.is_server_tool(name):
             self.fail("tool_unknown")
         return name
 
@@ -269,7 +269,7 @@ class ToolNamesField(serializers.ListField, DescribedField):
 
     def to_internal_value(self, data: Any) -> list[str]:
         chosen = list(dict.fromkeys(super().to_internal_value(data)))
-        others = set(chosen) - TOOL_NAMES
+        others = set(chosen).difference(TOOLS)
         servers = {names.server_of(name) for name in others}
         if not all(map(names.is_server_tool, others)) or not McpServer.objects.all_exist(servers):
             self.fail("tool_unknown")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from chat.transcript.forms import FormInvalid, Question, read_form
+from llm_worker.tools.ask_user import CARD
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
 MAX_QUESTIONS: Final = 4
@@ -52,7 +53,7 @@ _QUESTION: Final[Mapping[str, Any]] = {
 
 
 class AskUser(Tool):
-    name = "ask_user"
+    name = CARD.name
     description = f"Asks the user up to {MAX_QUESTIONS} questions in one form and waits for the answers."
     guidance = (
         "Call `ask_user` when you cannot go on without something that only the user knows, or when a decision is theirs. "
@@ -97,6 +98,9 @@ class AskUser(Tool):
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:  # noqa: ARG002
         raise ToolFailed("The user cannot be asked here.")
+
+
+TOOL: Tool = AskUser()
 
 
 def _is_required(asked: Mapping[str, Any]) -> bool:

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from llm_worker.tools.current_time import CARD
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
 
 class CurrentTime(Tool):
-    name = "current_time"
+    name = CARD.name
+    works_inside_agents = True
     description = "Tells the current date and time."
     guidance = (
         "Call `current_time` when the answer depends on what time it is now. Give the time zone of the place in "
@@ -27,6 +29,9 @@ class CurrentTime(Tool):
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         name = str(arguments.get("timezone") or "UTC").strip()
         return ToolResult(f"{work.now.astimezone(_zone(name)):%A, %Y-%m-%d %H:%M:%S %z} ({name})")
+
+
+TOOL: Tool = CurrentTime()
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -11,6 +11,7 @@ from django.conf import settings
 
 from llm_worker.prompts import prompt
 from llm_worker.side_requests.artifact import Failure, refusal
+from llm_worker.tools.knowledge_base_search import CARD
 from llm_worker.tools.queries import PARAMETERS, best_first, executed, expanded, merged
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
@@ -21,7 +22,7 @@ NOTHING: Final = "Nothing in the knowledge bases matches."
 
 
 class KnowledgeBaseSearch(Tool):
-    name = "knowledge_base_search"
+    name = CARD.name
     description = "Searches the documents of the knowledge bases that this chat may use; returns passages with their titles."
     parameters: Mapping[str, Any] = {
         "type": "object",
@@ -80,6 +81,14 @@ class RestrictedSearch(KnowledgeBaseSearch):
     @property
     def guidance(self) -> str:
         return f"{super().guidance}\n\n{prompt('knowledge_restricted')}"
+
+
+# The same tool with other guidance: one of these is offered, by how the knowledge bases of the run were chosen, and by
+# whether the run is restricted.
+TOOL: Tool = KnowledgeBaseSearch("knowledge_relaxed")
+SEARCH_PICKED: Tool = KnowledgeBaseSearch("knowledge_strict")
+SEARCH_RESTRICTED: Tool = RestrictedSearch("knowledge_relaxed")
+SEARCH_PICKED_RESTRICTED: Tool = RestrictedSearch("knowledge_strict")
 
 
 async def _search(queries: Sequence[str], base: str, work: ToolContext) -> ToolResult:

@@ -10,7 +10,7 @@ from knowledge.fetching.page import HTML_TYPES, FetchedPage, fetch_page
 from knowledge.fetching.refusal import UrlRefused
 from knowledge.files.reader_process import MAIN_TEXT
 from knowledge.texts.text_encodings import decode_certain, is_binary
-from llm_worker.tools.page_reader import MAX_CHARACTERS, PageUnreadable, read_in_process
+from llm_worker.tools.open_url.page_reader import MAX_CHARACTERS, PageUnreadable, read_in_process
 from llm_worker.tools.tool import Page, ToolFailed
 
 logger = logging.getLogger(__name__)

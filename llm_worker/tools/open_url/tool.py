@@ -7,6 +7,7 @@ from django.conf import settings
 
 from chat.transcript.entries import Document
 from knowledge.fetching.target import MAX_URL_CHARACTERS, parse_target
+from llm_worker.tools.open_url import CARD
 from llm_worker.tools.tool import Page, Tool, ToolContext, ToolFailed, ToolResult
 
 # A longer part is cut, and its metadata says where it ends: some 10,000 tokens.
@@ -15,7 +16,7 @@ DEFAULT_CHARACTERS: Final = 16_000
 
 
 class OpenUrl(Tool):
-    name = "open_url"
+    name = CARD.name
     description = (
         "Opens a page of the web, or a PDF there, by its address; returns its main text as Markdown."
     )
@@ -43,10 +44,11 @@ class OpenUrl(Tool):
         "required": ["url"],
     }
     searches = True
+    works_inside_agents = True
     opens_pages = True
 
     def is_available(self) -> bool:
-        return bool(settings.OPEN_URL)
+        return CARD.is_set_up()
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         url, start = arguments["url"].strip(), int(arguments.get("start", 0))
@@ -61,6 +63,9 @@ class OpenUrl(Tool):
             f"The page goes on: call open_url with this url and start {end} for more." if end < total else ""
         )
         return ToolResult(documents=(part,), note=note)
+
+
+TOOL: Tool = OpenUrl()
 
 
 def _part(page: Page, url: str, start: int, length: int) -> Document:

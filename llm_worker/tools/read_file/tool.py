@@ -6,6 +6,7 @@ Offered to runs whose requests leave out a file or the project (llm_worker/loadi
 from collections.abc import Mapping
 from typing import Any, Final
 
+from llm_worker.tools.read_file import CARD
 from llm_worker.tools.tool import Tool, ToolContext, ToolResult
 
 # A longer part is cut, and its metadata says where it ends: some 10,000 tokens.
@@ -14,7 +15,7 @@ DEFAULT_CHARACTERS: Final = 8_000
 
 
 class ReadFile(Tool):
-    name = "read_file"
+    name = CARD.name
     description = (
         "Reads a part of a file of this chat or its project that is not shown (any more), by the file's id."
     )
@@ -44,3 +45,6 @@ class ReadFile(Tool):
             arguments["file"].strip(), int(arguments.get("start", 0)), int(length)
         )
         return ToolResult(documents=(part,))
+
+
+TOOL: Tool = ReadFile()

@@ -7,6 +7,7 @@ from typing import Any
 from chat.transcript.tool_annotations import Annotations
 from llm_worker.prompts import prompt
 from llm_worker.request.system_prompt import add_guidance
+from llm_worker.tools.research_agent import CARD
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 from llm_worker.upstream.deltas import ModelFailed
 
@@ -26,7 +27,7 @@ _SEARCHED = {
 class ResearchAgent(Tool):
     """Runs an inner loop, which counts the searches and tokens that it uses like any loop of the run."""
 
-    name = "research_agent"
+    name = CARD.name
     description = "Researches a question in several steps and returns a report with citations."
     guidance = (
         "Call `research_agent` for questions that take several searches and a comparison of what they find; answer "
@@ -83,3 +84,6 @@ class ResearchAgent(Tool):
 
     def tools(self) -> list[Tool]:
         return [tool for tool in self._all_tools if tool.is_available()]
+
+
+TOOL: Tool = ResearchAgent(())

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llm_worker.tools.queries import PARAMETERS, best_first, executed, expanded, merged
+from llm_worker.tools.search_project import CARD
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
 
 # The limit for all queries together: some 5,000 tokens.
@@ -16,7 +17,7 @@ INDEXING = "The project's files are still being indexed: a later search may find
 
 
 class SearchProject(Tool):
-    name = "search_project"
+    name = CARD.name
     description = "Searches the files of the project that this chat belongs to; returns passages."
     guidance = (
         "The files of this chat's project are not shown to you. Call `search_project` before you answer anything that they "
@@ -43,3 +44,6 @@ class SearchProject(Tool):
         documents = tuple(best_first(found))[:MAX_DOCUMENTS]
         nothing = "" if documents or note else "Nothing in the project's files matches."
         return ToolResult(nothing, documents, note, arguments=ran)
+
+
+TOOL: Tool = SearchProject()

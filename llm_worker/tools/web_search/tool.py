@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import aiohttp
-from django.conf import settings
 
 from chat.transcript.entries import Document
 from llm_worker.tools.queries import PARAMETERS, best_first, executed, merged
-from llm_worker.tools.search_services import search
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed, ToolResult
+from llm_worker.tools.web_search import CARD
+from llm_worker.tools.web_search.services import search
 
 # The limit for all queries together: 20 snippets are some 3,000 tokens.
 MAX_DOCUMENTS = 20
 
 
 class WebSearch(Tool):
-    name = "web_search"
+    name = CARD.name
     description = "Searches the web; returns titles, addresses and snippets of pages."
     guidance = (
         "Call `web_search` for anything recent, for facts you are not sure of, and when the user asks for sources. "
@@ -26,11 +26,12 @@ class WebSearch(Tool):
     )
     parameters = PARAMETERS
     searches = True
+    works_inside_agents = True
     finds_pages = True
     merges = True
 
     def is_available(self) -> bool:
-        return bool(settings.WEB_SEARCH_URL)
+        return CARD.is_set_up()
 
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         return merged(arguments)
@@ -50,6 +51,9 @@ class WebSearch(Tool):
             raise next(answer for answer in answers if isinstance(answer, ToolFailed))
         documents = tuple(best_first(found))[:MAX_DOCUMENTS]
         return ToolResult("" if documents else "The web search found nothing.", documents)
+
+
+TOOL: Tool = WebSearch()
 
 
 async def _answer(client: aiohttp.ClientSession, query: str) -> list[Document] | ToolFailed:

@@ -22,8 +22,8 @@ from llm_worker.loop.state import RunState, Utterance
 from llm_worker.loop.stored_round import AgentReport, NewRound
 from llm_worker.request.numbered_documents import Numbering
 from llm_worker.request.prompt_parts import PromptParts
-from llm_worker.tools.current_time import CurrentTime
-from llm_worker.tools.research_agent import ResearchAgent
+from llm_worker.tools.current_time.tool import CurrentTime
+from llm_worker.tools.research_agent.tool import ResearchAgent
 from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import Delta, Finished, ModelFailed, ReasoningDelta, TextDelta, ToolCallDelta
 from llm_worker.upstream.model_request import Model, Request

@@ -18,7 +18,7 @@ from llm_worker.request import token_counters as counted
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.model_message import total_tokens
 from llm_worker.request.token_counters import estimate_tokens
-from llm_worker.tools import select_tools
+from llm_worker.tools.registry import select_tools
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.records.test_window_usage import brief
 

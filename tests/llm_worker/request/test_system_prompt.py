@@ -11,7 +11,7 @@ from chat.prompts import default_system_prompt
 from chat.transcript.tokens import count_tokens
 from llm_worker.prompts import prompt
 from llm_worker.request.system_prompt import AgentPrompt, build_system_prompts
-from llm_worker.tools import TOOLS
+from llm_worker.tools.registry import TOOLS
 
 pytestmark = pytest.mark.pure
 

@@ -8,7 +8,7 @@ from chat.transcript.forms import Question
 from llm_worker.loop.call_approval import mark_for_approval
 from llm_worker.loop.calls import PlannedCall, plan_calls
 from llm_worker.stream.call_assembler import RequestedCall
-from llm_worker.tools.ask_user import AskUser
+from llm_worker.tools.ask_user.tool import AskUser
 
 pytestmark = pytest.mark.pure
 

@@ -8,11 +8,11 @@ import pytest
 from django.conf import settings
 
 from chat.transcript.tool_annotations import Annotations
-from llm_worker.tools import TOOLS
-from llm_worker.tools.current_time import CurrentTime
-from llm_worker.tools.research_agent import CYCLES, ResearchAgent
+from llm_worker.tools.current_time.tool import CurrentTime
+from llm_worker.tools.registry import TOOLS
+from llm_worker.tools.research_agent.tool import CYCLES, ResearchAgent
 from llm_worker.tools.tool import Tool, ToolFailed, ToolResult
-from llm_worker.tools.web_search import WebSearch
+from llm_worker.tools.web_search.tool import WebSearch
 from llm_worker.upstream.deltas import ModelFailed
 
 pytestmark = pytest.mark.pure

@@ -9,8 +9,9 @@ import pytest
 
 from chat.transcript.entries import Document
 from llm_worker.request.numbered_documents import render_found
-from llm_worker.tools import READ_FILE, SEARCH_PROJECT
-from llm_worker.tools.read_file import DEFAULT_CHARACTERS, MAX_CHARACTERS
+from llm_worker.tools.read_file.tool import DEFAULT_CHARACTERS, MAX_CHARACTERS
+from llm_worker.tools.read_file.tool import TOOL as READ_FILE
+from llm_worker.tools.search_project.tool import TOOL as SEARCH_PROJECT
 from llm_worker.tools.tool import NoSources, ToolFailed
 
 pytestmark = pytest.mark.pure

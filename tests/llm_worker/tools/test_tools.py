@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from chat.protocol.tasks import TOOL_NAMES
-from chat.turns.configured_tools import configured_tools
-from llm_worker.tools import READ_FILE, SEARCH_PROJECT, TOOLS, select_tools
-from llm_worker.tools.current_time import CurrentTime
+from chat.presenters.tools import configured_tools
+from llm_worker.tools.current_time.tool import CurrentTime
+from llm_worker.tools.read_file.tool import TOOL as READ_FILE
+from llm_worker.tools.registry import TOOLS, select_tools
 from llm_worker.tools.schemas import schema_tokens, tool_schemas
+from llm_worker.tools.search_project.tool import TOOL as SEARCH_PROJECT
 from llm_worker.tools.tool import ToolFailed
 
 pytestmark = pytest.mark.pure
@@ -45,10 +46,6 @@ async def test_current_time_returns_the_time_in_the_requested_zone(
 async def test_an_unknown_time_zone_is_named_in_the_error(name: str) -> None:
     with pytest.raises(ToolFailed, match="There is no time zone"):
         await CurrentTime().run({"timezone": name}, AtNoon())
-
-
-def test_the_tool_names_in_the_protocol_match_the_registry() -> None:
-    assert set(TOOLS) == TOOL_NAMES
 
 
 @pytest.mark.parametrize("search", ["", "http://127.0.0.1:9"])

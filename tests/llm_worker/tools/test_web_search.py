@@ -9,10 +9,11 @@ import aiohttp
 import pytest
 
 from chat.transcript.entries import Document
-from llm_worker.tools import search_services, select_tools
 from llm_worker.tools.queries import MAX_QUERIES
+from llm_worker.tools.registry import select_tools
 from llm_worker.tools.tool import ToolFailed, ToolResult
-from llm_worker.tools.web_search import MAX_DOCUMENTS, WebSearch
+from llm_worker.tools.web_search import services
+from llm_worker.tools.web_search.tool import MAX_DOCUMENTS, WebSearch
 from tests.search_server import SearchServer
 
 
@@ -176,7 +177,7 @@ async def test_an_unreachable_server_fails_the_call(settings: Any) -> None:
 async def test_a_server_that_does_not_respond_times_out(
     searching: SearchServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_services, "TIMEOUT", aiohttp.ClientTimeout(total=0.05))
+    monkeypatch.setattr(services, "TIMEOUT", aiohttp.ClientTimeout(total=0.05))
     searching.answer(hang=True)
     with pytest.raises(ToolFailed, match=r"^The web search did not answer in time\.$"):
         await search(query="moon")

@@ -4,6 +4,9 @@ import { test } from "node:test";
 import { duration } from "../../../web/static/chat/elements/durations.js";
 import { about, outcomeText, stepsText } from "../../../web/static/chat/tools/tool_texts.js";
 import { rowsOf } from "../../../web/static/chat/answer/usage.js";
+import { setUpTools } from "./tool_cards.mjs";
+
+setUpTools();
 
 const call = (name, more = {}) => ({
   id: name,

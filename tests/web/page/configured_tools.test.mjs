@@ -12,28 +12,26 @@ import {
   offeredTools,
   serverOf,
   singleTools,
-} from "../../../web/static/chat/tools/tool_names.js";
+} from "../../../web/static/chat/tools/tool_cards.js";
+import { setUpTools } from "./tool_cards.mjs";
 
 afterEach(() => delete globalThis.document);
 
-/** @param {string} tools */
-const setUp = (tools) => (globalThis.document = { body: { dataset: { tools } }, documentElement: {} });
-
 test("a tool that the server is not set up for is not offered", () => {
-  setUp("current_time open_url");
+  setUpTools("current_time open_url");
   assert.deepEqual(offeredTools(), ["open_url", "current_time"]);
   assert.deepEqual(["web_search", "current_time", "tides__levels"].map(isConfigured), [false, true, false]);
 });
 
 test("tools of servers are offered by the names of their servers, all together or one by one", () => {
-  setUp("current_time tides__* tides__levels");
+  setUpTools("current_time tides__* tides__levels");
   assert.deepEqual(offeredTools().slice(1), ["tides__*", "tides__levels"]);
   assert.deepEqual(singleTools(["tides__*", "current_time", "winds__*"]), ["tides__levels", "current_time"]);
   assert.equal(nameOf("tides__set__level"), "tides: set__level");
 });
 
 test("below the name of its server, a tool has the name that people read", () => {
-  setUp("");
+  setUpTools("");
   assert.deepEqual(["tides__get_levels", "tides__setLevel", "tides__*"].map(labelOf), [
     "Get levels",
     "Set Level",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from chat.presenters.tools import tool_cards
 from chat.protocol.errors import REFUSALS
 from chat.protocol.file_errors import FILE_ERRORS
 from chat.protocol.provider_errors import PROVIDER_ERRORS
@@ -20,12 +21,12 @@ PAGE = Path(ROOT) / "web/static/chat"
 ITS_OWN = {"unreachable", "unreadable", "proxy_too_large", "upload_interrupted"}
 
 
-def texts_of(module: str, table: str) -> dict[str, str]:
-    """Return the English texts of a module's table, by code."""
+def texts_of(module: str, table: str, text: str = "text()") -> dict[str, str]:
+    """Return the English texts of a module's table, by code. text: what is the text of a value, in JavaScript."""
     runtime = node()
     if runtime is None:
         pytest.skip("Node is missing: the page's words were NOT compared with the codes")
-    entries = "Object.fromEntries(Object.entries(words).map(([code, say]) => [code, say()]))"
+    entries = "Object.fromEntries(Object.entries(words).map(([code, text]) => [code, " + text + "]))"
     script = f"import {{ {table} as words }} from '{PAGE / module}'; console.log(JSON.stringify({entries}));"
     done = subprocess.run(
         [runtime, "--input-type=module", "-e", script], capture_output=True, text=True, check=False
@@ -51,6 +52,11 @@ def test_every_way_a_file_can_fail_has_words_that_say_what_to_do() -> None:
     words = texts_of("files/file_error_texts.js", "FILE_ERRORS")
     assert set(words) == set(FILE_ERRORS)
     assert [code for code, text in words.items() if len(text.split(". ")) < 2] == []
+
+
+def test_every_tool_has_an_icon_that_the_page_draws() -> None:
+    icons = texts_of("elements/icons.js", "PATHS", "text")
+    assert {card.icon for card in tool_cards().values()} <= set(icons)
 
 
 def test_every_reason_why_a_provider_cannot_be_used_has_words() -> None:

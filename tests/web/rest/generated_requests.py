@@ -21,8 +21,8 @@ from schemathesis.core.parameters import ParameterLocation
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import Agent, McpRequest, McpServer, Provider, Run, SavedPrompt, Session
 from chat.models.outcome import RunOutcome
+from chat.presenters.tools import choosable_tools
 from chat.protocol.states import Status
-from chat.protocol.tasks import TOOL_NAMES
 from chat.runs.completion import announce, commit_end
 from chat.transcript.finish import Finish
 from knowledge.models import File, KnowledgeBase, Project
@@ -52,7 +52,9 @@ class World:
         self.client = factories.api_client(self._alice)
         self._log_in()
         self._group = Group.objects.create(name="Harbour").pk
-        agent = Agent.objects.create(owner=self._alice, name="Tides", prompt="Be brief.", tools=[*TOOL_NAMES])
+        agent = Agent.objects.create(
+            owner=self._alice, name="Tides", prompt="Be brief.", tools=[*choosable_tools()]
+        )
         session = str(Session.objects.start(self._alice, agent=agent).pk)
         started = factories.complete_turn(self.client, session)
         run = started["runs"][0]
@@ -237,12 +239,15 @@ def _completed(operation: str, body: dict[str, Any]) -> dict[str, Any]:
 
 def _of_tools(body: dict[str, Any]) -> dict[str, Any]:
     """With tools that there are, or belong to a server that there is."""
-    known = {"tools": [_tool(name) for name in body.get("tools") or ()], "forced_tool": min(TOOL_NAMES)}
+    known = {
+        "tools": [_tool(name) for name in body.get("tools") or ()],
+        "forced_tool": min(choosable_tools()),
+    }
     return {name: known[name] if name in known and value else value for name, value in body.items()}
 
 
 def _tool(name: str) -> str:
-    return name if name in TOOL_NAMES else "tides__" + name.rpartition("__")[2][:50]
+    return name if name in choosable_tools() else "tides__" + name.rpartition("__")[2][:50]
 
 
 def _of_mcp_servers(body: dict[str, Any]) -> dict[str, Any]:

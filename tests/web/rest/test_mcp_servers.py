@@ -89,7 +89,9 @@ def test_people_see_the_tools_that_may_be_chosen_and_nothing_of_how_a_server_is_
         "name": "time",
         "status": "ready",
         "sign_in_state": "not_needed",
-        "tools": [{"name": "time__now", "description": "The time.", "read_only": True}],
+        "tools": [
+            {"name": "time__now", "description": "The time.", "summary": "The time.", "read_only": True}
+        ],
     }
     [for_staff] = root.get(SERVERS).json()
     assert for_staff["env"] == {"TOKEN": "MCP_TIME_TOKEN"}

@@ -35,8 +35,16 @@ export function tn(one, many, count, values) {
   return fillIn(text, { count: count.toLocaleString(language), ...values });
 }
 
+const PLACEHOLDER = /%\((\w+)\)s/g;
+
+/** The first of these texts whose placeholders all have a value, filled in. @param {string[]} texts translated @param {Record<string, any>} values */
+export function firstFilled(texts, values) {
+  const text = texts.find((text) => [...text.matchAll(PLACEHOLDER)].every(([, name]) => values[name]));
+  return fillIn(text ?? "", values);
+}
+
 /** @param {string} text @param {Record<string, string|number>} [values] */
 function fillIn(text, values) {
   if (!values) return text;
-  return text.replace(/%\((\w+)\)s/g, (hole, name) => (Object.hasOwn(values, name) ? String(values[name]) : hole));
+  return text.replace(PLACEHOLDER, (hole, name) => (Object.hasOwn(values, name) ? String(values[name]) : hole));
 }

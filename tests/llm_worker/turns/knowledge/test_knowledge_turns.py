@@ -17,7 +17,7 @@ from llm_worker.attempt.runtime import Runtime
 from llm_worker.prompts import prompt
 from llm_worker.request.message_renderer import OMITTED_RESPONSE
 from llm_worker.request.model_message import call_text
-from llm_worker.tools.knowledge_base_search import INDEXING, NOTHING
+from llm_worker.tools.knowledge_base_search.tool import INDEXING, NOTHING
 from tests import factories
 from tests.indexed import add_indexed
 from tests.llm_worker.outcomes import ended

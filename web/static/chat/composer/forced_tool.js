@@ -2,7 +2,7 @@
 
 import { attachMenu } from "../elements/menu.js";
 import { t } from "../i18n.js";
-import { nameOf, singleTools } from "../tools/tool_names.js";
+import { nameOf, singleTools } from "../tools/tool_cards.js";
 
 export class ForcedTool {
   /** @param {HTMLButtonElement} button */

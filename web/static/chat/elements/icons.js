@@ -5,7 +5,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-const PATHS = {
+export const PATHS = {
   agent: "M12 8V4 M9 4h6 M4 8h16v11H4z M2 13h2 M20 13h2 M9 12.5v2 M15 12.5v2",
   archive: "M3 4h18v5H3z M5 9v11h14V9 M10 13h4",
   arrowDown: "M12 4v15 M5.5 12.5L12 19l6.5-6.5",

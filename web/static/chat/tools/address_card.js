@@ -5,7 +5,7 @@ import { icon } from "../elements/icons.js";
 import { shown, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 import { DecisionCard, button } from "./decision_card.js";
-import { nameOf } from "./tool_names.js";
+import { nameOf } from "./tool_cards.js";
 
 /** @import {Address, ToolCall} from "../types.js" */
 

@@ -7,8 +7,8 @@ import { shown, shownJson, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 import { parseJson } from "../server/exact_json.js";
 import { DecisionCard, button } from "./decision_card.js";
-import { nameOf, serverOf } from "./tool_names.js";
-import { about, wordsOf } from "./tool_texts.js";
+import { nameOf, serverOf } from "./tool_cards.js";
+import { about, cardOf } from "./tool_texts.js";
 
 /** @import {ToolCall} from "../types.js" */
 /** @import {ApiError} from "../server/api.js" */
@@ -63,7 +63,7 @@ export class ApprovalCard extends DecisionCard {
     this.element = h(
       "section",
       { class: "approval", "aria-label": [title, visibleText(about(call))].filter(Boolean).join(": ") },
-      h("p", { class: "title" }, icon(wordsOf(call.name).icon), title),
+      h("p", { class: "title" }, icon(cardOf(call.name).icon), title),
       purpose,
       h("p", { class: "changed", hidden: !call.changed }, changeText(call.changed)),
       this.table,

@@ -10,10 +10,9 @@ import { parseJson } from "../server/exact_json.js";
 import { thumbnailAddress } from "../server/files_api.js";
 import { noteIn } from "../state/tool_rounds.js";
 import { safeSummaryText } from "./safe_summary.js";
+import { cardOf } from "./tool_texts.js";
 
 /** @import {ToolCall, ToolImage} from "../types.js" */
-
-const SEARCHES = new Set(["search_project", "knowledge_base_search"]);
 
 export class CallOutcome {
   /** @param {import("./call_view.js").ReadWhole} readWhole */
@@ -86,14 +85,15 @@ function imageButton({ id, name, width, height }) {
 
 /** What is read as text: the report of an agent tool, while it is written, then the returned one; a checked summary. @param {ToolCall} call */
 function reportOf({ report, inside, output, status, name }) {
-  if (name === "knowledge_base_search") return safeSummaryText(output);
-  const isAgent = inside.length > 0 || report !== "" || name === "research_agent";
+  const { result } = cardOf(name);
+  if (result === "search") return safeSummaryText(output);
+  const isAgent = inside.length > 0 || report !== "" || result === "report";
   return isAgent && (status === "completed" || status === "running") ? output || report : "";
 }
 
 /** A search over files of which some have no vectors yet says so. @param {ToolCall} call */
 function searchNote({ name, output, documents }) {
-  if (!SEARCHES.has(name)) return "";
+  if (cardOf(name).result !== "search") return "";
   const isIndexing = documents.length > 0 ? output : noteIn(output);
   return isIndexing ? t("Some files were still being read or indexed: a later search may find more.") : "";
 }

@@ -5,7 +5,7 @@ import { h, setChildren } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { showText, visibleText } from "../elements/visible_text.js";
-import { about, outcomeText, title, wordsOf } from "./tool_texts.js";
+import { about, outcomeText, title, cardOf } from "./tool_texts.js";
 
 /** @import {ToolCall} from "../types.js" */
 /** Longer arguments may not fit in the summary line. */
@@ -24,7 +24,7 @@ export class CallView {
     const head = h(
       "summary",
       {},
-      icon(wordsOf(call.name).icon),
+      icon(cardOf(call.name).icon),
       h("span", { class: "tool-line" }, this.title, this.about),
       this.state,
       icon("chevronDown"),
@@ -87,7 +87,7 @@ export class Calls {
     const isAlone = calls.length === 1;
     const views = calls.map((call) => {
       const view =
-        this.views.get(call.id) ?? new CallView(call, this.readWhole, isAlone || call.name === "research_agent");
+        this.views.get(call.id) ?? new CallView(call, this.readWhole, isAlone || cardOf(call.name).result === "report");
       view.show(call);
       return /** @type {const} */ ([call.id, view]);
     });
@@ -104,7 +104,7 @@ export class Calls {
 function argumentsText(call) {
   const { given, writing, status, name } = call;
   // The result has the questions.
-  if (name === "ask_user" && status === "completed") return "";
+  if (cardOf(name).result === "form" && status === "completed") return "";
   const values = Object.values(given);
   if (values.length === 0) return status === "running" ? writing : "";
   if (values.length > 1 || typeof values[0] !== "string") return JSON.stringify(given, null, 2);

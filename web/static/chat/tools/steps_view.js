@@ -7,7 +7,7 @@ import { h, setChildren } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { showText } from "../elements/visible_text.js";
 import { apiErrorText } from "../answer/status_texts.js";
-import { stepsText, wordsOf } from "./tool_texts.js";
+import { stepsText, cardOf } from "./tool_texts.js";
 
 /** @import {RoundView} from "./round_view.js" */
 /** @import {Round} from "../types.js" */
@@ -53,7 +53,7 @@ export class StepsView {
   /** @param {import("../types.js").ToolCall[]} calls */
   #showMark(calls) {
     const names = new Set(calls.map(({ name }) => name));
-    const name = names.size === 1 ? wordsOf(calls[0].name).icon : "tool";
+    const name = names.size === 1 ? cardOf(calls[0].name).icon : "tool";
     if (name === this.marked) return;
     this.marked = name;
     this.mark.replaceChildren(icon(name));

@@ -1,20 +1,32 @@
-/** Translated names of the tools that this server is set up for, for the pickers. */
+/** The tools of this server: the cards of those that are built in, which the page brings along, and the names of those of MCP servers. */
 
 import { t } from "../i18n.js";
+
+/** @typedef {ToolCard & {icon: import("../elements/icons.js").IconName}} Card */
+
+/** @type {Map<string, Card>|undefined} */
+let cards;
+
+/** By their names, in the order in which they are offered. @returns {Map<string, Card>} */
+export function toolCards() {
+  const source = globalThis.document?.body.dataset.toolCards;
+  if (!cards && source) cards = new Map(JSON.parse(source).map((/** @type {Card} */ card) => [card.name, card]));
+  return cards ?? new Map();
+}
 
 const SEPARATOR = "__";
 const ALL = "*";
 
 /** The tools that may be chosen, and for each server a choice of all of them. @returns {string[]} their names */
 export const offeredTools = () => [
-  ...[...OWN_TOOLS().keys()].filter(isConfigured),
+  ...[...toolCards().values()].filter((card) => card.is_choosable && isConfigured(card.name)).map(({ name }) => name),
   ...(configuredTools() ?? []).filter(isOfServer),
 ];
 
 /** Also of a tool that is unknown here, as of another kind of server. @param {string} tool */
 export function isConfigured(tool) {
   const configured = configuredTools();
-  return configured === undefined || configured.includes(tool) || !(OWN_TOOLS().has(tool) || isOfServer(tool));
+  return configured === undefined || configured.includes(tool) || !(toolCards().has(tool) || isOfServer(tool));
 }
 
 /** Single tools that may be called: a choice of all tools of an MCP server stands for each of them. @param {string[]} chosen */
@@ -27,7 +39,7 @@ export function singleTools(chosen) {
 
 /** As people read it: `time__now` is "time: now". @param {string} tool */
 export function nameOf(tool) {
-  if (!isOfServer(tool)) return OWN_TOOLS().get(tool)?.label ?? tool;
+  if (!isOfServer(tool)) return toolCards().get(tool)?.label ?? tool;
   const server = serverOf(tool);
   return t("%(server)s: %(tool)s", { server, tool: tool.slice(server.length + SEPARATOR.length) });
 }
@@ -39,19 +51,6 @@ export const serverOf = (tool) => (isOfServer(tool) ? tool.slice(0, tool.indexOf
 export const isOfServer = (tool) => tool.indexOf(SEPARATOR) > 0;
 
 const configuredTools = () => globalThis.document?.body.dataset.tools?.split(" ");
-
-/** @returns {Map<string, {label: string, about: string}>} those that are part of the product */
-export const OWN_TOOLS = () =>
-  new Map([
-    ["web_search", { label: t("Web search"), about: t("Searches the web.") }],
-    ["open_url", { label: t("Open web pages"), about: t("Reads web pages whose address is known.") }],
-    ["current_time", { label: t("Date and time"), about: t("Tells the date and the time where you are.") }],
-    [
-      "research_agent",
-      { label: t("Research by a second agent"), about: t("Looks into a question on its own, and reports.") },
-    ],
-    ["ask_user", { label: t("Questions to you"), about: t("Asks you what only you know, and waits for the answer.") }],
-  ]);
 
 /** The choice of all tools of its server. @param {string} tool */
 export const allOfServer = (tool) => serverOf(tool) + SEPARATOR + ALL;

@@ -4,7 +4,7 @@ import { h } from "../elements/element.js";
 import { shown } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
 import { call } from "../server/api.js";
-import { allOfServer, isConfigured, labelOf, offeredTools, OWN_TOOLS, serverOf } from "./tool_names.js";
+import { allOfServer, isConfigured, labelOf, offeredTools, toolCards, serverOf } from "./tool_cards.js";
 
 /** From so many on, they are searched. */
 const MANY = 10;
@@ -63,7 +63,7 @@ export class ToolChoice {
 
   /** @param {string} name @param {number} i @returns {Row} */
   #row(name, i) {
-    const about = h("small", { class: "hint", id: `${this.id}-${i}` }, OWN_TOOLS().get(name)?.about ?? "");
+    const about = h("small", { class: "hint", id: `${this.id}-${i}` }, toolCards().get(name)?.about ?? "");
     const input = h("input", {
       type: "checkbox",
       value: name,
@@ -126,19 +126,7 @@ export class ToolChoice {
   async #describe() {
     /** @type {McpServerAnswer[]} */
     const servers = await call("GET", "mcp-servers/").catch(() => /** @type {McpServerAnswer[]} */ ([]));
-    for (const { name, description } of servers.flatMap(({ tools }) => tools))
-      this.rows.get(name)?.about.replaceChildren(shown(firstSentence(description)));
+    for (const { name, summary } of servers.flatMap(({ tools }) => tools))
+      this.rows.get(name)?.about.replaceChildren(shown(summary));
   }
-}
-
-const SENTENCES = new Intl.Segmenter(undefined, { granularity: "sentence" });
-/** Of a sentence. */
-const LONGEST = 160;
-
-/** @param {string} text */
-function firstSentence(text) {
-  const line = text.trim().replace(/\s+/g, " ");
-  const [first] = SENTENCES.segment(line);
-  const sentence = first?.segment.trim() ?? "";
-  return sentence.length > LONGEST ? `${sentence.slice(0, LONGEST)} …` : sentence;
 }

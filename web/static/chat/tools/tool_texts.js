@@ -2,118 +2,55 @@
 
 import { duration, percent } from "../elements/durations.js";
 import { hostOf } from "../elements/hosts.js";
-import { t, tn } from "../i18n.js";
-import { nameOf } from "./tool_names.js";
+import { firstFilled, t, tn } from "../i18n.js";
+import { nameOf, toolCards } from "./tool_cards.js";
 
-/** @import {IconName} from "../elements/icons.js" */
+/** @import {Card} from "./tool_cards.js" */
 /** @import {Round, Source, ToolCall} from "../types.js" */
 
 const LONGEST_ABOUT = 120;
 
-/**
- * @typedef {object} ToolWords
- * @property {IconName} icon
- * @property {(given: Record<string, any>) => string} doing
- * @property {(given: Record<string, any>) => string} done
- * @property {(given: Record<string, any>) => string} failed  without a claim that anything was done
- * @property {() => string} [refused]  left out: `doing`, of a call that was not made
- * @property {() => string} [several]  of calls whose `done` differs
- * @property {(given: Record<string, any>, documents: Source[]) => string} about  its most informative arguments, or what it found
- */
-
-/** @param {Record<string, any>} given */
-const queriesOf = ({ query, queries = [] }) => [query, ...[queries].flat()].filter(Boolean).join(" · ");
-
-/** @type {Record<string, ToolWords>} */
-const TOOLS = {
-  web_search: {
-    icon: "globe",
-    doing: () => t("Searching the web"),
-    done: () => t("Searched the web"),
-    failed: () => t("Could not search the web"),
-    about: queriesOf,
-  },
-  open_url: {
-    icon: "globe",
-    doing: ({ url }) => (hostOf(url) ? t("Opening %(host)s", { host: hostOf(url) }) : t("Opening a page")),
-    done: ({ url }) => (hostOf(url) ? t("Opened %(host)s", { host: hostOf(url) }) : t("Opened a page")),
-    failed: ({ url }) =>
-      hostOf(url) ? t("Could not open %(host)s", { host: hostOf(url) }) : t("Could not open a page"),
-    several: () => t("Opened web pages"),
-    about: (_given, documents) => documents[0]?.title ?? "",
-  },
-  search_project: {
-    icon: "search",
-    doing: () => t("Searching the project"),
-    done: () => t("Searched the project"),
-    failed: () => t("Could not search the project"),
-    about: queriesOf,
-  },
-  knowledge_base_search: {
-    icon: "source",
-    doing: () => t("Searching knowledge bases"),
-    done: () => t("Searched knowledge bases"),
-    failed: () => t("Could not search knowledge bases"),
-    about: queriesOf,
-  },
-  read_file: {
-    icon: "file",
-    doing: () => t("Reading a file"),
-    done: () => t("Read a file"),
-    failed: () => t("Could not read a file"),
-    // Its argument is an id.
-    about: (_given, documents) => documents[0]?.title ?? "",
-  },
-  research_agent: {
-    icon: "agent",
-    doing: () => t("Researching"),
-    done: () => t("Researched"),
-    failed: () => t("Could not research"),
-    about: ({ question = "" }) => String(question),
-  },
-  ask_user: {
-    icon: "user",
-    doing: () => t("Asking you"),
-    done: () => t("Asked you"),
-    failed: () => t("Could not ask you"),
-    refused: () => t("Asked you"),
-    about: ({ message = "" }) => String(message),
-  },
-  current_time: {
-    icon: "clock",
-    doing: () => t("Looking at the clock"),
-    done: () => t("Looked at the clock"),
-    failed: () => t("Could not look at the clock"),
-    about: ({ timezone = "" }) => String(timezone),
-  },
-};
-
-/** @param {string} name @returns {ToolWords} */
-export function wordsOf(name) {
-  if (Object.hasOwn(TOOLS, name)) return TOOLS[name];
-  const shown = { name: nameOf(name) };
-  return {
-    icon: "tool",
-    doing: () => t("Using %(name)s", shown),
-    done: () => t("Used %(name)s", shown),
-    failed: () => t("Tried to use %(name)s", shown),
-    about: joinTexts,
-  };
+/** The card of a tool; of one without, what can be said of any. @param {string} name @returns {Omit<Card, "label"|"about"|"needs">} */
+export function cardOf(name) {
+  const label = { name: nameOf(name) };
+  return (
+    toolCards().get(name) ?? {
+      name,
+      icon: "tool",
+      doing: [t("Using %(name)s", label)],
+      done: [t("Used %(name)s", label)],
+      failed: [t("Tried to use %(name)s", label)],
+      several: "",
+      shows: [],
+      result: "text",
+      is_choosable: true,
+    }
+  );
 }
 
 /** Only what has happened is told as done. @param {ToolCall} call */
 export function title({ name, given, status }) {
-  const words = wordsOf(name);
-  if (status === "completed") return words.done(given);
-  if (status === "failed") return words.failed(given);
-  return (status === "refused" && words.refused?.()) || words.doing(given);
+  const { doing, done, failed, result } = cardOf(name);
+  // Who does not answer has been asked all the same.
+  const isDone = status === "completed" || (status === "refused" && result === "form");
+  return firstFilled(isDone ? done : status === "failed" ? failed : doing, { ...given, host: hostOf(given.url) });
 }
 
 /** The most informative arguments of a call, or what it found, shortened. @param {ToolCall} call */
 export function about({ name, given, documents }) {
-  const text = wordsOf(name).about(given, documents).replace(/\s+/g, " ").trim();
+  const text = detailOf(name, given, documents).replace(/\s+/g, " ").trim();
   return text.length > LONGEST_ABOUT ? `${text.slice(0, LONGEST_ABOUT)}…` : text;
 }
+
+/** @param {string} name @param {Record<string, any>} given @param {Source[]} documents */
+function detailOf(name, given, documents) {
+  if (!toolCards().has(name)) return texts(Object.values(given)).join(", ");
+  const { shows } = cardOf(name);
+  return shows.length ? texts(shows.map((argument) => given[argument])).join(" · ") : (documents[0]?.title ?? "");
+}
+
+/** @param {unknown[]} values */
+const texts = (values) => values.flat().filter((value) => value && typeof value === "string");
 
 /** The state or outcome of a call. @param {ToolCall} call */
 export function outcomeText({ status, durationMs, progress, question, address, signIn, name }) {
@@ -124,7 +61,7 @@ export function outcomeText({ status, durationMs, progress, question, address, s
   const ended = {
     completed: "",
     failed: t("failed"),
-    refused: name === "ask_user" ? t("not answered") : t("refused"),
+    refused: cardOf(name).result === "form" ? t("not answered") : t("refused"),
     unknown: t("stopped"),
   }[status];
   return [ended, durationMs === null ? "" : duration(durationMs)].filter(Boolean).join(" · ");
@@ -169,7 +106,7 @@ function doneText(calls) {
       : tn("Using one tool", "Using %(count)s tools", names.size);
   const titles = new Set(told.map(title));
   if (titles.size === 1) return title(told[0]);
-  return (completed.length && wordsOf(told[0].name).several?.()) || title({ ...told[0], given: {} });
+  return (completed.length && cardOf(told[0].name).several) || title({ ...told[0], given: {} });
 }
 
 /** @param {ToolCall[]} calls */
@@ -200,12 +137,4 @@ function durationText(rounds) {
 /** All documents that these calls and the calls inside them have found. @param {ToolCall[]} calls @returns {Source[]} */
 export function documentsOf(calls) {
   return calls.flatMap((call) => [...call.documents, ...documentsOf(call.inside)]);
-}
-
-/** @param {Record<string, any>} given */
-function joinTexts(given) {
-  return Object.values(given)
-    .flat()
-    .filter((value) => typeof value === "string")
-    .join(", ");
 }
