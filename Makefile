@@ -72,7 +72,7 @@ messages: setup
 
 # Writes the types of the API's answers for the page's modules.
 types: setup
-	@$(VENV) -m tests.answer_types
+	@$(VENV) -m tests.page_types
 
 # Takes the README's screenshots of an instance with scripted models.
 screenshots: setup

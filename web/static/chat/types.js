@@ -1,5 +1,5 @@
 /**
- * The types of the page; this file has types only. Those of answers are generated (web/answers.d.ts): here they have the page's
+ * The types of the page; this file has types only. Those of answers are generated (web/server_types.d.ts): here they have the page's
  * names, and say what the page does not have.
  *
  * @typedef {RunAnswer["status"]} Status

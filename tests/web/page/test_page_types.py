@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.answer_types import TARGET, render
+from tests.page_types import TARGET, render
 
 pytestmark = pytest.mark.documents
 

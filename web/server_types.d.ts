@@ -1,4 +1,4 @@
-/** What the API answers. Written by `make types` from the Structs of chat/presenters/ and web/rest/: do not edit. */
+/** What the server sends and accepts. Written by `make types` from its msgspec Structs: do not edit. */
 
 interface AddressQuestionAnswer {
   message: string;
@@ -1137,4 +1137,584 @@ interface UsedAnswer {
   /** Of the prompt and completion tokens, those that the server did not report. */
   estimated_tokens: number;
   cost: number | null;
+}
+
+/** The commands and frames of the socket, and the packets in frames. */
+declare namespace wire {
+
+  interface Accepted {
+    type: "accepted";
+    /** As in the command. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
+    turn?: string;
+    user_message?: string;
+    runs?: StartedRunAnswer[];
+    run?: string;
+    message?: string;
+    attempt?: number;
+    tool_call?: string;
+    decision?: "approved" | "refused" | "answered" | "declined" | "signed_in";
+    /** In the reply to compress, queued or nothing_to_compress; in the reply to continue, that of the run. */
+    status?: string;
+  }
+
+  interface ApprovalRequired {
+    type: "approval_required";
+    tool_call_id: string;
+    tool_call: string;
+    name: string;
+    arguments: Record<string, any>;
+    /** The message and the form of what the call asks its user. */
+    question?: Record<string, any> | null;
+    /** The MCP server that the user has to sign in to (server: its id or null, name, again: whether the call had a sign-in), after which the call goes on by itself. */
+    sign_in?: Record<string, any> | null;
+    /** Where the user has to go (message, url), which they answer by approving when they are done. */
+    address?: Record<string, any> | null;
+    /** Why it asks, although the user has allowed a tool of this name: another server has the name now, the server is reached in another way, or has changed the tool's definition. Absent: nothing of the kind is known. */
+    changed?: "server" | "address" | "definition";
+    /** The first sentence of its tool's description, in the words of whoever wrote the tool. */
+    summary?: string | null;
+  }
+
+  interface ApproveCommand {
+    type: "approve";
+    id?: Echo;
+    request_id?: RequestId;
+    tool_call: Id;
+    approved: boolean;
+    note?: string;
+    /** Instead of those that the model wants. */
+    arguments?: Record<string, any>;
+    /** Later calls of the tool in this session are not asked about. Not of questions. */
+    remember?: "session";
+    /** The answer to a question, by the names of its form. */
+    values?: Record<string, any>;
+  }
+
+  interface CitationInfo {
+    type: "citation_info";
+    number: number;
+    document_id: string;
+    title: string;
+    url?: string | null;
+  }
+
+  interface CompressCommand {
+    type: "compress";
+    id?: Echo;
+    request_id?: RequestId;
+    session: Id;
+  }
+
+  interface CompressionFrame {
+    type: "compression";
+    session: string;
+    n: number;
+    status: "started" | "done" | "failed" | "deleted";
+    tokens_before?: number;
+    tokens_after?: number;
+  }
+
+  interface ContinueCommand {
+    type: "continue";
+    id?: Echo;
+    request_id?: RequestId;
+    run: Id;
+  }
+
+  interface Cursor {
+    attempt: number;
+    seq: number;
+  }
+
+  type Echo = string | number | null;
+
+  interface Error {
+    type: "error";
+    /** One of these, or whatever the file of an imported answer says. */
+    code: string;
+    message: string;
+    retryable: boolean;
+  }
+
+  type ErrorCode = "bad_request" | "not_authenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "unavailable" | "invalid_json" | "json_too_deep" | "invalid_encoding" | "invalid_characters" | "invalid_type" | "invalid_value" | "invalid_id" | "invalid_pagination" | "invalid_cursor" | "unknown_type" | "unsupported_frame" | "unknown_field" | "field_required" | "headers_too_large" | "too_many_connections" | "too_many_uploads" | "invalid_credentials" | "token_read_only" | "csrf_failed" | "login_busy" | "session_not_found" | "temporary_session" | "message_not_found" | "parent_not_found" | "turn_not_found" | "run_not_found" | "tool_call_not_found" | "file_not_found" | "file_empty" | "file_too_large" | "file_type_mismatch" | "too_many_files" | "too_many_waiting_files" | "file_storage_unavailable" | "invalid_multipart" | "invalid_range" | "file_processing" | "attachments_too_large" | "file_failed" | "token_not_found" | "tag_not_found" | "share_not_found" | "agent_not_found" | "prompt_not_found" | "provider_not_found" | "project_not_found" | "knowledge_base_not_found" | "document_not_found" | "member_not_found" | "user_not_found" | "not_allowed" | "already_member" | "too_many_invitations" | "too_many_shared_agents" | "last_owner" | "owner_without_room" | "mcp_server_not_found" | "mcp_server_name_taken" | "mcp_command_refused" | "mcp_url_refused" | "mcp_variable_refused" | "mcp_server_without_sign_in" | "mcp_resource_not_found" | "mcp_prompt_not_found" | "mcp_request_not_found" | "mcp_server_unavailable" | "mcp_server_refused" | "mcp_sign_in_needed" | "not_signed_in" | "too_many_mcp_servers" | "encryption_unavailable" | "provider_address_invalid" | "provider_key_required" | "provider_name_taken" | "model_name_taken" | "too_many_providers" | "too_many_models" | "too_many_sessions" | "too_many_projects" | "too_many_agents" | "too_many_tags" | "too_many_prompts" | "too_many_tokens" | "too_many_knowledge_bases" | "too_many_documents" | "too_many_chunks" | "storage_full" | "too_many_sockets" | "too_many_answers" | "message_empty" | "message_too_long" | "models_invalid" | "option_unsupported" | "tool_unknown" | "tool_not_configured" | "role_order" | "session_not_empty" | "parent_in_progress" | "answer_in_progress" | "turn_in_progress" | "not_continuable" | "run_limit_reached" | "not_waiting" | "already_decided" | "arguments_invalid" | "answer_invalid" | "idempotency_mismatch" | "too_many_runs" | "daily_limit_reached" | "too_many_shares" | "queue_full" | "stream_unavailable";
+
+  interface ErrorFrame {
+    type: "error";
+    code: ErrorCode;
+    message: string;
+    /** What of the request is wrong, as a path of names. */
+    field?: string;
+    /** What a limit is called, or how much it allows. Of `body_too_large`, bytes or values; of `message_too_long`, characters; of `daily_limit_reached`, its code in `usage/limits/`; of attachments, the tokens that fit; of `file_too_large`, bytes. */
+    limit?: string | number;
+    /** Of `message_too_long`: the text's characters; of `invalid_range`: the file's bytes. */
+    size?: number;
+    /** Of a quota: what may be kept; of a daily limit: what may be used. */
+    max?: number | null;
+    /** Of a daily limit: what is used. */
+    used?: number;
+    /** Of a daily limit: when it starts again at 0. */
+    resets_at?: string | null;
+    /** Of `attachments_too_large`: the model that they do not fit. */
+    model?: string;
+    /** Of `attachments_too_large`: their tokens. */
+    token_count?: number;
+    /** The file that cannot be used. */
+    file?: string;
+    /** Of `file_type_mismatch`: what the content is. */
+    content_type?: string;
+    /** Of `file_failed`: why the file could not be read. */
+    error?: string;
+    /** Of `invalid_json` in an export of another product: the line, from 1. */
+    line?: number;
+    /** As in the command. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
+  }
+
+  interface FileFrame {
+    type: "file";
+    id: string;
+    name: string;
+    content_type: string;
+    /** Bytes of the content; of a picture once it is ready, without metadata. */
+    size: number;
+    status: "processing" | "ready" | "failed";
+    /** Of the extracted text, in cl100k_base; of a picture, what models that see it are charged. */
+    token_count: number;
+    kind: "text" | "image" | "tabular";
+    project: string | null;
+    created_at: string;
+    /** Of a picture that is ready, in pixels. */
+    width?: number;
+    height?: number;
+    /** Of a picture. */
+    has_thumbnail?: boolean;
+    /** If there are any: pages of a document that are pictures without text; all but the first of a TIFF. */
+    unread_pages?: number;
+    /** Of its unread pages: the first ones, which models that see are shown as pictures. */
+    shown_pages?: number;
+    /** Of tables that the text shows in part: their rows without the names of the columns. */
+    table_rows?: number;
+    /** Of these rows: the first ones, which the text has. */
+    shown_rows?: number;
+    /** Once it is ready: by model, whether it fits into a request, counted in the model's own encoding if that is known. */
+    fits?: Record<string, boolean>;
+    error?: FileErrorAnswer;
+  }
+
+  interface Heartbeat {
+    type: "heartbeat";
+    run: string;
+  }
+
+  type Id = string;
+
+  interface KnowledgeBaseChanged {
+    type: "knowledge_base_changed";
+    knowledge_base: string;
+  }
+
+  interface KnowledgeBaseDeleted {
+    type: "knowledge_base_deleted";
+    knowledge_base: string;
+  }
+
+  interface MessageDelta {
+    type: "message_delta";
+    text: string;
+  }
+
+  interface MessageStart {
+    type: "message_start";
+    documents?: Record<string, any>[];
+  }
+
+  interface ModelsChanged {
+    type: "models_changed";
+  }
+
+  interface OverallStop {
+    type: "overall_stop";
+    session: string;
+    n: number;
+    turn: string;
+    stop_reason: StopReason;
+  }
+
+  interface Packet {
+    type: "packet";
+    session: string;
+    run: string;
+    attempt: number;
+    seq: number;
+    placement: Placement;
+    obj: RunStart | ReasoningStart | ReasoningDelta | ReasoningDone | MessageStart | MessageDelta | CitationInfo | TopLevelBranching | ToolStart | ToolArgumentsDelta | ToolArguments | ToolProgress | ToolOutput | SectionEnd | ReportStart | ReportDelta | ApprovalRequired | Error | Stop;
+  }
+
+  interface PingCommand {
+    type: "ping";
+    id?: Echo;
+    request_id?: RequestId;
+  }
+
+  interface Placement {
+    /** The UI block; increases with every reasoning block, tool round and answer block. */
+    turn_index?: number;
+    /** Which of the parallel calls of one round. */
+    tab_index?: number;
+    /** The block inside an agent tool. */
+    sub_turn_index?: number | null;
+    model_index?: number;
+  }
+
+  interface Pong {
+    type: "pong";
+    /** As in the command. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
+  }
+
+  interface ProjectChanged {
+    type: "project_changed";
+    project: string;
+  }
+
+  interface ProjectDeleted {
+    type: "project_deleted";
+    project: string;
+  }
+
+  interface Queued {
+    type: "queued";
+    run: string;
+    /** From 1; null: it waits no longer, and nothing else was sent since. */
+    position: number | null;
+  }
+
+  interface ReasoningDelta {
+    type: "reasoning_delta";
+    text: string;
+  }
+
+  interface ReasoningDone {
+    type: "reasoning_done";
+    /** From the first word of it to the last; left out where nobody has measured it. */
+    duration_ms?: number | null;
+  }
+
+  interface ReasoningStart {
+    type: "reasoning_start";
+  }
+
+  interface ReportDelta {
+    type: "report_delta";
+    text: string;
+  }
+
+  interface ReportStart {
+    type: "report_start";
+  }
+
+  type RequestId = string;
+
+  interface Reset {
+    type: "reset";
+    run: string;
+    attempt: number;
+    reason: string;
+  }
+
+  interface Resync {
+    type: "resync";
+    session: string;
+    n: number;
+  }
+
+  interface RunContinuedFrame {
+    type: "run_continued";
+    turn: string;
+    run: string;
+    message: string;
+    /** The first that belongs to the continuation. */
+    attempt: number;
+    session: string;
+    n: number;
+  }
+
+  interface RunOptions {
+    temperature?: number | null;
+    top_p?: number | null;
+    max_output_tokens?: number | null;
+    stop?: string[] | null;
+    seed?: number | null;
+    reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+    response_format?: { type: "text" | "json_object" | "json_schema"; json_schema?: { name: string; description?: string; strict?: boolean | null; schema: Record<string, any>; }; } | null;
+    parallel_tool_calls?: boolean | null;
+  }
+
+  interface RunStart {
+    type: "run_start";
+    model: string;
+  }
+
+  interface SectionEnd {
+    type: "section_end";
+    tool_call_id?: string | null;
+    /** How the call ended; left out if it completed, and for blocks that are not calls. */
+    status?: "failed" | "refused" | "unknown";
+    /** How long the call ran, where known. */
+    duration_ms?: number | null;
+  }
+
+  interface SendCommand {
+    type: "send";
+    id?: Echo;
+    request_id?: RequestId;
+    session: Id;
+    text: string;
+    /** Default: the tip of the current branch. null: the root. */
+    parent?: string | null;
+    models?: string[];
+    files?: Id[];
+    forced_tool?: string | null;
+    client_message_id?: string | null;
+    additional_context?: string | null;
+    /** If any is named, they alone are searched for this question. */
+    knowledge_bases?: Id[] | null;
+    options?: RunOptions | null;
+  }
+
+  interface SessionChanged {
+    type: "session_changed";
+    title: string;
+    agent: string | null;
+    project: string | null;
+    knowledge_bases: string[];
+    /** Those that the owner chose or a turn named last; may be empty. */
+    models: string[];
+    /** Clients show it above the others. */
+    is_pinned: boolean;
+    /** It is left out of the list, and found by searches. */
+    is_archived: boolean;
+    tags: string[];
+    /** That of the session's newest event. */
+    n: number;
+    updated_at: string;
+    /** A turn of the session is running or queued. */
+    is_answering: boolean;
+    /** A tool call of such a turn waits for its user: an approval, an answer or a sign-in. */
+    is_waiting: boolean;
+    /** A turn of the session has ended since its owner last saw it. */
+    is_unread: boolean;
+    session: string;
+  }
+
+  interface SessionDeleted {
+    type: "session_deleted";
+    session: string;
+  }
+
+  interface SessionFrame {
+    type: "session";
+    title?: string;
+    agent?: string | null;
+    project?: string | null;
+    knowledge_bases?: string[];
+    /** Those that the owner chose or a turn named last; may be empty. */
+    models?: string[];
+    /** Clients show it above the others. */
+    is_pinned?: boolean;
+    /** It is left out of the list, and found by searches. */
+    is_archived?: boolean;
+    tags?: string[];
+    while_answering?: "reject" | "enqueue" | "interrupt";
+    tools?: string[];
+    /** It has run options or a prompt; read them by REST. */
+    has_options?: boolean;
+    /** Of a temporary session, whose changes session_changed does not tell; false also once it is kept. */
+    is_temporary?: boolean;
+    /** The tip of the current branch. */
+    leaf?: string | null;
+    session: string;
+    n: number;
+  }
+
+  interface SessionsResync {
+    type: "sessions_resync";
+  }
+
+  interface SessionsWatched {
+    type: "sessions_watched";
+    /** As in the command. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
+  }
+
+  interface Snapshot {
+    type: "snapshot";
+    run: string;
+    attempt: number;
+    seq: number;
+    message: Record<string, any>;
+  }
+
+  type Status = "queued" | "running" | "stopping" | "waiting" | "completed" | "failed" | "stopped";
+
+  interface Stop {
+    type: "stop";
+    stop_reason: StopReason;
+    /** Only if the answer is incomplete: why. */
+    finish_reason?: "length" | "content_filter" | "token_limit" | "character_limit";
+    /** What the model had generated when it was cut at its output limit. */
+    finish_tokens?: number | null;
+  }
+
+  interface StopCommand {
+    type: "stop";
+    id?: Echo;
+    request_id?: RequestId;
+    run?: Id;
+    turn?: Id;
+  }
+
+  type StopReason = "finished" | "user_cancelled" | "error";
+
+  interface Stopping {
+    type: "stopping";
+    /** As in the command. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
+    run?: string;
+    turn?: string;
+    status?: Status;
+  }
+
+  interface SubscribeCommand {
+    type: "subscribe";
+    id?: Echo;
+    request_id?: RequestId;
+    session: Id;
+    /** The n of the latest session event that the client has. */
+    since?: number | null;
+    /** By run, the latest packet that the client has. */
+    cursors?: Record<string, Cursor> | null;
+  }
+
+  interface Subscribed {
+    type: "subscribed";
+    /** As in the command. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
+    session: string;
+    n: number;
+    runs: SubscribedRun[];
+  }
+
+  interface SubscribedRun {
+    run: string;
+    turn: string;
+    message: string;
+    model: string;
+    model_index: number;
+    status: Status;
+    attempt: number;
+    seq: number;
+  }
+
+  interface TagChanged {
+    type: "tag_changed";
+    /** However it is capitalised. */
+    tag: string;
+    /** Null: it was removed. */
+    name: string | null;
+  }
+
+  interface ToolArguments {
+    type: "tool_arguments";
+    tool_call_id: string;
+    arguments: Record<string, any>;
+    /** Set if the arguments are too long for a packet and omitted. Names the tool call that has them. */
+    ref?: string | null;
+  }
+
+  interface ToolArgumentsDelta {
+    type: "tool_arguments_delta";
+    tool_call_id: string;
+    text: string;
+  }
+
+  interface ToolOutput {
+    type: "tool_output";
+    tool_call_id: string;
+    output?: string | null;
+    /** Each with number, document_id, title, url, snippet, passage {start, length} and knowledge_base, as far as known. Each passage that a search finds has a number of its own; start and length count characters of the document's text. */
+    documents?: Record<string, any>[] | null;
+    truncated?: boolean;
+    ref?: string | null;
+    /** That the tool returned, each with id, name, width and height. The id is that of a file, whose content and thumbnail are read over REST. */
+    images?: Record<string, any>[] | null;
+  }
+
+  interface ToolProgress {
+    type: "tool_progress";
+    tool_call_id: string;
+    done: number;
+    /** In the unit of done; left out if it is not known. */
+    total?: number | null;
+    /** What the call does now; at most 200 characters. */
+    text?: string;
+  }
+
+  interface ToolStart {
+    type: "tool_start";
+    tool_call_id: string;
+    name: string;
+  }
+
+  interface TopLevelBranching {
+    type: "top_level_branching";
+    count: number;
+  }
+
+  interface TurnStarted {
+    type: "turn_started";
+    turn: string;
+    user_message: string;
+    runs: StartedRunAnswer[];
+    session: string;
+    n: number;
+  }
+
+  interface UnsubscribeCommand {
+    type: "unsubscribe";
+    id?: Echo;
+    request_id?: RequestId;
+    session: Id;
+  }
+
+  interface Unsubscribed {
+    type: "unsubscribed";
+    /** As in the command. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
+    session: string;
+  }
+
+  interface WatchSessionsCommand {
+    type: "watch_sessions";
+    id?: Echo;
+    request_id?: RequestId;
+  }
+
+  type Command = ApproveCommand | CompressCommand | ContinueCommand | PingCommand | SendCommand | StopCommand | SubscribeCommand | UnsubscribeCommand | WatchSessionsCommand;
+  type Frame = Accepted | CompressionFrame | ErrorFrame | FileFrame | Heartbeat | KnowledgeBaseChanged | KnowledgeBaseDeleted | ModelsChanged | OverallStop | Packet | Pong | ProjectChanged | ProjectDeleted | Queued | Reset | Resync | RunContinuedFrame | SessionChanged | SessionDeleted | SessionFrame | SessionsResync | SessionsWatched | Snapshot | Stopping | Subscribed | TagChanged | TurnStarted | Unsubscribed;
 }

@@ -1,0 +1,111 @@
+"""Writes web/server_types.d.ts, what the server sends and accepts, for the page's modules: `python -m tests.page_types` (make types).
+
+From the same Structs as the OpenAPI and AsyncAPI documents; tests/web/page/test_page_types.py fails if the file is not what
+they say.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tests.instance import ROOT
+
+TARGET: Final = ROOT / "web" / "server_types.d.ts"
+HEAD: Final = "/** What the server sends and accepts. Written by `make types` from its msgspec Structs: do not edit. */"
+NAMES: Final = {
+    "integer": "number",
+    "number": "number",
+    "string": "string",
+    "boolean": "boolean",
+    "null": "null",
+}
+
+
+def render() -> str:
+    """Needs Django, and the modules of the API."""
+    import config.urls  # noqa: F401  imports all answers
+    from chat.presenters.answer import all_answers
+    from web.rest.answer_schemas import describe
+
+    # Frames of the socket have a tag; they are the answers with `type` and `session`.
+    answers = describe([answer for answer in all_answers() if not answer.__struct_config__.tag])
+    lines = [line for name in sorted(answers) for line in declare(name, answers[name])]
+    return "\n".join([HEAD, *lines, "", *render_socket(answers)])
+
+
+def render_socket(answers: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the socket sends and accepts, in a namespace: `Error` is a type of the browser too."""
+    from web.socket.asyncapi import build_document
+
+    components = build_document()["components"]
+    schemas = {name: schema for name, schema in components["schemas"].items() if name not in answers}
+    payloads = [message["payload"] for message in components["messages"].values()]
+    frames = [typed(payload) for payload in payloads if "$ref" in payload]
+    commands = {command_name(payload): payload for payload in payloads if "$ref" not in payload}
+    schemas |= commands
+    yield "/** The commands and frames of the socket, and the packets in frames. */"
+    yield "declare namespace wire {"
+    for name in sorted(schemas):
+        yield from (f"  {line}" if line else "" for line in declare(name, schemas[name]))
+    yield ""
+    yield f"  type Command = {' | '.join(sorted(commands))};"
+    yield f"  type Frame = {' | '.join(sorted(frames))};"
+    yield "}"
+
+
+def command_name(payload: Mapping[str, Any]) -> str:
+    return f"{payload['properties']['type']['const'].title().replace('_', '')}Command"
+
+
+def declare(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
+    yield ""
+    if "properties" not in schema:
+        yield f"type {name} = {typed(schema)};"
+        return
+    yield f"interface {name} {{"
+    for member, described in schema["properties"].items():
+        if "\n" not in described.get("description", "\n"):
+            yield f"  /** {described['description']} */"
+        yield f"  {declared(member, described, schema)}"
+    yield "}"
+
+
+def declared(member: str, described: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    return f"{member}{'' if member in schema.get('required', ()) else '?'}: {typed(described)};"
+
+
+def typed(schema: Mapping[str, Any]) -> str:
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "oneOf" in schema:
+        return " | ".join(typed(alternative) for alternative in schema["oneOf"])
+    if "const" in schema:
+        return f'"{schema["const"]}"'
+    if "enum" in schema:
+        return " | ".join("null" if value is None else f'"{value}"' for value in schema["enum"])
+    kinds = schema.get("type", [])
+    return (
+        " | ".join(of_kind(kind, schema) for kind in ([kinds] if isinstance(kinds, str) else kinds)) or "any"
+    )
+
+
+def of_kind(kind: str, schema: Mapping[str, Any]) -> str:
+    if kind == "array":
+        item = typed(schema.get("items", {}))
+        return f"({item})[]" if " | " in item else f"{item}[]"
+    if kind == "object" and "properties" in schema:
+        members = (declared(member, described, schema) for member, described in schema["properties"].items())
+        return f"{{ {' '.join(members)} }}"
+    if kind == "object":
+        return f"Record<string, {typed(schema.get('additionalProperties', {}))}>"
+    return NAMES[kind]
+
+
+if __name__ == "__main__":
+    import os
+
+    import django
+
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    os.environ.setdefault("DEBUG", "1")
+    django.setup()
+    TARGET.write_text(render() + "\n", encoding="utf-8")
