@@ -10,7 +10,9 @@ from typing import Any, Final
 from tests.instance import ROOT
 
 TARGET: Final = ROOT / "web" / "server_types.d.ts"
-HEAD: Final = "/** What the server sends and accepts. Written by `make types` from its msgspec Structs: do not edit. */"
+HEAD: Final = (
+    "/** What the server sends and accepts. Written by `make types` from its msgspec Structs: do not edit. */"
+)
 NAMES: Final = {
     "integer": "number",
     "number": "number",
@@ -23,7 +25,7 @@ NAMES: Final = {
 def render() -> str:
     """Needs Django, and the modules of the API."""
     import config.urls  # noqa: F401  imports all answers
-    from chat.presenters.answer import all_answers
+    from chat.protocol.answer import all_answers
     from web.rest.answer_schemas import describe
 
     # Frames of the socket have a tag; they are the answers with `type` and `session`.

@@ -8,8 +8,8 @@ from django.db.models import prefetch_related_objects
 
 from chat.models import Agent
 from chat.models.agent import ContextLayout
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment, choice, doc
 from chat.transcript.run_options import present_options
 from knowledge.models import KnowledgeBase

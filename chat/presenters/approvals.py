@@ -7,8 +7,8 @@ from msgspec import UNSET, UnsetType
 
 from chat.models import Approval
 from chat.models.approval import Decision, Kind
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import ADDRESS, Moment, choice, doc
 from chat.protocol.tool_change import CHANGED, SUMMARY
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Annotated
 from uuid import UUID
 
-from chat.presenters.answer import Answer
 from chat.presenters.files import SHOWN_ROWS, TABLE_ROWS, FileErrorAnswer, describe_file_error
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment, choice, doc
 from knowledge.models import Document, FileKind, FileStatus
 from knowledge.search.indexing import chunks_without_vector

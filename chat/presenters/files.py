@@ -8,8 +8,8 @@ from msgspec import UNSET, UnsetType
 
 from chat.models import ModelConfig
 from chat.models.file_tokens import fits_model, tokens_of_file
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.file_errors import file_error_message
 from chat.protocol.member_types import Moment, choice, doc
 from knowledge.models import File, FileKind, FileStatus

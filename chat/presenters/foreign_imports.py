@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from chat.presenters.answer import Answer
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import doc
 
 

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.db.models import Count, Sum
 from msgspec import UNSET, UnsetType
 
-from chat.presenters.answer import Answer
 from chat.presenters.files import IndexingAnswer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment, choice, doc
 from knowledge.models import Document, FileStatus, KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import READING

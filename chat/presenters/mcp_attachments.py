@@ -8,10 +8,10 @@ from django.utils import timezone
 from chat.models import McpCatalog, McpRequest, McpServer
 from chat.models.mcp_request import McpRequestKind, McpRequestStatus
 from chat.models.mcp_server import McpStatus
-from chat.presenters.answer import Answer
 from chat.presenters.files import FileAnswer, describe_file
 from chat.presenters.json_values import JSONObject
 from chat.presenters.mcp_servers import NEEDS_SIGN_IN, NOT_NEEDED, SIGNED_IN
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import choice, doc
 
 

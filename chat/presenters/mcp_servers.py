@@ -8,9 +8,9 @@ from msgspec import UNSET, UnsetType
 
 from chat.models import McpServer
 from chat.models.mcp_server import EDITED, McpStatus, SignInOf, Transport
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.presenters.page_bytes import PAGE_BYTES
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment, choice, doc
 from chat.transcript.tool_annotations import ApprovalRule
 from chat.transcript.tool_hints import Tools

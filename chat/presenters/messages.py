@@ -11,11 +11,11 @@ from msgspec import UNSET, UnsetType
 
 from chat.models import ChatMessage, EditedAnswer, Role, Run, RunSetup, Turn, run_of
 from chat.models.run_spending import run_limits
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.presenters.related import CitationAnswer, MessageFileAnswer, ToolCallAnswer, present_related
 from chat.presenters.runs import RunErrorAnswer, present_cut, present_error
 from chat.presenters.siblings import Siblings
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment, choice, doc
 from chat.protocol.states import Status
 from chat.transcript.finish import CUT

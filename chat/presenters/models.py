@@ -4,8 +4,8 @@ from collections.abc import Collection
 from typing import Annotated
 
 from chat.models import ModelConfig
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import doc
 
 

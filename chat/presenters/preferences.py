@@ -3,8 +3,8 @@
 from typing import Annotated
 
 from chat.models import Preferences
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import doc
 from chat.transcript.tokens import count_tokens
 

@@ -9,9 +9,9 @@ from django.db.models import Count
 
 from chat.models import ModelConfig
 from chat.models.file_tokens import tokens_for_model
-from chat.presenters.answer import Answer
 from chat.presenters.files import FileAnswer, IndexingAnswer, describe_file
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment, doc
 from chat.transcript.tokens import PROJECT_SHARE
 from knowledge.models import File, FileKind, FileStatus, Project

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from chat.models import ModelConfig, Provider
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment, choice, doc
 from chat.protocol.provider_errors import PROVIDER_ERRORS
 from chat.protocol.run_errors import RUN_ERRORS

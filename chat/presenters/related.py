@@ -10,10 +10,10 @@ from msgspec import UNSET, UnsetType
 from chat.models import Approval, ChatMessage, CitedDocument, MessageFile, Role, ToolCall, ToolCallImage
 from chat.models.file_tokens import tokens_of_file
 from chat.models.tool_call import ToolCallStatus
-from chat.presenters.answer import Answer
 from chat.presenters.approvals import AddressQuestionAnswer, QuestionAnswer, SignInQuestionAnswer
 from chat.presenters.files import SHOWN_ROWS, TABLE_ROWS, has_thumbnail, rows_of_tables
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import choice, doc
 from chat.protocol.tool_change import CHANGED, SUMMARY
 from chat.transcript.citation_links import citation_record

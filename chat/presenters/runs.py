@@ -6,8 +6,8 @@ from uuid import UUID
 from msgspec import UNSET, UnsetType
 
 from chat.models import Run
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment, choice, doc
 from chat.protocol.run_errors import RUN_ERRORS
 from chat.protocol.states import Status

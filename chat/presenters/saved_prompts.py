@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from chat.models import SavedPrompt
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment
 
 

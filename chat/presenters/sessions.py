@@ -8,8 +8,8 @@ from msgspec import UNSET, UnsetType
 
 from chat.models import ChatMessage, Role, Session, Turn
 from chat.models.session import WhileAnswering
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment, choice, doc
 from chat.protocol.states import Status
 from chat.transcript.run_options import present_options

@@ -13,10 +13,10 @@ from msgspec import UNSET, UnsetType, json
 from chat.models import ChatMessage, EditedAnswer, Role, Share, SharedPage, run_of
 from chat.models.sql.shares import CALLS_OF_CALLS, CALLS_OF_MESSAGES, MAX_SHOWN_CALLS, ROUND_TEXTS, ShownCall
 from chat.models.tool_call import ToolCallStatus
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
 from chat.presenters.related import present_citations, present_files
 from chat.presenters.runs import present_cut
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment, choice, doc
 from chat.transcript.finish import CUT
 from chat.transcript.passages import readable_text

@@ -4,7 +4,7 @@ from typing import Annotated
 from uuid import UUID
 
 from chat.models import ChatMessage
-from chat.presenters.answer import Answer
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment, choice
 
 

@@ -5,8 +5,8 @@ from typing import Annotated
 from uuid import UUID
 
 from chat.models import Run, Turn
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import doc
 
 

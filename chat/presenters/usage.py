@@ -5,8 +5,8 @@ from decimal import Decimal
 from typing import Annotated, Final
 
 from chat.models.side_request import Purpose
-from chat.presenters.answer import Answer
 from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.limit_use import LimitUse
 from chat.protocol.member_types import Moment, choice, doc
 from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP

@@ -8,7 +8,7 @@ from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.plumbing import ResolvedComponent
 from msgspec import Struct
 
-from chat.presenters.answer import Answer, all_answers
+from chat.protocol.answer import Answer, all_answers
 from chat.protocol.states import Status
 
 _COMPONENTS: Final = "#/components/schemas/"

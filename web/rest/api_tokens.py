@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from chat.events import access
 from chat.models import Scope, TokenScope
 from chat.models.token_scope import MAX_NAME
-from chat.presenters.answer import Answer
+from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import Moment, choice, doc
 from chat.runs import quotas

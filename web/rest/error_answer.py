@@ -5,7 +5,7 @@ from uuid import UUID
 
 from msgspec import UNSET, UnsetType
 
-from chat.presenters.answer import Answer
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment, choice, doc
 from web.rest.errors import ERROR_CODES
 

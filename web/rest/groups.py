@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.presenters.answer import Answer
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import doc
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented

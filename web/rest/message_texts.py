@@ -10,8 +10,8 @@ from rest_framework.response import Response
 
 from chat.log.progress import present_live_message
 from chat.models import ChatMessage
-from chat.presenters.answer import Answer
 from chat.presenters.messages import MessageAnswer
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import doc
 from chat.turns.answer_edit import edit_answer
 from chat.turns.deletion import delete_message

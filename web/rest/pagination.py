@@ -8,8 +8,8 @@ from rest_framework.exceptions import NotFound
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 
-from chat.presenters.answer import Answer
 from chat.presenters.page_bytes import count_fitting, text_bytes
+from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import ADDRESS
 

@@ -9,8 +9,8 @@ from rest_framework.response import Response
 
 from chat.log.reader import packets_after
 from chat.models import Run
-from chat.presenters.answer import Answer
 from chat.presenters.runs import RunAnswer, StatusAnswer, present_run
+from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
 from chat.turns.continuation import continue_answer

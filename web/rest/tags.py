@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models.sql.tags import UsedTag
-from chat.presenters.answer import Answer
+from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
 from chat.sessions.tags import MAX_CHARACTERS, MAX_TAGS, clean, delete_tag, list_tags, rename_tag

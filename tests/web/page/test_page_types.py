@@ -1,4 +1,4 @@
-"""The page's types of answers are those that are sent."""
+"""The page's types are those of what the server sends and accepts."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from tests.page_types import TARGET, render
 pytestmark = pytest.mark.documents
 
 
-def test_the_types_of_the_page_are_written_from_the_answers() -> None:
+def test_the_types_of_the_page_are_those_of_the_server() -> None:
     assert TARGET.read_text(encoding="utf-8") == render() + "\n", "run make types"

@@ -1,4 +1,4 @@
-"""The base of the answers to clients: one msgspec Struct for each answer.
+"""The base of the answers to clients: one msgspec Struct for each answer. Pure.
 
 The OpenAPI document (web/rest/answer_schemas.py), the AsyncAPI document and the page's types are generated from these
 classes, so that a new member is written once. The names of classes are those of components.
@@ -6,12 +6,10 @@ classes, so that a new member is written once. The names of classes are those of
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import fields
-
-from chat.presenters.json_values import JSONObject
 
 
 class Answer(Struct):
@@ -22,9 +20,10 @@ class Answer(Struct):
         """Build an answer from a row: required members that are not passed are its attributes of the same name."""
         return cls(**{name: getattr(row, name) for name in _required(cls) if name not in members}, **members)
 
-    def json(self) -> JSONObject:
+    def json(self) -> dict[str, Any]:
         """Return the answer as it is sent."""
-        return cast("JSONObject", to_builtins(self))
+        members: dict[str, Any] = to_builtins(self)
+        return members
 
 
 def all_answers(base: type[Answer] = Answer) -> Iterator[type[Answer]]:
