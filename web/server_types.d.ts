@@ -669,6 +669,11 @@ interface Page {
   previous: string | null;
 }
 
+interface PassageAnswer {
+  start: number;
+  length: number;
+}
+
 interface PreferencesAnswer {
   /** Part of the system prompt of all of the user's chats. */
   instructions: string;
@@ -953,6 +958,19 @@ interface SignInQuestionAnswer {
   again: boolean;
 }
 
+interface SourceAnswer {
+  number: number;
+  document_id: string;
+  title: string;
+  url?: string;
+  /** The beginning of the document's text, or of the passage. */
+  snippet?: string;
+  /** Where a search found it in the document's text. Each passage has a number of its own. */
+  passage?: PassageAnswer;
+  /** The one that the document belongs to. */
+  knowledge_base?: string;
+}
+
 interface StartedAnswer {
   turn: string;
   user_message: string;
@@ -998,7 +1016,7 @@ interface ToolCallAnswer {
   tab_index: number;
   /** What the model asked for, if the user edited the arguments. */
   asked_arguments?: Record<string, any>;
-  documents?: Record<string, any>[];
+  documents?: SourceAnswer[];
   /** The response as JSON, of tools that have it. */
   structured?: Record<string, any>;
   /** That the tool returned. */
@@ -1166,12 +1184,12 @@ declare namespace wire {
     tool_call: string;
     name: string;
     arguments: Record<string, any>;
-    /** The message and the form of what the call asks its user. */
-    question?: Record<string, any> | null;
-    /** The MCP server that the user has to sign in to (server: its id or null, name, again: whether the call had a sign-in), after which the call goes on by itself. */
-    sign_in?: Record<string, any> | null;
-    /** Where the user has to go (message, url), which they answer by approving when they are done. */
-    address?: Record<string, any> | null;
+    /** What the call asks its user. */
+    question?: QuestionAnswer | null;
+    /** What the user has to sign in to, after which the call goes on by itself. */
+    sign_in?: SignInQuestionAnswer | null;
+    /** Where the user has to go, which they answer by approving when they are done. */
+    address?: AddressQuestionAnswer | null;
     /** Why it asks, although the user has allowed a tool of this name: another server has the name now, the server is reached in another way, or has changed the tool's definition. Absent: nothing of the kind is known. */
     changed?: "server" | "address" | "definition";
     /** The first sentence of its tool's description, in the words of whoever wrote the tool. */
@@ -1330,7 +1348,7 @@ declare namespace wire {
 
   interface MessageStart {
     type: "message_start";
-    documents?: Record<string, any>[];
+    documents?: SourceAnswer[];
   }
 
   interface ModelsChanged {
@@ -1561,7 +1579,7 @@ declare namespace wire {
     run: string;
     attempt: number;
     seq: number;
-    message: Record<string, any>;
+    message: MessageAnswer;
   }
 
   type Status = "queued" | "running" | "stopping" | "waiting" | "completed" | "failed" | "stopped";
@@ -1655,12 +1673,11 @@ declare namespace wire {
     type: "tool_output";
     tool_call_id: string;
     output?: string | null;
-    /** Each with number, document_id, title, url, snippet, passage {start, length} and knowledge_base, as far as known. Each passage that a search finds has a number of its own; start and length count characters of the document's text. */
-    documents?: Record<string, any>[] | null;
+    documents?: SourceAnswer[] | null;
     truncated?: boolean;
     ref?: string | null;
-    /** That the tool returned, each with id, name, width and height. The id is that of a file, whose content and thumbnail are read over REST. */
-    images?: Record<string, any>[] | null;
+    /** That the tool returned. */
+    images?: ToolImageAnswer[] | null;
   }
 
   interface ToolProgress {

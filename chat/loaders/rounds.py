@@ -12,7 +12,7 @@ from chat.models.approval import Decision, Kind
 from chat.models.tool_call import ToolCallStatus
 from chat.transcript.citations import linked_documents
 from chat.transcript.entries import Document, Image, Passage, SentBack
-from chat.transcript.packets import place_of, snippet
+from chat.transcript.packets import snippet
 from chat.transcript.questions import Answered
 from chat.transcript.rebuild import ShownCall, ShownDecision, ShownRound, documents_of
 from chat.transcript.tool_identity import ToolIdentity
@@ -112,7 +112,11 @@ def load_citations(message_id: UUID) -> tuple[Document, ...]:
 def document_record(document: Document) -> dict[str, Any]:
     """Return the JSON that a tool call stores of a document it found; the text is part of the call's response."""
     record = {name: getattr(document, name) for name in _MEMBERS} | {"snippet": snippet(document)}
-    return record | place_of(document)
+    if document.passage:
+        record["passage"] = document.passage._asdict()
+    if document.knowledge_base:
+        record["knowledge_base"] = document.knowledge_base
+    return record
 
 
 def _rounds(stored: _Stored, parent: UUID | None) -> tuple[ShownRound, ...]:

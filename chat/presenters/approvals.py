@@ -4,11 +4,13 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict
 
 from chat.models import Approval
 from chat.models.approval import Decision, Kind
 from chat.presenters.json_values import JSONObject
 from chat.protocol.answer import Answer
+from chat.protocol.call_answers import AddressQuestionAnswer, QuestionAnswer, SignInQuestionAnswer
 from chat.protocol.member_types import ADDRESS, Moment, choice, doc
 from chat.protocol.tool_change import CHANGED, SUMMARY
 
@@ -20,32 +22,6 @@ DECISIONS: Final = (
     Decision.DECLINED,
     Decision.SIGNED_IN,
 )
-
-
-class QuestionAnswer(Answer):
-    message: str
-    form: Annotated[
-        dict[str, Any],
-        doc(
-            "A JSON Schema of an object with primitive properties, as elicitation in the Model Context Protocol."
-        ),
-    ]
-
-
-class SignInQuestionAnswer(Answer):
-    server: Annotated[
-        UUID | None,
-        doc("`POST mcp-servers/{server}/sign-in/` begins to sign in to it; null: it was deleted."),
-    ]
-    name: Annotated[str, doc("The server's.")]
-    again: Annotated[
-        bool, doc("Whether the call had a sign-in, which has expired, or does not have enough rights.")
-    ]
-
-
-class AddressQuestionAnswer(Answer):
-    message: str
-    url: Annotated[str, doc("Chosen by the server: show it as it is before it is opened in a browser.")]
 
 
 class OpenSignInAnswer(SignInQuestionAnswer):
@@ -77,7 +53,7 @@ def present_open_approval(approval: Approval, sign_in_url: str) -> JSONObject:
     """Present an open approval, which has `tool_call` joined. sign_in_url: the page of the user's sign-ins."""
     question = approval.present_asked()
     if "sign_in" in question:
-        question["sign_in"] |= {"url": sign_in_url}
+        question["sign_in"] = OpenSignInAnswer(**asdict(question["sign_in"]), url=sign_in_url)
     return OpenApprovalAnswer.from_row(
         approval,
         tool_call=approval.tool_call_id,

@@ -10,15 +10,21 @@ from msgspec import UNSET, UnsetType
 from chat.models import Approval, ChatMessage, CitedDocument, MessageFile, Role, ToolCall, ToolCallImage
 from chat.models.file_tokens import tokens_of_file
 from chat.models.tool_call import ToolCallStatus
-from chat.presenters.approvals import AddressQuestionAnswer, QuestionAnswer, SignInQuestionAnswer
 from chat.presenters.files import SHOWN_ROWS, TABLE_ROWS, has_thumbnail, rows_of_tables
 from chat.presenters.json_values import JSONObject
 from chat.protocol.answer import Answer
+from chat.protocol.call_answers import (
+    AddressQuestionAnswer,
+    QuestionAnswer,
+    SignInQuestionAnswer,
+    SourceAnswer,
+    ToolImageAnswer,
+)
 from chat.protocol.member_types import choice, doc
 from chat.protocol.tool_change import CHANGED, SUMMARY
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Image
-from chat.transcript.packets import image_record
+from chat.transcript.packets import present_image
 from knowledge.models import FileKind
 
 ByMessage = dict[UUID | None, list[Any]]
@@ -36,15 +42,6 @@ class MessageFileAnswer(Answer, kw_only=True):
     shown_rows: Annotated[int | UnsetType, SHOWN_ROWS] = UNSET
 
 
-class ToolImageAnswer(Answer):
-    id: Annotated[
-        UUID, doc("Of a file: `files/{id}/content/` has the image, `files/{id}/thumbnail/` a small copy.")
-    ]
-    name: str
-    width: int
-    height: int
-
-
 class ToolCallAnswer(Answer, kw_only=True):
     id: UUID
     tool_call_id: str
@@ -57,7 +54,7 @@ class ToolCallAnswer(Answer, kw_only=True):
     asked_arguments: Annotated[
         dict[str, Any] | UnsetType, doc("What the model asked for, if the user edited the arguments.")
     ] = UNSET
-    documents: list[dict[str, Any]] | UnsetType = UNSET
+    documents: list[SourceAnswer] | UnsetType = UNSET
     structured: Annotated[dict[str, Any] | UnsetType, doc("The response as JSON, of tools that have it.")] = (
         UNSET
     )
@@ -156,7 +153,7 @@ def _tool_images(calls: Sequence[UUID]) -> ByMessage:
     for image in ToolCallImage.objects.visible().filter(tool_call__in=calls):
         file = image.file
         shown = Image(str(file.pk), file.name, "", file.width_px or 0, file.height_px or 0)
-        by_call[image.tool_call_id].append(image_record(shown))
+        by_call[image.tool_call_id].append(present_image(shown))
     return by_call
 
 

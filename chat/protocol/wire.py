@@ -8,6 +8,13 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Struct, json
 
+from chat.protocol.call_answers import (
+    AddressQuestionAnswer,
+    QuestionAnswer,
+    SignInQuestionAnswer,
+    SourceAnswer,
+    ToolImageAnswer,
+)
 from chat.protocol.member_types import Id, choice, doc
 from chat.protocol.tool_change import CHANGED, SUMMARY
 
@@ -67,7 +74,7 @@ class ReasoningDone(PacketBody, frozen=True, tag="reasoning_done", omit_defaults
 
 
 class MessageStart(PacketBody, frozen=True, tag="message_start", omit_defaults=True):
-    documents: list[dict[str, Any]] = []
+    documents: list[SourceAnswer] = []
 
 
 class MessageDelta(PacketBody, frozen=True, tag="message_delta"):
@@ -121,22 +128,10 @@ class ToolProgress(PacketBody, frozen=True, tag="tool_progress", omit_defaults=T
 class ToolOutput(PacketBody, frozen=True, tag="tool_output", omit_defaults=True):
     tool_call_id: str
     output: str | None = None
-    documents: Annotated[
-        list[dict[str, Any]] | None,
-        doc(
-            "Each with number, document_id, title, url, snippet, passage {start, length} and knowledge_base, as far as known. Each passage "
-            "that a search finds has a number of its own; start and length count characters of the document's text."
-        ),
-    ] = None
+    documents: list[SourceAnswer] | None = None
     truncated: bool = False
     ref: str | None = None
-    images: Annotated[
-        list[dict[str, Any]] | None,
-        doc(
-            "That the tool returned, each with id, name, width and height. The id is that of a file, whose content and thumbnail are read "
-            "over REST."
-        ),
-    ] = None
+    images: Annotated[list[ToolImageAnswer] | None, doc("That the tool returned.")] = None
 
 
 class SectionEnd(PacketBody, frozen=True, tag="section_end", omit_defaults=True):
@@ -166,18 +161,14 @@ class ApprovalRequired(PacketBody, frozen=True, tag="approval_required", omit_de
     tool_call: str
     name: str
     arguments: dict[str, Any]
-    question: Annotated[
-        dict[str, Any] | None, doc("The message and the form of what the call asks its user.")
-    ] = None
+    question: Annotated[QuestionAnswer | None, doc("What the call asks its user.")] = None
     sign_in: Annotated[
-        dict[str, Any] | None,
-        doc(
-            "The MCP server that the user has to sign in to (server: its id or null, name, again: whether the call had a sign-in), after which the call goes on by itself."
-        ),
+        SignInQuestionAnswer | None,
+        doc("What the user has to sign in to, after which the call goes on by itself."),
     ] = None
     address: Annotated[
-        dict[str, Any] | None,
-        doc("Where the user has to go (message, url), which they answer by approving when they are done."),
+        AddressQuestionAnswer | None,
+        doc("Where the user has to go, which they answer by approving when they are done."),
     ] = None
     changed: Annotated[str | None, CHANGED] = None
     summary: Annotated[str | None, SUMMARY] = None

@@ -13,6 +13,7 @@ from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from chat.protocol.call_answers import QuestionAnswer
 from chat.transcript.tool_arguments import first_violation
 
 MAX_PROPERTIES: Final = 50
@@ -79,8 +80,8 @@ class Question:
     message: str
     form: Mapping[str, Any]
 
-    def present(self) -> dict[str, Any]:
-        return {"message": self.message, "form": dict(self.form)}
+    def present(self) -> QuestionAnswer:
+        return QuestionAnswer(self.message, dict(self.form))
 
 
 def read_form(asked: Mapping[str, Any]) -> dict[str, Any]:

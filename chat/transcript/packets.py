@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from chat.protocol import wire as p
+from chat.protocol.call_answers import PassageAnswer, SourceAnswer, ToolImageAnswer
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Document, Image
 from chat.transcript.finish import WHOLE, Finish
@@ -140,8 +142,8 @@ class Blocks:
         """Yield the result of a call. Its documents are shown instead of the response text, its images beside it."""
         found = list(documents)
         self.documents |= {document.number: document for document in found}
-        shown = [image_record(image) for image in images] or None
-        yield self._place(replace(_output(self._running[tab], response, found, ref), images=shown), tab)
+        answers = [present_image(image) for image in images] or None
+        yield self._place(replace(_output(self._running[tab], response, found, ref), images=answers), tab)
 
     def tool_end(self, tab: int, status: str = UNKNOWN, duration_ms: int | None = None) -> Iterator[Placed]:
         """End a call. Without a status the call was interrupted and its outcome is unknown."""
@@ -208,10 +210,10 @@ class Blocks:
 
 def _output(tool_call_id: str, response: str, documents: list[Document], ref: str) -> p.ToolOutput:
     if documents:
-        shown = [_source(document) | _excerpt(document) for document in documents[:MAX_SHOWN_DOCUMENTS]]
-        is_cut = len(shown) < len(documents)
+        sources = [_source_with_excerpt(document) for document in documents[:MAX_SHOWN_DOCUMENTS]]
+        is_cut = len(sources) < len(documents)
         return p.ToolOutput(
-            tool_call_id, _note_of(response), documents=shown, truncated=is_cut, ref=ref if is_cut else None
+            tool_call_id, _note_of(response), documents=sources, truncated=is_cut, ref=ref if is_cut else None
         )
     is_cut = len(response) > MAX_SHOWN_CHARACTERS
     return p.ToolOutput(
@@ -219,9 +221,8 @@ def _output(tool_call_id: str, response: str, documents: list[Document], ref: st
     )
 
 
-def image_record(image: Image) -> dict[str, Any]:
-    """Return an image of a call as clients see it; its content is that of the file with this id."""
-    return {"id": image.id, "name": image.name, "width": image.width_px, "height": image.height_px}
+def present_image(image: Image) -> ToolImageAnswer:
+    return ToolImageAnswer(image.id, image.name, image.width_px, image.height_px)
 
 
 def _note_of(response: str) -> str | None:
@@ -234,31 +235,24 @@ def _note_of(response: str) -> str | None:
     return note if isinstance(note, str) else None
 
 
-def _excerpt(document: Document) -> dict[str, Any]:
-    """Return the beginning of a document's text and the place where it was found."""
-    beginning = snippet(document)
-    return ({"snippet": beginning} if beginning else {}) | place_of(document)
-
-
-def place_of(document: Document) -> dict[str, Any]:
-    """Return the passage and the knowledge base of a document, as far as they are known."""
-    place = {"passage": document.passage._asdict()} if document.passage else {}
-    return place | ({"knowledge_base": document.knowledge_base} if document.knowledge_base else {})
-
-
 def snippet(document: Document) -> str:
     """Return the beginning of a document's text, on one line."""
     return " ".join(document.contents[: 2 * MAX_SNIPPET_CHARACTERS].split())[:MAX_SNIPPET_CHARACTERS]
 
 
-def _source(document: Document) -> dict[str, Any]:
-    """Return a document as clients see it, without its text. tool_output adds an excerpt."""
-    source: dict[str, Any] = {
-        "number": document.number,
-        "document_id": document.document_id,
-        "title": document.title[:MAX_TITLE_CHARACTERS],
-    }
-    return source | ({"url": document.url} if document.url else {})
+def _source_with_excerpt(document: Document) -> SourceAnswer:
+    """Return a document as clients see it, with the beginning of its text and the place where it was found."""
+    return replace(
+        _source(document),
+        snippet=snippet(document) or UNSET,
+        passage=PassageAnswer(*document.passage) if document.passage else UNSET,
+        knowledge_base=document.knowledge_base or UNSET,
+    )
+
+
+def _source(document: Document) -> SourceAnswer:
+    title = document.title[:MAX_TITLE_CHARACTERS]
+    return SourceAnswer(document.number, document.document_id, title, document.url or UNSET)
 
 
 @dataclass

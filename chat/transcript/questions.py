@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from chat.protocol.call_answers import AddressQuestionAnswer, SignInQuestionAnswer
 from chat.transcript.forms import Question
 
 MAX_ADDRESS_CHARACTERS: Final = 2_000
@@ -22,8 +23,8 @@ class SignInQuestion:
     name: str
     credential: str = field(default="", compare=False)
 
-    def present(self) -> dict[str, Any]:
-        return {"server": self.server or None, "name": self.name, "again": bool(self.credential)}
+    def present(self) -> SignInQuestionAnswer:
+        return SignInQuestionAnswer(self.server or None, self.name, bool(self.credential))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,8 @@ class AddressQuestion:
     message: str
     url: str
 
-    def present(self) -> dict[str, Any]:
-        return {"message": self.message, "url": self.url}
+    def present(self) -> AddressQuestionAnswer:
+        return AddressQuestionAnswer(self.message, self.url)
 
 
 # The questions of a call, and the member that holds each for clients.

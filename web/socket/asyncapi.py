@@ -14,6 +14,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from chat.events import frames
+from chat.presenters.messages import MessageAnswer
 from chat.protocol import run_errors, wire
 from chat.protocol.states import Status
 from chat.transcript.finish import CUT
@@ -102,7 +103,9 @@ def build_document() -> dict[str, Any]:
 
 
 def _describe_schemas(structs: Iterable[type[Struct]]) -> dict[str, Any]:
-    schemas = describe(list(structs))
+    schemas = describe([*structs, MessageAnswer])
+    # The protocol, where Snapshot stands, knows no messages.
+    schemas["Snapshot"]["properties"]["message"] = {"$ref": f"{_SCHEMAS}{MessageAnswer.__name__}"}
     # Events that were recorded by an earlier release lack members.
     schemas["SessionFrame"]["required"] = ["n", "session", "type"]
     schemas["Error"]["properties"]["code"]["examples"] = sorted(run_errors.RUN_ERRORS)

@@ -144,4 +144,4 @@ def test_what_a_search_says_beside_its_documents_is_shown_beside_them():
         list(blocks.tool_start(0, "call", "search_project"))
         [(_, packet)] = blocks.tool_output(0, response, [found], "row")
         assert isinstance(packet, ToolOutput)
-        assert (packet.output, [one["title"] for one in packet.documents or ()]) == (shown, ["One"])
+        assert (packet.output, [source.title for source in packet.documents or ()]) == (shown, ["One"])

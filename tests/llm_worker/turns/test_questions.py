@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from chat.log.progress import present_live_message
 from chat.log.stream import delete_logs, run_log
 from chat.models import Approval, ModelConfig, Run, Session, ToolCall, ToolPolicy
+from chat.protocol.call_answers import QuestionAnswer
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.protocol.wire import ApprovalRequired
@@ -82,7 +83,11 @@ def test_a_question_waits_and_its_answer_is_what_the_model_reads(waiting, upstre
     [required] = [one.obj for one in entries(run) if isinstance(getattr(one, "obj", None), ApprovalRequired)]
     call = ToolCall.objects.get(run=run)
     asked = {"message": "For the trip.", "form": form_of(run)}
-    assert (required.tool_call, required.name, required.question) == (str(call.pk), "ask_user", asked)
+    assert (required.tool_call, required.name, required.question) == (
+        str(call.pk),
+        "ask_user",
+        QuestionAnswer(**asked),
+    )
     assert (list(asked["form"]["properties"]), asked["form"]["required"]) == (["nights", "city"], ["city"])
     decided = answer(run, PARIS)
     assert (decided.decision, decided.answer, decided.decided_by) == ("answered", PARIS.values, decided.owner)
@@ -238,4 +243,4 @@ def test_another_worker_that_takes_the_round_over_shows_the_question_again(
     run.refresh_from_db()
     assert (run.status, run.attempt) == (Status.WAITING, 2)
     shown = [one.obj for one in entries(run) if isinstance(getattr(one, "obj", None), ApprovalRequired)]
-    assert [one.question for one in shown] == [{"message": "For the trip.", "form": form_of(run)}]
+    assert [packet.question for packet in shown] == [QuestionAnswer("For the trip.", form_of(run))]

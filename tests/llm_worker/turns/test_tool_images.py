@@ -11,6 +11,7 @@ from django.db import connection
 
 from chat.models import ModelConfig, Run, Session, StoredBytes, ToolCall, ToolCallImage
 from chat.protocol import wire
+from chat.protocol.call_answers import ToolImageAnswer
 from chat.protocol.states import Status
 from chat.transcript.picture_tokens import picture_tokens
 from ingest.extraction import extract
@@ -121,7 +122,7 @@ def test_a_model_that_does_not_see_is_told_so_and_the_user_sees_it(server, reade
     [image] = shown["tool_calls"][0]["images"]
     assert image == {"id": str(File.objects.get().pk), "name": "tests__dot, image 1", "width": 1, "height": 1}
     [output] = [one.obj for one in screens.entries(run) if isinstance(one.obj, wire.ToolOutput)]
-    assert output.images == [image]
+    assert output.images == [ToolImageAnswer(**image)]
     assert screens.live(run) == screens.rebuilt(run)
 
 
