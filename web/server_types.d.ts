@@ -1185,15 +1185,15 @@ declare namespace wire {
     name: string;
     arguments: Record<string, any>;
     /** What the call asks its user. */
-    question?: QuestionAnswer | null;
+    question?: QuestionAnswer;
     /** What the user has to sign in to, after which the call goes on by itself. */
-    sign_in?: SignInQuestionAnswer | null;
+    sign_in?: SignInQuestionAnswer;
     /** Where the user has to go, which they answer by approving when they are done. */
-    address?: AddressQuestionAnswer | null;
+    address?: AddressQuestionAnswer;
     /** Why it asks, although the user has allowed a tool of this name: another server has the name now, the server is reached in another way, or has changed the tool's definition. Absent: nothing of the kind is known. */
     changed?: "server" | "address" | "definition";
     /** The first sentence of its tool's description, in the words of whoever wrote the tool. */
-    summary?: string | null;
+    summary?: string;
   }
 
   interface ApproveCommand {
@@ -1216,7 +1216,7 @@ declare namespace wire {
     number: number;
     document_id: string;
     title: string;
-    url?: string | null;
+    url?: string;
   }
 
   interface CompressCommand {
@@ -1381,12 +1381,12 @@ declare namespace wire {
 
   interface Placement {
     /** The UI block; increases with every reasoning block, tool round and answer block. */
-    turn_index?: number;
+    turn_index: number;
     /** Which of the parallel calls of one round. */
-    tab_index?: number;
+    tab_index: number;
     /** The block inside an agent tool. */
-    sub_turn_index?: number | null;
-    model_index?: number;
+    sub_turn_index: number | null;
+    model_index: number;
   }
 
   interface Pong {
@@ -1422,7 +1422,7 @@ declare namespace wire {
   interface ReasoningDone {
     type: "reasoning_done";
     /** From the first word of it to the last; left out where nobody has measured it. */
-    duration_ms?: number | null;
+    duration_ms?: number;
   }
 
   interface ReasoningStart {
@@ -1482,11 +1482,11 @@ declare namespace wire {
 
   interface SectionEnd {
     type: "section_end";
-    tool_call_id?: string | null;
+    tool_call_id?: string;
     /** How the call ended; left out if it completed, and for blocks that are not calls. */
     status?: "failed" | "refused" | "unknown";
     /** How long the call ran, where known. */
-    duration_ms?: number | null;
+    duration_ms?: number;
   }
 
   interface SendCommand {
@@ -1590,7 +1590,7 @@ declare namespace wire {
     /** Only if the answer is incomplete: why. */
     finish_reason?: "length" | "content_filter" | "token_limit" | "character_limit";
     /** What the model had generated when it was cut at its output limit. */
-    finish_tokens?: number | null;
+    finish_tokens?: number;
   }
 
   interface StopCommand {
@@ -1660,7 +1660,7 @@ declare namespace wire {
     tool_call_id: string;
     arguments: Record<string, any>;
     /** Set if the arguments are too long for a packet and omitted. Names the tool call that has them. */
-    ref?: string | null;
+    ref?: string;
   }
 
   interface ToolArgumentsDelta {
@@ -1672,12 +1672,12 @@ declare namespace wire {
   interface ToolOutput {
     type: "tool_output";
     tool_call_id: string;
-    output?: string | null;
-    documents?: SourceAnswer[] | null;
+    output?: string;
+    documents?: SourceAnswer[];
     truncated?: boolean;
-    ref?: string | null;
+    ref?: string;
     /** That the tool returned. */
-    images?: ToolImageAnswer[] | null;
+    images?: ToolImageAnswer[];
   }
 
   interface ToolProgress {
@@ -1685,7 +1685,7 @@ declare namespace wire {
     tool_call_id: string;
     done: number;
     /** In the unit of done; left out if it is not known. */
-    total?: number | null;
+    total?: number;
     /** What the call does now; at most 200 characters. */
     text?: string;
   }

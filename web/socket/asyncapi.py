@@ -110,12 +110,26 @@ def _describe_schemas(structs: Iterable[type[Struct]]) -> dict[str, Any]:
     schemas["SessionFrame"]["required"] = ["n", "session", "type"]
     schemas["Error"]["properties"]["code"]["examples"] = sorted(run_errors.RUN_ERRORS)
     schemas["Stop"]["properties"]["finish_reason"]["enum"] = [*CUT]
+    # A placement is sent with its defaults.
+    schemas["Placement"]["required"] = sorted(schemas["Placement"]["properties"])
+    for body in get_args(wire.AnyPacketBody):
+        for member in schemas[body.__name__]["properties"].values():
+            _drop_null(member)
     for schema in schemas.values():
         for name, member in schema.get("properties", {}).items():
             if name == "type":
                 schema["properties"][name] = {"const": member["enum"][0]}
             _name_values(member)
     return schemas | {name: {"enum": values} for name, values in _NAMED.items()}
+
+
+def _drop_null(member: dict[str, Any]) -> None:
+    """Packets leave null members out."""
+    if isinstance(kinds := member.get("type"), list):
+        [member["type"]] = [kind for kind in kinds if kind != "null"]
+    for schema in member.pop("oneOf", ()):
+        if schema != {"type": "null"}:
+            member |= schema
 
 
 def _name_values(member: dict[str, Any]) -> None:

@@ -269,7 +269,7 @@ class Page {
         this.watching.send();
         for (const each of [this.stopper, this.projects, this.composer.files, this.answerSettings]) each.reconnected();
       },
-      received: (object) => this.#onFrame(object),
+      received: (frame) => this.#onFrame(frame),
       changed: (state) => this.connection.follow(state),
     });
   }
@@ -376,10 +376,10 @@ class Page {
     this.#open();
   }
 
-  /** @param {any} object */
-  #onFrame(object) {
-    if (object.type === "error") this.failures.failed(object);
-    if (["subscribed", "sessions_watched"].includes(object.type))
+  /** @param {wire.Frame} frame */
+  #onFrame(frame) {
+    if (frame.type === "error") this.failures.failed(frame);
+    if (["subscribed", "sessions_watched"].includes(frame.type))
       this.notice.settle("stream_unavailable", "unavailable");
     for (const each of [
       this.watching,
@@ -391,8 +391,8 @@ class Page {
       this.composer.files,
       this.limits,
     ])
-      each.receive(object);
-    this.live?.receive(object);
+      each.receive(frame);
+    this.live?.receive(frame);
   }
 
   // --- Drawing --------------------------------------------------------------------------------------------

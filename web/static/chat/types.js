@@ -1,9 +1,7 @@
 /**
- * The types of the page; this file has types only. Those of answers are generated (web/server_types.d.ts): here they have the page's
- * names, and say what the page does not have.
+ * The types of the page; this file has types only. Those of what the server sends and accepts are generated (web/server_types.d.ts):
+ * here some have the page's names, and say what the page does not have.
  *
- * @typedef {RunAnswer["status"]} Status
- * @typedef {"finished"|"error"|"user_cancelled"} StopReason  of a turn: cancelled if any of its runs was, an error if all failed
  * @typedef {RunErrorAnswer} RunError
  * @typedef {CursorAnswer} Cursor
  * @typedef {{reason: string, tokens: number|null}} Cut  tokens: generated until then, where known
@@ -17,22 +15,13 @@
  *
  * @typedef {Omit<FileAnswer, "created_at"> & {created_at?: string}} FileInfo  a file as the server describes it
  *
- * @typedef {object} RunInfo  a run as `subscribed` and `turn_started` describe it
- * @property {string} [run]
- * @property {string} [id]
- * @property {string} [turn]
- * @property {string} message
- * @property {string} model
- * @property {number} model_index
- * @property {Status} [status]
- *
  * @typedef {object} Answer  what one run shows; created by answer.js only
  * @property {string} run
  * @property {string|null} turn
  * @property {string} message
  * @property {string} model
  * @property {number} model_index
- * @property {Status} status
+ * @property {wire.Status} status
  * @property {number} attempt  0: nothing received yet
  * @property {number} seq  the newest packet applied
  * @property {string} text
@@ -47,20 +36,9 @@
  * @property {number|null} position  place in the queue, while it waits
  * @property {boolean} quiet  the model has been silent for a while
  *
- * @typedef {object} Source  something an answer may cite
- * @property {number} number
- * @property {number} [place]  among the sources of its answer, from 1: the number that people see; without one, it is not cited
- * @property {string} [document_id]  left out behind a public link
- * @property {string} title
- * @property {string} [url]
- * @property {string} [snippet]  its beginning, of what a tool found
- * @property {{start: number, length: number}} [passage]  where a search found it in the document's text, in characters (not UTF-16 units)
- * @property {string} [knowledge_base]  whose document it is
- * @property {string} [statement]  what the answer says before the citation
- *
- * @typedef {object} Question
- * @property {string} message  why it is asked
- * @property {Form} form
+ * @typedef {Partial<SourceAnswer> & {number: number, title: string, place?: number, statement?: string}} Source  something an answer
+ *   may cite. place: among the sources of its answer, from 1: the number that people see; without one, it is not cited. statement: what the answer says before
+ *   the citation
  *
  * @typedef {{properties: Record<string, Asked>, required?: string[]}} Form  a JSON Schema of an object with primitive properties
  *
@@ -90,10 +68,6 @@
  * @property {number|null} reasoningMs  duration of the reasoning
  * @property {ToolCall[]} calls
  *
- * @typedef {ToolImageAnswer} ToolImage
- * @typedef {AddressQuestionAnswer} Address  that the server of a tool call sends its user to
- * @typedef {Pick<SignInQuestionAnswer, "server"|"name"|"again">} SignIn  of an MCP server; null: it was deleted
- *
  * @typedef {object} ToolCall
  * @property {string} id  given by the model
  * @property {string} row  the server's id; empty: not known yet
@@ -105,13 +79,13 @@
  * @property {string} output  beside documents: what the tool says of them
  * @property {string|null} ref  the id under which the message has the whole output; null: it is shown in full
  * @property {Source[]} documents
- * @property {ToolImage[]} images  that its tool returned
+ * @property {ToolImageAnswer[]} images  that its tool returned
  * @property {CallStatus} status
  * @property {number|null} durationMs
  * @property {{done: number, total: number|null, text: string}|null} progress  how far it is; null: its tool has not said
- * @property {Question|null} question  what it asks its user, while it waits; null: nothing
- * @property {Address|null} address  where its user has to go, while it waits; null: nowhere
- * @property {SignIn|null} signIn  what its user has to sign in to, while it waits; null: nothing
+ * @property {QuestionAnswer|null} question  what it asks its user, while it waits; null: nothing
+ * @property {AddressQuestionAnswer|null} address  where its user has to go, while it waits; null: nowhere
+ * @property {SignInQuestionAnswer|null} signIn  what its user has to sign in to, while it waits; null: nothing
  * @property {string|null} changed  what is different from the tool that the user has allowed, while it waits; null: nothing
  * @property {string|null} summary  what its tool does, while it waits, in the words of whoever wrote the tool; null: it says nothing
  * @property {string} report  what an agent tool writes
@@ -139,17 +113,7 @@
  *
  * @typedef {SessionAnswer["while_answering"]} WhileAnswering
  *
- * @typedef {object} RunOptions  how a model answers; what is left out is the model's own
- * @property {number} [temperature]
- * @property {number} [top_p]
- * @property {number} [max_output_tokens]
- * @property {string[]} [stop]
- * @property {number} [seed]
- * @property {string} [reasoning_effort]
- * @property {{type: "text"|"json_object"|"json_schema", json_schema?: any}} [response_format]
- * @property {boolean} [parallel_tool_calls]
- *
- * @typedef {{tools: string[], prompt: string, options: RunOptions}} ChatOptions  of every turn of a chat
+ * @typedef {{tools: string[], prompt: string, options: wire.RunOptions}} ChatOptions  of every turn of a chat
  *
  * @typedef {Partial<SessionAnswer> & {id: string, title: string, updated_at: string}} Session  as far as the page has it: rows of the list lack options
  *

@@ -190,7 +190,7 @@ function fromMessage(message) {
   const { model = "", run = "", status = "completed" } = message;
   const { id } = message;
   return {
-    ...emptyAnswer({ id: run, message: id, model, model_index: 0 }),
+    ...emptyAnswer({ run, message: id, model, model_index: 0 }),
     ...contentOf(message),
     model,
     status,

@@ -76,7 +76,7 @@ export class AnswerSettings {
     );
   }
 
-  /** @param {any} frame of the socket */
+  /** @param {wire.Frame} frame */
   receive(frame) {
     if (frame.type === "models_changed") void this.#readModels();
   }

@@ -161,7 +161,7 @@ export class DraftFiles {
     this.listener.left();
   }
 
-  /** @param {any} frame of the socket */
+  /** @param {wire.Frame} frame */
   receive(frame) {
     if (frame.type === "file") for (const list of this.lists.values()) list.receive(frame);
   }

@@ -91,7 +91,7 @@ export class MessageSender {
     return Boolean(started);
   }
 
-  /** @param {Session} session @param {string} beginning @param {import("../conversation/turn_actions.js").StartedTurn|null} started null: unknown */
+  /** @param {Session} session @param {string} beginning @param {StartedAnswer|null} started null: unknown */
   async #show(session, beginning, started) {
     this.pending.session = session.id;
     this.page.created(session, beginning, this.pending.place);

@@ -55,11 +55,12 @@ export class RunStopper {
     if (!(await this.page.stopRun(run))) this.asked.delete(run);
   }
 
-  /** A rejected stop can be requested again. @param {any} frame of the socket; the commands that have an id are others */
-  receive({ type, id, run, obj }) {
+  /** A rejected stop can be requested again. @param {wire.Frame} frame  the commands that have an id are others */
+  receive(frame) {
     // Its user may let it go on, here or elsewhere, and stop it again.
-    if (type === "run_continued" || obj?.type === "stop") this.asked.delete(run);
-    if (type !== "error" || id !== undefined) return;
+    if (frame.type === "run_continued" || (frame.type === "packet" && frame.obj.type === "stop"))
+      this.asked.delete(frame.run);
+    if (frame.type !== "error" || frame.id !== undefined) return;
     this.forget();
     this.page.changed();
   }

@@ -16,11 +16,9 @@ import { isOnCurrentBranch } from "../state/branch_pages.js";
  * @property {string|null} [tool]  that the answer has to begin with
  * @property {string[]} [bases]  ids of knowledge bases: the answer comes from these alone
  * @property {string} [context]  additional_context
- * @property {import("../types.js").RunOptions|null} [options]  over those of the chat
+ * @property {wire.RunOptions|null} [options]  over those of the chat
  * @property {string[]} [models]  left out: those of the chat, if it is open
  */
-
-/** @typedef {{turn: string, runs: import("../types.js").RunInfo[]}} StartedTurn */
 
 export class TurnActions {
   /**
@@ -51,7 +49,7 @@ export class TurnActions {
   /**
    * Sends the first message of a chat that was created for it.
    * @param {string} session @param {string} text @param {MessageParts} more
-   * @returns {Promise<StartedTurn|false|null>} false: the server refused it; null: it may have accepted it
+   * @returns {Promise<StartedAnswer|false|null>} false: the server refused it; null: it may have accepted it
    */
   async begin(session, text, more) {
     try {
@@ -62,7 +60,7 @@ export class TurnActions {
     }
   }
 
-  /** @param {string} session @param {string} text @param {MessageParts} [more] @returns {Promise<StartedTurn>} */
+  /** @param {string} session @param {string} text @param {MessageParts} [more] @returns {Promise<StartedAnswer>} */
   async #start(
     session,
     text,

@@ -112,7 +112,7 @@ export class FileUploads {
     return this.entries.find((entry) => entry.key === key);
   }
 
-  /** @param {any} frame of the socket */
+  /** @param {wire.Frame} frame */
   receive(frame) {
     if (frame.type !== "file") return;
     const entry = this.entries.find(({ id }) => id === frame.id);

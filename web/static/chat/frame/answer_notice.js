@@ -1,10 +1,8 @@
 /** Whether the end of a turn is told by a notification, and as what. Pure. */
 
-/** @import {StopReason} from "../types.js" */
-
 /**
  * Nobody needs to be told what they see, or of what they stopped themselves.
- * @param {StopReason} reason
+ * @param {wire.StopReason} reason
  * @param {{isHidden: boolean, isOn: boolean}} tab
  * @returns {"ready"|"failed"|null}
  */

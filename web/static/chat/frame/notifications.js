@@ -4,8 +4,6 @@ import { t } from "../i18n.js";
 import { setNotifications, wantsNotifications } from "../settings/preferences.js";
 import { noticeOf } from "./answer_notice.js";
 
-/** @import {StopReason} from "../types.js" */
-
 /** Chosen, and still allowed: the permission can be taken back in the browser. */
 export const areOn = () =>
   "Notification" in globalThis && Notification.permission === "granted" && wantsNotifications();
@@ -35,7 +33,7 @@ function canNotify() {
 /**
  * Tells that a turn has ended. Of one chat, whichever tab or answer it is, the newest replaces those before it.
  * @param {{id: string, title: string}} session
- * @param {StopReason} reason
+ * @param {wire.StopReason} reason
  */
 export function notifyOfEnd({ id, title }, reason) {
   const notice = noticeOf(reason, { isHidden: document.hidden, isOn: areOn() });

@@ -65,7 +65,7 @@ export class BaseView {
     clearTimeout(this.timer);
   }
 
-  /** @param {any} frame of the socket */
+  /** @param {wire.Frame} frame */
   receive(frame) {
     this.documents.receive(frame);
     if (frame.type === "knowledge_base_changed" && frame.knowledge_base === this.base?.id) this.members.refresh();

@@ -70,7 +70,7 @@ export class DocumentsView {
     this.#draw();
   }
 
-  /** @param {any} frame of the socket */
+  /** @param {wire.Frame} frame */
   receive(frame) {
     if (frame.type === "knowledge_base_changed") void this.lists.get(frame.knowledge_base)?.refresh();
     else if (frame.type === "knowledge_base_deleted") this.lists.delete(frame.knowledge_base);

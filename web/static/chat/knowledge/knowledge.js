@@ -56,7 +56,7 @@ export class Knowledge {
     }
   }
 
-  /** One object from the socket. @param {any} frame */
+  /** One object from the socket. @param {wire.Frame} frame */
   receive(frame) {
     this.section?.receive(frame);
   }

@@ -50,7 +50,7 @@ export class KnowledgeSection {
     this.#draw();
   }
 
-  /** @param {any} frame of the socket */
+  /** @param {wire.Frame} frame */
   receive(frame) {
     this.store.receive(frame);
     this.view.receive(frame);

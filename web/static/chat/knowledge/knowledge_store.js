@@ -26,7 +26,7 @@ export class KnowledgeStore extends ListStore {
     return this.rows && this.rows.filter(isAccepted);
   }
 
-  /** One object from the socket. @param {any} frame */
+  /** One object from the socket. @param {wire.Frame} frame */
   receive(frame) {
     if (frame.type === "sessions_watched" || frame.type === "sessions_resync") void this.refresh();
     else if (frame.type === "knowledge_base_changed") void this.read(frame.knowledge_base);

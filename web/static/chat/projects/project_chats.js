@@ -37,7 +37,7 @@ export class ProjectChats {
     void store.refresh();
   }
 
-  /** @param {any} frame of the socket */
+  /** @param {wire.Frame} frame */
   receive(frame) {
     this.store?.receive(frame);
   }

@@ -63,7 +63,7 @@ export class ProjectFiles {
     this.#draw();
   }
 
-  /** @param {any} frame of the socket */
+  /** @param {wire.Frame} frame */
   receive(frame) {
     if (frame.type === "file") for (const { uploads } of this.held.values()) uploads.receive(frame);
   }

@@ -70,7 +70,7 @@ export class ProjectList {
     this.toggle.disabled = projects.length === 0;
   }
 
-  /** @param {any} frame of the socket */
+  /** @param {wire.Frame} frame */
   receive(frame) {
     for (const row of this.rows.values()) row.receive(frame);
   }

@@ -85,7 +85,7 @@ export class ProjectRow {
     this.page.unfolded(this.project.id, isUnfolded);
   }
 
-  /** @param {any} frame of the socket */
+  /** @param {wire.Frame} frame */
   receive(frame) {
     this.chats?.store.receive(frame);
   }

@@ -16,7 +16,7 @@ export class ProjectStore extends ListStore {
     return this.rows;
   }
 
-  /** One object from the socket. @param {any} frame */
+  /** One object from the socket. @param {wire.Frame} frame */
   receive(frame) {
     if (frame.type === "sessions_watched" || frame.type === "sessions_resync") void this.refresh();
     else if (frame.type === "project_changed") void this.read(frame.project);

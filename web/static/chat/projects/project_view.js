@@ -47,7 +47,7 @@ export class ProjectView {
     clearTimeout(this.timer);
   }
 
-  /** @param {any} frame of the socket */
+  /** @param {wire.Frame} frame */
   receive(frame) {
     this.files.receive(frame);
     this.chats.receive(frame);

@@ -55,7 +55,7 @@ export class Projects {
     this.#changed();
   }
 
-  /** One object from the socket. @param {any} frame */
+  /** One object from the socket. @param {wire.Frame} frame */
   receive(frame) {
     this.store.receive(frame);
     this.list.receive(frame);

@@ -66,7 +66,7 @@ export class ListStore {
   /** @param {string} id */
   remove(id) {
     this.changes += 1;
-    if (!this.get(id)) return;
+    if (!this.rows || !this.get(id)) return;
     this.rows = this.rows.filter((row) => row.id !== id);
     this.listener.changed();
   }

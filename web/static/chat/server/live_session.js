@@ -6,7 +6,7 @@ import { PAGE, isConnected } from "../state/branch_pages.js";
 import { emptyState, fold, subscription } from "../state/session_state.js";
 import { turnEnds } from "../state/turn_ends.js";
 
-/** @import {Effect, SessionState, StopReason} from "../types.js" */
+/** @import {Effect, SessionState} from "../types.js" */
 
 const RESUBSCRIBE_PAUSE_MS = 500;
 const READ_RETRY_MS = 2_000;
@@ -19,7 +19,7 @@ export class LiveSession {
   /**
    * @param {string} id
    * @param {import("./socket.js").Socket} socket
-   * @param {{changed: () => void, sessionsChanged: () => void, turnEnded: (reason: StopReason) => void, failed: (error: Error) => void}} listener
+   * @param {{changed: () => void, sessionsChanged: () => void, turnEnded: (reason: wire.StopReason) => void, failed: (error: Error) => void}} listener
    */
   constructor(id, socket, listener) {
     /** @type {SessionState} */
@@ -61,7 +61,7 @@ export class LiveSession {
     return this.subscribing.send();
   }
 
-  /** One object from the socket. @param {any} frame */
+  /** One object from the socket. @param {wire.Frame} frame */
   receive(frame) {
     this.subscribing.receive(frame);
     if (frame.type === "compression") this.compressionEvents += 1;
@@ -69,7 +69,7 @@ export class LiveSession {
     if (frame.type === "turn_started") this.#rereadFarAbove(frame.user_message);
   }
 
-  /** A turn that this page has started: it may have ended before the subscription begins. @param {{turn: string, runs: import("../types.js").RunInfo[]}} turn */
+  /** A turn that this page has started: it may have ended before the subscription begins. @param {StartedAnswer} turn */
   expect({ turn, runs }) {
     this.#fold({ type: "sent", session: this.state.session, turn, runs });
   }
@@ -112,12 +112,14 @@ export class LiveSession {
   /** An answer to this question is written again beside the branch, above the page that is read anew. @param {string} question */
   async #rereadFarAbove(question) {
     const { session, branch } = this.state;
-    const at = branch?.findIndex(({ parent, role }) => role === "assistant" && parent === question) ?? -1;
-    if (at === -1 || at >= branch.length - PAGE) return;
-    const message = await api
-      .readMessage(session, branch[at].id)
-      .catch((error) => this.isClosed || this.listener.failed(error));
-    if (message) this.#fold({ type: "reread", session, message });
+    const above = (branch ?? []).slice(0, -PAGE);
+    const answer = above.find(({ parent, role }) => role === "assistant" && parent === question);
+    if (!answer) return;
+    try {
+      this.#fold({ type: "reread", session, message: await api.readMessage(session, answer.id) });
+    } catch (error) {
+      if (!this.isClosed) this.listener.failed(error);
+    }
   }
 
   /** Reads until the page connects to the known branch, or as much as was known. @param {string} session */
@@ -134,7 +136,7 @@ export class LiveSession {
   /** Reads the page above the known messages, if there is one. @param {number} [limit] @returns {Promise<boolean>} false: it could not be read now */
   async readOlder(limit = PAGE) {
     const { session, branch, hasOlder } = this.state;
-    if (!hasOlder || this.isReadingOlder) return true;
+    if (!branch || !hasOlder || this.isReadingOlder) return true;
     this.isReadingOlder = true;
     try {
       const first = branch[0].id;
@@ -163,7 +165,7 @@ export class LiveSession {
     }
   }
 
-  /** @param {any} frame */
+  /** @param {wire.Frame|import("../state/session_state.js").PageEvent} frame */
   #fold(frame) {
     if (this.isClosed) return;
     const before = this.state;

@@ -5,6 +5,7 @@ import { backOff } from "./socket.js";
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
 /** The errors of REST with status 429 or from 500 on; frames have no status. Others are final. */
+/** @type {Set<wire.ErrorCode>} */
 const TEMPORARY = new Set(["stream_unavailable", "unavailable", "internal_error", "rate_limited"]);
 
 /** Of the page: two views of one session, one after the other, must not take each other's replies. */
@@ -13,7 +14,7 @@ let commands = 0;
 export class RetriedCommand {
   /**
    * @param {import("./socket.js").Socket} socket
-   * @param {() => {type: string}} describe  the command as it is now
+   * @param {() => wire.SubscribeCommand|wire.WatchSessionsCommand} describe  the command as it is now
    * @param {() => void} rejected  called before each pause: what the command would have brought has to be read by REST
    */
   constructor(socket, describe, rejected) {
@@ -32,12 +33,12 @@ export class RetriedCommand {
     return this.socket.send({ ...this.describe(), id: this.id });
   }
 
-  /** One object from the socket. @param {any} frame */
-  receive({ id, type, code }) {
-    if (id !== this.id) return;
+  /** One object from the socket. @param {wire.Frame} frame */
+  receive(frame) {
+    if (!("id" in frame) || frame.id !== this.id) return;
     clearTimeout(this.timer);
-    if (type !== "error") this.failures = 0;
-    else if (TEMPORARY.has(code)) this.#retryLater();
+    if (frame.type !== "error") this.failures = 0;
+    else if (TEMPORARY.has(frame.code)) this.#retryLater();
   }
 
   /** Sends it no more. */

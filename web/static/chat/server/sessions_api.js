@@ -2,7 +2,7 @@
 
 import { call, callForPage, readSessions } from "./api.js";
 
-/** @import {Agent, ChatOptions, Session, WhileAnswering} from "../types.js" */
+/** @import {ChatOptions, Session, WhileAnswering} from "../types.js" */
 
 /** The server's largest page. */
 export const LARGEST_PAGE = 200;
@@ -75,10 +75,10 @@ export const changeQuestion = (question, text) => call("PATCH", `messages/${ques
 /** With all below it. @param {string} message @returns {Promise<{part: string|null}>} part: the session in the trash that restores it */
 export const deleteMessage = (message) => call("DELETE", `messages/${message}/`);
 
-/** @returns {Promise<(Agent & import("../settings/agent_form.js").AgentFields)[]>} all, the latest changed first */
+/** @returns {Promise<AgentAnswer[]>} all, the latest changed first */
 export const readAgents = () => readAllPages("agents/");
 
-/** @returns {Promise<import("../settings/agent_form.js").Group[]>} those that agents may be shared with */
+/** @returns {Promise<GroupAnswer[]>} those that agents may be shared with */
 export const readGroups = () => call("GET", "groups/");
 
 /** @param {string} path of a list in pages that begin behind a row @returns {Promise<any[]>} */

@@ -20,7 +20,7 @@ export class Socket {
    * @param {string} address
    * @param {object} listener
    * @param {() => void} listener.opened
-   * @param {(object: any) => void} listener.received  one JSON object
+   * @param {(frame: wire.Frame) => void} listener.received  one JSON object
    * @param {(state: "connected"|"connecting"|"refused"|"signed_out") => void} listener.changed
    */
   constructor(address, listener) {
@@ -28,6 +28,7 @@ export class Socket {
     this.listener = listener;
     this.failures = 0;
     this.isRefused = false;
+    this.lastActivity = 0;
     /** @type {ReturnType<typeof setTimeout>|0} */
     this.retry = 0;
     /** @type {WebSocket|null} */
@@ -42,9 +43,9 @@ export class Socket {
     return this.ws?.readyState === WebSocket.OPEN;
   }
 
-  /** @param {object} object @returns {boolean} false: not connected, nothing was sent */
-  send(object) {
-    if (this.isOpen) this.ws.send(JSON.stringify(object));
+  /** @param {wire.Command} command @returns {boolean} false: not connected, nothing was sent */
+  send(command) {
+    if (this.isOpen) this.ws?.send(JSON.stringify(command));
     return this.isOpen;
   }
 
@@ -75,13 +76,13 @@ export class Socket {
     }
   }
 
-  /** @param {any} object */
-  #onObject(object) {
-    if (this.isRefused && object.code !== "too_many_sockets") {
+  /** @param {wire.Frame} frame */
+  #onObject(frame) {
+    if (this.isRefused && !(frame.type === "error" && frame.code === "too_many_sockets")) {
       this.isRefused = false;
       this.listener.changed("connected");
     }
-    this.listener.received(object);
+    this.listener.received(frame);
   }
 
   /** @param {number} code @param {string} [reason] */

@@ -33,7 +33,7 @@ export class ArchiveDialog {
     void this.store.refresh();
   }
 
-  /** @param {any} frame of the socket */
+  /** @param {wire.Frame} frame */
   receive(frame) {
     if (this.element.open) this.store.receive(frame);
   }

@@ -57,7 +57,7 @@ export class SessionSidebar {
     this.store.learn(this.page.state()?.session ?? null);
   }
 
-  /** One object from the socket. @param {any} frame */
+  /** One object from the socket. @param {wire.Frame} frame */
   receive(frame) {
     // The open session's own events also change the list.
     if (frame.type === "session")

@@ -12,6 +12,7 @@ import { LARGEST_PAGE, readNewest, readOlder, readPinned } from "../server/sessi
 
 /** @import {Pages} from "./session_pages.js" */
 /** @import {Session} from "../types.js" */
+/** @typedef {wire.SessionChanged|wire.SessionDeleted|wire.TagChanged} Update */
 
 const PAGE = 50;
 
@@ -36,7 +37,7 @@ export class SessionStore {
     /** Sessions opened by their URL that are not in the loaded part. @type {Map<string, Session>} */
     this.others = new Map();
     this.beginnings = new Beginnings();
-    /** Updates received during a read: they may be newer than its result. @type {any[]} */
+    /** Updates received during a read: they may be newer than its result. @type {Update[]} */
     this.updatesWhileReading = [];
     this.reading = new RepeatedRead(() => this.#read());
     this.isExtending = false;
@@ -121,11 +122,11 @@ export class SessionStore {
     this.listener.changed();
   }
 
-  /** One object from the socket. @param {any} frame */
+  /** One object from the socket. @param {wire.Frame} frame */
   receive(frame) {
     if (frame.type === "sessions_watched" || frame.type === "sessions_resync") this.refresh();
     if (frame.type === "project_deleted") this.#forgetProject(frame.project);
-    if (!["session_changed", "session_deleted", "tag_changed"].includes(frame.type)) return;
+    if (frame.type !== "session_changed" && frame.type !== "session_deleted" && frame.type !== "tag_changed") return;
     if (this.reading.isReading) this.updatesWhileReading.push(frame);
     this.#fold(frame);
     this.listener.changed();
@@ -177,7 +178,7 @@ export class SessionStore {
     return Promise.all([readNewest({ limit, project, tag, pinned: false }), readPinned(project, tag)]);
   }
 
-  /** @param {any} frame */
+  /** @param {Update} frame */
   #fold(frame) {
     if (frame.type === "session_deleted") return this.remove(frame.session);
     if (frame.type === "tag_changed") return this.#changeTag(frame.tag, frame.name);

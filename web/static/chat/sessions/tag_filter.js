@@ -36,7 +36,7 @@ export class TagFilter {
     this.announce(tag ? t("Chats with the tag “%(tag)s”", { tag }) : t("All chats"));
   }
 
-  /** One object from the socket. @param {any} frame */
+  /** One object from the socket. @param {wire.Frame} frame */
   receive(frame) {
     const isNew =
       frame.type === "session_changed" &&

@@ -41,7 +41,7 @@ export class TrashDialog {
     this.#attempt(() => this.#read());
   }
 
-  /** @param {any} frame of the socket */
+  /** @param {wire.Frame} frame */
   receive(frame) {
     if (this.element.open && (frame.type === "session_deleted" || frame.type === "sessions_resync"))
       this.#attempt(() => this.#read());

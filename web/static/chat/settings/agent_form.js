@@ -8,27 +8,9 @@ import { OptionsForm } from "./options_form.js";
 import { t } from "../i18n.js";
 import { ToolChoice } from "../tools/tool_choice.js";
 
-/** @import {KnowledgeBase, Model, RunOptions} from "../types.js" */
+/** @import {KnowledgeBase, Model} from "../types.js" */
 
-/**
- * @typedef {object} AgentFields  as the server takes and gives them
- * @property {string} name
- * @property {string} emoji
- * @property {string} description
- * @property {string[]} questions  that a new chat with it suggests
- * @property {string} prompt
- * @property {boolean} replaces_system_prompt
- * @property {string} reminder
- * @property {string[]} tools
- * @property {string[]} models
- * @property {string[]} knowledge_bases  ids; some may be deleted
- * @property {RunOptions} options
- * @property {"moving"|"append_only"} context_layout
- * @property {number[]} shared_with  ids of groups
- * @property {string[]} shared_with_users  user names
- */
-
-/** @typedef {GroupAnswer} Group */
+/** @typedef {Omit<AgentAnswer, "id"|"is_shared_by_name"|"shared_by"|"created_at"|"updated_at">} AgentFields  those that the server accepts; some of the knowledge bases may be deleted */
 
 /** @type {AgentFields} */
 export const NEW_AGENT = {
@@ -54,7 +36,7 @@ const MOST_QUESTIONS = 4;
 const READ = ["text", "number", "textarea"];
 
 export class AgentForm {
-  /** @param {AgentFields & {id?: string, shared_by?: string|null}} agent  of somebody else: it is read, not changed @param {{models: Model[], bases: KnowledgeBase[], groups: Group[]}} offered */
+  /** @param {AgentFields & {id?: string, shared_by?: string|null}} agent  of somebody else: it is read, not changed @param {{models: Model[], bases: KnowledgeBase[], groups: GroupAnswer[]}} offered */
   constructor(agent, { models, bases, groups }) {
     const isForeign = Boolean(agent.shared_by);
     this.agent = agent;

@@ -5,16 +5,16 @@ import { Field, line, text } from "../elements/form_dialog.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 
-/** @import {Model, RunOptions} from "../types.js" */
+/** @import {Model} from "../types.js" */
 
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh"];
 /** The name of a schema that was given without one. */
 const SCHEMA_NAME = "answer";
 
-/** @typedef {keyof RunOptions} OptionName */
+/** @typedef {keyof wire.RunOptions} OptionName */
 
 export class OptionsForm {
-  /** @param {RunOptions} options those set @param {Model[]} models that answer next */
+  /** @param {wire.RunOptions} options those set @param {Model[]} models that answer next */
   constructor(options, models) {
     this.fields = fieldsOf(options);
     this.schema = this.fields.json_schema;
@@ -35,7 +35,7 @@ export class OptionsForm {
     return { ...Object.fromEntries(named), "options.response_format.json_schema": json_schema };
   }
 
-  /** What is set. Throws a refusal with the field if the schema is no JSON object. @returns {RunOptions} */
+  /** What is set. Throws a refusal with the field if the schema is no JSON object. @returns {wire.RunOptions} */
   get value() {
     const { fields } = this;
     /** @type {[OptionName, any][]} */
@@ -52,7 +52,7 @@ export class OptionsForm {
     return Object.fromEntries(members.filter(([, value]) => value !== null));
   }
 
-  /** Sets these instead. @param {RunOptions} options */
+  /** Sets these instead. @param {wire.RunOptions} options */
   fill(options) {
     const filled = fieldsOf(options);
     for (const name of /** @type {(keyof typeof filled)[]} */ (Object.keys(filled))) {
@@ -82,7 +82,7 @@ export class OptionsForm {
   }
 }
 
-/** @param {RunOptions} options */
+/** @param {wire.RunOptions} options */
 function fieldsOf(options) {
   const own = t("The model’s own");
   const number = (/** @type {number} */ max, /** @type {number|undefined} */ value) => ({

@@ -2,9 +2,9 @@
 
 import { endRunningCalls, isToolPacket, roundsOf, withToolPacket } from "./tool_rounds.js";
 
-/** @import {Answer, Message, RunInfo} from "../types.js" */
+/** @import {Answer, Message} from "../types.js" */
 
-/** @type {Record<string, import("../types.js").Status>} */
+/** @type {Record<wire.StopReason, wire.Status>} */
 const STATUS_AFTER = { finished: "completed", user_cancelled: "stopped", error: "failed" };
 /** @type {Pick<Answer, "position"|"quiet">} */
 const NOT_WAITING = { position: null, quiet: false };
@@ -26,16 +26,16 @@ export const isTerminal = (status) => TERMINAL.has(status ?? "completed");
 
 /**
  * An answer of which nothing has been received: the next packet must be the first of any attempt.
- * @param {RunInfo & {turn?: string}} info
+ * @param {Pick<Answer, "run"|"message"|"model"|"model_index"> & {turn?: string}} info
  * @returns {Answer}
  */
-export function emptyAnswer(info) {
+export function emptyAnswer({ run, turn, message, model, model_index }) {
   return {
-    run: info.run ?? info.id ?? "",
-    turn: info.turn ?? null,
-    message: info.message,
-    model: info.model,
-    model_index: info.model_index ?? 0,
+    run,
+    turn: turn ?? null,
+    message,
+    model,
+    model_index,
     status: "queued",
     stoppedAttempt: 0,
     ...emptyContent(0),
@@ -45,7 +45,7 @@ export function emptyAnswer(info) {
 /**
  * The answer after one packet. Old and repeated packets change nothing; null means packets are missing.
  * @param {Answer} answer
- * @param {{attempt: number, seq: number, placement?: any, obj: any}} packet
+ * @param {wire.Packet} packet
  * @returns {Answer|null}
  */
 export function withPacket(answer, packet) {
@@ -61,7 +61,7 @@ export function withPacket(answer, packet) {
 
 /**
  * @param {Answer} answer
- * @param {{attempt: number}} reset
+ * @param {wire.Reset} reset
  * @returns {Answer}
  */
 export function withReset(answer, { attempt }) {
@@ -71,7 +71,7 @@ export function withReset(answer, { attempt }) {
 
 /**
  * @param {Answer} answer
- * @param {{attempt: number, seq: number, message: Message}} snapshot
+ * @param {wire.Snapshot} snapshot
  * @returns {Answer}
  */
 export function withSnapshot(answer, { attempt, seq, message }) {
@@ -93,7 +93,7 @@ export function withRead(answer, message) {
     return answer && { ...answer, ...contentOf(message), ...NOT_WAITING, ended: true };
   }
   const { attempt, seq } = message.cursor ?? { attempt: 0, seq: 0 };
-  const known = answer ?? emptyAnswer({ model: "", model_index: 0, ...message, message: message.id });
+  const known = answer ?? emptyAnswer({ run: "", model: "", model_index: 0, ...message, message: message.id });
   const isFurther = attempt > known.attempt || (attempt === known.attempt && seq > known.seq);
   // A read that is older than `stop` changes nothing; a newer one shows that the answer was continued.
   if (known.ended ? attempt <= known.stoppedAttempt : answer && !isFurther) return known;
@@ -116,7 +116,7 @@ function isOver(answer, attempt) {
   return attempt < answer.attempt || (answer.ended && attempt <= Math.max(answer.attempt, answer.stoppedAttempt));
 }
 
-/** @param {Answer} answer @param {any} packet @returns {Answer} */
+/** @param {Answer} answer @param {wire.Packet} packet @returns {Answer} */
 function applyPacket(answer, packet) {
   const { seq, obj } = packet;
   const next = { ...answer, seq, ...NOT_WAITING };
@@ -163,7 +163,7 @@ function cutOf({ finish_reason: reason, finish_tokens: tokens }) {
   return reason === undefined ? null : { reason, tokens: tokens ?? null };
 }
 
-/** What an answer shows of its message. @param {Message} message */
+/** What an answer shows of its message. @param {Message|MessageAnswer} message */
 export function contentOf(message) {
   return {
     status: message.status ?? "running",

@@ -35,6 +35,7 @@ export function withOlder({ branch }, first, page, limit) {
 
 /** The messages of the current branch below the root, as the tree tells. @param {import("../types.js").TreeNode[]} nodes */
 export function currentBranch(nodes) {
+  /** @type {Map<string|null|undefined, import("../types.js").TreeNode>} */
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const branch = [];
   const root = nodes.find(({ role }) => role === "root");

@@ -59,7 +59,7 @@ export function withPlaces(text, sources) {
 function* placesOf(text, sources) {
   const byNumber = new Map(sources.map((source) => [source.number, source]));
   let citationEnd = -1;
-  for (const { 0: piece, index, groups } of text.matchAll(PIECES)) {
+  for (const { 0: piece, index, groups = {} } of text.matchAll(PIECES)) {
     const digits = groups.linked ?? groups.alone;
     const source = byNumber.get(Number(digits));
     if (!source) continue;

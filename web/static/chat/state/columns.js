@@ -15,7 +15,7 @@ export function columnsOf({ peeked }, message) {
     const earlier = peeked[placeOf(newest)];
     return earlier && newest.attempts?.includes(earlier.id) ? earlier : newest;
   });
-  return [message, ...others].sort((one, other) => one.column - other.column);
+  return [message, ...others].sort((one, other) => (one.column ?? 0) - (other.column ?? 0));
 }
 
 /** All messages on the screen. @param {SessionState} state @returns {Message[]} */

@@ -9,7 +9,7 @@ import { withNewest, withOlder } from "./branch_pages.js";
 import { placeOf } from "./columns.js";
 import { emptyAnswer, isTerminal, withContinuation, withPacket, withRead, withReset, withSnapshot } from "./answer.js";
 
-/** @import {Answer, AttachedFile, Effect, Message, SessionState} from "../types.js" */
+/** @import {Answer, AttachedFile, Effect, Message, SessionState, Summary} from "../types.js" */
 
 /** @param {string} session @returns {SessionState} */
 export function emptyState(session) {
@@ -17,23 +17,60 @@ export function emptyState(session) {
 }
 
 /**
- * Fold one frame, or a read of the branch (`{type: "read", branch, isWhole}`: the newest page; `{type: "older", first,
- * branch, limit}`: the page above `first`; `{type: "reread", message}`: one of its messages), of an attempt to show in a column
- * (`{type: "peek", message}`), of a turn that this page has sent (`{type: "sent", turn, runs}`) or of the summary (`{type: "summary", summary, is_under_way}`), into the state.
+ * @typedef {object} Read  the newest page of the branch
+ * @property {"read"} type
+ * @property {Message[]} branch
+ * @property {boolean} [isWhole]  nothing stands above the page; left out: true
+ *
+ * @typedef {{type: "older", first: string, branch: Message[], limit: number}} OlderRead  the page above `first`
+ * @typedef {{type: "reread", message: Message}} Reread  one message of the branch
+ * @typedef {{type: "peek", message: Message}} Peek  an attempt to show in a column
+ * @typedef {{type: "sent", turn: string, runs: StartedRunAnswer[]}} Sent  a turn that this page has sent
+ * @typedef {{type: "summary"} & CompressionRead} SummaryRead
+ * @typedef {{summary: Summary|null, is_under_way: boolean}} CompressionRead
+ * @typedef {(Read|OlderRead|Reread|Peek|Sent|SummaryRead) & {session?: string}} PageEvent  what this page has read or sent
+ */
+
+/**
+ * Fold one frame, or what the page has read or sent, into the state.
  * @param {SessionState} state
- * @param {any} frame
+ * @param {wire.Frame|PageEvent} frame
  * @returns {[SessionState, Effect[]]} the state is the same object if nothing changed
  */
 export function fold(state, frame) {
-  const isForeign = frame.session !== undefined && frame.session !== state.session;
-  const handler = Object.hasOwn(HANDLERS, frame.type) ? HANDLERS[frame.type] : undefined;
-  if (isForeign || !handler) return [state, []];
-  return "n" in frame && NUMBERED.has(frame.type) ? foldNumbered(state, frame, handler) : handler(state, frame);
+  if ("session" in frame && frame.session !== state.session) return [state, []];
+  switch (frame.type) {
+    case "turn_started":
+    case "run_continued":
+    case "overall_stop":
+    case "compression":
+    case "session":
+      return foldNumbered(state, frame);
+    case "packet":
+      return foldRun(state, frame, (answer) => withPacket(answer, frame));
+    case "reset":
+      return foldRun(state, frame, (answer) => withReset(answer, frame));
+    case "snapshot":
+      return foldRun(state, frame, (answer) => withSnapshot(answer, frame));
+    case "queued":
+      return foldRun(state, frame, (answer) => (answer.ended ? answer : { ...answer, position: frame.position }));
+    case "heartbeat":
+      return foldRun(state, frame, (answer) => (answer.ended ? answer : { ...answer, quiet: true }));
+    case "subscribed":
+      return foldSubscribed(state, frame);
+    case "resync":
+      return [{ ...state, n: frame.n }, ["read", "sessions", "summary"]];
+    case "file":
+      return foldFile(state, frame);
+    default:
+      return foldPageEvent(state, frame);
+  }
 }
 
 /**
  * What to send so that the server continues where this state ends.
  * @param {SessionState} state
+ * @returns {wire.SubscribeCommand}
  */
 export function subscription(state) {
   const cursors = Object.fromEntries(
@@ -66,37 +103,29 @@ export function isLive(state, message) {
   return answer ? !answer.ended : !isTerminal(message.status);
 }
 
-const NUMBERED = new Set(["turn_started", "run_continued", "overall_stop", "compression", "session"]);
-
-/** @typedef {(state: SessionState, frame: any) => [SessionState, Effect[]]} Handler */
-
-/** @type {Record<string, Handler>} */
-const HANDLERS = {
-  read: foldRead,
-  older: foldOlder,
-  reread: foldReread,
-  peek: foldPeek,
-  summary: foldSummary,
-  subscribed: foldSubscribed,
-  resync: (state, frame) => [{ ...state, n: frame.n }, ["read", "sessions", "summary"]],
-  sent: (state, { turn, runs }) => [withAnswers(state, unknownAnswers(state, turn, runs)), []],
-  turn_started: foldTurnStarted,
-  run_continued: foldRunContinued,
-  overall_stop: (state) => [state, ["sessions"]],
-  session: (state) => [state, ["read", "sessions"]],
-  compression: foldCompression,
-  file: foldFile,
-  packet: (state, frame) => foldRun(state, frame, withPacket),
-  reset: (state, frame) => foldRun(state, frame, withReset),
-  snapshot: (state, frame) => foldRun(state, frame, withSnapshot),
-  queued: (state, frame) =>
-    foldRun(state, frame, (answer) => (answer.ended ? answer : { ...answer, position: frame.position })),
-  heartbeat: (state, frame) => foldRun(state, frame, (answer) => (answer.ended ? answer : { ...answer, quiet: true })),
-};
+/** @param {SessionState} state @param {wire.Frame|PageEvent} event @returns {[SessionState, Effect[]]} */
+function foldPageEvent(state, event) {
+  switch (event.type) {
+    case "read":
+      return foldRead(state, event);
+    case "older":
+      return foldOlder(state, event);
+    case "reread":
+      return foldReread(state, event);
+    case "peek":
+      return foldPeek(state, event);
+    case "sent":
+      return [withAnswers(state, unknownAnswers(state, event.turn, event.runs)), []];
+    case "summary":
+      return foldSummary(state, event);
+    default:
+      return [state, []];
+  }
+}
 
 /**
  * A file of a message was read after the message: one that came with an import, or that is read again.
- * @param {SessionState} state @param {any} frame @returns {[SessionState, Effect[]]}
+ * @param {SessionState} state @param {wire.FileFrame} frame @returns {[SessionState, Effect[]]}
  */
 function foldFile(state, { id, token_count, has_thumbnail, table_rows, shown_rows }) {
   const isOf = (/** @type {Message} */ { files = [] }) => files.some((file) => file.id === id);
@@ -104,38 +133,53 @@ function foldFile(state, { id, token_count, has_thumbnail, table_rows, shown_row
   const found = { token_count, has_thumbnail, ...(table_rows ? { table_rows, shown_rows } : {}) };
   const read = (/** @type {AttachedFile} */ file) => (file.id === id ? { ...file, ...found } : file);
   const branch = state.branch.map((message) =>
-    isOf(message) ? { ...message, files: message.files.map(read) } : message,
+    isOf(message) ? { ...message, files: message.files?.map(read) } : message,
   );
   return [{ ...state, branch }, []];
 }
 
 /**
  * Session events are contiguous too: repeats change nothing, a gap asks again.
- * @param {SessionState} state @param {any} frame @param {Handler} handler @returns {[SessionState, Effect[]]}
+ * @param {SessionState} state
+ * @param {wire.TurnStarted|wire.RunContinuedFrame|wire.OverallStop|wire.CompressionFrame|wire.SessionFrame} frame
+ * @returns {[SessionState, Effect[]]}
  */
-function foldNumbered(state, frame, handler) {
+function foldNumbered(state, frame) {
   if (state.n !== null && frame.n <= state.n) return [state, []];
   if (state.n !== null && frame.n > state.n + 1) return [state, ["resubscribe"]];
-  return handler({ ...state, n: frame.n }, frame);
+  const numbered = { ...state, n: frame.n };
+  switch (frame.type) {
+    case "turn_started":
+      return foldTurnStarted(numbered, frame);
+    case "run_continued":
+      return foldRunContinued(numbered, frame);
+    case "compression":
+      return foldCompression(numbered, frame);
+    case "overall_stop":
+      return [numbered, ["sessions"]];
+    case "session":
+      return [numbered, ["read", "sessions"]];
+  }
 }
 
 /**
- * @param {SessionState} state @param {any} frame @param {(answer: Answer, frame: any) => Answer|null} change
+ * @param {SessionState} state
+ * @param {wire.Packet|wire.Reset|wire.Snapshot|wire.Queued|wire.Heartbeat} frame
+ * @param {(answer: Answer) => Answer|null} change
  * @returns {[SessionState, Effect[]]}
  */
 function foldRun(state, frame, change) {
   const answer = state.answers[frame.run];
   // Only packets say which session they belong to; anything else about an unknown run is another session's.
   if (!answer) return [state, frame.type === "packet" ? ["resubscribe"] : []];
-  const changed = change(answer, frame);
+  const changed = change(answer);
   if (changed === null) return [state, ["resubscribe"]];
   return changed === answer ? [state, []] : [withAnswers(state, [changed]), []];
 }
 
-/** @type {Handler} */
+/** @param {SessionState} state @param {wire.Subscribed} frame @returns {[SessionState, Effect[]]} */
 function foldSubscribed(state, frame) {
-  /** @type {import("../types.js").RunInfo[]} */
-  const runs = frame.runs;
+  const { runs } = frame;
   const listed = new Set(runs.map((info) => info.run));
   const unknown = runs.filter((info) => !state.answers[info.run]).map(emptyAnswer);
   const next = { ...withAnswers(state, unknown), n: state.n ?? frame.n };
@@ -146,7 +190,7 @@ function foldSubscribed(state, frame) {
   return [next, mustRead ? ["read"] : []];
 }
 
-/** @type {Handler} */
+/** @param {SessionState} state @param {wire.TurnStarted} frame @returns {[SessionState, Effect[]]} */
 function foldTurnStarted(state, frame) {
   const started = unknownAnswers(state, frame.turn, frame.runs);
   // A retry is what its column shows now.
@@ -156,15 +200,15 @@ function foldTurnStarted(state, frame) {
   return [{ ...withAnswers(state, started), peeked }, ["read", "sessions"]];
 }
 
-/** Without those that the branch already shows complete. @param {SessionState} state @param {string} turn @param {import("../types.js").RunInfo[]} runs */
+/** Without those that the branch already shows complete. @param {SessionState} state @param {string} turn @param {StartedRunAnswer[]} runs */
 function unknownAnswers(state, turn, runs) {
   const complete = new Set(state.branch?.filter((message) => isTerminal(message.status)).map(({ id }) => id));
   return runs
-    .map((info) => emptyAnswer({ ...info, turn }))
+    .map(({ id, ...started }) => emptyAnswer({ ...started, run: id, turn }))
     .filter((answer) => !state.answers[answer.run] && !complete.has(answer.message));
 }
 
-/** @type {Handler} */
+/** @param {SessionState} state @param {wire.RunContinuedFrame} frame @returns {[SessionState, Effect[]]} */
 function foldRunContinued(state, frame) {
   const answer = state.answers[frame.run];
   // Its packets may have overtaken the event.
@@ -172,39 +216,39 @@ function foldRunContinued(state, frame) {
   return [isNews ? withAnswers(state, [withContinuation(answer)]) : state, ["read", "sessions"]];
 }
 
-/** @type {Handler} */
+/** @param {SessionState} state @param {Read} event @returns {[SessionState, Effect[]]} */
 function foldRead(state, { branch, isWhole = true }) {
   // Another branch may have another summary, or none.
   return [{ ...withMessages(state, branch), ...withNewest(state, branch, isWhole) }, state.summary ? ["summary"] : []];
 }
 
-/** @type {Handler} */
+/** @param {SessionState} state @param {OlderRead} event @returns {[SessionState, Effect[]]} */
 function foldOlder(state, { first, branch, limit }) {
   const known = withOlder(state, first, branch, limit);
   return [known ? { ...withMessages(state, branch), ...known } : state, []];
 }
 
-/** @type {Handler} */
+/** @param {SessionState} state @param {Reread} event @returns {[SessionState, Effect[]]} */
 function foldReread(state, { message }) {
-  const branch = state.branch.map((known) => (known.id === message.id ? message : known));
+  const branch = state.branch?.map((known) => (known.id === message.id ? message : known)) ?? null;
   return [{ ...withMessages(state, [message]), branch }, []];
 }
 
-/** @type {Handler} */
+/** @param {SessionState} state @param {Peek} event @returns {[SessionState, Effect[]]} */
 function foldPeek(state, { message }) {
   return [{ ...withMessages(state, [message]), peeked: { ...state.peeked, [placeOf(message)]: message } }, []];
 }
 
-/** @type {Handler} */
+/** @param {SessionState} state @param {SummaryRead} event @returns {[SessionState, Effect[]]} */
 function foldSummary(state, { summary, is_under_way }) {
   const isSame = summary?.id === state.summary?.id;
   return [{ ...state, summary: isSame ? state.summary : summary, compressing: is_under_way ? "under_way" : null }, []];
 }
 
-/** @type {Record<string, SessionState["compressing"]>} */
+/** @type {Partial<Record<wire.CompressionFrame["status"], SessionState["compressing"]>>} */
 const AFTER = { started: "under_way", failed: "failed" };
 
-/** @type {Handler} */
+/** @param {SessionState} state @param {wire.CompressionFrame} frame @returns {[SessionState, Effect[]]} */
 function foldCompression(state, { status }) {
   const compressing = AFTER[status] ?? null;
   return [{ ...state, compressing }, status === "done" || status === "deleted" ? ["summary"] : []];
@@ -214,8 +258,11 @@ function foldCompression(state, { status }) {
 function withMessages(state, messages) {
   const read = messages
     .flatMap((message) => [message, ...(message.alongside ?? [])])
-    .filter((message) => message.role === "assistant" && message.run !== undefined)
-    .map((message) => withRead(state.answers[message.run], message))
+    .map((message) =>
+      message.role === "assistant" && message.run !== undefined
+        ? withRead(state.answers[message.run], message)
+        : undefined,
+    )
     .filter((answer) => answer !== undefined);
   return withAnswers(state, read);
 }

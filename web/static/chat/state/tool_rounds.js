@@ -9,6 +9,9 @@ import { parseJson } from "../server/exact_json.js";
 
 /** @import {Round, ToolCall} from "../types.js" */
 
+/** @typedef {wire.ToolStart|wire.ToolArgumentsDelta|wire.ToolArguments|wire.ToolProgress|wire.ApprovalRequired|wire.ToolOutput|wire.SectionEnd} CallPacket  of one call */
+
+/** @type {Set<string>} */
 const CALL_PACKETS = new Set([
   "tool_start",
   "tool_arguments_delta",
@@ -39,13 +42,16 @@ const NOTHING_YET = {
 
 /** @typedef {{text: string, reasoning: string, reasoningMs: number|null}} AnswerText  of the answer so far; text: all of it */
 
-/** Whether a packet belongs to a round: a tool's, or anything from inside an agent tool. @param {{placement?: any, obj: any}} packet */
+/** Whether a packet belongs to a round: a tool's, or anything from inside an agent tool. @param {Pick<wire.Packet, "placement"|"obj">} packet */
 export function isToolPacket({ placement, obj }) {
   if (isInside(placement)) return true;
-  return CALL_PACKETS.has(obj.type) && (obj.type !== "section_end" || obj.tool_call_id !== undefined);
+  return isOfCall(obj) && (obj.type !== "section_end" || obj.tool_call_id !== undefined);
 }
 
-/** @param {{sub_turn_index?: number|null}} [placement] */
+/** @param {wire.Packet["obj"]} obj @returns {obj is CallPacket} */
+const isOfCall = (obj) => CALL_PACKETS.has(obj.type);
+
+/** @param {wire.Placement} [placement] */
 export const isInside = (placement) => (placement?.sub_turn_index ?? null) !== null;
 
 /** The text after the last round. @param {string} text all of it @param {Round[]} rounds */
@@ -62,7 +68,8 @@ export function groupsOf(rounds) {
   /** @type {{textBefore: string, rounds: Round[]}[]} */
   const groups = [];
   for (const round of rounds) {
-    if (groups.length && !round.textBefore.trim()) groups.at(-1).rounds.push(round);
+    const last = groups.at(-1);
+    if (last && !round.textBefore.trim()) last.rounds.push(round);
     else groups.push({ textBefore: round.textBefore, rounds: [round] });
   }
   return groups;
@@ -70,13 +77,14 @@ export function groupsOf(rounds) {
 
 /**
  * @param {Round[]} rounds
- * @param {{placement: any, obj: any}} packet of which isToolPacket is true
+ * @param {Pick<wire.Packet, "placement"|"obj">} packet of which isToolPacket is true
  * @param {AnswerText} answer reasoning: since the round before
  * @returns {Round[]}
  */
-export function withToolPacket(rounds, { placement, obj }, answer) {
+export function withToolPacket(rounds, { placement, obj: body }, answer) {
   if (isInside(placement))
-    return withLastRound(rounds, (round) => changeCall(round, placement, (call) => withNestedPacket(call, obj)));
+    return withLastRound(rounds, (round) => changeCall(round, placement, (call) => withNestedPacket(call, body)));
+  const obj = /** @type {CallPacket} */ (body);
   const { turn_index, tab_index } = placement;
   // A message that was read may be ahead of its packets, and knows its calls by their ids alone.
   const isKnown = rounds.at(-1)?.calls.some(({ id }) => id === obj.tool_call_id);
@@ -103,7 +111,7 @@ export const waitingCalls = (rounds) =>
   rounds.flatMap(({ calls }) => calls).filter(({ status }) => status === "waiting");
 
 /**
- * @param {any[]} [calls] as a message has them
+ * @param {ToolCallAnswer[]} [calls]
  * @returns {Round[]}
  */
 export function roundsOf(calls = []) {
@@ -120,42 +128,25 @@ export function roundsOf(calls = []) {
   return [...rounds.values()];
 }
 
-/** @param {any} call @returns {ToolCall} */
-function readCall({
-  id: row,
-  tool_call_id,
-  name,
-  arguments: given,
-  asked_arguments: asked = null,
-  response,
-  documents = [],
-  images = [],
-  status,
-  duration_ms = null,
-  tab_index,
-  question = null,
-  address = null,
-  sign_in: signIn = null,
-  changed = null,
-  summary = null,
-  children = [],
-}) {
+/** @param {ToolCallAnswer} call @returns {ToolCall} */
+function readCall(call) {
+  const { documents = [], response, status } = call;
   return {
-    ...newCall(tool_call_id, tab_index, name),
-    row,
-    given,
-    asked,
-    question,
-    address,
-    signIn,
-    changed,
-    summary,
+    ...newCall(call.tool_call_id, call.tab_index, call.name),
+    row: call.id,
+    given: call.arguments,
+    asked: call.asked_arguments ?? null,
+    question: call.question ?? null,
+    address: call.address ?? null,
+    signIn: call.sign_in ?? null,
+    changed: call.changed ?? null,
+    summary: call.summary ?? null,
     output: documents.length > 0 ? noteIn(response) : response,
     documents,
-    images,
+    images: call.images ?? [],
     status: status === "pending" ? "running" : status,
-    durationMs: duration_ms,
-    inside: children.map(readCall),
+    durationMs: call.duration_ms ?? null,
+    inside: (call.children ?? []).map(readCall),
   };
 }
 
@@ -176,18 +167,18 @@ function withLastRound(rounds, change) {
   return last ? [...rounds.slice(0, -1), change(last)] : rounds;
 }
 
-/** @param {Round} round @param {{tab_index: number}} placement @param {(call: ToolCall) => ToolCall} change */
+/** @param {Round} round @param {wire.Placement} placement @param {(call: ToolCall) => ToolCall} change */
 function changeCall(round, { tab_index }, change) {
   return { ...round, calls: round.calls.map((call) => (call.tab === tab_index ? change(call) : call)) };
 }
 
-/** Applies a packet from inside an agent's call. @param {ToolCall} call @param {any} obj @returns {ToolCall} */
+/** Applies a packet from inside an agent's call. @param {ToolCall} call @param {wire.Packet["obj"]} obj @returns {ToolCall} */
 function withNestedPacket(call, obj) {
   if (obj.type === "report_delta") return { ...call, report: call.report + obj.text };
-  return CALL_PACKETS.has(obj.type) ? { ...call, inside: withCall(call.inside, obj, -1) } : call;
+  return isOfCall(obj) ? { ...call, inside: withCall(call.inside, obj, -1) } : call;
 }
 
-/** @param {ToolCall[]} calls @param {any} obj @param {number} tab @returns {ToolCall[]} */
+/** @param {ToolCall[]} calls @param {CallPacket} obj @param {number} tab @returns {ToolCall[]} */
 function withCall(calls, obj, tab) {
   if (obj.type === "tool_start") {
     const call = newCall(obj.tool_call_id, tab, obj.name);
@@ -196,7 +187,7 @@ function withCall(calls, obj, tab) {
   return calls.map((call) => (call.id === obj.tool_call_id ? { ...call, ...packetChanges(call, obj) } : call));
 }
 
-/** Returns what one packet changes of a call. @param {ToolCall} call @param {any} obj @returns {Partial<ToolCall>} */
+/** Returns what one packet changes of a call. @param {ToolCall} call @param {CallPacket} obj @returns {Partial<ToolCall>} */
 function packetChanges(call, obj) {
   switch (obj.type) {
     case "tool_arguments_delta":

@@ -2,13 +2,13 @@
 
 import { liveAnswers } from "./session_state.js";
 
-/** @import {SessionState, StopReason} from "../types.js" */
+/** @import {SessionState} from "../types.js" */
 
 /**
  * However the page learned of it: by packets, or by a read after the connection was lost.
  * @param {SessionState} before
  * @param {SessionState} after
- * @returns {StopReason[]} as `overall_stop` has it, of the answers that were being written
+ * @returns {wire.StopReason[]} as `overall_stop` has it, of the answers that were being written
  */
 export function turnEnds(before, after) {
   if (before.answers === after.answers) return [];
@@ -24,7 +24,7 @@ export function turnEnds(before, after) {
 /** @param {import("../types.js").Answer} answer */
 const turnOf = ({ turn, run }) => turn ?? run;
 
-/** @param {import("../types.js").Answer[]} answers  all of a turn @returns {StopReason} */
+/** @param {import("../types.js").Answer[]} answers  all of a turn @returns {wire.StopReason} */
 function reasonOf(answers) {
   if (answers.some(({ status }) => status === "stopped")) return "user_cancelled";
   return answers.every(({ status }) => status === "failed") ? "error" : "finished";

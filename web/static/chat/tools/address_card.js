@@ -7,10 +7,10 @@ import { t } from "../i18n.js";
 import { DecisionCard, button } from "./decision_card.js";
 import { nameOf } from "./tool_cards.js";
 
-/** @import {Address, ToolCall} from "../types.js" */
+/** @import {ToolCall} from "../types.js" */
 
 export class AddressCard extends DecisionCard {
-  /** @param {ToolCall & {address: Address}} call */
+  /** @param {ToolCall & {address: AddressQuestionAnswer}} call */
   constructor({ row, name, address }) {
     super(
       row,

@@ -12,7 +12,7 @@ import { noteIn } from "../state/tool_rounds.js";
 import { safeSummaryText } from "./safe_summary.js";
 import { cardOf } from "./tool_texts.js";
 
-/** @import {ToolCall, ToolImage} from "../types.js" */
+/** @import {ToolCall} from "../types.js" */
 
 export class CallOutcome {
   /** @param {import("./call_view.js").ReadWhole} readWhole */
@@ -74,7 +74,7 @@ export class CallOutcome {
   }
 }
 
-/** Opens the image; its size is known before it is loaded. @param {ToolImage} image */
+/** Opens the image; its size is known before it is loaded. @param {ToolImageAnswer} image */
 function imageButton({ id, name, width, height }) {
   return h(
     "button",

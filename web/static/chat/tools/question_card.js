@@ -9,19 +9,19 @@ import { DecisionCard, button } from "./decision_card.js";
 import { FormFields } from "./form_fields.js";
 import { isOfServer, nameOf } from "./tool_cards.js";
 
-/** @import {Question, ToolCall} from "../types.js" */
+/** @import {Form, ToolCall} from "../types.js" */
 /** @import {ApiError} from "../server/api.js" */
 /** @import {Decision} from "../server/approvals_api.js" */
 
 export class QuestionCard extends DecisionCard {
-  /** @param {ToolCall & {question: Question}} call */
+  /** @param {ToolCall & {question: QuestionAnswer}} call */
   constructor({ row, name, question }) {
     super(
       row,
       button(t("Do not answer"), () => this.decide({ approved: false, ...this.noted }, t("Not answered"))),
       h("button", { type: "submit", class: "small primary" }, t("Answer")),
     );
-    this.fields = new FormFields(question.form);
+    this.fields = new FormFields(/** @type {Form} */ (question.form));
     const title = isOfServer(name)
       ? t("%(name)s asks you", { name: visibleText(nameOf(name)) })
       : t("The model asks you");

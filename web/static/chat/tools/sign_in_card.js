@@ -7,10 +7,10 @@ import { t } from "../i18n.js";
 import { beginSignIn } from "../server/approvals_api.js";
 import { DecisionCard, button } from "./decision_card.js";
 
-/** @import {SignIn, ToolCall} from "../types.js" */
+/** @import {ToolCall} from "../types.js" */
 
 export class SignInCard extends DecisionCard {
-  /** @param {ToolCall & {signIn: SignIn}} call */
+  /** @param {ToolCall & {signIn: SignInQuestionAnswer}} call */
   constructor({ row, signIn }) {
     const { server, again } = signIn;
     const name = visibleText(signIn.name);
