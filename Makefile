@@ -55,6 +55,7 @@ check: setup
 	@$(VENV) -m ruff check .
 	@DEBUG=1 $(VENV) -m mypy .
 	@$(NODE) node_modules/typescript/bin/tsc -p .
+	@$(NODE) node_modules/typescript/bin/tsc -p tsconfig.strict.json
 	@$(PRETTIER) --check --log-level warn $(PAGE_FILES)
 	@DEBUG=1 $(VENV) -c "import sys; from importlinter.cli import lint_imports_command as main; main(sys.argv[1:])" --no-logo
 	@DATA_DIR=.data/none DEBUG=0 SECRET_KEY="$$($(VENV) -c 'import secrets; print(secrets.token_urlsafe(64))')" \
