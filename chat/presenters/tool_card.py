@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from django.conf import settings
 
-from chat.presenters.answer import Answer
+from chat.protocol.answer import Answer
 from chat.protocol.member_types import doc
 
 
