@@ -4,7 +4,6 @@ from typing import Final
 
 ENUM_NAMES: Final = {
     "ErrorCode": "web.rest.error_answer.CODES",
-    "Tool": "web.rest.fields.TOOLS",
     "ApprovalKind": "chat.models.approval.Kind.values",
     "KindEnum": "knowledge.models.FileKind.values",
     "FileStatus": "knowledge.models.FileStatus.values",

@@ -1005,6 +1005,10 @@ interface TagAnswer {
   sessions: number;
 }
 
+interface TokenAnswer {
+  token: string;
+}
+
 interface ToolCallAnswer {
   id: string;
   tool_call_id: string;

@@ -6,10 +6,12 @@ classes, so that a new member is written once. The names of classes are those of
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import fields
+
+S = TypeVar("S")
 
 
 class Answer(Struct):
@@ -26,11 +28,16 @@ class Answer(Struct):
         return members
 
 
-def all_answers(base: type[Answer] = Answer) -> Iterator[type[Answer]]:
+def all_answers() -> Iterator[type[Answer]]:
     """Yield the answer classes that are imported."""
-    for answer in base.__subclasses__():
-        yield answer
-        yield from all_answers(answer)
+    return subclasses(Answer)
+
+
+def subclasses(base: type[S]) -> Iterator[type[S]]:
+    """Yield the classes below a class that are imported."""
+    for subclass in base.__subclasses__():
+        yield subclass
+        yield from subclasses(subclass)
 
 
 @cache

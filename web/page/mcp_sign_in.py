@@ -33,7 +33,7 @@ from chat.runs.mcp.sign_ins import (
     sign_out,
     take_answer,
 )
-from web.rest.fields import parse_id
+from web.schema.body import parse_id
 from web.site_origin import site_url
 
 # A worker answers within a second, unless it is just starting.

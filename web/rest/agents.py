@@ -1,10 +1,11 @@
 """CRUD views of agents: a user's own prompts with their tools and models, and shared agents, which can only be read."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from msgspec import Meta, field
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,51 +14,50 @@ from chat.models import Agent, ModelConfig
 from chat.models.agent import ContextLayout
 from chat.presenters.agents import AgentAnswer, present_agent, present_agents
 from chat.protocol.errors import ApiError
+from chat.protocol.member_types import choice, doc
 from chat.runs import quotas
 from chat.transcript.run_options import merge_options
 from chat.turns.knowledge_bases import choose_bases
 from web.rest.agent_sharing import share, take_audience
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import (
-    GroupsField,
-    KnowledgeBasesField,
-    ModelNamesField,
-    QuestionsField,
-    StrictBooleanField,
-    StrictCharField,
-    StrictChoiceField,
-    StrictSerializer,
-    ToolNamesField,
-    UserNamesField,
-    VisibleCharField,
-)
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
 from web.rest.run_options import OptionsBody
+from web.schema.body import Body, patched
+from web.schema.members import DISTINCT, KnowledgeBases, Models, Tools, UserName, Visible
 
 MAX_PROMPT_CHARACTERS: Final = 100_000
 MAX_REMINDER_CHARACTERS: Final = 10_000
+MAX_QUESTIONS: Final = 4
+# The most groups, and the most people, with whom an agent may be shared.
+MAX_GROUPS: Final = 50
 
 
-class AgentBody(StrictSerializer):
+class AgentBody(Body):
     """Omitted fields get their default when an agent is created or replaced, and stay when it is updated."""
 
-    name = VisibleCharField(max_length=200)
-    emoji = StrictCharField(max_length=16, default="")
-    description = StrictCharField(max_length=300, default="")
-    questions = QuestionsField(default=list)
-    prompt = StrictCharField(max_length=MAX_PROMPT_CHARACTERS)
-    replaces_system_prompt = StrictBooleanField(default=False)
-    reminder = StrictCharField(max_length=MAX_REMINDER_CHARACTERS, default="")
-    tools = ToolNamesField(default=list)
-    models = ModelNamesField(default=list)
-    knowledge_bases = KnowledgeBasesField(default=list)
-    options = OptionsBody(
-        default=dict, help_text="Of turns whose session does not say otherwise; replaces all earlier ones."
-    )
-    shared_with = GroupsField(default=list)
-    shared_with_users = UserNamesField(default=list, help_text="Names of users.")
-    context_layout = StrictChoiceField(choices=ContextLayout.values, default=ContextLayout.MOVING)
+    name: Annotated[Visible, Meta(max_length=200)]
+    prompt: Annotated[str, Meta(max_length=MAX_PROMPT_CHARACTERS)]
+    emoji: Annotated[str, Meta(max_length=16)] = ""
+    description: Annotated[str, Meta(max_length=300)] = ""
+    # A new chat with the agent suggests them.
+    questions: Annotated[list[Annotated[Visible, Meta(max_length=200)]], Meta(max_length=MAX_QUESTIONS)] = []
+    replaces_system_prompt: bool = False
+    reminder: Annotated[str, Meta(max_length=MAX_REMINDER_CHARACTERS)] = ""
+    tools: Tools = []
+    models: Models = []
+    knowledge_bases: KnowledgeBases = []
+    options: Annotated[
+        OptionsBody, doc("Of turns whose session does not say otherwise; replaces all earlier ones.")
+    ] = field(default_factory=OptionsBody)
+    # Whether the user may share with the groups, and whether the users exist, is checked when they are used.
+    shared_with: Annotated[
+        list[Annotated[int, Meta(ge=1, le=2**31 - 1)]], Meta(max_length=MAX_GROUPS), DISTINCT
+    ] = []
+    shared_with_users: Annotated[
+        list[UserName], Meta(max_length=MAX_GROUPS), DISTINCT, doc("Names of users.")
+    ] = []
+    context_layout: Annotated[str, choice(ContextLayout)] = ContextLayout.MOVING.value
 
 
 class AgentsView(StrictAPIView):
@@ -79,7 +79,7 @@ class AgentsView(StrictAPIView):
     def post(self, request: Request) -> Response:
         """Create an agent. After many unknown user names, more are refused for some time (429)."""
         owner = current_user(request)
-        fields = _validated_fields(owner, self.body(AgentBody))
+        fields = _validated_fields(owner, self.parse(AgentBody).members())
         audience = take_audience(owner, fields, None)
         with quotas.AGENTS.room_for_one(owner):
             agent = Agent.objects.create(owner=owner, **fields)
@@ -97,12 +97,12 @@ class AgentView(StrictAPIView):
     @documented("agents_replace", body=AgentBody, answer=AgentAnswer)
     def put(self, request: Request, agent: str) -> Response:
         """Replace an agent; omitted fields get their default."""
-        return self._change(request, _get_own_agent(request, agent), self.body(AgentBody))
+        return self._change(request, _get_own_agent(request, agent), self.parse(AgentBody).members())
 
-    @documented("agents_update", body=AgentBody(partial=True), answer=AgentAnswer)
+    @documented("agents_update", body=patched(AgentBody), answer=AgentAnswer)
     def patch(self, request: Request, agent: str) -> Response:
         """Update an agent; omitted fields stay as they are."""
-        return self._change(request, _get_own_agent(request, agent), self.body(AgentBody, partial=True))
+        return self._change(request, _get_own_agent(request, agent), self.parse(patched(AgentBody)).members())
 
     @documented("agents_delete", statuses=(204,))
     def delete(self, request: Request, agent: str) -> Response:

@@ -1,4 +1,4 @@
-"""The schemas of answers, which are msgspec Structs, in the OpenAPI document."""
+"""The schemas of answers and of bodies of requests, which are msgspec Structs, in the OpenAPI document."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -8,18 +8,24 @@ from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.plumbing import ResolvedComponent
 from msgspec import Struct
 
-from chat.protocol.answer import Answer, all_answers
+from chat.protocol.answer import Answer, subclasses
 from chat.protocol.states import Status
+from chat.protocol.strict_json import UNSTORABLE_PATTERN
+from chat.turns.request import invisible_text_pattern
+from web.schema.body import Body
+from web.schema.members import INVISIBLE
 
 _COMPONENTS: Final = "#/components/schemas/"
 # Sets of values that config/enum_names.py names.
 RUN_STATUSES: Final = [str(status) for status in Status]
+# Keywords of JSON Schema.
+STORABLE: Final = {"not": {"pattern": UNSTORABLE_PATTERN}}
 
 
 class AnswerSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
     """The component of a Struct. The Structs that it refers to are registered too."""
 
-    target_class = Answer
+    target_class: type[Struct] = Answer
     match_subclasses = True
 
     def get_name(self, auto_schema: Any, direction: Any) -> str:  # noqa: ARG002
@@ -27,12 +33,44 @@ class AnswerSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ARG002
         components = describe([self.target])
-        own = components.pop(self.target.__name__)
-        by_name = {answer.__name__: answer for answer in all_answers()}
-        for name, schema in components.items():
-            part = ResolvedComponent(name, ResolvedComponent.SCHEMA, schema, by_name[name])  # type: ignore[no-untyped-call]
-            auto_schema.registry.register_on_missing(part)
-        return own
+        for struct in subclasses(self.target_class):
+            name = struct.__name__
+            if name not in components:
+                continue
+            self.complete(struct, components[name])
+            if struct is not self.target:
+                part = ResolvedComponent(name, ResolvedComponent.SCHEMA, components[name], struct)  # type: ignore[no-untyped-call]
+                auto_schema.registry.register_on_missing(part)
+        return components[self.target.__name__]
+
+    def complete(self, struct: type[Any], schema: dict[str, Any]) -> None:
+        """Add what the types of a Struct do not say."""
+
+
+class BodySchema(AnswerSchema):  # type: ignore[no-untyped-call]
+    """The component of the body of a request, whose texts must be storable."""
+
+    target_class = Body
+
+    def complete(self, struct: type[Any], schema: dict[str, Any]) -> None:
+        for part in objects(schema):
+            _complete_value(part)
+        schema |= struct.keywords
+        if not schema["required"]:
+            del schema["required"]
+
+
+def _complete_value(schema: dict[str, Any]) -> None:
+    """Describe which texts are storable, unless the text is one of few, and which are invisible."""
+    if schema.get("pattern") == INVISIBLE:
+        schema["pattern"] = invisible_text_pattern()
+    if (
+        "string" in schema.get("type", ())
+        and not {"format", "pattern", "enum", "anyOf", "contentMediaType"} & schema.keys()
+    ):
+        schema.setdefault("not", STORABLE["not"])
+    if "enum" in schema and "null" in schema.get("type", ()):
+        schema["enum"] = [*schema["enum"], None]
 
 
 def describe(answers: Sequence[type[Struct]]) -> dict[str, dict[str, Any]]:
@@ -48,7 +86,7 @@ def describe(answers: Sequence[type[Struct]]) -> dict[str, dict[str, Any]]:
 
 def _merge_null(schema: dict[str, Any]) -> None:
     """Write "a string or null" as one type, which client generators support better than alternatives."""
-    if "anyOf" not in schema:
+    if not any({"type", "$ref"} & alternative.keys() for alternative in schema.get("anyOf", ())):
         return
     alternatives = schema.pop("anyOf")
     if any("type" not in one for one in alternatives):

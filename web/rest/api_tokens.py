@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from knox.models import AuthToken
+from msgspec import Meta
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,8 +21,8 @@ from chat.protocol.errors import ApiError
 from chat.protocol.member_types import Moment, choice, doc
 from chat.runs import quotas
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.fields import StrictCharField, StrictChoiceField, StrictIntegerField, StrictSerializer, parse_id
 from web.rest.openapi import COOKIE, accepts, documented
+from web.schema.body import Body, parse_id
 
 # The beginning of the stored digest, as long as a UUID, identifies a token.
 ID_CHARACTERS: Final = 32
@@ -29,14 +30,12 @@ ID_CHARACTERS: Final = 32
 MAX_DAYS: Final = 3650
 
 
-class NewTokenBody(StrictSerializer):
-    name = StrictCharField(max_length=MAX_NAME, default="", help_text="What its user calls it.")
-    scope = StrictChoiceField(
-        Scope.choices, default=Scope.WRITE.value, help_text="`read`: no request that changes anything."
-    )
-    expires_in_days = StrictIntegerField(
-        required=False, allow_null=True, min_value=1, max_value=MAX_DAYS, help_text="Absent or null: never."
-    )
+class NewTokenBody(Body):
+    name: Annotated[str, Meta(max_length=MAX_NAME), doc("What its user calls it.")] = ""
+    scope: Annotated[str, choice(Scope, "`read`: no request that changes anything.")] = Scope.WRITE.value
+    expires_in_days: Annotated[
+        Annotated[int, Meta(ge=1, le=MAX_DAYS)] | None, doc("Absent or null: never.")
+    ] = None
 
 
 class OwnTokenAnswer(Answer):
@@ -65,14 +64,14 @@ class ApiTokensView(StrictAPIView):
         """Create a token. Rejected with token authentication, so that a leaked token cannot create others."""
         if request.auth is not None:
             raise ApiError("permission_denied")
-        body = self.body(NewTokenBody)
+        body = self.parse(NewTokenBody)
         user = current_user(request)
         with quotas.TOKENS.room_for_one(user):
             row, token = TokenScope.objects.create_token(
                 user,
-                Scope(body["scope"]),
-                name=body["name"],
-                expires_in_days=body.get("expires_in_days"),
+                Scope(body.scope),
+                name=body.name,
+                expires_in_days=body.expires_in_days,
             )
         return Response(NewTokenAnswer(**_members(row), token=token).json(), status.HTTP_201_CREATED)
 

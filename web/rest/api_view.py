@@ -9,15 +9,14 @@ from django.http.response import HttpResponseBase
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from chat.infrastructure.gc_tuning import free_circles
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import is_storable
-from web.rest.fields import parse_id
 from web.rest.request_slots import REQUESTS
 from web.rest.user_slots import Slot, UserSlots
+from web.schema.body import B, parse_id
 
 Row = TypeVar("Row", bound=Model)
 # Of an answer that waits for its client, what the sockets between take anyway.
@@ -34,7 +33,7 @@ class JsonOnlyNegotiation(DefaultContentNegotiation):
 class StrictAPIView(APIView):
     """An APIView with strict JSON bodies.
 
-    Views look up the rows that the path names before they call body(). Every method has a docstring:
+    Views look up the rows that the path names before they call parse(). Every method has a docstring:
     this one would be its description in the OpenAPI document.
     """
 
@@ -87,13 +86,9 @@ class StrictAPIView(APIView):
         """Return the slots of which the request takes one."""
         return self.slots
 
-    def body(self, accepted: type[Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
-        """Validate and return the request's body. Raises ValidationError.
-        partial: required fields may be omitted, and defaults are not set.
-        """
-        serializer = accepted(data=self.request.data, partial=partial)
-        serializer.is_valid(raise_exception=True)
-        return dict(serializer.validated_data)
+    def parse(self, accepted: type[B]) -> B:
+        """Validate and return the request's body. Raises ApiError."""
+        return accepted.parse(self.request.data)
 
 
 def current_user(request: Request) -> User:

@@ -1,12 +1,10 @@
 """Views of tool calls that wait for their user's approval or answer: list the open ones, decide on one."""
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from django.urls import reverse
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema_field
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,18 +19,11 @@ from chat.presenters.approvals import (
 )
 from chat.presenters.page_bytes import count_fitting, text_bytes
 from chat.protocol.errors import ApiError
+from chat.protocol.member_types import choice, doc
 from chat.turns.approvals import Reply, decide, get_approval
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.fields import (
-    MESSAGES,
-    DescribedField,
-    StrictBooleanField,
-    StrictCharField,
-    StrictChoiceField,
-    StrictSerializer,
-    parse_id,
-)
 from web.rest.openapi import documented
+from web.schema.body import Body, parse_id, rule
 from web.site_origin import site_url
 
 MAX_ARGUMENTS_CHARACTERS: Final = 100_000
@@ -40,49 +31,66 @@ MAX_ARGUMENTS_CHARACTERS: Final = 100_000
 MAX_LISTED: Final = 500
 
 
-@extend_schema_field(OpenApiTypes.OBJECT)
-class ArgumentsField(DescribedField):
-    """The arguments of a tool: an object. Whether the tool accepts them is checked by the use case."""
-
-    default_error_messages = MESSAGES
-
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        if not isinstance(data, dict):
-            self.fail("invalid_type")
-        if len(json.dumps(data, ensure_ascii=False)) > MAX_ARGUMENTS_CHARACTERS:
-            self.fail("invalid_value")
-        return data
-
-    def json_schema(self) -> dict[str, Any]:
-        return {
-            "type": "object",
-            "additionalProperties": True,
-            "description": f"At most {MAX_ARGUMENTS_CHARACTERS} characters.",
-        }
+def _check_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
+    if len(json.dumps(arguments, ensure_ascii=False)) > MAX_ARGUMENTS_CHARACTERS:
+        raise ApiError("invalid_value", f"At most {MAX_ARGUMENTS_CHARACTERS} characters.")
+    return arguments
 
 
-class ApprovalBody(StrictSerializer):
-    approved = StrictBooleanField(
-        help_text="Of a question: whether it is answered; false: declined. Of an address: that the user is done there. Of a sign-in: true asks whether there is one now, which lets the call go on by itself as soon as there is; false: goes on without."
-    )
-    note = StrictCharField(
-        required=False,
-        max_length=MAX_NOTE_CHARACTERS,
-        help_text="With a refusal or an answer, the model reads it.",
-    )
-    values = ArgumentsField(
-        required=False,
-        help_text="The answer to a question, by the names of its form, which it has to fit.",
-    )
-    arguments = ArgumentsField(
-        required=False,
-        help_text="Instead of those that the model wants; they have to match the tool's schema.",
-    )
-    remember = StrictChoiceField(
-        choices=["session"],
-        required=False,
-        help_text="Later calls of the tool in this session are not asked about. Not of questions.",
-    )
+# The arguments of a tool. Whether the tool accepts them is checked by the use case.
+_Arguments = Annotated[dict[str, Any], rule(_check_arguments)]
+
+
+class ApprovalBody(Body):
+    approved: Annotated[
+        bool,
+        doc(
+            "Of a question: whether it is answered; false: declined. Of an address: that the user is done there. "
+            "Of a sign-in: true asks whether there is one now, which lets the call go on by itself as soon as there is; "
+            "false: goes on without."
+        ),
+    ]
+    note: Annotated[
+        str, Meta(max_length=MAX_NOTE_CHARACTERS), doc("With a refusal or an answer, the model reads it.")
+    ] = ""
+    values: (
+        Annotated[
+            _Arguments,
+            doc(
+                "The answer to a question, by the names of its form, which it has to fit. "
+                f"At most {MAX_ARGUMENTS_CHARACTERS} characters."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    arguments: (
+        Annotated[
+            _Arguments,
+            doc(
+                "Instead of those that the model wants; they have to match the tool's schema. "
+                f"At most {MAX_ARGUMENTS_CHARACTERS} characters."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    remember: (
+        Annotated[
+            str,
+            choice(["session"]),
+            doc("Later calls of the tool in this session are not asked about. Not of questions."),
+        ]
+        | UnsetType
+    ) = UNSET
+
+    def reply(self) -> Reply:
+        sent = self.members()
+        return Reply(
+            is_approved=self.approved,
+            note=self.note,
+            arguments=sent.get("arguments"),
+            is_remembered=bool(self.remember),
+            values=sent.get("values"),
+        )
 
 
 class ApprovalsView(StrictAPIView):
@@ -107,15 +115,5 @@ class ApprovalView(StrictAPIView):
         pk = parse_id(tool_call)
         if pk is None:
             raise ApiError("invalid_id")
-        approval = decide(get_approval(current_user(request), pk), parse_reply(self.body(ApprovalBody)))
+        approval = decide(get_approval(current_user(request), pk), self.parse(ApprovalBody).reply())
         return Response(present_decision(approval), status.HTTP_202_ACCEPTED)
-
-
-def parse_reply(body: Mapping[str, Any]) -> Reply:
-    return Reply(
-        is_approved=body["approved"],
-        note=body.get("note", ""),
-        arguments=body.get("arguments"),
-        is_remembered=body.get("remember") == "session",
-        values=body.get("values"),
-    )

@@ -9,9 +9,9 @@ from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ChatMessage, Compression, TriggeredBy
 from chat.presenters.summaries import CompressionAnswer, CompressionAskedAnswer, present_summary
 from web.rest.api_view import StrictAPIView
-from web.rest.fields import StrictSerializer
 from web.rest.openapi import documented
 from web.rest.sessions import get_own_session
+from web.schema.body import Body
 
 
 class CompressionView(StrictAPIView):
@@ -39,7 +39,7 @@ class CompressionView(StrictAPIView):
     def post(self, request: Request, session: str) -> Response:
         """Request a compression of the current branch. 200 if there is nothing to compress."""
         found = get_own_session(request, session)
-        self.body(StrictSerializer)
+        self.parse(Body)
         if compression_requests.request_by_hand(found, TriggeredBy.USER):
             return Response(CompressionAskedAnswer(status="queued").json(), status.HTTP_202_ACCEPTED)
         return Response(CompressionAskedAnswer(status="nothing_to_compress").json(), status.HTTP_200_OK)

@@ -3,21 +3,24 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
+from uuid import UUID
 
 from django.contrib.auth.models import User
-from rest_framework import serializers
+from msgspec import UNSET, Meta, UnsetType
 
 from chat.protocol.errors import ApiError
+from chat.protocol.member_types import doc
 from knowledge.fetching.target import MAX_URL_CHARACTERS
 from knowledge.files import blobs
 from knowledge.files.file_names import MAX_CHARACTERS
 from knowledge.models import DocumentVersion, File
 from knowledge.models.document import hash_given
 from web.rest.api_view import get_own_row
-from web.rest.fields import MESSAGES, StrictSerializer, StrictUUIDField, VisibleCharField
-from web.rest.multipart_form import UploadedContent
+from web.rest.multipart_form import FormFile, UploadedContent
 from web.rest.uploads import describe_upload, store_content
+from web.schema.body import Body
+from web.schema.members import Visible
 
 # The limit of the ingest process (ingest/reader/reading_outcome.py); the body itself has a limit in bytes.
 MAX_TEXT_CHARACTERS: Final = 5_000_000
@@ -25,53 +28,57 @@ _HASHED_BYTES: Final = 256 * 1024  # at a time
 _SOURCES: Final = ("text", "file", "url")
 
 
-class DocumentBody(StrictSerializer):
+_Title = Annotated[Visible, Meta(max_length=MAX_CHARACTERS)]
+
+
+class DocumentBody(Body):
     """One of `text`, `file` (the id of an own upload, which is copied) and `url`."""
 
-    also: Mapping[str, Any] = {"oneOf": [{"required": [name]} for name in _SOURCES]}
+    keywords: ClassVar[Mapping[str, Any]] = {"oneOf": [{"required": [name]} for name in _SOURCES]}
     needs_body = True
 
-    title = VisibleCharField(max_length=MAX_CHARACTERS, required=False)
-    text = VisibleCharField(
-        max_length=MAX_TEXT_CHARACTERS, required=False, help_text="Plain text or Markdown."
-    )
-    file = StrictUUIDField(required=False)
-    url = VisibleCharField(
-        max_length=MAX_URL_CHARACTERS,
-        required=False,
-        help_text="Read afterwards, like a file: what does not work is the document's error.",
-    )
+    title: _Title | UnsetType = UNSET
+    text: (
+        Annotated[Visible, Meta(max_length=MAX_TEXT_CHARACTERS), doc("Plain text or Markdown.")] | UnsetType
+    ) = UNSET
+    file: UUID | UnsetType = UNSET
+    url: (
+        Annotated[
+            Visible,
+            Meta(max_length=MAX_URL_CHARACTERS),
+            doc("Read afterwards, like a file: what does not work is the document's error."),
+        ]
+        | UnsetType
+    ) = UNSET
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        given = [name for name in _SOURCES if name in attrs]
-        if len(given) > 1:
-            raise serializers.ValidationError({given[1]: MESSAGES["invalid_value"]}, "invalid_value")
-        if not given:
-            raise serializers.ValidationError({"text": [_required()]})
-        return attrs
+    def __post_init__(self) -> None:
+        sources = [name for name in _SOURCES if getattr(self, name) is not UNSET]
+        if len(sources) > 1:
+            raise ApiError("invalid_value", field=sources[1])
+        if not sources:
+            raise ApiError("field_required", field="text")
 
 
 class NewDocumentBody(DocumentBody):
     """A new document, in which a text needs a title."""
 
-    also = {"oneOf": [{"required": ["text", "title"]}, {"required": ["file"]}, {"required": ["url"]}]}
+    keywords = {"oneOf": [{"required": ["text", "title"]}, {"required": ["file"]}, {"required": ["url"]}]}
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        attrs = super().validate(attrs)
-        if "text" in attrs and "title" not in attrs:
-            raise serializers.ValidationError({"title": [_required()]})
-        return attrs
-
-
-class DocumentForm(serializers.Serializer[Any]):
-    """The description of the form that FileFormParser reads."""
-
-    file = serializers.FileField()
-    title = serializers.CharField(required=False, max_length=MAX_CHARACTERS)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.text and not self.title:
+            raise ApiError("field_required", field="title")
 
 
-class TitleBody(StrictSerializer):
-    title = VisibleCharField(max_length=MAX_CHARACTERS)
+class DocumentForm(Body):
+    """The form that FileFormParser reads."""
+
+    file: FormFile
+    title: Annotated[str, Meta(max_length=MAX_CHARACTERS)] | UnsetType = UNSET
+
+
+class TitleBody(Body):
+    title: _Title
 
 
 @dataclass(frozen=True)
@@ -155,7 +162,3 @@ def _of_own_file(user: User, pk: str, title: str | None) -> DocumentSource:
         raise ApiError("file_not_found", field="file")
     row = File(owner=user, name=own.name, content_type=own.content_type)
     return DocumentSource(title or own.name, upload, row)
-
-
-def _required() -> serializers.ErrorDetail:
-    return serializers.ErrorDetail(MESSAGES["field_required"], "field_required")

@@ -35,6 +35,7 @@ from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination, Page
 from web.rest.request_slots import EXPENSIVE, LONG_BODIES
 from web.rest.user_slots import UserSlots
+from web.schema.body import patched
 
 _NEW = {"application/json": NewDocumentBody, "multipart/form-data": DocumentForm}
 _REPLACED = {"application/json": DocumentBody, "multipart/form-data": DocumentForm}
@@ -58,7 +59,9 @@ class DocumentSourceView(StrictAPIView):
         is_form = isinstance(data, dict) and any(isinstance(one, UploadedContent) for one in data.values())
         if is_form and not isinstance(data.get("file"), UploadedContent):
             raise ApiError("field_required", field="file")
-        return read_source(current_user(request), kept | (data if is_form else self.body(accepted)))
+        return read_source(
+            current_user(request), kept | (data if is_form else self.parse(accepted).members())
+        )
 
 
 class DocumentsView(DocumentSourceView):
@@ -113,11 +116,11 @@ class DocumentView(DocumentSourceView):
             found = documents.replace_document(found, user, version)
         return Response(present_document(found))
 
-    @documented("documents_update", body=TitleBody(partial=True), answer=DocumentAnswer)
+    @documented("documents_update", body=patched(TitleBody), answer=DocumentAnswer)
     def patch(self, request: Request, knowledge_base: str, document: str) -> Response:
         """Change the title of a document."""
         found = _get_editable_document(request, knowledge_base, document)
-        title = self.body(TitleBody, partial=True).get("title", found.shown.name)
+        title = self.parse(patched(TitleBody)).members().get("title", found.shown.name)
         return Response(present_document(documents.rename_document(found, current_user(request), title)))
 
     @documented("documents_delete", statuses=(204,))

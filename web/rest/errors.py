@@ -25,12 +25,6 @@ logger = logging.getLogger(__name__)
 
 # Retry-After of temporary errors, in seconds.
 RETRY_AFTER_S: Final = 5
-# Error codes of DRF's serializers -> codes of the API.
-_SERIALIZER_CODES: Final = {
-    "required": "field_required",
-    "null": "invalid_type",
-    "not_a_list": "invalid_type",
-}
 # HTTP status -> code and message, for errors that Django and DRF respond to themselves.
 _BY_STATUS: Final[dict[int, tuple[str, str]]] = {
     400: ("bad_request", "The request is not valid."),
@@ -83,8 +77,6 @@ def describe(error: Exception) -> ErrorDescription:
             return _describe_api_error(ApiError("stream_unavailable"))
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return _describe_api_error(ApiError("file_storage_unavailable"))
-        case exceptions.ValidationError():
-            return _describe_validation_error(error.detail)
         case exceptions.APIException():
             return _describe_drf_error(error)
         case _:
@@ -156,18 +148,3 @@ def _describe_drf_error(error: exceptions.APIException) -> ErrorDescription:
         *_BY_STATUS.get(error.status_code, _BY_STATUS[400]),
         headers={"WWW-Authenticate": header} if header else {},
     )
-
-
-def _describe_validation_error(detail: Any) -> ErrorDescription:
-    """Describe the first error of the first invalid field. detail: DRF's nested lists and dicts."""
-    path: list[str] = []
-    while isinstance(detail, dict | list) and detail:
-        if isinstance(detail, dict):
-            name, detail = next(iter(detail.items()))
-            path.append(str(name))
-        else:
-            detail = next(one for one in detail if one)
-    code = _SERIALIZER_CODES.get(detail.code, detail.code)
-    if code not in REFUSALS:
-        return ErrorDescription(400, "invalid_value", str(detail), ".".join(path) or None)
-    return _describe_api_error(ApiError(code, field=".".join(path) or None))

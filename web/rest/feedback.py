@@ -1,7 +1,8 @@
 """Views that store and delete the owner's feedback on an answer."""
 
-from typing import Any
+from typing import Annotated
 
+from msgspec import Meta
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,13 +11,13 @@ from chat.models import Feedback, Role
 from chat.presenters.messages import FeedbackAnswer
 from chat.protocol.errors import ApiError
 from web.rest.api_view import StrictAPIView
-from web.rest.fields import StrictBooleanField, StrictCharField, StrictSerializer
 from web.rest.messages import get_own_message
 from web.rest.openapi import documented
+from web.schema.body import Body
 
 
-class FeedbackBody(StrictSerializer):
-    also = {
+class FeedbackBody(Body):
+    keywords = {
         "anyOf": [
             {"required": ["is_positive"], "properties": {"is_positive": {"type": "boolean"}}},
             {"required": ["text"], "properties": {"text": {"minLength": 1}}},
@@ -24,13 +25,12 @@ class FeedbackBody(StrictSerializer):
     }
     needs_body = True
 
-    is_positive = StrictBooleanField(required=False, allow_null=True)
-    text = StrictCharField(required=False, max_length=10_000)
+    is_positive: bool | None = None
+    text: Annotated[str, Meta(max_length=10_000)] = ""
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if attrs.get("is_positive") is None and not attrs.get("text"):
+    def __post_init__(self) -> None:
+        if self.is_positive is None and not self.text:
             raise ApiError("field_required", "Give is_positive, text or both.", field="is_positive")
-        return attrs
 
 
 class FeedbackView(StrictAPIView):
@@ -38,10 +38,10 @@ class FeedbackView(StrictAPIView):
     def put(self, request: Request, message: str) -> Response:
         """Store feedback; it replaces earlier feedback on the same answer."""
         found = get_own_message(request, message)
-        body = self.body(FeedbackBody)
+        body = self.parse(FeedbackBody)
         if found.role != Role.ASSISTANT:
             raise ApiError("role_order", "Feedback is about answers.")
-        feedback = FeedbackAnswer(is_positive=body.get("is_positive"), text=body.get("text", "")).json()
+        feedback = FeedbackAnswer(is_positive=body.is_positive, text=body.text).json()
         Feedback.objects.update_or_create(message=found, defaults=feedback)
         return Response(feedback)
 

@@ -5,13 +5,15 @@ import re
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import Any, Final, cast
+from uuid import UUID
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import content_disposition_header, quote_etag
 from drf_spectacular.types import OpenApiTypes
-from rest_framework import serializers, status
+from msgspec import UNSET, UnsetType
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,12 +25,13 @@ from knowledge.files import blobs
 from knowledge.models import File, Project, ServedVersion
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.byte_ranges import ByteRange, parse_range
-from web.rest.multipart_form import FileFormParser, UploadedContent
+from web.rest.multipart_form import FileFormParser, FormFile, UploadedContent
 from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination, Page
 from web.rest.request_slots import DOWNLOADS
 from web.rest.streaming import streamed
 from web.rest.uploads import store_upload
+from web.schema.body import Body
 
 logger = logging.getLogger(__name__)
 
@@ -46,11 +49,11 @@ class FilePage(Page):
     results: list[FileAnswer]
 
 
-class FileForm(serializers.Serializer[Any]):
-    """The description of the form that FileFormParser reads."""
+class FileForm(Body):
+    """The form that FileFormParser reads."""
 
-    file = serializers.FileField()
-    project = serializers.UUIDField(required=False)
+    file: FormFile
+    project: UUID | UnsetType = UNSET
 
 
 class NewestUploadPagination(NewestFirstPagination):

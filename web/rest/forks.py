@@ -1,24 +1,27 @@
 """The view that forks a session from one of its answers."""
 
+from typing import Annotated
+from uuid import UUID
+
+from msgspec import Meta
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Role
 from chat.presenters.sessions import SessionAnswer
+from chat.protocol.member_types import doc
 from chat.sessions.forking import MAX_TITLE, fork_session
 from web.rest.api_view import StrictAPIView, get_own_row
-from web.rest.fields import StrictCharField, StrictSerializer, StrictUUIDField
 from web.rest.openapi import documented
 from web.rest.request_slots import EXPENSIVE
 from web.rest.sessions import get_own_session, present_current
+from web.schema.body import Body
 
 
-class ForkBody(StrictSerializer):
-    message = StrictUUIDField(help_text="The answer in which the new session ends.")
-    title = StrictCharField(
-        required=False, max_length=MAX_TITLE, help_text="Default: the session's, numbered."
-    )
+class ForkBody(Body):
+    message: Annotated[UUID, doc("The answer in which the new session ends.")]
+    title: Annotated[str, Meta(max_length=MAX_TITLE), doc("Empty: the session's, numbered.")] = ""
 
 
 class ForkView(StrictAPIView):
@@ -30,8 +33,8 @@ class ForkView(StrictAPIView):
         The copied runs count as imported.
         """
         found = get_own_session(request, session)
-        body = self.body(ForkBody)
+        body = self.parse(ForkBody)
         nodes = found.messages.exclude(role=Role.SUMMARY)
-        answer = get_own_row(nodes, str(body["message"]), "message", field="message")
-        fork = fork_session(found, answer, body.get("title", ""))
+        answer = get_own_row(nodes, str(body.message), "message", field="message")
+        fork = fork_session(found, answer, body.title)
         return Response(present_current(fork), status.HTTP_201_CREATED)

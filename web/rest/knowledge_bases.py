@@ -1,7 +1,8 @@
 """Views of knowledge bases, and of the search in one. The role of the member decides what is allowed."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from msgspec import Meta
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,9 +12,9 @@ from chat.knowledge_bases.deletion import delete_base
 from chat.knowledge_bases.members import accept_base
 from chat.presenters.knowledge_bases import FoundAnswer, KnowledgeBaseAnswer, present_bases, present_found
 from chat.protocol.errors import ApiError
+from chat.protocol.member_types import doc
 from chat.runs import quotas
 from chat.turns.knowledge_bases import accept_chosen
-from chat.turns.request import has_visible_text, invisible_text_pattern
 from knowledge.bases.routing_hints import REFUSED_PATTERN, is_routing_hint
 from knowledge.models import Document, KnowledgeBase, MemberRole
 from knowledge.models.knowledge_base import (
@@ -27,17 +28,12 @@ from knowledge.models.knowledge_base import (
 )
 from knowledge.search.hybrid_search import search_files
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import (
-    StrictBooleanField,
-    StrictCharField,
-    StrictSerializer,
-    StringsField,
-    VisibleCharField,
-)
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import page_size
 from web.rest.request_slots import EXPENSIVE
+from web.schema.body import Body, patched, rule
+from web.schema.members import DISTINCT, INVISIBLE, Visible, matches_none
 
 MAX_SUMMARY_CHARACTERS: Final = 10_000
 MAX_QUERY_CHARACTERS: Final = 2_000
@@ -45,40 +41,38 @@ MAX_FOUND: Final = 50
 DEFAULT_FOUND: Final = 10
 
 
-class RoutingTextField(StrictCharField):
-    """A text for restricted members, without numbers, quotations and headings (knowledge/bases/routing_hints.py)."""
-
-    def to_internal_value(self, data: Any) -> str:
-        text = super().to_internal_value(data)
-        if not is_routing_hint(text) or not (self.allow_blank or has_visible_text(text)):
-            self.fail("invalid_value")
-        return text
-
-    def json_schema(self) -> dict[str, Any]:
-        described = super().json_schema()
-        refused = [REFUSED_PATTERN] if self.allow_blank else [REFUSED_PATTERN, invisible_text_pattern()]
-        return {**described, "not": {"anyOf": [described["not"], *({"pattern": one} for one in refused)]}}
+def _check_hint(text: str) -> str:
+    if not is_routing_hint(text):
+        raise ApiError("invalid_value")
+    return text
 
 
-class KnowledgeBaseBody(StrictSerializer):
+# For restricted members, without numbers, quotations and headings (knowledge/bases/routing_hints.py).
+_Keyword = Annotated[
+    Visible,
+    Meta(min_length=1, max_length=MAX_KEYWORD_CHARACTERS),
+    rule(_check_hint, matches_none(REFUSED_PATTERN, INVISIBLE)),
+]
+
+
+class KnowledgeBaseBody(Body):
     """Omitted fields get their default when a base is created or replaced, and stay when it is updated."""
 
-    name = VisibleCharField(max_length=200)
-    summary = StrictCharField(max_length=MAX_SUMMARY_CHARACTERS, default="")
-    topics = StringsField(
-        child=VisibleCharField(max_length=MAX_TOPIC_CHARACTERS), default=list, max_length=MAX_TOPICS
-    )
-    routing_hint = RoutingTextField(
-        max_length=MAX_HINT_CHARACTERS,
-        default="",
-        help_text="All that restricted members and their models learn of the content, with the keywords. Without numbers, "
-        "quotation marks and headings.",
-    )
-    routing_keywords = StringsField(
-        child=RoutingTextField(max_length=MAX_KEYWORD_CHARACTERS, allow_blank=False),
-        default=list,
-        max_length=MAX_KEYWORDS,
-    )
+    name: Annotated[Visible, Meta(max_length=200)]
+    summary: Annotated[str, Meta(max_length=MAX_SUMMARY_CHARACTERS)] = ""
+    topics: Annotated[
+        list[Annotated[Visible, Meta(max_length=MAX_TOPIC_CHARACTERS)]], Meta(max_length=MAX_TOPICS), DISTINCT
+    ] = []
+    routing_hint: Annotated[
+        str,
+        Meta(max_length=MAX_HINT_CHARACTERS),
+        rule(_check_hint, matches_none(REFUSED_PATTERN)),
+        doc(
+            "All that restricted members and their models learn of the content, with the keywords. Without numbers, "
+            "quotation marks and headings."
+        ),
+    ] = ""
+    routing_keywords: Annotated[list[_Keyword], Meta(max_length=MAX_KEYWORDS), DISTINCT] = []
 
 
 class KnowledgeBasesView(StrictAPIView):
@@ -97,7 +91,7 @@ class KnowledgeBasesView(StrictAPIView):
     @documented("knowledge_bases_create", body=KnowledgeBaseBody, answer=KnowledgeBaseAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         """Create a knowledge base, of which the user is the owner."""
-        owner, fields = current_user(request), _validated(self.body(KnowledgeBaseBody))
+        owner, fields = current_user(request), self.parse(KnowledgeBaseBody).members()
         with quotas.KNOWLEDGE_BASES.room_for_one(owner):
             base = KnowledgeBase.objects.start(owner, **fields)
         events.publish_changed(base.pk)
@@ -114,13 +108,13 @@ class KnowledgeBaseView(StrictAPIView):
     def put(self, request: Request, knowledge_base: str) -> Response:
         """Replace a knowledge base; omitted fields get their default. Only for owners."""
         base = get_owned_base(request, knowledge_base)
-        return self._change(base, self.body(KnowledgeBaseBody))
+        return self._change(base, self.parse(KnowledgeBaseBody).members())
 
-    @documented("knowledge_bases_update", body=KnowledgeBaseBody(partial=True), answer=KnowledgeBaseAnswer)
+    @documented("knowledge_bases_update", body=patched(KnowledgeBaseBody), answer=KnowledgeBaseAnswer)
     def patch(self, request: Request, knowledge_base: str) -> Response:
         """Update a knowledge base; omitted fields stay as they are. Only for owners."""
         base = get_owned_base(request, knowledge_base)
-        return self._change(base, self.body(KnowledgeBaseBody, partial=True))
+        return self._change(base, self.parse(patched(KnowledgeBaseBody)).members())
 
     @documented("knowledge_bases_delete", statuses=(204,))
     def delete(self, request: Request, knowledge_base: str) -> Response:
@@ -130,7 +124,7 @@ class KnowledgeBaseView(StrictAPIView):
 
     def _change(self, base: KnowledgeBase, body: dict[str, Any]) -> Response:
         before = base.outline_updated_at
-        if not base.change(**_validated(body)):
+        if not base.change(**body):
             raise ApiError("knowledge_base_not_found")
         if base.outline_updated_at == before:
             events.publish_content_changed(base.pk)
@@ -139,18 +133,17 @@ class KnowledgeBaseView(StrictAPIView):
         return Response(_present(base))
 
 
-class AcceptBody(StrictSerializer):
-    ownership = StrictBooleanField(
-        default=False,
-        help_text="Of an owner: the base may count for the user, when the owner leaves that it counts for.",
-    )
+class AcceptBody(Body):
+    ownership: Annotated[
+        bool, doc("Of an owner: the base may count for the user, when the owner leaves that it counts for.")
+    ] = False
 
 
 class AcceptView(StrictAPIView):
     @documented("knowledge_bases_accept", body=AcceptBody, answer=KnowledgeBaseAnswer)
     def post(self, request: Request, knowledge_base: str) -> Response:
         """Accept a membership that somebody else created. Idempotent. To decline it, delete the own membership."""
-        base, with_ownership = get_base(request, knowledge_base), self.body(AcceptBody)["ownership"]
+        base, with_ownership = get_base(request, knowledge_base), self.parse(AcceptBody).ownership
         accept_base(base, current_user(request), with_ownership=with_ownership)
         return Response(_present(get_base(request, knowledge_base)))
 
@@ -217,10 +210,3 @@ def _accepted_by_change(request: Request, base: KnowledgeBase) -> KnowledgeBase:
 def _present(base: KnowledgeBase) -> dict[str, Any]:
     [presented] = present_bases([base])
     return presented
-
-
-def _validated(body: dict[str, Any]) -> dict[str, Any]:
-    """Remove repeated topics and keywords from the body."""
-    for name in {"topics", "routing_keywords"} & body.keys():
-        body[name] = list(dict.fromkeys(body[name]))
-    return body

@@ -1,7 +1,8 @@
 """Views of the offers of MCP servers for messages: resources become files of the user, prompts become texts."""
 
-from typing import Final
+from typing import Annotated, Final
 
+from msgspec import Meta
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,6 +14,7 @@ from chat.presenters.mcp_attachments import (
     present_mcp_catalog,
     present_mcp_request,
 )
+from chat.protocol.member_types import doc
 from chat.runs.mcp.server_attachments import (
     MAX_ARGUMENT_CHARACTERS,
     attach_resource,
@@ -20,30 +22,24 @@ from chat.runs.mcp.server_attachments import (
     list_attachables,
 )
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import StrictCharField, StrictSerializer
-from web.rest.mcp_servers import VariablesField
 from web.rest.mcp_sign_ins import McpUserPermission, get_enabled_server
 from web.rest.openapi import documented
+from web.schema.body import Body
+from web.schema.members import Text
 
 MAX_NAME: Final = 200
 MAX_URI: Final = 2_000
 
 
-class ArgumentsField(VariablesField):
-    child = StrictCharField(max_length=MAX_ARGUMENT_CHARACTERS)
+class McpResourceBody(Body):
+    uri: Annotated[Text, Meta(max_length=MAX_URI), doc("Of a resource in `mcp-catalogs/`.")]
 
 
-class McpResourceBody(StrictSerializer):
-    uri = StrictCharField(
-        max_length=MAX_URI, allow_blank=False, help_text="Of a resource in `mcp-catalogs/`."
-    )
-
-
-class McpPromptBody(StrictSerializer):
-    name = StrictCharField(
-        max_length=MAX_NAME, allow_blank=False, help_text="Of a prompt in `mcp-catalogs/`."
-    )
-    arguments = ArgumentsField(default=dict, help_text="By name.")
+class McpPromptBody(Body):
+    name: Annotated[Text, Meta(max_length=MAX_NAME), doc("Of a prompt in `mcp-catalogs/`.")]
+    arguments: Annotated[
+        dict[str, Annotated[str, Meta(max_length=MAX_ARGUMENT_CHARACTERS)]], doc("By name.")
+    ] = {}
 
 
 class McpCatalogsView(StrictAPIView):
@@ -67,7 +63,7 @@ class McpResourcesView(StrictAPIView):
         `mcp-requests/{mcp_request}/` has the outcome.
         """
         found = get_enabled_server(server)
-        begun = attach_resource(current_user(request), found, self.body(McpResourceBody)["uri"])
+        begun = attach_resource(current_user(request), found, self.parse(McpResourceBody).uri)
         return Response(present_mcp_request(begun), status.HTTP_202_ACCEPTED)
 
 
@@ -78,8 +74,8 @@ class McpPromptsView(StrictAPIView):
     def post(self, request: Request, server: str) -> Response:
         """Request that a server fills in a prompt. `mcp-requests/{mcp_request}/` has the text afterwards."""
         found = get_enabled_server(server)
-        body = self.body(McpPromptBody)
-        begun = fill_prompt(current_user(request), found, body["name"], body["arguments"])
+        body = self.parse(McpPromptBody)
+        begun = fill_prompt(current_user(request), found, body.name, body.arguments)
         return Response(present_mcp_request(begun), status.HTTP_202_ACCEPTED)
 
 

@@ -1,10 +1,11 @@
 """Views of MCP servers: everybody reads which tools may be chosen, staff add and change servers."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from django.db.models import QuerySet
-from rest_framework import serializers, status
+from msgspec import Meta
+from rest_framework import status
 from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,23 +15,16 @@ from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, SignInOf, Transport
 from chat.presenters.json_values import JSONObject
 from chat.presenters.mcp_servers import McpServerAnswer, present_mcp_server, shorten_descriptions
 from chat.protocol.mcp_names import MAX_SERVER_NAME
+from chat.protocol.member_types import choice, doc
 from chat.runs.mcp.servers import change_server, create_server
 from chat.runs.mcp.sign_ins import sign_in_states
 from chat.runs.mcp.tool_lists import confirm_and_list_again, unconfirmed_tools
 from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
 from knowledge.fetching.target import MAX_URL_CHARACTERS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import (
-    MESSAGES,
-    DescribedField,
-    StrictBooleanField,
-    StrictCharField,
-    StrictChoiceField,
-    StrictSerializer,
-    StringsField,
-)
 from web.rest.openapi import documented
 from web.rest.request_slots import EXPENSIVE
+from web.schema.body import Body, patched
 
 _BY_METHOD: Final = {
     "POST": "chat.add_mcpserver",
@@ -38,85 +32,80 @@ _BY_METHOD: Final = {
     "DELETE": "chat.delete_mcpserver",
 }
 MAX_PARTS: Final = 100
-RULES: Final = [rule.value for rule in ApprovalRule]
 
 
-class VariablesField(serializers.DictField, DescribedField):
-    """An object of strings."""
-
-    default_error_messages = MESSAGES
-    child = StrictCharField(max_length=200)
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"additionalProperties": {"type": "string"}}
+_Url = Annotated[str, Meta(max_length=MAX_URL_CHARACTERS)]
+_Name = Annotated[str, Meta(max_length=200)]
+_Variables = dict[str, _Name]
 
 
-class McpServerBody(StrictSerializer):
-    name = StrictCharField(
-        max_length=MAX_SERVER_NAME, help_text="Its tools are called `name__tool`: letters, digits, - and _."
-    )
-    transport = StrictChoiceField(choices=Transport.values)
-    command = StringsField(
-        child=StrictCharField(max_length=4_000),
-        max_length=MAX_PARTS,
-        default=list,
-        help_text="Of stdio: the program, which MCP_COMMANDS must name, and its arguments.",
-    )
-    url = StrictCharField(
-        max_length=MAX_URL_CHARACTERS, default="", help_text="Of http; of openapi that of its document."
-    )
-    document = StrictCharField(
-        max_length=MAX_DOCUMENT_CHARACTERS,
-        default="",
-        help_text="Of openapi, instead of a url: the document itself, JSON or YAML. It is not shown again.",
-    )
-    base_url = StrictCharField(
-        max_length=MAX_URL_CHARACTERS,
-        default="",
-        help_text="Of openapi: where the operations are, if not where the document says; headers and query are sent there alone.",
-    )
-    env = VariablesField(
-        default=dict, help_text="By name, the environment variable of the workers that has its value."
-    )
-    headers = VariablesField(
-        default=dict, help_text="By header, the environment variable of the workers that has its value."
-    )
-    query = VariablesField(
-        default=dict,
-        help_text="Of openapi, by parameter of the query, the environment variable of the workers that has its value.",
-    )
-    sign_in = StrictChoiceField(
-        choices=SignInOf.values,
-        default=SignInOf.USER.value,
-        help_text="Of http: who signs in to a server that demands it, each user, or staff for all users.",
-    )
-    oauth_issuer = StrictCharField(
-        max_length=MAX_URL_CHARACTERS,
-        default="",
-        help_text="Of http: the issuer with which staff have registered a client, if it accepts no others.",
-    )
-    oauth_client_id = StrictCharField(max_length=500, default="", help_text="The id of that client.")
-    oauth_client_secret = StrictCharField(
-        max_length=200,
-        default="",
-        help_text="The environment variable of the workers that has the secret of that client; empty: it has none.",
-    )
-    assumes_pkce = StrictBooleanField(
-        default=False,
-        help_text="Of http: its issuer takes PKCE with S256, although its metadata does not say so.",
-    )
-    sends_structured = StrictBooleanField(
-        default=True,
-        help_text="Models read the structured content of an answer as well if its text leaves some of it out.",
-    )
-    approval = StrictChoiceField(choices=RULES, default=DEFAULT_RULE.value)
-    enabled_tools = StringsField(
-        child=StrictCharField(max_length=200),
-        max_length=1_000,
-        default=list,
-        help_text="The server's own names of those that are offered; empty: all.",
-    )
-    is_enabled = StrictBooleanField(default=True)
+class McpServerBody(Body):
+    name: Annotated[
+        str,
+        Meta(max_length=MAX_SERVER_NAME),
+        doc("Its tools are called `name__tool`: letters, digits, - and _."),
+    ]
+    transport: Annotated[str, choice(Transport)]
+    command: Annotated[
+        list[Annotated[str, Meta(max_length=4_000)]],
+        Meta(max_length=MAX_PARTS),
+        doc("Of stdio: the program, which MCP_COMMANDS must name, and its arguments."),
+    ] = []
+    url: Annotated[_Url, doc("Of http; of openapi that of its document.")] = ""
+    document: Annotated[
+        str,
+        Meta(max_length=MAX_DOCUMENT_CHARACTERS),
+        doc("Of openapi, instead of a url: the document itself, JSON or YAML. It is not shown again."),
+    ] = ""
+    base_url: Annotated[
+        _Url,
+        doc(
+            "Of openapi: where the operations are, if not where the document says; headers and query are sent there alone."
+        ),
+    ] = ""
+    env: Annotated[
+        _Variables, doc("By name, the environment variable of the workers that has its value.")
+    ] = {}
+    headers: Annotated[
+        _Variables, doc("By header, the environment variable of the workers that has its value.")
+    ] = {}
+    query: Annotated[
+        _Variables,
+        doc(
+            "Of openapi, by parameter of the query, the environment variable of the workers that has its value."
+        ),
+    ] = {}
+    sign_in: Annotated[
+        str,
+        choice(
+            SignInOf, "Of http: who signs in to a server that demands it, each user, or staff for all users."
+        ),
+    ] = SignInOf.USER.value
+    oauth_issuer: Annotated[
+        _Url,
+        doc("Of http: the issuer with which staff have registered a client, if it accepts no others."),
+    ] = ""
+    oauth_client_id: Annotated[str, Meta(max_length=500), doc("The id of that client.")] = ""
+    oauth_client_secret: Annotated[
+        _Name,
+        doc(
+            "The environment variable of the workers that has the secret of that client; empty: it has none."
+        ),
+    ] = ""
+    assumes_pkce: Annotated[
+        bool, doc("Of http: its issuer takes PKCE with S256, although its metadata does not say so.")
+    ] = False
+    sends_structured: Annotated[
+        bool,
+        doc("Models read the structured content of an answer as well if its text leaves some of it out."),
+    ] = True
+    approval: Annotated[str, choice(ApprovalRule)] = DEFAULT_RULE.value
+    enabled_tools: Annotated[
+        list[_Name],
+        Meta(max_length=1_000),
+        doc("The server's own names of those that are offered; empty: all."),
+    ] = []
+    is_enabled: bool = True
 
 
 class McpServerPermission(IsAuthenticated):
@@ -157,7 +146,7 @@ class McpServersView(StrictAPIView):
     @documented("mcp_servers_create", body=McpServerBody, answer=McpServerAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         """Add an MCP server; a worker then lists its tools. Requires staff with the permission to add servers."""
-        server = create_server(current_user(request), self.body(McpServerBody))
+        server = create_server(current_user(request), self.parse(McpServerBody).members())
         [shown] = _present(request, [server], for_staff=True)
         return Response(shown, status.HTTP_201_CREATED)
 
@@ -173,11 +162,11 @@ class McpServerView(StrictAPIView):
         [shown] = _present(request, [row], for_staff=sees_all)
         return Response(shown)
 
-    @documented("mcp_servers_update", body=McpServerBody(partial=True), answer=McpServerAnswer)
+    @documented("mcp_servers_update", body=patched(McpServerBody), answer=McpServerAnswer)
     def patch(self, request: Request, server: str) -> Response:
         """Update an MCP server; omitted fields stay as they are. Its tools are listed again, and `unconfirmed_tools` confirmed."""
         found = _get_server(server)
-        change_server(found, self.body(McpServerBody, partial=True))
+        change_server(found, self.parse(patched(McpServerBody)).members())
         confirm_and_list_again(found)
         [shown] = _present(request, [_get_server(server)], for_staff=True)
         return Response(shown)

@@ -1,6 +1,6 @@
 """Views of the members of a knowledge base."""
 
-from typing import Final
+from typing import Annotated, Final
 
 from rest_framework import status
 from rest_framework.request import Request
@@ -10,25 +10,30 @@ from chat.knowledge_bases import members
 from chat.models import LoginLimit
 from chat.presenters.knowledge_bases import MemberAnswer, present_member
 from chat.protocol.errors import ApiError
+from chat.protocol.member_types import choice, doc
 from knowledge.models import KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import READING
 from web.accounts.login_attempt import charge, spend
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import MAX_USER_NAME, StrictChoiceField, StrictSerializer, VisibleCharField
 from web.rest.knowledge_bases import get_base, get_owned_base
 from web.rest.openapi import documented
+from web.schema.body import Body, patched
+from web.schema.members import UserName
 
 # (unknown names at once, seconds after which one more is allowed): the answer reveals which names exist.
 UNKNOWN_NAMES: Final = (20, 60)
 
 
-class MemberBody(StrictSerializer):
-    user = VisibleCharField(max_length=MAX_USER_NAME, help_text="The name of a user.")
-    role = StrictChoiceField(choices=MemberRole.values)
+_Role = Annotated[str, choice(MemberRole)]
 
 
-class RoleBody(StrictSerializer):
-    role = StrictChoiceField(choices=MemberRole.values)
+class MemberBody(Body):
+    user: Annotated[UserName, doc("The name of a user.")]
+    role: _Role
+
+
+class RoleBody(Body):
+    role: _Role
 
 
 class MembersView(StrictAPIView):
@@ -44,21 +49,21 @@ class MembersView(StrictAPIView):
     def post(self, request: Request, knowledge_base: str) -> Response:
         """Make a user a member. Only for owners. After many unknown names, more are refused for some time (429)."""
         base = get_owned_base(request, knowledge_base)
-        body, user = self.body(MemberBody), current_user(request)
+        body, user = self.parse(MemberBody), current_user(request)
         charges = [charge(UNKNOWN_NAMES, "unknown names", str(user.pk))]
         spend(charges)
-        added = members.add_member(base, user, body["user"], MemberRole(body["role"]))
+        added = members.add_member(base, user, body.user, MemberRole(body.role))
         LoginLimit.objects.give_back(charges)
         return Response(present_member(added), status.HTTP_201_CREATED)
 
 
 class MemberView(StrictAPIView):
-    @documented("members_update", body=RoleBody(partial=True), answer=MemberAnswer)
+    @documented("members_update", body=patched(RoleBody), answer=MemberAnswer)
     def patch(self, request: Request, knowledge_base: str, member: str) -> Response:
         """Change the role of a member. Only for owners. The last owner stays an owner."""
         base = get_owned_base(request, knowledge_base)
         found = _get_member(base, member)
-        role = MemberRole(self.body(RoleBody, partial=True).get("role", found.role))
+        role = MemberRole(self.parse(patched(RoleBody)).members().get("role", found.role))
         return Response(present_member(members.change_role(base, current_user(request), found.pk, role)))
 
     @documented("members_delete", statuses=(204,))

@@ -2,9 +2,10 @@
 
 import tempfile
 from collections.abc import Iterator, Mapping
-from typing import IO, Any, Final
+from typing import IO, Annotated, Any, Final
 
 from django.conf import settings
+from msgspec import Meta
 
 # Imported when the process starts, not with the first upload: during its import, a package of the same name
 # (python-multipart) is replaced by this one, and a second thread would find it empty.
@@ -25,6 +26,8 @@ TEXT_FIELDS: Final = ("project", "title")
 # A larger content is stored in a temporary file without a name.
 IN_MEMORY_BYTES: Final = 1024 * 1024
 _READ_BYTES: Final = 256 * 1024
+# The file of a form, in the OpenAPI document.
+FormFile = Annotated[str, Meta(extra_json_schema={"contentMediaType": "application/octet-stream"})]
 
 
 class UploadedContent:

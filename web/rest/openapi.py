@@ -12,10 +12,9 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 
 from chat.sessions.portable.format import Portable
 
-# drf-spectacular finds the extension because the module is imported.
-from web.rest.answer_schemas import objects
+# drf-spectacular finds the extensions because the module is imported.
+from web.rest.answer_schemas import STORABLE, objects
 from web.rest.error_answer import ErrorAnswer
-from web.rest.fields import STORABLE, DescribedField, StrictSerializer
 
 # The names of the security schemes.
 COOKIE: Final = "cookieAuth"
@@ -96,22 +95,6 @@ class Schema(AutoSchema):
         for content in response["content"].values():
             content["schema"] = {"type": "array", "items": content["schema"]}
         return response
-
-
-class StrictSerializerSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """The schema of a StrictSerializer: unknown members are refused, and fields describe what they accept."""
-
-    target_class = StrictSerializer
-    match_subclasses = True
-
-    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
-        schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)  # noqa: SLF001  as its documentation says
-        for name, field in self.target.fields.items():
-            if isinstance(field, DescribedField):
-                schema["properties"][name] |= field.json_schema()
-        if self.target.never_partial:
-            schema["required"] = sorted(name for name, field in self.target.fields.items() if field.required)
-        return {**schema, "additionalProperties": False, **self.target.also}
 
 
 class SessionFileSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]

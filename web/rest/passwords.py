@@ -1,24 +1,29 @@
 """The view that changes the user's own password. The page for it is web/accounts/password_change.py."""
 
+from typing import Annotated
+
+from msgspec import Meta
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.protocol.errors import ApiError
+from chat.protocol.member_types import doc
 from web.accounts.password_change import LimitedPasswordChange, store_password
 from web.accounts.reauthentication import has_password
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.fields import StrictBooleanField, StrictCharField, StrictSerializer
 from web.rest.openapi import documented
 from web.rest.token_login import MAX_PASSWORD_CHARACTERS
+from web.schema.body import Body
+from web.schema.members import Text
+
+_Password = Annotated[Text, Meta(max_length=MAX_PASSWORD_CHARACTERS)]
 
 
-class PasswordBody(StrictSerializer):
-    old_password = StrictCharField(allow_blank=False, max_length=MAX_PASSWORD_CHARACTERS)
-    new_password = StrictCharField(allow_blank=False, max_length=MAX_PASSWORD_CHARACTERS)
-    end_tokens = StrictBooleanField(
-        default=False, help_text="Delete all API tokens of the user, that of the request too."
-    )
+class PasswordBody(Body):
+    old_password: _Password
+    new_password: _Password
+    end_tokens: Annotated[bool, doc("Delete all API tokens of the user, that of the request too.")] = False
 
 
 class PasswordView(StrictAPIView):
@@ -28,14 +33,14 @@ class PasswordView(StrictAPIView):
         user = current_user(request)
         if not has_password(user):
             raise ApiError("permission_denied")
-        body = self.body(PasswordBody)
+        body = self.parse(PasswordBody)
         form = LimitedPasswordChange(
             user,
             {
-                "old_password": body["old_password"],
-                "new_password1": body["new_password"],
-                "new_password2": body["new_password"],
-                "deletes_tokens": body["end_tokens"],
+                "old_password": body.old_password,
+                "new_password1": body.new_password,
+                "new_password2": body.new_password,
+                "deletes_tokens": body.end_tokens,
             },
             request=request._request,  # noqa: SLF001  Django's own request, by whose address guesses are limited
         )

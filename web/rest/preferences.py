@@ -1,7 +1,8 @@
 """The views that read and change the user's preferences for all chats."""
 
-from typing import Final
+from typing import Annotated, Final
 
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -9,17 +10,18 @@ from chat.models import Preferences
 from chat.presenters.preferences import PreferencesAnswer, present_preferences
 from web.rest.agents import check_offered
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.fields import ModelNamesField, StrictBooleanField, StrictCharField, StrictSerializer
 from web.rest.openapi import documented
+from web.schema.body import Body
+from web.schema.members import Models
 
 # Every request to a model contains them.
 MAX_INSTRUCTION_CHARACTERS: Final = 4_000
 
 
-class PreferencesBody(StrictSerializer):
-    instructions = StrictCharField(max_length=MAX_INSTRUCTION_CHARACTERS, required=False)
-    uses_instructions = StrictBooleanField(required=False)
-    models = ModelNamesField(required=False)
+class PreferencesBody(Body):
+    instructions: Annotated[str, Meta(max_length=MAX_INSTRUCTION_CHARACTERS)] | UnsetType = UNSET
+    uses_instructions: bool | UnsetType = UNSET
+    models: Models | UnsetType = UNSET
 
 
 class PreferencesView(StrictAPIView):
@@ -28,9 +30,9 @@ class PreferencesView(StrictAPIView):
         """Read the user's preferences for all chats."""
         return Response(present_preferences(Preferences.objects.of_user(current_user(request))))
 
-    @documented("preferences_update", body=PreferencesBody(partial=True), answer=PreferencesAnswer)
+    @documented("preferences_update", body=PreferencesBody, answer=PreferencesAnswer)
     def patch(self, request: Request) -> Response:
         """Change the user's preferences for all chats, from the next answer on; omitted fields stay as they are."""
-        fields = self.body(PreferencesBody, partial=True)
+        fields = self.parse(PreferencesBody).members()
         check_offered(fields.get("models"))
         return Response(present_preferences(Preferences.objects.change(current_user(request), **fields)))

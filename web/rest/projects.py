@@ -1,8 +1,10 @@
 """Views of projects: instructions and files that several of the user's sessions share."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
+from uuid import UUID
 
-from rest_framework import serializers, status
+from msgspec import Meta
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,23 +16,24 @@ from chat.runs import quotas
 from knowledge.models import File, Project
 from web.rest.agents import MAX_PROMPT_CHARACTERS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import StrictCharField, StrictSerializer, StrictUUIDField, VisibleCharField
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
+from web.schema.body import Body, patched
+from web.schema.members import Visible
 
 MAX_FILES: Final = 1000
 
 
-class ProjectBody(StrictSerializer):
+class ProjectBody(Body):
     """Omitted fields get their default when a project is created or replaced, and stay when it is updated."""
 
-    name = VisibleCharField(max_length=200)
-    instructions = StrictCharField(max_length=MAX_PROMPT_CHARACTERS, default="")
-    files = serializers.ListField(child=StrictUUIDField(), default=list, max_length=MAX_FILES)
+    name: Annotated[Visible, Meta(max_length=200)]
+    instructions: Annotated[str, Meta(max_length=MAX_PROMPT_CHARACTERS)] = ""
+    files: Annotated[list[UUID], Meta(max_length=MAX_FILES)] = []
 
 
-class ProjectFileBody(StrictSerializer):
-    file = StrictUUIDField()
+class ProjectFileBody(Body):
+    file: UUID
 
 
 class ProjectsView(StrictAPIView):
@@ -49,7 +52,7 @@ class ProjectsView(StrictAPIView):
     def post(self, request: Request) -> Response:
         """Create a project. `files`: ids of the user's files; a file of another project moves."""
         owner = current_user(request)
-        fields = _resolve_fields(request, self.body(ProjectBody))
+        fields = _resolve_fields(request, self.parse(ProjectBody).members())
         files = fields.pop("files")
         with quotas.PROJECTS.room_for_one(owner):
             project = Project.objects.create(owner=owner, **fields)
@@ -67,12 +70,14 @@ class ProjectView(StrictAPIView):
     @documented("projects_replace", body=ProjectBody, answer=ProjectAnswer)
     def put(self, request: Request, project: str) -> Response:
         """Replace a project; omitted fields get their default."""
-        return self._change(request, get_own_project(request, project), self.body(ProjectBody))
+        return self._change(request, get_own_project(request, project), self.parse(ProjectBody).members())
 
-    @documented("projects_update", body=ProjectBody(partial=True), answer=ProjectAnswer)
+    @documented("projects_update", body=patched(ProjectBody), answer=ProjectAnswer)
     def patch(self, request: Request, project: str) -> Response:
         """Update a project; omitted fields stay as they are. `files` replaces all files of the project."""
-        return self._change(request, get_own_project(request, project), self.body(ProjectBody, partial=True))
+        return self._change(
+            request, get_own_project(request, project), self.parse(patched(ProjectBody)).members()
+        )
 
     @documented("projects_delete", statuses=(204,))
     def delete(self, request: Request, project: str) -> Response:
@@ -95,7 +100,7 @@ class ProjectFilesView(StrictAPIView):
     def post(self, request: Request, project: str) -> Response:
         """Add one of the user's files. 200 if it already belongs to the project; a file of another project moves."""
         found = get_own_project(request, project)
-        named = str(self.body(ProjectFileBody)["file"])
+        named = str(self.parse(ProjectFileBody).file)
         file = get_own_row(_own_files(request), named, "file", field="file")
         if file.project_id == found.pk:
             return Response(present_file(file))

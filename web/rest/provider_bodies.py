@@ -1,20 +1,13 @@
 """The bodies of operations on providers."""
 
-import re
-from typing import Any, Final
+from typing import Annotated, Final
 
-from rest_framework import serializers
+from msgspec import UNSET, Meta, UnsetType
 
+from chat.protocol.member_types import doc
 from chat.runs.providers.offered_models import MAX_MODELS, MAX_NAME_CHARACTERS
-from web.rest.fields import (
-    MESSAGES,
-    DescribedField,
-    StrictBooleanField,
-    StrictCharField,
-    StrictIntegerField,
-    StrictSerializer,
-    VisibleCharField,
-)
+from web.schema.body import Body
+from web.schema.members import Visible
 
 # The same range as for LLM_MODELS.
 SMALLEST_WINDOW: Final = 512
@@ -26,78 +19,56 @@ _KEY: Final = r"^[!-~]*$"
 _PRICE: Final = r"^[0-9]{1,6}(\.[0-9]{1,6})?$"
 
 
-class PatternField(StrictCharField):
-    """A string that matches a regular expression of JSON Schema."""
-
-    def __init__(self, pattern: str, **kwargs: Any) -> None:
-        self._pattern = pattern
-        super().__init__(**kwargs)
-
-    def run_validation(self, data: Any = serializers.empty) -> Any:
-        text = super().run_validation(data)
-        # In JSON Schema, $ matches only the end of the text.
-        if isinstance(text, str) and not re.fullmatch(self._pattern.strip("^$"), text):
-            self.fail("invalid_value")
-        return text
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"pattern": self._pattern}
+_ModelName = Annotated[Visible, Meta(max_length=MAX_NAME_CHARACTERS)]
+_Price = Annotated[
+    Annotated[str, Meta(pattern=_PRICE)] | UnsetType | None, doc("Per million tokens; null: unknown.")
+]
 
 
-def _price(**kwargs: Any) -> PatternField:
-    return PatternField(
-        _PRICE, required=False, allow_null=True, help_text="Per million tokens; null: unknown.", **kwargs
-    )
+class ProviderModelBody(Body):
+    upstream_name: Annotated[_ModelName, doc("As the server calls it.")]
+    name: (
+        Annotated[_ModelName, doc("As people see it, once among all models. Left out: chosen.")] | UnsetType
+    ) = UNSET
+    enabled: bool | UnsetType = UNSET
+    context_window: Annotated[int, Meta(ge=SMALLEST_WINDOW, le=LARGEST_WINDOW)] | UnsetType = UNSET
+    supports_vision: bool | UnsetType = UNSET
+    supports_tools: bool | UnsetType = UNSET
+    prompt_price: _Price = UNSET
+    cached_price: _Price = UNSET
+    completion_price: _Price = UNSET
 
 
-class ProviderModelBody(StrictSerializer):
-    upstream_name = VisibleCharField(max_length=MAX_NAME_CHARACTERS, help_text="As the server calls it.")
-    name = VisibleCharField(
-        max_length=MAX_NAME_CHARACTERS,
-        required=False,
-        help_text="As people see it, once among all models. Left out: chosen.",
-    )
-    enabled = StrictBooleanField(required=False)
-    context_window = StrictIntegerField(required=False, min_value=SMALLEST_WINDOW, max_value=LARGEST_WINDOW)
-    supports_vision = StrictBooleanField(required=False)
-    supports_tools = StrictBooleanField(required=False)
-    prompt_price = _price()
-    cached_price = _price()
-    completion_price = _price()
+class ProviderModelsBody(Body):
+    models: Annotated[
+        list[ProviderModelBody],
+        Meta(min_length=1, max_length=MAX_MODELS_AT_ONCE),
+        doc(f"A provider has at most {MAX_MODELS}."),
+    ]
 
 
-class ModelListField(serializers.ListField, DescribedField):
-    default_error_messages = MESSAGES
-    child = ProviderModelBody()
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(min_length=1, max_length=MAX_MODELS_AT_ONCE, **kwargs)
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"minItems": 1, "maxItems": MAX_MODELS_AT_ONCE}
-
-
-class ProviderModelsBody(StrictSerializer):
-    models = ModelListField(help_text=f"A provider has at most {MAX_MODELS}.")
-
-
-class ProviderBody(StrictSerializer):
-    name = VisibleCharField(max_length=100)
-    base_url = VisibleCharField(max_length=500, help_text="It usually ends in /v1.")
-    api_key = PatternField(
-        _KEY,
-        max_length=MAX_KEY_CHARACTERS,
-        required=False,
-        write_only=True,
-        help_text="Stored encrypted, and never answered. Empty: the server is sent none. Another server than before needs it "
-        "again.",
-    )
-    is_enabled = StrictBooleanField(required=False)
+class ProviderBody(Body):
+    name: Annotated[Visible, Meta(max_length=100)]
+    base_url: Annotated[Visible, Meta(max_length=500), doc("It usually ends in /v1.")]
+    api_key: (
+        Annotated[
+            str,
+            Meta(pattern=_KEY, max_length=MAX_KEY_CHARACTERS, extra_json_schema={"writeOnly": True}),
+            doc(
+                "Stored encrypted, and never answered. Empty: the server is sent none. Another server than before needs it "
+                "again."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    is_enabled: bool | UnsetType = UNSET
 
 
-class ProviderCheckBody(StrictSerializer):
-    model = VisibleCharField(
-        max_length=MAX_NAME_CHARACTERS,
-        required=False,
-        help_text="As the server calls it. Left out: one that is enabled is tried, if there is one.",
-    )
+class ProviderCheckBody(Body):
+    model: (
+        Annotated[
+            _ModelName,
+            doc("As the server calls it. Left out: one that is enabled is tried, if there is one."),
+        ]
+        | UnsetType
+    ) = UNSET

@@ -28,6 +28,7 @@ from web.rest.provider_bodies import (
     ProviderCheckBody,
     ProviderModelsBody,
 )
+from web.schema.body import patched
 
 VIEWING: Final = ("chat.view_provider", "chat.change_provider")
 _BY_METHOD: Final = {"POST": "chat.add_provider", "DELETE": "chat.delete_provider"}
@@ -73,7 +74,7 @@ class ProvidersView(StrictAPIView):
     @documented("providers_create", body=ProviderBody, answer=ProviderAnswer, statuses=(201,))
     def post(self, request: Request) -> Response:
         """Add a provider. A check can then list its models. Requires staff with the permission to add providers."""
-        provider = create_provider(current_user(request), **self.body(ProviderBody))
+        provider = create_provider(current_user(request), **self.parse(ProviderBody).members())
         return Response(present_provider(provider), status.HTTP_201_CREATED)
 
 
@@ -85,11 +86,11 @@ class ProviderView(StrictAPIView):
         """Read a provider, with its models and the outcome of its latest check."""
         return Response(present_provider(_get_provider(provider)))
 
-    @documented("providers_update", body=ProviderBody(partial=True), answer=ProviderAnswer)
+    @documented("providers_update", body=patched(ProviderBody), answer=ProviderAnswer)
     def patch(self, request: Request, provider: str) -> Response:  # noqa: ARG002
         """Update a provider; omitted fields stay as they are. Runs that begin from then on use the new values."""
         found = _get_provider(provider)
-        change_provider(found, **self.body(ProviderBody, partial=True))
+        change_provider(found, **self.parse(patched(ProviderBody)).members())
         return Response(present_provider(_get_provider(provider)))
 
     @documented("providers_delete", statuses=(204,))
@@ -106,7 +107,7 @@ class ProviderModelsView(StrictAPIView):
     def post(self, request: Request, provider: str) -> Response:  # noqa: ARG002
         """Add models of the provider or change them; others stay as they are. Users may choose the enabled ones."""
         found = _get_provider(provider)
-        save_models(found.pk, self.body(ProviderModelsBody)["models"])
+        save_models(found.pk, [model.members() for model in self.parse(ProviderModelsBody).models])
         return Response(present_provider(_get_provider(provider)))
 
 
@@ -119,7 +120,7 @@ class ProviderCheckView(StrictAPIView):
         `latest_check` has the outcome once it is `done`.
         """
         found = _get_provider(provider)
-        request_check(found, self.body(ProviderCheckBody).get("model"))
+        request_check(found, self.parse(ProviderCheckBody).members().get("model"))
         return Response(present_provider(found), status.HTTP_202_ACCEPTED)
 
 

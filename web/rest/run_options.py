@@ -4,13 +4,12 @@ A member that is null means the model's own value, whatever the session or its a
 """
 
 import json
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
-from rest_framework.exceptions import ErrorDetail
+from msgspec import UNSET, Meta, UnsetType
 
+from chat.protocol.errors import ApiError
+from chat.protocol.member_types import choice
 from chat.transcript.run_options import (
     MAX_SCHEMA_CHARACTERS,
     MAX_STOP_CHARACTERS,
@@ -19,136 +18,62 @@ from chat.transcript.run_options import (
     REASONING_EFFORTS,
     RESPONSE_FORMATS,
 )
-from web.rest.fields import (
-    MESSAGES,
-    DescribedField,
-    StrictBooleanField,
-    StrictCharField,
-    StrictChoiceField,
-    StrictIntegerField,
-    StrictSerializer,
-    StringsField,
-)
+from web.schema.body import Body, rule
+from web.schema.members import Text
 
 MOST_SEED: Final = 2**63 - 1
 MOST_OUTPUT_TOKENS: Final = 2**31 - 1
 _NAME: Final = r"^[a-zA-Z0-9_-]{1,64}$"
 
 
-@extend_schema_field(OpenApiTypes.NUMBER)
-class NumberField(DescribedField):
-    """A number between 0 and `most`, stored as sent."""
-
-    default_error_messages = MESSAGES
-
-    def __init__(self, *, most: int, **kwargs: Any) -> None:
-        self._most = most
-        super().__init__(**kwargs)
-
-    def to_internal_value(self, data: Any) -> float:
-        if isinstance(data, bool) or not isinstance(data, int | float):
-            self.fail("invalid_type")
-        if not 0 <= data <= self._most:
-            self.fail("invalid_value")
-        return float(data)
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": ["number", "null"], "minimum": 0, "maximum": self._most}
+def _schema_text(schema: dict[str, Any]) -> str:
+    """Return a JSON Schema as it is stored: as text. The model server validates its content."""
+    text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+    if len(text) > MAX_SCHEMA_CHARACTERS:
+        raise ApiError("invalid_value", f"At most {MAX_SCHEMA_CHARACTERS} characters.")
+    return text
 
 
-class StopField(StringsField):
-    default_error_messages = MESSAGES
-    child = StrictCharField(max_length=MAX_STOP_CHARACTERS, allow_blank=False)
-
-    def to_internal_value(self, data: Any) -> list[str]:
-        texts: list[str] = super().to_internal_value(data)
-        if len(texts) > MAX_STOPS:
-            self.fail("invalid_value")
-        return texts
-
-    def json_schema(self) -> dict[str, Any]:
-        return {**super().json_schema(), "maxItems": MAX_STOPS}
+class NamedSchema(Body):
+    name: Annotated[str, Meta(pattern=_NAME)]
+    schema: Annotated[
+        dict[str, Any], rule(_schema_text), Meta(description=f"At most {MAX_SCHEMA_CHARACTERS} characters.")
+    ]
+    description: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
+    strict: bool | UnsetType | None = UNSET
 
 
-@extend_schema_field(OpenApiTypes.OBJECT)
-class SchemaField(DescribedField):
-    """A JSON Schema, stored as text. The model server validates its content."""
-
-    default_error_messages = MESSAGES
-
-    def to_internal_value(self, data: Any) -> str:
-        if not isinstance(data, dict):
-            self.fail("invalid_type")
-        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-        if len(text) > MAX_SCHEMA_CHARACTERS:
-            self.fail("invalid_value")
-        return text
-
-    def json_schema(self) -> dict[str, Any]:
-        return {
-            "type": "object",
-            "additionalProperties": True,
-            "description": f"At most {MAX_SCHEMA_CHARACTERS} characters.",
-        }
-
-
-class WholeObject(StrictSerializer):
-    """An object that is replaced as a whole: its required members are required in a partial change too."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        values = super().to_internal_value(data)
-        for name, field in self.fields.items():
-            if field.required and name not in values:
-                raise serializers.ValidationError(
-                    {name: [ErrorDetail(MESSAGES["field_required"], "field_required")]}
-                )
-        return values
-
-
-class NamedSchema(WholeObject):
-    name = serializers.RegexField(_NAME)
-    description = StrictCharField(max_length=1000, required=False)
-    strict = StrictBooleanField(required=False, allow_null=True)
-    schema = SchemaField()
-
-
-class ResponseFormat(WholeObject):
+class ResponseFormat(Body):
     """The format of answers. `json_schema` is required with the type of this name, and refused with any other."""
 
-    also = {
+    keywords = {
         "if": {"properties": {"type": {"enum": ["json_schema"]}}},
         "then": {"required": ["json_schema"]},
         "else": {"properties": {"json_schema": False}},
     }
 
-    type = StrictChoiceField(choices=RESPONSE_FORMATS)
-    json_schema = NamedSchema(required=False)
+    type: Annotated[str, choice(RESPONSE_FORMATS)]
+    json_schema: NamedSchema | UnsetType = UNSET
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if (attrs["type"] == "json_schema") != ("json_schema" in attrs):
-            code = "unknown_field" if "json_schema" in attrs else "field_required"
-            raise serializers.ValidationError({"json_schema": [ErrorDetail(MESSAGES[code], code)]})
-        return attrs
+    def __post_init__(self) -> None:
+        if (self.type == "json_schema") != bool(self.json_schema):
+            raise ApiError("unknown_field" if self.json_schema else "field_required", field="json_schema")
 
 
-class OptionsBody(StrictSerializer):
-    temperature = NumberField(most=MOST_TEMPERATURE, required=False, allow_null=True)
-    top_p = NumberField(most=1, required=False, allow_null=True)
-    max_output_tokens = StrictIntegerField(
-        min_value=1, max_value=MOST_OUTPUT_TOKENS, required=False, allow_null=True
-    )
-    stop = StopField(required=False, allow_null=True)
-    seed = StrictIntegerField(min_value=-MOST_SEED - 1, max_value=MOST_SEED, required=False, allow_null=True)
-    reasoning_effort = StrictChoiceField(choices=REASONING_EFFORTS, required=False, allow_null=True)
-    response_format = ResponseFormat(required=False, allow_null=True)
-    parallel_tool_calls = StrictBooleanField(required=False, allow_null=True)
-
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        given: dict[str, Any] = super().to_internal_value(data)
-        # An empty list of stops counts as no value.
-        return {name: None if value == [] else _plain(value) for name, value in given.items()}
+# No stop text counts as no value.
+_Stop = Annotated[
+    list[Annotated[Text, Meta(max_length=MAX_STOP_CHARACTERS)]],
+    Meta(max_length=MAX_STOPS),
+    rule(lambda texts: texts or None),
+]
 
 
-def _plain(value: Any) -> Any:
-    """Return the value with plain dicts instead of the class of validated objects, which is not a JSON type."""
-    return {name: _plain(one) for name, one in value.items()} if isinstance(value, dict) else value
+class OptionsBody(Body):
+    temperature: Annotated[float, Meta(ge=0, le=MOST_TEMPERATURE)] | UnsetType | None = UNSET
+    top_p: Annotated[float, Meta(ge=0, le=1)] | UnsetType | None = UNSET
+    max_output_tokens: Annotated[int, Meta(ge=1, le=MOST_OUTPUT_TOKENS)] | UnsetType | None = UNSET
+    stop: _Stop | UnsetType | None = UNSET
+    seed: Annotated[int, Meta(ge=-MOST_SEED - 1, le=MOST_SEED)] | UnsetType | None = UNSET
+    reasoning_effort: Annotated[str, choice(REASONING_EFFORTS)] | UnsetType | None = UNSET
+    response_format: ResponseFormat | UnsetType | None = UNSET
+    parallel_tool_calls: bool | UnsetType | None = UNSET

@@ -1,7 +1,8 @@
 """CRUD views of saved prompts: texts that a user inserts into messages repeatedly."""
 
-from typing import Final
+from typing import Annotated, Final
 
+from msgspec import Meta
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,17 +12,18 @@ from chat.presenters.saved_prompts import SavedPromptAnswer, present_saved_promp
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import StrictCharField, StrictSerializer, VisibleCharField
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
+from web.schema.body import Body, patched
+from web.schema.members import Text, Visible
 
 # The same limit as for a message.
 MAX_TEXT_CHARACTERS: Final = 100_000
 
 
-class SavedPromptBody(StrictSerializer):
-    name = VisibleCharField(max_length=200)
-    text = StrictCharField(max_length=MAX_TEXT_CHARACTERS, allow_blank=False)
+class SavedPromptBody(Body):
+    name: Annotated[Visible, Meta(max_length=200)]
+    text: Annotated[Text, Meta(max_length=MAX_TEXT_CHARACTERS)]
 
 
 class SavedPromptsView(StrictAPIView):
@@ -40,7 +42,7 @@ class SavedPromptsView(StrictAPIView):
     def post(self, request: Request) -> Response:
         """Save a prompt."""
         owner = current_user(request)
-        fields = self.body(SavedPromptBody)
+        fields = self.parse(SavedPromptBody).members()
         with quotas.PROMPTS.room_for_one(owner):
             prompt = SavedPrompt.objects.create(owner=owner, **fields)
         return Response(present_saved_prompt(prompt), status.HTTP_201_CREATED)
@@ -52,11 +54,11 @@ class SavedPromptView(StrictAPIView):
         """Read a saved prompt."""
         return Response(present_saved_prompt(_get_own_prompt(request, prompt)))
 
-    @documented("prompts_update", body=SavedPromptBody(partial=True), answer=SavedPromptAnswer)
+    @documented("prompts_update", body=patched(SavedPromptBody), answer=SavedPromptAnswer)
     def patch(self, request: Request, prompt: str) -> Response:
         """Update a saved prompt; omitted fields stay as they are."""
         found = _get_own_prompt(request, prompt)
-        if not found.change(**self.body(SavedPromptBody, partial=True)):
+        if not found.change(**self.parse(patched(SavedPromptBody)).members()):
             raise ApiError("prompt_not_found")
         return Response(present_saved_prompt(found))
 

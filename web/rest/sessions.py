@@ -1,10 +1,11 @@
 """Views of sessions: create, list, search, update, delete, mark as seen."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,6 +16,7 @@ from chat.models.session import WhileAnswering
 from chat.models.sql import session_search
 from chat.presenters.sessions import SessionAnswer, annotate_sessions, present_session
 from chat.protocol.errors import ApiError
+from chat.protocol.member_types import choice, doc
 from chat.sessions import deletion
 from chat.sessions.creation import create_session
 from chat.sessions.settings import edit_session
@@ -22,77 +24,64 @@ from chat.turns.knowledge_bases import choose_bases
 from knowledge.models import Project
 from web.rest.agents import MAX_PROMPT_CHARACTERS, MAX_REMINDER_CHARACTERS, check_offered
 from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_flag
-from web.rest.fields import (
-    DescribedField,
-    KnowledgeBasesField,
-    ModelNamesField,
-    StrictBooleanField,
-    StrictCharField,
-    StrictChoiceField,
-    StrictIntegerField,
-    StrictSerializer,
-    StrictUUIDField,
-    ToolNamesField,
-)
 from web.rest.openapi import FLAG, ID, TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination, Page
 from web.rest.request_slots import EXPENSIVE
 from web.rest.run_options import OptionsBody
-from web.rest.tags import TagsField
+from web.rest.tags import Tags
 from web.rest.user_slots import UserSlots
+from web.schema.body import Body
+from web.schema.members import KnowledgeBases, Models, Tools
 
 
 class SessionPage(Page):
     results: list[SessionAnswer]
 
 
-class KeepField(StrictBooleanField, DescribedField):
-    """A boolean that may only be false: whether a session is temporary is decided when it is created."""
-
-    def to_internal_value(self, data: Any) -> bool:
-        if super().to_internal_value(data):
-            self.fail("invalid_value")
-        return False
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"enum": [False]}
-
-
-class SessionBody(StrictSerializer):
-    title = StrictCharField(max_length=200, required=False)
-    agent = StrictUUIDField(required=False, allow_null=True)
-    project = StrictUUIDField(required=False, allow_null=True)
-    knowledge_bases = KnowledgeBasesField(required=False)
-    tags = TagsField(required=False)
-    while_answering = StrictChoiceField(choices=WhileAnswering.values, required=False)
-    models = ModelNamesField(required=False)
-    tools = ToolNamesField(required=False)
-    reminder = StrictCharField(max_length=MAX_REMINDER_CHARACTERS, required=False)
-    prompt = StrictCharField(
-        max_length=MAX_PROMPT_CHARACTERS,
-        required=False,
-        help_text="Stands beside the agent's prompt or the project's instructions.",
-    )
-    options = OptionsBody(
-        required=False,
-        help_text="Of turns that say nothing else, over the agent's; replaces all earlier ones.",
-    )
+class SessionBody(Body):
+    title: Annotated[str, Meta(max_length=200)] | UnsetType = UNSET
+    agent: UUID | UnsetType | None = UNSET
+    project: UUID | UnsetType | None = UNSET
+    knowledge_bases: KnowledgeBases | UnsetType = UNSET
+    tags: Tags | UnsetType = UNSET
+    while_answering: Annotated[str, choice(WhileAnswering)] | UnsetType = UNSET
+    models: Models | UnsetType = UNSET
+    tools: Tools | UnsetType = UNSET
+    reminder: Annotated[str, Meta(max_length=MAX_REMINDER_CHARACTERS)] | UnsetType = UNSET
+    prompt: (
+        Annotated[
+            str,
+            Meta(max_length=MAX_PROMPT_CHARACTERS),
+            doc("Stands beside the agent's prompt or the project's instructions."),
+        ]
+        | UnsetType
+    ) = UNSET
+    options: (
+        Annotated[
+            OptionsBody, doc("Of turns that say nothing else, over the agent's; replaces all earlier ones.")
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class NewSessionBody(SessionBody):
-    is_temporary = StrictBooleanField(
-        required=False, help_text="In no list, and deleted for good when it is left; in no project."
-    )
+    is_temporary: (
+        Annotated[bool, doc("In no list, and deleted for good when it is left; in no project.")] | UnsetType
+    ) = UNSET
 
 
 class SessionChangesBody(SessionBody):
-    is_pinned = StrictBooleanField(required=False)
-    is_archived = StrictBooleanField(required=False)
-    is_temporary = KeepField(required=False, help_text="`false`: keep a temporary session.")
+    is_pinned: bool | UnsetType = UNSET
+    is_archived: bool | UnsetType = UNSET
+    # Whether a session is temporary is decided when it is created.
+    is_temporary: (
+        Annotated[bool, Meta(extra_json_schema={"enum": [False]}), doc("`false`: keep a temporary session.")]
+        | UnsetType
+    ) = UNSET
 
 
-class SeenBody(StrictSerializer):
-    n = StrictIntegerField(required=False, min_value=0, max_value=2**63 - 1)
+class SeenBody(Body):
+    n: Annotated[int, Meta(ge=0, le=2**63 - 1)] | UnsetType = UNSET
 
 
 class SessionPagination(NewestFirstPagination):
@@ -152,7 +141,7 @@ class SessionsView(StrictAPIView):
         A temporary session is deleted `TEMPORARY_CHAT_MINUTES` after the last socket has left it and its answers have
         ended.
         """
-        fields = _resolve_fields(request, self.body(NewSessionBody), stored_bases=())
+        fields = _resolve_fields(request, self.parse(NewSessionBody).members(), stored_bases=())
         session = create_session(current_user(request), **fields)
         return Response(present_current(session), status.HTTP_201_CREATED)
 
@@ -167,7 +156,8 @@ class SessionView(StrictAPIView):
     def patch(self, request: Request, session: str) -> Response:
         """Update a session; omitted fields stay as they are."""
         found = get_own_session(request, session)
-        edit_session(found, _resolve_fields(request, self.body(SessionChangesBody), found.knowledge_bases))
+        changes = self.parse(SessionChangesBody).members()
+        edit_session(found, _resolve_fields(request, changes, found.knowledge_bases))
         return Response(present_current(found))
 
     @documented(
@@ -198,7 +188,7 @@ class SeenView(StrictAPIView):
     def put(self, request: Request, session: str) -> Response:
         """Mark the session as seen by its owner, up to event `n` or up to now. Idempotent."""
         found = get_own_session(request, session)
-        session_list.mark_seen(found, self.body(SeenBody).get("n"))
+        session_list.mark_seen(found, self.parse(SeenBody).members().get("n"))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

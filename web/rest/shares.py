@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any
+from uuid import UUID
 
 from django.http import HttpResponseBase
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
-from msgspec import json
+from msgspec import UNSET, Meta, UnsetType, json
 from rest_framework import status
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -17,36 +18,35 @@ from rest_framework.response import Response
 from chat.models import ChatMessage, Session, Share
 from chat.presenters.shares import ShareAnswer, SharedPageAnswer, present_share
 from chat.protocol.errors import ApiError
+from chat.protocol.member_types import doc
 from chat.sessions.sharing import change_share, create_share, read_page
 from web.rest.api_tokens import MAX_DAYS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import StrictBooleanField, StrictIntegerField, StrictSerializer, StrictUUIDField
 from web.rest.openapi import documented, query, whole_number
 from web.rest.pagination import MAX_COUNT, page_number
 from web.rest.request_slots import SHARED
 from web.rest.sessions import get_own_session
+from web.schema.body import Body
 
 # The most open links of one session.
 MAX_SHARES = 100
 
 
-class ShareBody(StrictSerializer):
-    leaf = StrictUUIDField(required=False)
-    shows_details = StrictBooleanField(required=False)
-    expires_in_days = StrictIntegerField(
-        required=False,
-        allow_null=True,
-        min_value=1,
-        max_value=MAX_DAYS,
-        help_text="From now. Null: no end, as a new link has without it; a change without it keeps the end.",
-    )
+class ShareBody(Body):
+    leaf: UUID | UnsetType = UNSET
+    shows_details: bool | UnsetType = UNSET
+    expires_in_days: Annotated[
+        Annotated[int, Meta(ge=1, le=MAX_DAYS)] | UnsetType | None,
+        doc("From now. Null: no end, as a new link has without it; a change without it keeps the end."),
+    ] = UNSET
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Replace the days by the moment `expires_at`."""
-        if "expires_in_days" in attrs:
-            days = attrs.pop("expires_in_days")
-            attrs["expires_at"] = None if days is None else timezone.now() + timedelta(days=days)
-        return attrs
+    def fields(self) -> dict[str, Any]:
+        """Return the members that were sent, with the moment `expires_at` in place of the days."""
+        sent = self.members()
+        if "expires_in_days" in sent:
+            days = sent.pop("expires_in_days")
+            sent["expires_at"] = None if days is None else timezone.now() + timedelta(days=days)
+        return sent
 
 
 class SharesView(StrictAPIView):
@@ -60,7 +60,7 @@ class SharesView(StrictAPIView):
     def post(self, request: Request, session: str) -> Response:
         """Create a link to the branch that ends in `leaf` (default: the current leaf). Later messages are not shown."""
         found = get_own_session(request, session)
-        body = self.body(ShareBody)
+        body = self.parse(ShareBody).fields()
         if found.shares.open().count() >= MAX_SHARES:
             raise ApiError("too_many_shares")
         leaf = _find_leaf(found, body)
@@ -76,7 +76,7 @@ class ShareView(StrictAPIView):
     def patch(self, request: Request, share: str) -> Response:
         """Change the leaf of the branch, whether details are shown, or the end. The link stays the same."""
         found = _get_own_share(request, share)
-        body = self.body(ShareBody)
+        body = self.parse(ShareBody).fields()
         leaf = _find_leaf(found.session, body)
         body.pop("leaf", None)
         change_share(found, leaf, **body)

@@ -1,7 +1,8 @@
 """Views with which staff read and replace the system prompt, with the admin's permissions."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from msgspec import Meta
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -9,8 +10,8 @@ from rest_framework.response import Response
 from chat.models import SystemPrompt
 from chat.prompts import SYSTEM_PROMPT_FILE
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.fields import StrictCharField, StrictSerializer
 from web.rest.openapi import documented
+from web.schema.body import Body
 
 _CHANGE: Final = "chat.change_systemprompt"
 _VIEW: Final = "chat.view_systemprompt"
@@ -25,8 +26,8 @@ class SystemPromptPermission(BasePermission):
         return user.is_staff and any(user.has_perm(permission) for permission in sufficient)
 
 
-class SystemPromptBody(StrictSerializer):
-    text = StrictCharField(max_length=100_000)
+class SystemPromptBody(Body):
+    text: Annotated[str, Meta(max_length=100_000)]
 
 
 class SystemPromptView(StrictAPIView):
@@ -40,7 +41,7 @@ class SystemPromptView(StrictAPIView):
     @documented("system_prompt_write", body=SystemPromptBody, answer=SystemPromptBody)
     def put(self, request: Request) -> Response:  # noqa: ARG002
         """Replace the system prompt. Requires staff with the permission to change it."""
-        SystemPrompt.edit(self.body(SystemPromptBody)["text"])
+        SystemPrompt.edit(self.parse(SystemPromptBody).text)
         return Response({"text": _current_text()})
 
 

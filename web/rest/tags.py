@@ -2,7 +2,8 @@
 
 from typing import Annotated, Any
 
-from rest_framework import serializers, status
+from msgspec import Meta
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,37 +13,21 @@ from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
 from chat.sessions.tags import MAX_CHARACTERS, MAX_TAGS, clean, delete_tag, list_tags, rename_tag
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.fields import MESSAGES, DescribedField, StrictCharField, StrictSerializer, VisibleCharField
 from web.rest.openapi import TEXT, documented, query
+from web.schema.body import Body, rule
+from web.schema.members import Visible
 
 
-class TagField(VisibleCharField):
-    """One tag. Surrounding and repeated spaces are removed."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=MAX_CHARACTERS, **kwargs)
-
-    def run_validation(self, data: Any = serializers.empty) -> Any:
-        text = super().run_validation(data)
-        if not clean([text]):
-            self.fail("invalid_value")
-        return text
+def _check_tag(tag: str) -> str:
+    if not clean([tag]):
+        raise ApiError("invalid_value")
+    return tag
 
 
-class TagsField(serializers.ListField, DescribedField):
-    """The tags of a session. A repeated tag, regardless of case, counts once."""
-
-    default_error_messages = MESSAGES
-    child = TagField()
-
-    def to_internal_value(self, data: Any) -> list[str]:
-        if isinstance(data, list) and len(data) > MAX_TAGS:
-            self.fail("invalid_value")
-        return clean(super().to_internal_value(data))
-
-    def json_schema(self) -> dict[str, Any]:
-        item = {"type": "string", "maxLength": MAX_CHARACTERS, **TagField().json_schema()}
-        return {"items": item, "maxItems": MAX_TAGS}
+# One tag. Surrounding and repeated spaces are removed.
+Tag = Annotated[Visible, Meta(max_length=MAX_CHARACTERS), rule(_check_tag)]
+# The tags of a session. A repeated tag, regardless of case, counts once.
+Tags = Annotated[list[Tag], Meta(max_length=MAX_TAGS), rule(clean)]
 
 
 class TagAnswer(Answer):
@@ -50,10 +35,9 @@ class TagAnswer(Answer):
     sessions: Annotated[int, doc("How many have it, those in the trash left out.")]
 
 
-class TagBody(StrictSerializer):
-    never_partial = True
-    tag = StrictCharField(max_length=MAX_CHARACTERS, help_text="Its name now, however it is capitalised.")
-    name = TagField()
+class TagBody(Body):
+    tag: Annotated[str, Meta(max_length=MAX_CHARACTERS), doc("Its name now, however it is capitalised.")]
+    name: Tag
 
 
 class TagsView(StrictAPIView):
@@ -65,8 +49,8 @@ class TagsView(StrictAPIView):
     @documented("tags_rename", body=TagBody, answer=TagAnswer)
     def patch(self, request: Request) -> Response:
         """Rename a tag in all sessions of the user. If `name` is another tag, both become one."""
-        body = self.body(TagBody)
-        return Response(_present_tag(rename_tag(current_user(request), body["tag"], body["name"])))
+        body = self.parse(TagBody)
+        return Response(_present_tag(rename_tag(current_user(request), body.tag, body.name)))
 
     @documented(
         "tags_delete",

@@ -1,19 +1,19 @@
 """Views of turns: send a message, regenerate or continue an answer, cancel a turn."""
 
-from functools import cache
-from typing import Any, Final
+from typing import Annotated, Any, Final
+from uuid import UUID
 
-from django.conf import settings
 from drf_spectacular.utils import OpenApiParameter
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ListField
 
 from chat.models import Run, Turn
 from chat.presenters.runs import StatusAnswer
 from chat.presenters.turns import StartedAnswer, present_turn
 from chat.protocol.errors import ApiError
+from chat.protocol.member_types import doc
 from chat.runs import cancellation
 from chat.runs.cancellation import StopOutcome
 from chat.turns.continuation import continue_answer
@@ -26,63 +26,47 @@ from chat.turns.request import (
 )
 from chat.turns.start import start_turn
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.fields import (
-    DescribedField,
-    KnowledgeBasesField,
-    ModelNamesField,
-    StrictCharField,
-    StrictSerializer,
-    StrictUUIDField,
-    ToolNameField,
-    VisibleCharField,
-)
 from web.rest.messages import get_own_message
 from web.rest.openapi import documented
 from web.rest.run_options import OptionsBody
 from web.rest.sessions import get_own_session
+from web.schema.body import Body
+from web.schema.members import KnowledgeBases, MessageText, SomeModels, Text, Tool
 
 
-class FilesField(ListField, DescribedField):
-    """Ids of files. TurnRequest checks their number."""
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"maxItems": MAX_FILES, "uniqueItems": True}
-
-
-class TurnBody(StrictSerializer):
-    text = VisibleCharField(
-        code="message_empty",
-        help_text=f"At most {settings.MAX_MESSAGE_CHARACTERS} characters; a longer one is answered 413, with its `size`.",
-    )
-    parent = StrictUUIDField(required=False, allow_null=True)  # type: ignore[assignment]
-    models = ModelNamesField(required=False, least=1)
-    files = FilesField(child=StrictUUIDField(), required=False)
-    forced_tool = ToolNameField(required=False, allow_null=True)
-    client_message_id = StrictCharField(
-        required=False, allow_null=True, allow_blank=False, max_length=MAX_CLIENT_MESSAGE_ID_CHARACTERS
-    )
-    additional_context = StrictCharField(
-        required=False, allow_null=True, max_length=MAX_ADDITIONAL_CONTEXT_CHARACTERS
-    )
-    knowledge_bases = KnowledgeBasesField(
-        required=False,
-        allow_null=True,
-        help_text="If any is named, they alone are searched for this question.",
-    )
-    options = OptionsBody(required=False, allow_null=True)
+class TurnBody(Body):
+    text: MessageText
+    parent: UUID | UnsetType | None = UNSET
+    models: SomeModels | UnsetType = UNSET
+    # TurnRequest checks their number.
+    files: (
+        Annotated[list[UUID], Meta(extra_json_schema={"maxItems": MAX_FILES, "uniqueItems": True})]
+        | UnsetType
+    ) = UNSET
+    forced_tool: Tool | UnsetType | None = UNSET
+    client_message_id: (
+        Annotated[Text, Meta(max_length=MAX_CLIENT_MESSAGE_ID_CHARACTERS)] | UnsetType | None
+    ) = UNSET
+    additional_context: (
+        Annotated[str, Meta(max_length=MAX_ADDITIONAL_CONTEXT_CHARACTERS)] | UnsetType | None
+    ) = UNSET
+    knowledge_bases: Annotated[
+        KnowledgeBases | UnsetType | None, doc("If any is named, they alone are searched for this question.")
+    ] = UNSET
+    options: OptionsBody | UnsetType | None = UNSET
 
 
-class ReplacedBody(StrictSerializer):
-    run = StrictUUIDField()
+class ReplacedBody(Body):
+    run: UUID
 
 
-class RegenerationBody(StrictSerializer):
+class RegenerationBody(Body):
     # A column has the answer of one model.
-    also = {"not": {"required": ["models", "replace"], "properties": {"models": {"minItems": 2}}}}
+    keywords = {"not": {"required": ["models", "replace"], "properties": {"models": {"minItems": 2}}}}
 
-    models = ModelNamesField(required=False, least=1)
-    replace = ReplacedBody(required=False)
-    options = OptionsBody(required=False, allow_null=True)
+    models: SomeModels | UnsetType = UNSET
+    replace: ReplacedBody | UnsetType = UNSET
+    options: OptionsBody | UnsetType | None = UNSET
 
 
 _IDEMPOTENCY_KEY: Final = OpenApiParameter(
@@ -124,12 +108,11 @@ class RegenerationsView(StrictAPIView):
         With `replace`, the single new answer takes the column of that run, beside the other answers of its turn.
         """
         found = get_own_message(request, message)
-        body = self.body(RegenerationBody)
-        models, replaced = body.get("models"), body.get("replace")
+        body = self.parse(RegenerationBody)
         asked = RegenerationRequest(
-            tuple(models) if models is not None else None,
-            replaced["run"] if replaced else None,
-            body.get("options") or {},
+            tuple(body.models) if body.models else None,
+            body.replace.run if body.replace else None,
+            body.options.members() if body.options else {},
         )
         started = regenerate_turn(found, asked)
         return Response(present_turn(started.turn, started.runs), status.HTTP_202_ACCEPTED)
@@ -165,10 +148,10 @@ def stop_response(outcome: StopOutcome) -> Response:
 
 
 def parse_turn_request(body: Any, idempotency_key: str | None = None) -> TurnRequest:
-    """Validate the body of POST turns, or the members of a websocket `send`. Raises ValidationError, ApiError."""
+    """Validate the body of POST turns, or the members of a websocket `send`. Raises ApiError."""
     fields = {
         name: value
-        for name, value in _shared_turn_body().run_validation(body).items()
+        for name, value in TurnBody.parse(body).members().items()
         if name == "parent" or value is not None
     }
     fields.setdefault("client_message_id", _validate_idempotency_key(idempotency_key))
@@ -178,12 +161,6 @@ def parse_turn_request(body: Any, idempotency_key: str | None = None) -> TurnReq
     if "knowledge_bases" in fields:
         fields["knowledge_bases"] = tuple(fields["knowledge_bases"])
     return TurnRequest(**fields)
-
-
-@cache
-def _shared_turn_body() -> TurnBody:
-    """Return one serializer for all requests: building it costs more than validation, which keeps no state in it."""
-    return TurnBody()
 
 
 def _validate_idempotency_key(idempotency_key: str | None) -> str | None:

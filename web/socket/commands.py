@@ -11,7 +11,7 @@ from uuid import UUID
 from chat.log.cursor import Cursor
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import decode
-from web.rest.fields import parse_id
+from web.schema.body import parse_id
 
 Members = Mapping[str, Any]
 # The largest value of a Postgres integer column.

@@ -21,7 +21,7 @@ from chat.protocol.errors import ApiError
 from chat.protocol.wire import CloseCode, encode
 from web.rest.authentication import check_may_write
 from web.rest.errors import describe
-from web.rest.fields import parse_id
+from web.schema.body import parse_id
 from web.socket import authentication, commands, handlers
 from web.socket.access_watch import AccessWatch
 from web.socket.file_feed import FileFeed

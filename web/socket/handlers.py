@@ -16,7 +16,7 @@ from chat.runs import cancellation
 from chat.turns.approvals import decide, get_approval
 from chat.turns.continuation import continue_answer
 from chat.turns.start import start_turn
-from web.rest.approvals import ApprovalBody, parse_reply
+from web.rest.approvals import ApprovalBody
 from web.rest.turns import parse_turn_request
 from web.socket import commands
 from web.socket.replies import Accepted, Stopping
@@ -51,9 +51,8 @@ def go_on(user: User, members: commands.Members) -> Accepted:
 def approve(user: User, members: commands.Members) -> Accepted:
     """Decide on a tool call. The members except `tool_call` are the body of POST approval."""
     call = commands.parse_member_id(members, "tool_call")
-    serializer = ApprovalBody(data={name: value for name, value in members.items() if name != "tool_call"})
-    serializer.is_valid(raise_exception=True)
-    approval = decide(get_approval(user, call), parse_reply(serializer.validated_data))
+    body = ApprovalBody.parse({name: value for name, value in members.items() if name != "tool_call"})
+    approval = decide(get_approval(user, call), body.reply())
     return Accepted(**present_decision(approval))
 
 
