@@ -33,15 +33,15 @@ MAX_QUESTIONS: Final = 4
 MAX_GROUPS: Final = 50
 
 
-class AgentBody(Body):
+class AgentBody(Body, kw_only=True):
     """Omitted fields get their default when an agent is created or replaced, and stay when it is updated."""
 
     name: Annotated[Visible, Meta(max_length=200)]
-    prompt: Annotated[str, Meta(max_length=MAX_PROMPT_CHARACTERS)]
     emoji: Annotated[str, Meta(max_length=16)] = ""
     description: Annotated[str, Meta(max_length=300)] = ""
     # A new chat with the agent suggests them.
     questions: Annotated[list[Annotated[Visible, Meta(max_length=200)]], Meta(max_length=MAX_QUESTIONS)] = []
+    prompt: Annotated[str, Meta(max_length=MAX_PROMPT_CHARACTERS)]
     replaces_system_prompt: bool = False
     reminder: Annotated[str, Meta(max_length=MAX_REMINDER_CHARACTERS)] = ""
     tools: Tools = []

@@ -34,13 +34,13 @@ def _schema_text(schema: dict[str, Any]) -> str:
     return text
 
 
-class NamedSchema(Body):
+class NamedSchema(Body, kw_only=True):
     name: Annotated[str, Meta(pattern=_NAME)]
+    description: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
+    strict: bool | UnsetType | None = UNSET
     schema: Annotated[
         dict[str, Any], rule(_schema_text), Meta(description=f"At most {MAX_SCHEMA_CHARACTERS} characters.")
     ]
-    description: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
-    strict: bool | UnsetType | None = UNSET
 
 
 class ResponseFormat(Body):
