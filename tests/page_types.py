@@ -38,24 +38,22 @@ def render_socket(answers: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the socket sends and accepts, in a namespace: `Error` is a type of the browser too."""
     from web.socket.asyncapi import build_document
 
-    components = build_document()["components"]
-    schemas = {name: schema for name, schema in components["schemas"].items() if name not in answers}
-    payloads = [message["payload"] for message in components["messages"].values()]
-    frames = [typed(payload) for payload in payloads if "$ref" in payload]
-    commands = {command_name(payload): payload for payload in payloads if "$ref" not in payload}
-    schemas |= commands
+    document = build_document()
+    schemas = {
+        name: schema for name, schema in document["components"]["schemas"].items() if name not in answers
+    }
+    messages = {
+        name: typed(message["payload"]) for name, message in document["components"]["messages"].items()
+    }
+    commands = {messages.pop(typed(reference)) for reference in document["operations"]["command"]["messages"]}
     yield "/** The commands and frames of the socket, and the packets in frames. */"
     yield "declare namespace wire {"
     for name in sorted(schemas):
         yield from (f"  {line}" if line else "" for line in declare(name, schemas[name]))
     yield ""
     yield f"  type Command = {' | '.join(sorted(commands))};"
-    yield f"  type Frame = {' | '.join(sorted(frames))};"
+    yield f"  type Frame = {' | '.join(sorted(messages.values()))};"
     yield "}"
-
-
-def command_name(payload: Mapping[str, Any]) -> str:
-    return f"{payload['properties']['type']['const'].title().replace('_', '')}Command"
 
 
 def declare(name: str, schema: Mapping[str, Any]) -> Iterator[str]:

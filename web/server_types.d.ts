@@ -1166,7 +1166,7 @@ declare namespace wire {
 
   interface Accepted {
     type: "accepted";
-    /** As in the command. */
+    /** The command's, which its reply echoes. */
     id?: string | number | null;
     /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
     request_id?: string;
@@ -1202,17 +1202,21 @@ declare namespace wire {
 
   interface ApproveCommand {
     type: "approve";
-    id?: Echo;
-    request_id?: RequestId;
-    tool_call: Id;
+    /** Of a question: whether it is answered; false: declined. Of an address: that the user is done there. Of a sign-in: true asks whether there is one now, which lets the call go on by itself as soon as there is; false: goes on without. */
     approved: boolean;
+    /** With a refusal or an answer, the model reads it. */
     note?: string;
-    /** Instead of those that the model wants. */
+    /** The answer to a question, by the names of its form, which it has to fit. At most 100000 characters. */
+    values?: Record<string, any>;
+    /** Instead of those that the model wants; they have to match the tool's schema. At most 100000 characters. */
     arguments?: Record<string, any>;
     /** Later calls of the tool in this session are not asked about. Not of questions. */
     remember?: "session";
-    /** The answer to a question, by the names of its form. */
-    values?: Record<string, any>;
+    tool_call: string;
+    /** The command's, which its reply echoes. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
   }
 
   interface CitationInfo {
@@ -1225,9 +1229,11 @@ declare namespace wire {
 
   interface CompressCommand {
     type: "compress";
-    id?: Echo;
-    request_id?: RequestId;
-    session: Id;
+    session: string;
+    /** The command's, which its reply echoes. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
   }
 
   interface CompressionFrame {
@@ -1241,17 +1247,12 @@ declare namespace wire {
 
   interface ContinueCommand {
     type: "continue";
-    id?: Echo;
-    request_id?: RequestId;
-    run: Id;
+    run: string;
+    /** The command's, which its reply echoes. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
   }
-
-  interface Cursor {
-    attempt: number;
-    seq: number;
-  }
-
-  type Echo = string | number | null;
 
   interface Error {
     type: "error";
@@ -1291,7 +1292,7 @@ declare namespace wire {
     error?: string;
     /** Of `invalid_json` in an export of another product: the line, from 1. */
     line?: number;
-    /** As in the command. */
+    /** The command's, which its reply echoes. */
     id?: string | number | null;
     /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
     request_id?: string;
@@ -1333,8 +1334,6 @@ declare namespace wire {
     run: string;
   }
 
-  type Id = string;
-
   interface KnowledgeBaseChanged {
     type: "knowledge_base_changed";
     knowledge_base: string;
@@ -1359,6 +1358,25 @@ declare namespace wire {
     type: "models_changed";
   }
 
+  interface NamedSchema {
+    name: string;
+    description?: string;
+    strict?: boolean | null;
+    /** At most 32000 characters. */
+    schema: Record<string, any>;
+  }
+
+  interface OptionsBody {
+    temperature?: number | null;
+    top_p?: number | null;
+    max_output_tokens?: number | null;
+    stop?: string[] | null;
+    seed?: number | null;
+    reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+    response_format?: ResponseFormat | null;
+    parallel_tool_calls?: boolean | null;
+  }
+
   interface OverallStop {
     type: "overall_stop";
     session: string;
@@ -1379,8 +1397,10 @@ declare namespace wire {
 
   interface PingCommand {
     type: "ping";
-    id?: Echo;
-    request_id?: RequestId;
+    /** The command's, which its reply echoes. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
   }
 
   interface Placement {
@@ -1395,7 +1415,7 @@ declare namespace wire {
 
   interface Pong {
     type: "pong";
-    /** As in the command. */
+    /** The command's, which its reply echoes. */
     id?: string | number | null;
     /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
     request_id?: string;
@@ -1442,13 +1462,16 @@ declare namespace wire {
     type: "report_start";
   }
 
-  type RequestId = string;
-
   interface Reset {
     type: "reset";
     run: string;
     attempt: number;
     reason: string;
+  }
+
+  interface ResponseFormat {
+    type: "text" | "json_object" | "json_schema";
+    json_schema?: NamedSchema;
   }
 
   interface Resync {
@@ -1468,17 +1491,6 @@ declare namespace wire {
     n: number;
   }
 
-  interface RunOptions {
-    temperature?: number | null;
-    top_p?: number | null;
-    max_output_tokens?: number | null;
-    stop?: string[] | null;
-    seed?: number | null;
-    reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
-    response_format?: { type: "text" | "json_object" | "json_schema"; json_schema?: { name: string; description?: string; strict?: boolean | null; schema: Record<string, any>; }; } | null;
-    parallel_tool_calls?: boolean | null;
-  }
-
   interface RunStart {
     type: "run_start";
     model: string;
@@ -1495,20 +1507,23 @@ declare namespace wire {
 
   interface SendCommand {
     type: "send";
-    id?: Echo;
-    request_id?: RequestId;
-    session: Id;
+    /** At most 100000 characters; a longer one is answered 413, with its `size`. */
     text: string;
-    /** Default: the tip of the current branch. null: the root. */
+    /** Default: the tip of the current branch. Null: the root. */
     parent?: string | null;
     models?: string[];
-    files?: Id[];
+    files?: string[];
     forced_tool?: string | null;
     client_message_id?: string | null;
     additional_context?: string | null;
     /** If any is named, they alone are searched for this question. */
-    knowledge_bases?: Id[] | null;
-    options?: RunOptions | null;
+    knowledge_bases?: string[] | null;
+    options?: OptionsBody | null;
+    session: string;
+    /** The command's, which its reply echoes. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
   }
 
   interface SessionChanged {
@@ -1572,7 +1587,7 @@ declare namespace wire {
 
   interface SessionsWatched {
     type: "sessions_watched";
-    /** As in the command. */
+    /** The command's, which its reply echoes. */
     id?: string | number | null;
     /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
     request_id?: string;
@@ -1599,17 +1614,19 @@ declare namespace wire {
 
   interface StopCommand {
     type: "stop";
-    id?: Echo;
-    request_id?: RequestId;
-    run?: Id;
-    turn?: Id;
+    run?: string;
+    turn?: string;
+    /** The command's, which its reply echoes. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
   }
 
   type StopReason = "finished" | "user_cancelled" | "error";
 
   interface Stopping {
     type: "stopping";
-    /** As in the command. */
+    /** The command's, which its reply echoes. */
     id?: string | number | null;
     /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
     request_id?: string;
@@ -1620,18 +1637,20 @@ declare namespace wire {
 
   interface SubscribeCommand {
     type: "subscribe";
-    id?: Echo;
-    request_id?: RequestId;
-    session: Id;
+    session: string;
     /** The n of the latest session event that the client has. */
     since?: number | null;
     /** By run, the latest packet that the client has. */
-    cursors?: Record<string, Cursor> | null;
+    cursors?: Record<string, { attempt: number; seq: number; }> | null;
+    /** The command's, which its reply echoes. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
   }
 
   interface Subscribed {
     type: "subscribed";
-    /** As in the command. */
+    /** The command's, which its reply echoes. */
     id?: string | number | null;
     /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
     request_id?: string;
@@ -1716,14 +1735,16 @@ declare namespace wire {
 
   interface UnsubscribeCommand {
     type: "unsubscribe";
-    id?: Echo;
-    request_id?: RequestId;
-    session: Id;
+    session: string;
+    /** The command's, which its reply echoes. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
   }
 
   interface Unsubscribed {
     type: "unsubscribed";
-    /** As in the command. */
+    /** The command's, which its reply echoes. */
     id?: string | number | null;
     /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
     request_id?: string;
@@ -1732,8 +1753,10 @@ declare namespace wire {
 
   interface WatchSessionsCommand {
     type: "watch_sessions";
-    id?: Echo;
-    request_id?: RequestId;
+    /** The command's, which its reply echoes. */
+    id?: string | number | null;
+    /** Of the command, in logs of all processes and in the admin: the client's, or a new one. */
+    request_id?: string;
   }
 
   type Command = ApproveCommand | CompressCommand | ContinueCommand | PingCommand | SendCommand | StopCommand | SubscribeCommand | UnsubscribeCommand | WatchSessionsCommand;

@@ -53,11 +53,16 @@ class BodySchema(AnswerSchema):  # type: ignore[no-untyped-call]
     target_class = Body
 
     def complete(self, struct: type[Any], schema: dict[str, Any]) -> None:
-        for part in objects(schema):
-            _complete_value(part)
-        schema |= struct.keywords
-        if not schema["required"]:
-            del schema["required"]
+        complete_body(struct, schema)
+
+
+def complete_body(struct: type[Body], schema: dict[str, Any]) -> None:
+    """Add what the types of a body do not say."""
+    for part in objects(schema):
+        _complete_value(part)
+    schema |= struct.keywords
+    if not schema["required"]:
+        del schema["required"]
 
 
 def _complete_value(schema: dict[str, Any]) -> None:
@@ -68,7 +73,9 @@ def _complete_value(schema: dict[str, Any]) -> None:
         "string" in schema.get("type", ())
         and not {"format", "pattern", "enum", "anyOf", "contentMediaType"} & schema.keys()
     ):
-        schema.setdefault("not", STORABLE["not"])
+        # A pattern matches whatever is no text.
+        is_nullable = "null" in schema["type"]
+        schema.setdefault("not", STORABLE["not"] | ({"type": "string"} if is_nullable else {}))
     if "enum" in schema and "null" in schema.get("type", ()):
         schema["enum"] = [*schema["enum"], None]
 

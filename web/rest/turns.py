@@ -1,6 +1,6 @@
 """Views of turns: send a message, regenerate or continue an answer, cancel a turn."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter
@@ -36,7 +36,9 @@ from web.schema.members import KnowledgeBases, MessageText, SomeModels, Text, To
 
 class TurnBody(Body):
     text: MessageText
-    parent: UUID | UnsetType | None = UNSET
+    parent: Annotated[
+        UUID | UnsetType | None, doc("Default: the tip of the current branch. Null: the root.")
+    ] = UNSET
     models: SomeModels | UnsetType = UNSET
     # TurnRequest checks their number.
     files: (
@@ -54,6 +56,22 @@ class TurnBody(Body):
         KnowledgeBases | UnsetType | None, doc("If any is named, they alone are searched for this question.")
     ] = UNSET
     options: OptionsBody | UnsetType | None = UNSET
+
+    def request(self, idempotency_key: str | None = None) -> TurnRequest:
+        """Return the request to start a turn. Raises ApiError."""
+        sent = self.members()
+        members = {
+            name: sent[name]
+            for name in TurnBody.__struct_fields__
+            if name in sent and (name == "parent" or sent[name] is not None)
+        }
+        members.setdefault("client_message_id", _validate_idempotency_key(idempotency_key))
+        for name in ("models", "files"):
+            if name in members:
+                members[name] = tuple(map(str, members[name]))
+        if "knowledge_bases" in members:
+            members["knowledge_bases"] = tuple(members["knowledge_bases"])
+        return TurnRequest(**members)
 
 
 class ReplacedBody(Body):
@@ -93,7 +111,7 @@ class TurnsView(StrictAPIView):
     def post(self, request: Request, session: str) -> Response:
         """Start a turn. 200 if the request repeats an earlier client_message_id (or Idempotency-Key header)."""
         found = get_own_session(request, session)
-        started = start_turn(found, parse_turn_request(request.data, request.headers.get("Idempotency-Key")))
+        started = start_turn(found, self.parse(TurnBody).request(request.headers.get("Idempotency-Key")))
         return Response(
             present_turn(started.turn, started.runs),
             status.HTTP_200_OK if started.is_repeat else status.HTTP_202_ACCEPTED,
@@ -145,22 +163,6 @@ class TurnCancellationView(StrictAPIView):
 def stop_response(outcome: StopOutcome) -> Response:
     code = status.HTTP_200_OK if outcome.had_ended else status.HTTP_202_ACCEPTED
     return Response(StatusAnswer(status=outcome.status).json(), code)
-
-
-def parse_turn_request(body: Any, idempotency_key: str | None = None) -> TurnRequest:
-    """Validate the body of POST turns, or the members of a websocket `send`. Raises ApiError."""
-    fields = {
-        name: value
-        for name, value in TurnBody.parse(body).members().items()
-        if name == "parent" or value is not None
-    }
-    fields.setdefault("client_message_id", _validate_idempotency_key(idempotency_key))
-    for name in ("models", "files"):
-        if name in fields:
-            fields[name] = tuple(str(one) for one in fields[name])
-    if "knowledge_bases" in fields:
-        fields["knowledge_bases"] = tuple(fields["knowledge_bases"])
-    return TurnRequest(**fields)
 
 
 def _validate_idempotency_key(idempotency_key: str | None) -> str | None:

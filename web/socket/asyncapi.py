@@ -1,6 +1,6 @@
-"""The AsyncAPI document: commands from asyncapi.yaml, and frames to clients from the Structs that are sent."""
+"""The AsyncAPI document: asyncapi.yaml, with the messages from the Structs of commands and of frames to clients."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -16,19 +16,23 @@ from rest_framework.request import Request
 from chat.events import frames
 from chat.presenters.messages import MessageAnswer
 from chat.protocol import run_errors, wire
+from chat.protocol.answer import subclasses
 from chat.protocol.states import Status
 from chat.transcript.finish import CUT
-from web.rest.answer_schemas import describe
+from web.rest.answer_schemas import complete_body, describe
 from web.rest.api_view import StrictAPIView
 from web.rest.error_answer import CODES
 from web.rest.operators import MayReadContract
+from web.schema.body import Body
 from web.socket import replies
+from web.socket.commands import COMMANDS
 
-_COMMANDS: Final = Path(__file__).parent / "asyncapi.yaml"
+_HEAD: Final = Path(__file__).parent / "asyncapi.yaml"
 _SCHEMAS: Final = "#/components/schemas/"
 _SOCKET: Final = "#/channels/socket"
-# The Structs that the server sends, by operation.
-_SENT: Final[Mapping[str, tuple[type[Struct], ...]]] = {
+# The Structs of messages, by operation.
+_MESSAGES: Final[Mapping[str, tuple[type[Struct], ...]]] = {
+    "command": tuple(COMMANDS.values()),
     "reply": (
         replies.Subscribed,
         replies.Unsubscribed,
@@ -85,25 +89,29 @@ def _rendered() -> str:
 
 
 def build_document() -> dict[str, Any]:
-    document: dict[str, Any] = yaml.safe_load(_COMMANDS.read_text(encoding="utf-8"))
+    document: dict[str, Any] = yaml.safe_load(_HEAD.read_text(encoding="utf-8"))
     document["info"]["version"] = settings.VERSION
-    components, operations = document["components"], document["operations"]
-    operations["command"]["messages"] = [_reference(name) for name in components["messages"]]
-    for operation, sent in _SENT.items():
-        messages = {_message_name(struct): _describe_message(struct) for struct in sent}
-        components["messages"] |= messages
-        operations[operation]["messages"] = [_reference(name) for name in messages]
-    for operation in operations.values():
+    messages: dict[str, Any] = {}
+    for name, operation in document["operations"].items():
+        described = {_message_name(struct): _describe_message(struct) for struct in _MESSAGES[name]}
+        messages |= described
+        operation["messages"] = [_reference(message) for message in described]
         operation["channel"] = {"$ref": _SOCKET}
     document["channels"]["socket"]["messages"] = {
-        name: {"$ref": f"#/components/messages/{name}"} for name in components["messages"]
+        name: {"$ref": f"#/components/messages/{name}"} for name in messages
     }
-    components["schemas"] |= _describe_schemas(struct for sent in _SENT.values() for struct in sent)
+    document["components"] = {"messages": messages, "schemas": _describe_schemas()}
     return document
 
 
-def _describe_schemas(structs: Iterable[type[Struct]]) -> dict[str, Any]:
-    schemas = describe([*structs, MessageAnswer])
+def _describe_schemas() -> dict[str, Any]:
+    schemas = describe([*(struct for structs in _MESSAGES.values() for struct in structs), MessageAnswer])
+    for body in subclasses(Body):
+        if body.__name__ in schemas:
+            complete_body(body, schemas[body.__name__])
+    echoed = {name: schemas["Pong"]["properties"][name] for name in ("id", "request_id")}
+    for command in COMMANDS.values():
+        schemas[command.__name__]["properties"] |= echoed
     # The protocol, where Snapshot stands, knows no messages.
     schemas["Snapshot"]["properties"]["message"] = {"$ref": f"{_SCHEMAS}{MessageAnswer.__name__}"}
     # Events that were recorded by an earlier release lack members.
@@ -117,7 +125,7 @@ def _describe_schemas(structs: Iterable[type[Struct]]) -> dict[str, Any]:
             _drop_null(member)
     for schema in schemas.values():
         for name, member in schema.get("properties", {}).items():
-            if name == "type":
+            if name == "type" and len(member["enum"]) == 1:
                 schema["properties"][name] = {"const": member["enum"][0]}
             _name_values(member)
     return schemas | {name: {"enum": values} for name, values in _NAMED.items()}
@@ -135,7 +143,7 @@ def _drop_null(member: dict[str, Any]) -> None:
 def _name_values(member: dict[str, Any]) -> None:
     """Refer to a set of values that has a name, instead of repeating the values."""
     for name, values in _NAMED.items():
-        if sorted(member.get("enum", ())) == sorted(values):
+        if set(member.get("enum", ())) == set(values):
             del member["enum"]
             member.pop("type", None)
             member["$ref"] = f"{_SCHEMAS}{name}"

@@ -21,7 +21,7 @@ from chat.protocol.errors import ApiError
 from chat.protocol.wire import CloseCode, encode
 from web.rest.authentication import check_may_write
 from web.rest.errors import describe
-from web.schema.body import parse_id
+from web.schema.body import Body, parse_id
 from web.socket import authentication, commands, handlers
 from web.socket.access_watch import AccessWatch
 from web.socket.file_feed import FileFeed
@@ -37,14 +37,14 @@ from web.socket.writer import OutboxWriter
 MAX_SUBSCRIPTIONS: Final = 1000
 
 logger = logging.getLogger(__name__)
-Handler = Callable[[User, commands.Members], Reply]
-# Commands that change rows, by type; each runs in a thread.
-_HANDLERS: Final[dict[str, Handler]] = {
-    "send": handlers.send,
-    "stop": handlers.stop,
-    "approve": handlers.approve,
-    "continue": handlers.go_on,
-    "compress": handlers.compress,
+Handler = Callable[[User, Any], Reply]
+# Commands that change rows; each runs in a thread.
+_HANDLERS: Final[dict[type[Body], Handler]] = {
+    commands.SendCommand: handlers.send,
+    commands.StopCommand: handlers.stop,
+    commands.ApproveCommand: handlers.approve,
+    commands.ContinueCommand: handlers.continue_run,
+    commands.CompressCommand: handlers.compress,
 }
 
 
@@ -95,7 +95,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if self.is_closing:
             return
         try:
-            _, frame = commands.decode_frame(self._admit(text_data))
+            frame = commands.decode_frame(self._admit(text_data))
         except Exception as error:  # noqa: BLE001  as below
             self._answer_error(error, {})
         else:
@@ -139,73 +139,68 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def _execute_frame(self, frame: commands.Members) -> None:
         try:
-            await self._execute(commands.parse_command(frame.get("id"), frame))
+            await self._execute(commands.parse_command(frame), frame)
         except Exception as error:  # noqa: BLE001  the edge of the process: the socket stays open after any error
             self._answer_error(error, frame)
 
-    async def _execute(self, command: commands.Command) -> None:
-        handler = _HANDLERS.get(command.type)
+    async def _execute(self, command: Body, frame: commands.Members) -> None:
+        handler = _HANDLERS.get(type(command))
         if handler:
-            reply = await in_thread(self._handle_if_logged_in, handler, command.members)
+            reply = await in_thread(self._handle_if_logged_in, handler, command)
             if reply is not None:
-                self._answer(command, reply)
+                self._answer(frame, reply)
                 return
         elif await self._is_still_logged_in():
-            await self._execute_on_loop(command)
+            await self._execute_on_loop(command, frame)
             return
         await self.close_with(CloseCode.NOT_AUTHENTICATED)
 
-    def _handle_if_logged_in(self, handler: Handler, members: commands.Members) -> Reply | None:
+    def _handle_if_logged_in(self, handler: Handler, command: Body) -> Reply | None:
         """Check the login and handle the command in one thread call, with one database connection."""
         scope = self.credentials.find_scope(self.user)
         if scope is None:
             return None
         check_may_write(scope)
-        return handler(self.user, members)
+        return handler(self.user, command)
 
-    async def _execute_on_loop(self, command: commands.Command) -> None:
-        match command.type:
-            case "ping":
-                self._answer(command, Pong())
-            case "subscribe":
-                await self._subscribe(command)
-            case "unsubscribe":
-                self._unsubscribe(command)
-            case "watch_sessions":
-                await self._watch_sessions(command)
-            case _:
-                raise ApiError("not_found", "This is not available here yet.")
+    async def _execute_on_loop(self, command: Body, frame: commands.Members) -> None:
+        match command:
+            case commands.SubscribeCommand():
+                await self._subscribe(command, frame)
+            case commands.UnsubscribeCommand(session=session):
+                self._unsubscribe(session)
+                self._answer(frame, Unsubscribed(session=session))
+            case commands.WatchSessionsCommand():
+                await self._watch_sessions()
+                self._answer(frame, SessionsWatched())
+            case commands.PingCommand():
+                self._answer(frame, Pong())
 
-    async def _subscribe(self, command: commands.Command) -> None:
-        wanted = commands.parse_subscribe(command.members)
-        if len(self.subscriptions) >= MAX_SUBSCRIPTIONS and wanted.session not in self.subscriptions:
+    async def _subscribe(self, command: commands.SubscribeCommand, frame: commands.Members) -> None:
+        session = command.session
+        if len(self.subscriptions) >= MAX_SUBSCRIPTIONS and session not in self.subscriptions:
             raise ApiError("rate_limited", "This socket follows too many sessions.")
-        subscription = Subscription(wanted.session, self.outbox, current_hub())
+        subscription = Subscription(session, self.outbox, current_hub())
         try:
-            reply = await subscription.open(self.user, wanted.since, wanted.cursors)
+            reply = await subscription.open(self.user, command.since, command.cursors or {})
         except BaseException:
             subscription.close()
             raise
-        previous = self.subscriptions.pop(wanted.session, None)
-        if previous:
-            previous.close()
-        self.subscriptions[wanted.session] = subscription
-        self._answer(command, reply)
+        self._unsubscribe(session)
+        self.subscriptions[session] = subscription
+        self._answer(frame, reply)
         subscription.start()
 
-    def _unsubscribe(self, command: commands.Command) -> None:
-        session = commands.parse_member_id(command.members, "session")
+    def _unsubscribe(self, session: UUID) -> None:
         subscription = self.subscriptions.pop(session, None)
         if subscription:
             subscription.close()
-        self._answer(command, Unsubscribed(session=session))
 
-    async def _watch_sessions(self, command: commands.Command) -> None:
+    async def _watch_sessions(self) -> None:
         if self.session_list is None:
             session_list = SessionListSubscription(self.user, self.outbox, current_hub())
             await session_list.open()
             self.session_list = session_list
-        self._answer(command, SessionsWatched())
 
     def _unsubscribe_all(self) -> None:
         for feed in (self.session_list, self.file_feed):
@@ -231,12 +226,13 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Close a socket that cannot be written to. The client reconnects, and continues after its last packet."""
         self.mute_close = asyncio.create_task(self.close_with(CloseCode.RESTART))
 
-    def _answer(self, command: commands.Command, reply: Reply) -> None:
+    def _answer(self, frame: commands.Members, reply: Reply) -> None:
+        """Answer a command with what it echoes of its frame."""
         # A reply about something started always has the id, since the turn stores it.
-        if command.has_request_id or isinstance(reply, Accepted):
+        if "request_id" in frame or isinstance(reply, Accepted):
             reply.request_id = log_context.current_request_id()
-        if command.id is not None:
-            reply.id = command.id
+        if frame.get("id") is not None:
+            reply.id = frame["id"]
         self.outbox.put(encode(reply))
 
     def _answer_error(self, error: Exception, frame: commands.Members) -> None:

@@ -3,6 +3,7 @@
 Handlers are synchronous; the consumer calls them in threads. Each returns the reply and raises ApiError.
 """
 
+from typing import cast
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -16,49 +17,42 @@ from chat.runs import cancellation
 from chat.turns.approvals import decide, get_approval
 from chat.turns.continuation import continue_answer
 from chat.turns.start import start_turn
-from web.rest.approvals import ApprovalBody
-from web.rest.turns import parse_turn_request
 from web.socket import commands
 from web.socket.replies import Accepted, Stopping
 
 
-def send(user: User, members: commands.Members) -> Accepted:
-    """Start a turn. The members except `session` are the body of POST turns."""
-    session = Session.objects.get_owned(user, commands.parse_member_id(members, "session"))
+def send(user: User, command: commands.SendCommand) -> Accepted:
+    """Start a turn."""
+    session = Session.objects.get_owned(user, command.session)
     if session is None:
         raise ApiError("session_not_found")
-    body = {name: value for name, value in members.items() if name != "session"}
-    started = start_turn(session, parse_turn_request(body))
+    started = start_turn(session, command.request())
     return Accepted(**present_turn(started.turn, started.runs))
 
 
-def stop(user: User, members: commands.Members) -> Stopping:
+def stop(user: User, command: commands.StopCommand) -> Stopping:
     """Stop the run or the turn that the command names."""
-    noun, pk = commands.parse_stop(members)
-    return _stop_run(user, pk) if noun == "run" else _stop_turn(user, pk)
+    return _stop_run(user, command.run) if command.run else _stop_turn(user, cast("UUID", command.turn))
 
 
-def go_on(user: User, members: commands.Members) -> Accepted:
+def continue_run(user: User, command: commands.ContinueCommand) -> Accepted:
     """Continue an answer that was cut at the output limit, stopped or broken off."""
-    pk = commands.parse_member_id(members, "run")
-    run = Run.objects.visible_to(user).for_work().filter(pk=pk).first()
+    run = Run.objects.visible_to(user).for_work().filter(pk=command.run).first()
     if run is None:
         raise ApiError("run_not_found")
     continued, _ = continue_answer(run)
     return Accepted(**present_continuation(continued), status=continued.status)
 
 
-def approve(user: User, members: commands.Members) -> Accepted:
-    """Decide on a tool call. The members except `tool_call` are the body of POST approval."""
-    call = commands.parse_member_id(members, "tool_call")
-    body = ApprovalBody.parse({name: value for name, value in members.items() if name != "tool_call"})
-    approval = decide(get_approval(user, call), body.reply())
+def approve(user: User, command: commands.ApproveCommand) -> Accepted:
+    """Decide on a tool call."""
+    approval = decide(get_approval(user, command.tool_call), command.reply())
     return Accepted(**present_decision(approval))
 
 
-def compress(user: User, members: commands.Members) -> Accepted:
+def compress(user: User, command: commands.CompressCommand) -> Accepted:
     """Request a compression of the session's current branch."""
-    session = Session.objects.get_owned(user, commands.parse_member_id(members, "session"))
+    session = Session.objects.get_owned(user, command.session)
     if session is None:
         raise ApiError("session_not_found")
     is_asked = compression_requests.request_by_hand(session, TriggeredBy.USER)

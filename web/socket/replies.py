@@ -15,7 +15,7 @@ from web.rest.error_answer import ErrorMembers
 
 Echo = Annotated[
     str | float | UnsetType | None,
-    Meta(description="As in the command.", extra_json_schema={"maxLength": 200}),
+    Meta(description="The command's, which its reply echoes.", extra_json_schema={"maxLength": 200}),
 ]
 RequestId = Annotated[
     str | UnsetType,
