@@ -4,6 +4,7 @@ From the same Structs as the OpenAPI and AsyncAPI documents; tests/web/page/test
 they say.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -24,23 +25,28 @@ NAMES: Final = {
 
 def render() -> str:
     """Needs Django, and the modules of the API."""
-    import config.urls  # noqa: F401  imports all answers
-    from chat.protocol.answer import all_answers
-    from web.rest.answer_schemas import describe
+    import config.urls  # noqa: F401  imports all answers and bodies
+    from chat.protocol.answer import Answer, subclasses
+    from web.rest.answer_schemas import complete_bodies, describe
+    from web.schema.body import Body
 
-    # Frames of the socket have a tag; they are the answers with `type` and `session`.
-    answers = describe([answer for answer in all_answers() if not answer.__struct_config__.tag])
-    lines = [line for name in sorted(answers) for line in declare(name, answers[name])]
-    return "\n".join([HEAD, *lines, "", *render_socket(answers)])
+    # A patched body is the Partial of its body.
+    bodies = (body for body in subclasses(Body) if not body.__name__.startswith("Patched"))
+    # Frames and commands of the socket have a tag; they are answers and bodies with `type` and `session`.
+    structs = [struct for struct in (*subclasses(Answer), *bodies) if not struct.__struct_config__.tag]
+    schemas = describe(structs)
+    complete_bodies(schemas)
+    lines = [line for name in sorted(schemas) for line in declare(name, schemas[name])]
+    return "\n".join([HEAD, *lines, "", *render_socket(schemas)])
 
 
-def render_socket(answers: Mapping[str, Any]) -> Iterator[str]:
+def render_socket(others: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the socket sends and accepts, in a namespace: `Error` is a type of the browser too."""
     from web.socket.asyncapi import build_document
 
     document = build_document()
     schemas = {
-        name: schema for name, schema in document["components"]["schemas"].items() if name not in answers
+        name: schema for name, schema in document["components"]["schemas"].items() if name not in others
     }
     messages = {
         name: typed(message["payload"]) for name, message in document["components"]["messages"].items()
@@ -78,10 +84,8 @@ def typed(schema: Mapping[str, Any]) -> str:
         return str(schema["$ref"]).rpartition("/")[2]
     if "oneOf" in schema:
         return " | ".join(typed(alternative) for alternative in schema["oneOf"])
-    if "const" in schema:
-        return f'"{schema["const"]}"'
-    if "enum" in schema:
-        return " | ".join("null" if value is None else f'"{value}"' for value in schema["enum"])
+    if values := schema.get("enum", [schema["const"]] if "const" in schema else None):
+        return " | ".join(map(json.dumps, values))
     kinds = schema.get("type", [])
     return (
         " | ".join(of_kind(kind, schema) for kind in ([kinds] if isinstance(kinds, str) else kinds)) or "any"

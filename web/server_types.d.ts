@@ -1,5 +1,10 @@
 /** What the server sends and accepts. Written by `make types` from its msgspec Structs: do not edit. */
 
+interface AcceptBody {
+  /** Of an owner: the base may count for the user, when the owner leaves that it counts for. */
+  ownership?: boolean;
+}
+
 interface AddressQuestionAnswer {
   message: string;
   /** Chosen by the server: show it as it is before it is opened in a browser. */
@@ -34,9 +39,47 @@ interface AgentAnswer {
   updated_at: string;
 }
 
+interface AgentBody {
+  name: string;
+  emoji?: string;
+  description?: string;
+  questions?: string[];
+  prompt: string;
+  replaces_system_prompt?: boolean;
+  reminder?: string;
+  tools?: string[];
+  models?: string[];
+  knowledge_bases?: string[];
+  /** Of turns whose session does not say otherwise; replaces all earlier ones. */
+  options?: OptionsBody;
+  shared_with?: number[];
+  /** Names of users. */
+  shared_with_users?: string[];
+  context_layout?: "moving" | "append_only";
+}
+
 interface AnsweringAgentAnswer {
   id: string;
   name: string;
+}
+
+interface ApprovalBody {
+  /** Of a question: whether it is answered; false: declined. Of an address: that the user is done there. Of a sign-in: true asks whether there is one now, which lets the call go on by itself as soon as there is; false: goes on without. */
+  approved: boolean;
+  /** With a refusal or an answer, the model reads it. */
+  note?: string;
+  /** The answer to a question, by the names of its form, which it has to fit. At most 100000 characters. */
+  values?: Record<string, any>;
+  /** Instead of those that the model wants; they have to match the tool's schema. At most 100000 characters. */
+  arguments?: Record<string, any>;
+  /** Later calls of the tool in this session are not asked about. Not of questions. */
+  remember?: "session";
+}
+
+interface BulkBody {
+  ids: string[];
+  /** `delete`: into the trash; `restore`: out of it again. */
+  action: "archive" | "unarchive" | "delete" | "restore";
 }
 
 interface ChangedSession {
@@ -123,6 +166,11 @@ interface ConversationRemark {
   session: string;
 }
 
+interface Credentials {
+  username: string;
+  password: string;
+}
+
 interface CursorAnswer {
   attempt: number;
   seq: number;
@@ -163,10 +211,24 @@ interface DocumentAnswer {
   created_at: string;
 }
 
+interface DocumentBody {
+  title?: string;
+  /** Plain text or Markdown. */
+  text?: string;
+  file?: string;
+  /** Read afterwards, like a file: what does not work is the document's error. */
+  url?: string;
+}
+
 interface DocumentCountsAnswer {
   processing: number;
   ready: number;
   failed: number;
+}
+
+interface DocumentForm {
+  file: string;
+  title?: string;
 }
 
 interface DocumentPage {
@@ -239,6 +301,11 @@ interface FeedbackAnswer {
   text: string;
 }
 
+interface FeedbackBody {
+  is_positive?: boolean | null;
+  text?: string;
+}
+
 interface FileAnswer {
   id: string;
   name: string;
@@ -274,6 +341,11 @@ interface FileErrorAnswer {
   message: string;
 }
 
+interface FileForm {
+  file: string;
+  project?: string;
+}
+
 interface FilePage {
   next: string | null;
   previous: string | null;
@@ -287,6 +359,13 @@ interface ForeignImportAnswer {
   remarks: ConversationRemark[];
   /** False: time or room ran out; the same file, sent again, continues where it ended. */
   is_complete: boolean;
+}
+
+interface ForkBody {
+  /** The answer in which the new session ends. */
+  message: string;
+  /** Empty: the session's, numbered. */
+  title?: string;
 }
 
 interface FoundAnswer {
@@ -358,6 +437,15 @@ interface KnowledgeBaseAnswer {
   updated_at: string;
 }
 
+interface KnowledgeBaseBody {
+  name: string;
+  summary?: string;
+  topics?: string[];
+  /** All that restricted members and their models learn of the content, with the keywords. Without numbers, quotation marks and headings. */
+  routing_hint?: string;
+  routing_keywords?: string[];
+}
+
 interface LimitUseAnswer {
   /** Of the limit. */
   code: string;
@@ -425,6 +513,13 @@ interface McpPromptAnswer {
   arguments: McpArgumentAnswer[];
 }
 
+interface McpPromptBody {
+  /** Of a prompt in `mcp-catalogs/`. */
+  name: string;
+  /** By name. */
+  arguments?: Record<string, string>;
+}
+
 interface McpRequestAnswer {
   id: string;
   server: string;
@@ -451,6 +546,11 @@ interface McpResourceAnswer {
   content_type: string;
   /** Bytes, as the server says. */
   size: number | null;
+}
+
+interface McpResourceBody {
+  /** Of a resource in `mcp-catalogs/`. */
+  uri: string;
 }
 
 interface McpServerAnswer {
@@ -486,6 +586,42 @@ interface McpServerAnswer {
   listed_at?: string | null;
 }
 
+interface McpServerBody {
+  /** Its tools are called `name__tool`: letters, digits, - and _. */
+  name: string;
+  transport: "stdio" | "http" | "openapi";
+  /** Of stdio: the program, which MCP_COMMANDS must name, and its arguments. */
+  command?: string[];
+  /** Of http; of openapi that of its document. */
+  url?: string;
+  /** Of openapi, instead of a url: the document itself, JSON or YAML. It is not shown again. */
+  document?: string;
+  /** Of openapi: where the operations are, if not where the document says; headers and query are sent there alone. */
+  base_url?: string;
+  /** By name, the environment variable of the workers that has its value. */
+  env?: Record<string, string>;
+  /** By header, the environment variable of the workers that has its value. */
+  headers?: Record<string, string>;
+  /** Of openapi, by parameter of the query, the environment variable of the workers that has its value. */
+  query?: Record<string, string>;
+  /** Of http: who signs in to a server that demands it, each user, or staff for all users. */
+  sign_in?: "user" | "shared";
+  /** Of http: the issuer with which staff have registered a client, if it accepts no others. */
+  oauth_issuer?: string;
+  /** The id of that client. */
+  oauth_client_id?: string;
+  /** The environment variable of the workers that has the secret of that client; empty: it has none. */
+  oauth_client_secret?: string;
+  /** Of http: its issuer takes PKCE with S256, although its metadata does not say so. */
+  assumes_pkce?: boolean;
+  /** Models read the structured content of an answer as well if its text leaves some of it out. */
+  sends_structured?: boolean;
+  approval?: "never" | "ask" | "ask_unless_read_only";
+  /** The server's own names of those that are offered; empty: all. */
+  enabled_tools?: string[];
+  is_enabled?: boolean;
+}
+
 interface McpSignInAnswer {
   /** To be opened in a browser in which the user is logged in here; it leads to the server's sign-in. */
   url: string;
@@ -510,6 +646,12 @@ interface MemberAnswer {
   accepted: boolean;
   /** Whether the base may count for this owner. */
   accepted_ownership: boolean;
+}
+
+interface MemberBody {
+  /** The name of a user. */
+  user: string;
+  role: "owner" | "editor" | "reader" | "restricted";
 }
 
 interface MessageAnswer {
@@ -584,6 +726,41 @@ interface ModelAnswer {
   is_demo: boolean;
 }
 
+interface NamedSchema {
+  name: string;
+  description?: string;
+  strict?: boolean | null;
+  /** At most 32000 characters. */
+  schema: Record<string, any>;
+}
+
+interface NewDocumentBody {
+  title?: string;
+  /** Plain text or Markdown. */
+  text?: string;
+  file?: string;
+  /** Read afterwards, like a file: what does not work is the document's error. */
+  url?: string;
+}
+
+interface NewSessionBody {
+  title?: string;
+  agent?: string | null;
+  project?: string | null;
+  knowledge_bases?: string[];
+  tags?: string[];
+  while_answering?: "reject" | "enqueue" | "interrupt";
+  models?: string[];
+  tools?: string[];
+  reminder?: string;
+  /** Stands beside the agent's prompt or the project's instructions. */
+  prompt?: string;
+  /** Of turns that say nothing else, over the agent's; replaces all earlier ones. */
+  options?: OptionsBody;
+  /** In no list, and deleted for good when it is left; in no project. */
+  is_temporary?: boolean;
+}
+
 interface NewTokenAnswer {
   id: string;
   /** The token's first characters. */
@@ -595,6 +772,15 @@ interface NewTokenAnswer {
   expires_at: string | null;
   /** Returned only in this response. */
   token: string;
+}
+
+interface NewTokenBody {
+  /** What its user calls it. */
+  name?: string;
+  /** `read`: no request that changes anything. */
+  scope?: "read" | "write";
+  /** Absent or null: never. */
+  expires_in_days?: number | null;
 }
 
 interface NextCompressionAnswer {
@@ -647,6 +833,17 @@ interface OpenSignInAnswer {
   url: string;
 }
 
+interface OptionsBody {
+  temperature?: number | null;
+  top_p?: number | null;
+  max_output_tokens?: number | null;
+  stop?: string[] | null;
+  seed?: number | null;
+  reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+  response_format?: ResponseFormat | null;
+  parallel_tool_calls?: boolean | null;
+}
+
 interface OwnTokenAnswer {
   id: string;
   /** The token's first characters. */
@@ -674,6 +871,13 @@ interface PassageAnswer {
   length: number;
 }
 
+interface PasswordBody {
+  old_password: string;
+  new_password: string;
+  /** Delete all API tokens of the user, that of the request too. */
+  end_tokens?: boolean;
+}
+
 interface PreferencesAnswer {
   /** Part of the system prompt of all of the user's chats. */
   instructions: string;
@@ -683,6 +887,12 @@ interface PreferencesAnswer {
   instruction_tokens: number;
   /** They answer where neither chat nor agent names models; of these, those that are still offered. */
   models: string[];
+}
+
+interface PreferencesBody {
+  instructions?: string;
+  uses_instructions?: boolean;
+  models?: string[];
 }
 
 interface ProjectAnswer {
@@ -697,6 +907,16 @@ interface ProjectAnswer {
   indexing: IndexingAnswer;
   created_at: string;
   updated_at: string;
+}
+
+interface ProjectBody {
+  name: string;
+  instructions?: string;
+  files?: string[];
+}
+
+interface ProjectFileBody {
+  file: string;
 }
 
 interface ProviderAnswer {
@@ -715,6 +935,15 @@ interface ProviderAnswer {
   latest_check: ProviderCheckAnswer | null;
 }
 
+interface ProviderBody {
+  name: string;
+  /** It usually ends in /v1. */
+  base_url: string;
+  /** Stored encrypted, and never answered. Empty: the server is sent none. Another server than before needs it again. */
+  api_key?: string;
+  is_enabled?: boolean;
+}
+
 interface ProviderCheckAnswer {
   status: "queued" | "done";
   requested_at: string;
@@ -730,6 +959,11 @@ interface ProviderCheckAnswer {
   latency_ms: number | null;
 }
 
+interface ProviderCheckBody {
+  /** As the server calls it. Left out: one that is enabled is tried, if there is one. */
+  model?: string;
+}
+
 interface ProviderModelAnswer {
   name: string;
   upstream_name: string;
@@ -741,6 +975,28 @@ interface ProviderModelAnswer {
   prompt_price: string | null;
   cached_price: string | null;
   completion_price: string | null;
+}
+
+interface ProviderModelBody {
+  /** As the server calls it. */
+  upstream_name: string;
+  /** As people see it, once among all models. Left out: chosen. */
+  name?: string;
+  enabled?: boolean;
+  context_window?: number;
+  supports_vision?: boolean;
+  supports_tools?: boolean;
+  /** Per million tokens; null: unknown. */
+  prompt_price?: string | null;
+  /** Per million tokens; null: unknown. */
+  cached_price?: string | null;
+  /** Per million tokens; null: unknown. */
+  completion_price?: string | null;
+}
+
+interface ProviderModelsBody {
+  /** A provider has at most 500. */
+  models: ProviderModelBody[];
 }
 
 interface ProvidersAnswer {
@@ -765,6 +1021,25 @@ interface RefusedConversation {
   field: string;
   code: string;
   message: string;
+}
+
+interface RegenerationBody {
+  models?: string[];
+  replace?: ReplacedBody;
+  options?: OptionsBody | null;
+}
+
+interface ReplacedBody {
+  run: string;
+}
+
+interface ResponseFormat {
+  type: "text" | "json_object" | "json_schema";
+  json_schema?: NamedSchema;
+}
+
+interface RoleBody {
+  role: "owner" | "editor" | "reader" | "restricted";
 }
 
 interface RunAnswer {
@@ -832,6 +1107,15 @@ interface SavedPromptAnswer {
   updated_at: string;
 }
 
+interface SavedPromptBody {
+  name: string;
+  text: string;
+}
+
+interface SeenBody {
+  n?: number;
+}
+
 interface SessionAnswer {
   title: string;
   agent: string | null;
@@ -873,6 +1157,42 @@ interface SessionAnswer {
   created_at: string;
 }
 
+interface SessionBody {
+  title?: string;
+  agent?: string | null;
+  project?: string | null;
+  knowledge_bases?: string[];
+  tags?: string[];
+  while_answering?: "reject" | "enqueue" | "interrupt";
+  models?: string[];
+  tools?: string[];
+  reminder?: string;
+  /** Stands beside the agent's prompt or the project's instructions. */
+  prompt?: string;
+  /** Of turns that say nothing else, over the agent's; replaces all earlier ones. */
+  options?: OptionsBody;
+}
+
+interface SessionChangesBody {
+  title?: string;
+  agent?: string | null;
+  project?: string | null;
+  knowledge_bases?: string[];
+  tags?: string[];
+  while_answering?: "reject" | "enqueue" | "interrupt";
+  models?: string[];
+  tools?: string[];
+  reminder?: string;
+  /** Stands beside the agent's prompt or the project's instructions. */
+  prompt?: string;
+  /** Of turns that say nothing else, over the agent's; replaces all earlier ones. */
+  options?: OptionsBody;
+  is_pinned?: boolean;
+  is_archived?: boolean;
+  /** `false`: keep a temporary session. */
+  is_temporary?: false;
+}
+
 interface SessionMembers {
   title: string;
   agent: string | null;
@@ -903,6 +1223,13 @@ interface ShareAnswer {
   created_at: string;
   /** Null: no end. An expired link is not found until it gets another. */
   expires_at: string | null;
+}
+
+interface ShareBody {
+  leaf?: string;
+  shows_details?: boolean;
+  /** From now. Null: no end, as a new link has without it; a change without it keeps the end. */
+  expires_in_days?: number | null;
 }
 
 interface SharedCallAnswer {
@@ -999,10 +1326,29 @@ interface SummaryAnswer {
   sent_at: string;
 }
 
+interface SystemPromptBody {
+  text: string;
+}
+
 interface TagAnswer {
   name: string;
   /** How many have it, those in the trash left out. */
   sessions: number;
+}
+
+interface TagBody {
+  /** Its name now, however it is capitalised. */
+  tag: string;
+  name: string;
+}
+
+interface TextBody {
+  /** At most 100000 characters; a longer one is answered 413, with its `size`. */
+  text: string;
+}
+
+interface TitleBody {
+  title: string;
 }
 
 interface TokenAnswer {
@@ -1124,6 +1470,21 @@ interface TrashedSessionAnswer {
   purge_at: string;
   /** Messages that were deleted from another session. */
   is_part: boolean;
+}
+
+interface TurnBody {
+  /** At most 100000 characters; a longer one is answered 413, with its `size`. */
+  text: string;
+  /** Default: the tip of the current branch. Null: the root. */
+  parent?: string | null;
+  models?: string[];
+  files?: string[];
+  forced_tool?: string | null;
+  client_message_id?: string | null;
+  additional_context?: string | null;
+  /** If any is named, they alone are searched for this question. */
+  knowledge_bases?: string[] | null;
+  options?: OptionsBody | null;
 }
 
 interface UpstreamErrorAnswer {
@@ -1358,25 +1719,6 @@ declare namespace wire {
     type: "models_changed";
   }
 
-  interface NamedSchema {
-    name: string;
-    description?: string;
-    strict?: boolean | null;
-    /** At most 32000 characters. */
-    schema: Record<string, any>;
-  }
-
-  interface OptionsBody {
-    temperature?: number | null;
-    top_p?: number | null;
-    max_output_tokens?: number | null;
-    stop?: string[] | null;
-    seed?: number | null;
-    reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
-    response_format?: ResponseFormat | null;
-    parallel_tool_calls?: boolean | null;
-  }
-
   interface OverallStop {
     type: "overall_stop";
     session: string;
@@ -1467,11 +1809,6 @@ declare namespace wire {
     run: string;
     attempt: number;
     reason: string;
-  }
-
-  interface ResponseFormat {
-    type: "text" | "json_object" | "json_schema";
-    json_schema?: NamedSchema;
   }
 
   interface Resync {

@@ -28,11 +28,6 @@ class Answer(Struct):
         return members
 
 
-def all_answers() -> Iterator[type[Answer]]:
-    """Yield the answer classes that are imported."""
-    return subclasses(Answer)
-
-
 def subclasses(base: type[S]) -> Iterator[type[S]]:
     """Yield the classes below a class that are imported."""
     for subclass in base.__subclasses__():

@@ -1,6 +1,6 @@
 """The schemas of answers and of bodies of requests, which are msgspec Structs, in the OpenAPI document."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -53,11 +53,17 @@ class BodySchema(AnswerSchema):  # type: ignore[no-untyped-call]
     target_class = Body
 
     def complete(self, struct: type[Any], schema: dict[str, Any]) -> None:
-        complete_body(struct, schema)
+        _complete_body(struct, schema)
 
 
-def complete_body(struct: type[Body], schema: dict[str, Any]) -> None:
-    """Add what the types of a body do not say."""
+def complete_bodies(schemas: Mapping[str, dict[str, Any]]) -> None:
+    """Add to the schemas of bodies, by name, what their types do not say."""
+    for body in subclasses(Body):
+        if body.__name__ in schemas:
+            _complete_body(body, schemas[body.__name__])
+
+
+def _complete_body(struct: type[Body], schema: dict[str, Any]) -> None:
     for part in objects(schema):
         _complete_value(part)
     schema |= struct.keywords

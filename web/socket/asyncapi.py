@@ -16,14 +16,12 @@ from rest_framework.request import Request
 from chat.events import frames
 from chat.presenters.messages import MessageAnswer
 from chat.protocol import run_errors, wire
-from chat.protocol.answer import subclasses
 from chat.protocol.states import Status
 from chat.transcript.finish import CUT
-from web.rest.answer_schemas import complete_body, describe
+from web.rest.answer_schemas import complete_bodies, describe
 from web.rest.api_view import StrictAPIView
 from web.rest.error_answer import CODES
 from web.rest.operators import MayReadContract
-from web.schema.body import Body
 from web.socket import replies
 from web.socket.commands import COMMANDS
 
@@ -106,9 +104,7 @@ def build_document() -> dict[str, Any]:
 
 def _describe_schemas() -> dict[str, Any]:
     schemas = describe([*(struct for structs in _MESSAGES.values() for struct in structs), MessageAnswer])
-    for body in subclasses(Body):
-        if body.__name__ in schemas:
-            complete_body(body, schemas[body.__name__])
+    complete_bodies(schemas)
     echoed = {name: schemas["Pong"]["properties"][name] for name in ("id", "request_id")}
     for command in COMMANDS.values():
         schemas[command.__name__]["properties"] |= echoed

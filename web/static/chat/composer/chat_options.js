@@ -28,7 +28,7 @@ export class ChatOptionsButton {
     this.page = page;
     /** Those of the next new chat. */
     this.forNew = NONE;
-    /** Those of the next message, in which null takes away what the chat has. @type {{session: string|null, options: wire.OptionsBody}|null} */
+    /** Those of the next message, in which null takes away what the chat has. @type {{session: string|null, options: OptionsBody}|null} */
     this.next = null;
     button.addEventListener("click", () => page.attempt(() => this.#open()));
   }
@@ -63,7 +63,7 @@ export class ChatOptionsButton {
     return this.next?.options ?? null;
   }
 
-  /** Sets those of the next message in the chat that is open now. @param {wire.OptionsBody|null} options */
+  /** Sets those of the next message in the chat that is open now. @param {OptionsBody|null} options */
   sendNextWith(options) {
     this.next = options && { session: openedId(), options };
     this.show();

@@ -1,13 +1,13 @@
 /** Layers of run options: a message's over its chat's over its agent's. Null as a value: the model's own. Pure. */
 
-/** What holds, without nulls. @param {any[]} layers  each over those before it @returns {wire.OptionsBody} */
+/** What holds, without nulls. @param {any[]} layers  each over those before it @returns {OptionsBody} */
 export const merged = (...layers) =>
   Object.fromEntries(Object.entries(Object.assign({}, ...layers)).filter(([, value]) => value !== null));
 
 /**
  * The layer that turns what holds below it into `wanted`.
- * @param {wire.OptionsBody} below
- * @param {wire.OptionsBody} wanted
+ * @param {OptionsBody} below
+ * @param {OptionsBody} wanted
  * @returns {any} may have nulls
  */
 export function layerOver(below, wanted) {

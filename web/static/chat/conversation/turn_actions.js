@@ -16,7 +16,7 @@ import { isOnCurrentBranch } from "../state/branch_pages.js";
  * @property {string|null} [tool]  that the answer has to begin with
  * @property {string[]} [bases]  ids of knowledge bases: the answer comes from these alone
  * @property {string} [context]  additional_context
- * @property {wire.OptionsBody|null} [options]  over those of the chat
+ * @property {OptionsBody|null} [options]  over those of the chat
  * @property {string[]} [models]  left out: those of the chat, if it is open
  */
 

@@ -4,7 +4,7 @@ import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { language, t, tn } from "../i18n.js";
 
-/** @import {ListedModel, ModelFields, Provider, ProviderModel} from "../server/providers_api.js" */
+/** @import {ListedModel, Provider, ProviderModel} from "../server/providers_api.js" */
 
 /** The number of models from which a filter is shown. */
 const MANY = 8;
@@ -14,7 +14,7 @@ const MOST_SHOWN = 60;
 /** @typedef {{model: ProviderModel, isStored: boolean}} Row */
 
 export class ProviderModels {
-  /** @param {{save: (fields: ModelFields) => Promise<void>, edit: (model: ProviderModel) => void}} actions */
+  /** @param {{save: (fields: ProviderModelBody) => Promise<void>, edit: (model: ProviderModel) => void}} actions */
   constructor(actions) {
     this.actions = actions;
     /** @type {Row[]} */

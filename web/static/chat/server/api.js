@@ -62,13 +62,13 @@ export const readTree = (session) => call("GET", `sessions/${session}/tree/`);
 
 /** @param {string} id */
 export const readRun = (id) => call("GET", `runs/${id}/`);
-/** @param {string} session @param {object} body */
+/** @param {string} session @param {TurnBody} body @returns {Promise<StartedAnswer>} */
 export const startTurn = (session, body) => call("POST", `sessions/${session}/turns/`, body);
-/** @param {string} message @param {object} body */
+/** @param {string} message @param {RegenerationBody} body @returns {Promise<StartedAnswer>} */
 export const regenerate = (message, body) => call("POST", `messages/${message}/regenerations/`, body);
 /** @param {string} message */
 export const select = (message) => call("POST", `messages/${message}/selection/`);
-/** @param {string} message @param {{is_positive: boolean|null, text: string}} feedback */
+/** @param {string} message @param {FeedbackBody} feedback */
 export const putFeedback = (message, feedback) => call("PUT", `messages/${message}/feedback/`, feedback);
 /** @param {string} message */
 export const deleteFeedback = (message) => call("DELETE", `messages/${message}/feedback/`);

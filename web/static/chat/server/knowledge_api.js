@@ -5,8 +5,6 @@ import { readAllPages } from "./sessions_api.js";
 import { upload } from "./upload.js";
 
 /** @import {FoundPassage, KnowledgeBase, KnowledgeDocument, Member, MemberRole} from "../types.js" */
-/** @typedef {Partial<Pick<KnowledgeBase, "name"|"summary"|"topics"|"routing_hint"|"routing_keywords">>} BaseFields */
-/** @typedef {{title: string, text: string}|{url: string, title?: string}} NewDocument */
 
 const baseAt = (/** @type {string} */ base) => `knowledge-bases/${base}/`;
 /** Below /api/. @param {string} base @param {string} document */
@@ -18,7 +16,7 @@ export const readBases = () => readAllPages("knowledge-bases/");
 export const readBase = (base) => call("GET", baseAt(base));
 /** @param {string} name @returns {Promise<KnowledgeBase>} */
 export const createBase = (name) => call("POST", "knowledge-bases/", { name });
-/** @param {string} base @param {BaseFields} fields @returns {Promise<KnowledgeBase>} */
+/** @param {string} base @param {Partial<KnowledgeBaseBody>} fields @returns {Promise<KnowledgeBase>} */
 export const changeBase = (base, fields) => call("PATCH", baseAt(base), fields);
 /** With its documents. @param {string} base */
 export const deleteBase = (base) => call("DELETE", baseAt(base));
@@ -35,9 +33,9 @@ export async function readDocuments(base, query) {
 }
 /** @param {string} base @param {string} document @returns {Promise<KnowledgeDocument>} */
 export const readDocument = (base, document) => call("GET", documentAt(base, document));
-/** @param {string} base @param {NewDocument} fields @returns {Promise<KnowledgeDocument>} */
+/** @param {string} base @param {NewDocumentBody} fields @returns {Promise<KnowledgeDocument>} */
 export const addDocument = (base, fields) => call("POST", `${baseAt(base)}documents/`, fields);
-/** A new version; the one before is found until the new one can be. @param {string} base @param {string} document @param {NewDocument|{file: string}} fields @returns {Promise<KnowledgeDocument>} */
+/** A new version; the one before is found until the new one can be. @param {string} base @param {string} document @param {DocumentBody} fields @returns {Promise<KnowledgeDocument>} */
 export const replaceDocument = (base, document, fields) => call("PUT", documentAt(base, document), fields);
 /** @param {string} base @param {string} document @param {string} title @returns {Promise<KnowledgeDocument>} */
 export const renameDocument = (base, document, title) => call("PATCH", documentAt(base, document), { title });
@@ -64,7 +62,7 @@ function formOf(file) {
 
 /** @param {string} base @returns {Promise<Member[]>} */
 export const readMembers = (base) => call("GET", `${baseAt(base)}members/`);
-/** @param {string} base @param {{user: string, role: MemberRole}} member @returns {Promise<Member>} */
+/** @param {string} base @param {MemberBody} member @returns {Promise<Member>} */
 export const addMember = (base, member) => call("POST", `${baseAt(base)}members/`, member);
 /** @param {string} base @param {string} member @param {MemberRole} role @returns {Promise<Member>} */
 export const changeMember = (base, member, role) => call("PATCH", `${baseAt(base)}members/${member}/`, { role });

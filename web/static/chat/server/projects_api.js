@@ -11,7 +11,7 @@ export const readProjects = () => readAllPages("projects/");
 export const readProject = (id) => call("GET", `projects/${id}/`);
 /** @param {string} name @returns {Promise<Project>} */
 export const createProject = (name) => call("POST", "projects/", { name });
-/** @param {string} id @param {{name?: string, instructions?: string}} fields @returns {Promise<Project>} */
+/** @param {string} id @param {Partial<ProjectBody>} fields @returns {Promise<Project>} */
 export const changeProject = (id, fields) => call("PATCH", `projects/${id}/`, fields);
 /** Its chats and files go on without it. @param {string} id */
 export const deleteProject = (id) => call("DELETE", `projects/${id}/`);

@@ -8,7 +8,7 @@ import { readAllPages } from "./sessions_api.js";
 /** @returns {Promise<SavedPrompt[]>} all, the latest changed first */
 export const readPrompts = () => readAllPages("prompts/");
 
-/** @param {string|null} id null: a new one @param {{name: string, text: string}} fields @returns {Promise<SavedPrompt>} */
+/** @param {string|null} id null: a new one @param {SavedPromptBody} fields @returns {Promise<SavedPrompt>} */
 export const savePrompt = (id, fields) =>
   id ? call("PATCH", `prompts/${id}/`, fields) : call("POST", "prompts/", fields);
 

@@ -7,19 +7,17 @@ import { call } from "./api.js";
 /** @typedef {ProviderCheckAnswer} ProviderCheck */
 /** @typedef {ProviderModelAnswer} ProviderModel */
 /** @typedef {ProviderAnswer} Provider */
-/** @typedef {{name?: string, base_url?: string, api_key?: string, is_enabled?: boolean}} ProviderFields */
-/** @typedef {{upstream_name: string} & Partial<Omit<ProviderModel, "upstream_name"|"is_default">>} ModelFields */
 
 /** @returns {Promise<{can_store_keys: boolean, results: Provider[]}>} */
 export const readProviders = () => call("GET", "providers/");
 /** @param {string} id @returns {Promise<Provider>} */
 export const readProvider = (id) => call("GET", `providers/${id}/`);
-/** @param {string|null} id null: a new one @param {ProviderFields} fields @returns {Promise<Provider>} */
+/** @param {string|null} id null: a new one @param {Partial<ProviderBody>} fields @returns {Promise<Provider>} */
 export const saveProvider = (id, fields) =>
   id ? call("PATCH", `providers/${id}/`, fields) : call("POST", "providers/", fields);
 /** @param {string} id */
 export const deleteProvider = (id) => call("DELETE", `providers/${id}/`);
-/** @param {string} id @param {ModelFields[]} models @returns {Promise<Provider>} */
+/** @param {string} id @param {ProviderModelBody[]} models @returns {Promise<Provider>} */
 export const saveModels = (id, models) => call("POST", `providers/${id}/models/`, { models });
 /** @param {string} id @returns {Promise<Provider>} */
 export const checkProvider = (id) => call("POST", `providers/${id}/check/`, {});

@@ -54,10 +54,10 @@ export const discardSession = (id) => call("DELETE", `sessions/${id}/?if_empty=1
 /** @param {string} next @returns {Promise<{results: Session[], next: string|null}>} */
 export const readOlder = (next) => readSessions(next);
 
-/** @param {{title?: string, agent?: string|null, project?: string|null, models?: string[], knowledge_bases?: string[], is_temporary?: boolean} & Partial<ChatOptions>} fields @returns {Promise<Session>} */
+/** @param {NewSessionBody} fields @returns {Promise<Session>} */
 export const createSession = (fields) => call("POST", "sessions/", fields);
 
-/** @param {string} id @param {{title?: string, agent?: string|null, project?: string|null, while_answering?: WhileAnswering, models?: string[], knowledge_bases?: string[], tags?: string[], is_pinned?: boolean, is_archived?: boolean, is_temporary?: boolean} & Partial<ChatOptions>} fields @returns {Promise<Session & ChatOptions>} */
+/** @param {string} id @param {SessionChangesBody} fields @returns {Promise<Session & ChatOptions>} */
 export const changeSession = (id, fields) => call("PATCH", `sessions/${id}/`, fields);
 
 /** @param {string} id @param {number} n the newest event that was shown */

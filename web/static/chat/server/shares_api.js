@@ -4,15 +4,14 @@ import { call } from "./api.js";
 import { upload } from "./upload.js";
 
 /** @typedef {ShareAnswer} Share */
-/** @typedef {{leaf?: string, shows_details?: boolean, expires_in_days?: number|null}} ShareFields  null: no end */
 
 /** @param {string} session @returns {Promise<Share[]>} open links, newest first */
 export const readShares = (session) => call("GET", `sessions/${session}/shares/`);
 
-/** @param {string} session @param {ShareFields} fields @returns {Promise<Share>} */
+/** @param {string} session @param {ShareBody} fields @returns {Promise<Share>} */
 export const createShare = (session, fields) => call("POST", `sessions/${session}/shares/`, fields);
 
-/** @param {string} share @param {ShareFields} fields @returns {Promise<Share>} */
+/** @param {string} share @param {ShareBody} fields @returns {Promise<Share>} */
 export const changeShare = (share, fields) => call("PATCH", `shares/${share}/`, fields);
 
 /** @param {string} share */

@@ -18,7 +18,7 @@ export class SessionActions {
    * @param {object} page
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt  reports a failure; whether there was none
    * @param {(error: any) => void} page.failed
-   * @param {(session: Session, fields: Partial<Session>) => Promise<boolean>} page.change  shows it at once; whether it was stored
+   * @param {(session: Session, fields: SessionChangesBody) => Promise<boolean>} page.change  shows it at once; whether it was stored
    * @param {() => void} page.changed
    * @param {(id: string) => void} page.removed
    * @param {(session: Session) => MenuItem[]} page.projectItems

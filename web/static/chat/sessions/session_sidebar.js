@@ -86,7 +86,7 @@ export class SessionSidebar {
     this.page.changed();
   }
 
-  /** Shows a change at once, and takes it back if it is refused. @param {Session} session @param {Partial<Session>} fields @returns whether it was stored */
+  /** Shows a change at once, and takes it back if it is refused. @param {Session} session @param {SessionChangesBody} fields @returns whether it was stored */
   async change(session, fields) {
     this.store.assume(session.id, fields);
     const isKept = await this.page.attempt(() => changeSession(session.id, fields));

@@ -17,11 +17,11 @@ const LONGEST_PROMPT = 100_000;
 /**
  * @param {object} given
  * @param {ChatOptions} given.chat  what the chat has
- * @param {wire.OptionsBody|null} given.next  what the next message has instead; null: the same
+ * @param {OptionsBody|null} given.next  what the next message has instead; null: the same
  * @param {Agent|null} given.agent
  * @param {Model[]} given.models  that answer next
  * @param {(chat: ChatOptions) => Promise<any>} given.save
- * @param {(options: wire.OptionsBody|null) => void} given.sendNextWith
+ * @param {(options: OptionsBody|null) => void} given.sendNextWith
  */
 export function openOptions({ chat, next, agent, models, save, sendNextWith }) {
   /** @type {Scope} */
@@ -54,7 +54,7 @@ export function openOptions({ chat, next, agent, models, save, sendNextWith }) {
   });
 }
 
-/** @param {Scope} scope @param {(scope: Scope) => void} choose @param {OptionsForm} form @param {wire.OptionsBody} ofAgent */
+/** @param {Scope} scope @param {(scope: Scope) => void} choose @param {OptionsForm} form @param {OptionsBody} ofAgent */
 function heading(scope, choose, form, ofAgent) {
   /** @type {{value: Scope, label: string}[]} */
   const scopes = [

@@ -11,10 +11,10 @@ const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh"];
 /** The name of a schema that was given without one. */
 const SCHEMA_NAME = "answer";
 
-/** @typedef {keyof wire.OptionsBody} OptionName */
+/** @typedef {keyof OptionsBody} OptionName */
 
 export class OptionsForm {
-  /** @param {wire.OptionsBody} options those set @param {Model[]} models that answer next */
+  /** @param {OptionsBody} options those set @param {Model[]} models that answer next */
   constructor(options, models) {
     this.fields = fieldsOf(options);
     this.schema = this.fields.json_schema;
@@ -35,7 +35,7 @@ export class OptionsForm {
     return { ...Object.fromEntries(named), "options.response_format.json_schema": json_schema };
   }
 
-  /** What is set. Throws a refusal with the field if the schema is no JSON object. @returns {wire.OptionsBody} */
+  /** What is set. Throws a refusal with the field if the schema is no JSON object. @returns {OptionsBody} */
   get value() {
     const { fields } = this;
     /** @type {[OptionName, any][]} */
@@ -52,7 +52,7 @@ export class OptionsForm {
     return Object.fromEntries(members.filter(([, value]) => value !== null));
   }
 
-  /** Sets these instead. @param {wire.OptionsBody} options */
+  /** Sets these instead. @param {OptionsBody} options */
   fill(options) {
     const filled = fieldsOf(options);
     for (const name of /** @type {(keyof typeof filled)[]} */ (Object.keys(filled))) {
@@ -82,7 +82,7 @@ export class OptionsForm {
   }
 }
 
-/** @param {wire.OptionsBody} options */
+/** @param {OptionsBody} options */
 function fieldsOf(options) {
   const own = t("The model’s own");
   const number = (/** @type {number} */ max, /** @type {number|undefined} */ value) => ({

@@ -62,7 +62,7 @@ class ShareDialog {
     });
   }
 
-  /** Whatever comes of it, the row shows what is stored. @param {Share} share @param {() => Promise<import("../server/shares_api.js").ShareFields>} fields */
+  /** Whatever comes of it, the row shows what is stored. @param {Share} share @param {() => Promise<ShareBody>} fields */
   #change(share, fields) {
     return this.#attempt(async () => {
       try {

@@ -5,7 +5,6 @@ import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { decide } from "../server/approvals_api.js";
 
-/** @import {Decision} from "../server/approvals_api.js" */
 /** @import {ApiError} from "../server/api.js" */
 
 const LONGEST_NOTE = 2_000;
@@ -37,7 +36,7 @@ export class DecisionCard {
     return note ? { note } : {};
   }
 
-  /** @param {Decision} decision @param {string} said  once it is stored */
+  /** @param {ApprovalBody} decision @param {string} said  once it is stored */
   async decide(decision, said) {
     this.problem.hidden = true;
     this.disable(true);

@@ -11,7 +11,6 @@ import { isOfServer, nameOf } from "./tool_cards.js";
 
 /** @import {Form, ToolCall} from "../types.js" */
 /** @import {ApiError} from "../server/api.js" */
-/** @import {Decision} from "../server/approvals_api.js" */
 
 export class QuestionCard extends DecisionCard {
   /** @param {ToolCall & {question: QuestionAnswer}} call */
@@ -49,7 +48,7 @@ export class QuestionCard extends DecisionCard {
     return this.decide({ approved: true, values: this.fields.values(), ...this.noted }, t("Answered"));
   }
 
-  /** @param {Decision} decision @param {string} said */
+  /** @param {ApprovalBody} decision @param {string} said */
   decide(decision, said) {
     this.fields.complain("", "");
     return super.decide(decision, said);
