@@ -1,7 +1,7 @@
 """Bodies of requests: msgspec Structs, from which come the validation of decoded JSON and its JSON Schema.
 
 Types and limits stand in the Struct. A check that they cannot express is a rule of a member (`rule`), or of the whole
-body in `__post_init__`. msgspec does not validate: its errors have no codes, and it accepts more spellings of a UUID.
+body in `__post_init__`. msgspec describes the types and does not validate: its errors have no codes (decision 0196).
 """
 
 import re
@@ -122,7 +122,7 @@ def _check_type(kind: type, value: Any) -> Any:
 
 def _check_text(kind: inspect.StrType, value: Any) -> Any:
     _check_type(str, value)
-    _check_size(kind.min_length, kind.max_length, len(value), "characters")
+    _check_size(kind.min_length, kind.max_length, len(value), " characters")
     # In JSON Schema, $ matches only the end of the text.
     if kind.pattern is not None and not re.fullmatch(kind.pattern.strip("^$"), value):
         raise ApiError("invalid_value", f"The text does not match {kind.pattern}.")
@@ -141,9 +141,9 @@ def _check_number(kind: inspect.IntType | inspect.FloatType, value: Any) -> floa
 
 def _check_size(least: float | None, most: float | None, size: float, unit: str = "") -> None:
     if least is not None and size < least:
-        raise ApiError("invalid_value", " ".join(f"At least {least} {unit}".split()) + f", not {size}.")
+        raise ApiError("invalid_value", f"At least {least}{unit}, not {size}.")
     if most is not None and size > most:
-        raise ApiError("invalid_value", " ".join(f"At most {most} {unit}".split()) + f", not {size}.")
+        raise ApiError("invalid_value", f"At most {most}{unit}, not {size}.")
 
 
 def _check_id(value: Any) -> Any:
@@ -156,7 +156,7 @@ def _check_id(value: Any) -> Any:
 def _check_list(kind: inspect.ListType, check: Check, value: Any) -> list[Any]:
     _check_type(list, value)
     values = [_check_at(place, check, item) for place, item in enumerate(value)]
-    _check_size(kind.min_length, kind.max_length, len(values), "values")
+    _check_size(kind.min_length, kind.max_length, len(values), " values")
     return values
 
 
