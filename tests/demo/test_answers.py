@@ -95,10 +95,11 @@ def test_documents_of_a_chat_are_searched_and_the_sentence_that_fits_best_is_cit
 def test_what_an_answer_tells_people_to_look_for_is_called_so_on_the_page(
     texts: AnswerTexts, locale: str
 ) -> None:
-    catalog = messages.kept("djangojs", locale)
+    # Names of tools are texts of the server.
+    catalogs = [messages.kept(domain, locale) for domain in ("djangojs", "django")]
 
     def on_page(text: str) -> str:
-        message = catalog.get(text)
+        message = next(filter(None, (catalog.get(text) for catalog in catalogs)), None)
         assert message is not None
         return f"**{str(message.string) % {'server': 'notes'}}**"
 

@@ -18,6 +18,7 @@ from chat.protocol.states import Status
 from chat.transcript.forms import Question, read_form
 from chat.transcript.questions import AnyQuestion, SignInQuestion
 from tests import factories
+from web.socket.commands import ApproveCommand
 from web.socket.handlers import approve
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -147,9 +148,8 @@ def test_nothing_is_open_in_the_trash(client: APIClient, session: str) -> None:
 def test_a_socket_decides_by_the_same_rules(client: APIClient, session: str) -> None:
     [call] = waiting_call(client, session)
     owner = Session.objects.get(pk=session).owner
-    reply = approve(
-        owner, {"tool_call": call, "approved": True, "arguments": {"what": "half"}, "remember": "session"}
-    )
+    body = {"tool_call": call, "approved": True, "arguments": {"what": "half"}, "remember": "session"}
+    reply = approve(owner, ApproveCommand.parse(body))
     assert to_builtins(reply) == {"type": "accepted", "tool_call": call, "decision": "approved"}
     decided = Approval.objects.get()
     assert (decided.decided_by, decided.final_arguments, decided.is_remembered) == (
@@ -215,9 +215,14 @@ def test_a_socket_answers_by_the_same_rules(client: APIClient, session: str) -> 
     call = waiting_question(client, session)
     owner = Session.objects.get(pk=session).owner
     with pytest.raises(ApiError) as refused:
-        approve(owner, {"tool_call": call, "approved": True, "values": {"city": "Rome"}})
+        approve(
+            owner,
+            ApproveCommand.parse({"tool_call": call, "approved": True, "values": {"city": "Rome"}}),
+        )
     assert refused.value.code == "answer_invalid"
-    reply = approve(owner, {"tool_call": call, "approved": True, "values": {"city": "Berlin"}})
+    reply = approve(
+        owner, ApproveCommand.parse({"tool_call": call, "approved": True, "values": {"city": "Berlin"}})
+    )
     assert to_builtins(reply) == {"type": "accepted", "tool_call": call, "decision": "answered"}
 
 
