@@ -94,14 +94,14 @@ interface ChangedSession {
   /** It is left out of the list, and found by searches. */
   is_archived: boolean;
   tags: string[];
-  while_answering: "reject" | "enqueue" | "interrupt";
-  tools: string[];
   /** It has run options or a prompt; read them by REST. */
   has_options: boolean;
   /** Of a temporary session, whose changes session_changed does not tell; false also once it is kept. */
   is_temporary: boolean;
   /** The tip of the current branch. */
   leaf: string | null;
+  while_answering: "reject" | "enqueue" | "interrupt";
+  tools: string[];
 }
 
 interface CheckErrorAnswer {
@@ -749,16 +749,16 @@ interface NewSessionBody {
   project?: string | null;
   knowledge_bases?: string[];
   tags?: string[];
-  while_answering?: "reject" | "enqueue" | "interrupt";
   models?: string[];
   tools?: string[];
-  reminder?: string;
-  /** Stands beside the agent's prompt or the project's instructions. */
-  prompt?: string;
   /** Of turns that say nothing else, over the agent's; replaces all earlier ones. */
   options?: OptionsBody;
   /** In no list, and deleted for good when it is left; in no project. */
   is_temporary?: boolean;
+  while_answering?: "reject" | "enqueue" | "interrupt";
+  reminder?: string;
+  /** Stands beside the agent's prompt or the project's instructions. */
+  prompt?: string;
 }
 
 interface NewTokenAnswer {
@@ -1137,15 +1137,16 @@ interface SessionAnswer {
   is_waiting: boolean;
   /** A turn of the session has ended since its owner last saw it. */
   is_unread: boolean;
-  id: string;
+  while_answering: "reject" | "enqueue" | "interrupt";
   tools: string[];
   reminder: string;
+  /** Stands beside the agent's prompt or the project's instructions. */
   prompt: string;
   /** As they were sent. */
   options: Record<string, any>;
+  id: string;
   /** Whether there are options or a prompt. */
   has_options: boolean;
-  while_answering: "reject" | "enqueue" | "interrupt";
   /** Of one that is in no list. */
   is_temporary: boolean;
   root: string;
@@ -1163,14 +1164,14 @@ interface SessionBody {
   project?: string | null;
   knowledge_bases?: string[];
   tags?: string[];
-  while_answering?: "reject" | "enqueue" | "interrupt";
   models?: string[];
   tools?: string[];
+  /** Of turns that say nothing else, over the agent's; replaces all earlier ones. */
+  options?: OptionsBody;
+  while_answering?: "reject" | "enqueue" | "interrupt";
   reminder?: string;
   /** Stands beside the agent's prompt or the project's instructions. */
   prompt?: string;
-  /** Of turns that say nothing else, over the agent's; replaces all earlier ones. */
-  options?: OptionsBody;
 }
 
 interface SessionChangesBody {
@@ -1179,18 +1180,18 @@ interface SessionChangesBody {
   project?: string | null;
   knowledge_bases?: string[];
   tags?: string[];
-  while_answering?: "reject" | "enqueue" | "interrupt";
   models?: string[];
   tools?: string[];
-  reminder?: string;
-  /** Stands beside the agent's prompt or the project's instructions. */
-  prompt?: string;
   /** Of turns that say nothing else, over the agent's; replaces all earlier ones. */
   options?: OptionsBody;
   is_pinned?: boolean;
   is_archived?: boolean;
   /** `false`: keep a temporary session. */
   is_temporary?: false;
+  while_answering?: "reject" | "enqueue" | "interrupt";
+  reminder?: string;
+  /** Stands beside the agent's prompt or the project's instructions. */
+  prompt?: string;
 }
 
 interface SessionMembers {
@@ -1447,15 +1448,16 @@ interface TrashedSessionAnswer {
   is_waiting: boolean;
   /** A turn of the session has ended since its owner last saw it. */
   is_unread: boolean;
-  id: string;
+  while_answering: "reject" | "enqueue" | "interrupt";
   tools: string[];
   reminder: string;
+  /** Stands beside the agent's prompt or the project's instructions. */
   prompt: string;
   /** As they were sent. */
   options: Record<string, any>;
+  id: string;
   /** Whether there are options or a prompt. */
   has_options: boolean;
-  while_answering: "reject" | "enqueue" | "interrupt";
   /** Of one that is in no list. */
   is_temporary: boolean;
   root: string;
@@ -1906,8 +1908,6 @@ declare namespace wire {
     /** It is left out of the list, and found by searches. */
     is_archived?: boolean;
     tags?: string[];
-    while_answering?: "reject" | "enqueue" | "interrupt";
-    tools?: string[];
     /** It has run options or a prompt; read them by REST. */
     has_options?: boolean;
     /** Of a temporary session, whose changes session_changed does not tell; false also once it is kept. */
@@ -1916,6 +1916,8 @@ declare namespace wire {
     leaf?: string | null;
     session: string;
     n: number;
+    while_answering?: "reject" | "enqueue" | "interrupt";
+    tools?: string[];
   }
 
   interface SessionsResync {

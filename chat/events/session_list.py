@@ -28,7 +28,9 @@ def channel_name(user_id: int) -> str:
 
 def encode_changed(session: Session) -> bytes:
     """Encode the message `session_changed`: the session's row of the list. is_answering and is_waiting must be set."""
-    return encode(SessionChanged.from_row(session, session=session.pk, **listed_members(session)))
+    return encode(
+        SessionChanged.from_row(session, session.settings, session=session.pk, **listed_members(session))
+    )
 
 
 def publish_created(session: Session) -> None:

@@ -14,10 +14,12 @@ from psycopg.types.json import Jsonb
 from chat.models.agent import Agent
 from chat.models.listed_sessions import ListedSessionQuerySet
 from chat.models.role import Role
-from chat.models.run_options import NO_OPTIONS, options_are_known
+from chat.models.run_options import AreOptions
 from chat.models.sql import sessions
 from chat.models.sql.rows import SessionRow
-from chat.models.sql.statements import Query, instance, together
+from chat.models.sql.statements import Query, instance, literals, together
+from chat.models.struct_field import Merged, StructField
+from chat.transcript.session_settings import SessionSettings, WhileAnswering, split_settings
 from knowledge.models import Project
 
 if TYPE_CHECKING:
@@ -25,12 +27,18 @@ if TYPE_CHECKING:
     from django.db.models import Model
 
 
-class WhileAnswering(models.TextChoices):
-    """What a new turn does when the tip of the branch is still being answered."""
+class AreSettings(models.Func):
+    """Whether a JSON value, or NULL, has settings that every release knows. AreOptions is asked for its options."""
 
-    REJECT = "reject"
-    ENQUEUE = "enqueue"
-    INTERRUPT = "interrupt"
+    template = f"COALESCE(%(expressions)s ->> 'while_answering', '') IN ('', {literals(WhileAnswering)})"
+    output_field = models.BooleanField()
+
+
+class OptionsIn(models.Func):
+    """The run options in a JSON value of settings, or in NULL. Without parameters, since AreOptions repeats it."""
+
+    template = "COALESCE(%(expressions)s -> 'options', '{}'::jsonb)"
+    output_field = models.JSONField()
 
 
 class SessionQuerySet(ListedSessionQuerySet["Session"]):
@@ -42,7 +50,13 @@ class SessionQuerySet(ListedSessionQuerySet["Session"]):
     def start(self, owner: User, **fields: Any) -> Session:
         """Store a new session with its root."""
         with transaction.atomic():
-            session = self.create(owner=owner, has_own_models=bool(fields.get("models")), **fields)
+            changed, others = split_settings(fields)
+            session = self.create(
+                owner=owner,
+                has_own_models=bool(fields.get("models")),
+                settings=SessionSettings(**changed),
+                **others,
+            )
             root = session.messages.create(role=Role.ROOT)
             session.leaf = root
             self.filter(pk=session.pk).update(leaf=root)
@@ -90,9 +104,6 @@ class Session(models.Model):
     project = models.ForeignKey(
         Project, null=True, blank=True, on_delete=models.SET_NULL, related_name="sessions"
     )
-    while_answering = models.CharField(
-        max_length=9, choices=WhileAnswering.choices, default=WhileAnswering.ENQUEUE
-    )
     # The tip of the current branch, where following latest_child from the root ends, so that a send need not walk the
     # branch. Written together with latest_child, under the session's lock.
     leaf = models.ForeignKey(
@@ -108,16 +119,7 @@ class Session(models.Model):
     # Its size (sql/stored_bytes.py), as the sweeper measured it last, and whether it has had no event since.
     stored_bytes = models.BigIntegerField(default=0, db_default=0, editable=False)
     is_measured = models.BooleanField(default=False, db_default=False, editable=False)
-    # In addition to the agent's.
-    tools = ArrayField(models.CharField(max_length=64), default=list, db_default=[], blank=True)
-    reminder = models.TextField(blank=True, default="", db_default="")
-    # Beside the agent's prompt or the project's instructions.
-    prompt = models.TextField(blank=True, default="", db_default="")
-    # Run options of its turns, unless the turns set others; over the agent's (chat/transcript/run_options.py). Null as
-    # a value: the model's own.
-    options = models.JSONField(default=dict, db_default=NO_OPTIONS, blank=True)
-    # Ids of the bases that it searches beside its agent's, in their order; a base may have been deleted since.
-    knowledge_bases = ArrayField(models.UUIDField(), default=list, db_default=[], blank=True)
+    settings = StructField(SessionSettings)
     # Whether bases were picked with one of its questions: only then a turn looks for those of its branch.
     has_picked_bases = models.BooleanField(default=False, db_default=False)
     # Whether the owner has chosen `models` for the session, so that they answer turns which name none; otherwise the
@@ -167,10 +169,12 @@ class Session(models.Model):
             ),
         ]
         constraints = [
-            options_are_known("session"),
             models.CheckConstraint(
-                condition=models.Q(while_answering__in=WhileAnswering.values),
-                name="session_while_answering_known",
+                condition=models.Q(
+                    AreSettings(models.F("settings")),
+                    AreOptions(OptionsIn(models.F("settings"))),
+                ),
+                name="session_settings_known",
             ),
             models.CheckConstraint(
                 condition=models.Q(deleted_at__isnull=True, purge_at__isnull=True)
@@ -202,6 +206,10 @@ class Session(models.Model):
             fields["has_own_models"] = bool(fields["models"])
         if fields.pop("is_temporary", None) is False:
             fields["temporary_until"] = None
+        changed, fields = split_settings(fields)
+        if changed:
+            # Merged where it is stored: what is not changed here stays, also what this version does not know.
+            fields["settings"] = Merged("settings", changed)
         if fields:
             type(self).objects.filter(pk=self.pk).update(**fields)
 
@@ -226,7 +234,7 @@ class Session(models.Model):
 
         An agent that replaces the system prompt has no base prompt: without any text there is no system message at all.
         """
-        return "\n\n".join(filter(None, (self._inherited_prompt(), self.prompt.strip())))
+        return "\n\n".join(filter(None, (self._inherited_prompt(), self.settings.prompt.strip())))
 
     def _inherited_prompt(self) -> str:
         own = self.agent.prompt.strip() if self.agent else ""
@@ -239,11 +247,11 @@ class Session(models.Model):
     @property
     def chosen_tools(self) -> set[str]:
         """The names of the agent's tools and the session's own."""
-        return {*self.tools, *(self.agent.tools if self.agent_id and self.agent else ())}
+        return {*self.settings.tools, *(self.agent.tools if self.agent_id and self.agent else ())}
 
     @property
     def own_reminder(self) -> str:
-        texts = (self.agent.reminder if self.agent_id and self.agent else "", self.reminder)
+        texts = (self.agent.reminder if self.agent_id and self.agent else "", self.settings.reminder)
         return "\n\n".join(text for one in texts if (text := one.strip()))
 
     @property

@@ -1,18 +1,18 @@
 """Sessions as clients see them: whole, and as rows of a list."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from msgspec import UNSET, UnsetType
 
 from chat.models import ChatMessage, Role, Session, Turn
-from chat.models.session import WhileAnswering
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
-from chat.protocol.member_types import Moment, choice, doc
+from chat.protocol.answer import Answer, with_members
+from chat.protocol.member_types import Moment, doc
 from chat.protocol.states import Status
 from chat.transcript.run_options import present_options
+from chat.transcript.session_settings import SessionSettings
 
 
 class SessionMembers(Answer):
@@ -40,11 +40,18 @@ class ListedSession(SessionMembers):
     is_unread: Annotated[bool, doc("A turn of the session has ended since its owner last saw it.")]
 
 
-class ChangedSession(SessionMembers):
+if TYPE_CHECKING:
+    _ChangedMembers = SessionMembers
+    _AllMembers = ListedSession
+else:
+    # Long ones are read by REST.
+    _ChangedMembers = with_members(SessionMembers, SessionSettings, without=("prompt", "reminder", "options"))
+    _AllMembers = with_members(ListedSession, SessionSettings)
+
+
+class ChangedSession(_ChangedMembers):
     """The payload of the event `session`."""
 
-    while_answering: Annotated[str, choice(WhileAnswering.values)]
-    tools: list[str]
     has_options: Annotated[bool, doc("It has run options or a prompt; read them by REST.")]
     is_temporary: Annotated[
         bool,
@@ -55,14 +62,9 @@ class ChangedSession(SessionMembers):
     leaf: Annotated[UUID | None, doc("The tip of the current branch.")]
 
 
-class SessionAnswer(ListedSession, kw_only=True):
+class SessionAnswer(_AllMembers, kw_only=True):
     id: UUID
-    tools: list[str]
-    reminder: str
-    prompt: str
-    options: Annotated[dict[str, Any], doc("As they were sent.")]
     has_options: Annotated[bool, doc("Whether there are options or a prompt.")]
-    while_answering: Annotated[str, choice(WhileAnswering.values)]
     is_temporary: Annotated[bool, doc("Of one that is in no list.")]
     root: UUID
     leaf: UUID
@@ -90,18 +92,21 @@ def annotate_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
 
 def present_session(session: Session) -> JSONObject:
     """Present a session from annotate_sessions."""
-    return SessionAnswer.from_row(session, **_members(session)).json()
+    return SessionAnswer.from_row(session, session.settings, **_members(session)).json()
 
 
 def present_trashed_session(session: Session) -> JSONObject:
     """Present a session in the trash, from annotate_sessions."""
     members = _members(session)
-    return TrashedSessionAnswer.from_row(session, **members, is_part=session.part_of is not None).json()
+    return TrashedSessionAnswer.from_row(
+        session, session.settings, **members, is_part=session.part_of is not None
+    ).json()
 
 
 def present_changed_session(session: Session) -> JSONObject:
     return ChangedSession.from_row(
         session,
+        session.settings,
         agent=session.agent_id,
         project=session.project_id,
         leaf=session.leaf_id,
@@ -111,7 +116,7 @@ def present_changed_session(session: Session) -> JSONObject:
 
 def has_options(session: Session) -> bool:
     """Return whether the session says how its models answer: by run options, or by a prompt of its own."""
-    return bool(session.options or session.prompt)
+    return bool(session.settings.options or session.settings.prompt)
 
 
 def _members(session: Session) -> JSONObject:
@@ -122,7 +127,7 @@ def _members(session: Session) -> JSONObject:
         "id": session.pk,
         "root": root,
         "leaf": session.leaf_id or root,
-        "options": present_options(session.options),
+        "options": present_options(session.settings.options),
         "has_options": has_options(session),
     }
 

@@ -4,23 +4,29 @@ The OpenAPI document (web/rest/answer_schemas.py), the AsyncAPI document and the
 classes, so that a new member is written once. The names of classes are those of components.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar, cast
 
-from msgspec import Struct, to_builtins
+from msgspec import UNSET, Struct, UnsetType, defstruct, to_builtins
 from msgspec.structs import fields
 
 S = TypeVar("S")
+T = TypeVar("T", bound=Struct)
+# The name of classes that with_members() makes.
+_GENERATED: Final = "Generated"
 
 
 class Answer(Struct):
     """An answer of the API. UNSET members are left out; ids, times and enumerated values are sent as strings."""
 
     @classmethod
-    def from_row(cls, row: object, **members: Any) -> Self:
-        """Build an answer from a row: required members that are not passed are its attributes of the same name."""
-        return cls(**{name: getattr(row, name) for name in _required(cls) if name not in members}, **members)
+    def from_row(cls, row: object, *parts: Struct, **members: Any) -> Self:
+        """Build an answer from a row: required members that are not passed are its attributes of the same name.
+        parts: Structs of the row, whose members are members of the answer."""
+        names = [name for name in _required(cls) if name not in members]
+        owners = {name: part for part in parts for name in part.__struct_fields__}
+        return cls(**{name: getattr(owners.get(name, row), name) for name in names}, **members)
 
     def json(self) -> dict[str, Any]:
         """Return the answer as it is sent."""
@@ -29,10 +35,25 @@ class Answer(Struct):
 
 
 def subclasses(base: type[S]) -> Iterator[type[S]]:
-    """Yield the classes below a class that are imported."""
+    """Yield the classes below a class that are imported, without those that with_members() makes."""
     for subclass in base.__subclasses__():
-        yield subclass
+        if subclass.__name__ != _GENERATED:
+            yield subclass
         yield from subclasses(subclass)
+
+
+def with_members(
+    base: type[T], struct: type[Struct], *, without: Collection[str] = (), are_optional: bool = False
+) -> type[T]:
+    """Return a base class with the members of another Struct too. without: those that are left out.
+    are_optional: they are UNSET by default; else they are required."""
+    has = {*base.__struct_fields__, *without}
+    members: list[Any] = [
+        (member.name, member.type | UnsetType, UNSET) if are_optional else (member.name, member.type)
+        for member in fields(struct)
+        if member.name not in has
+    ]
+    return cast("type[T]", defstruct(_GENERATED, members, bases=(base,), kw_only=True))
 
 
 @cache

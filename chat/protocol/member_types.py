@@ -18,6 +18,11 @@ def doc(text: str) -> Meta:
     return Meta(description=text)
 
 
+def at_most(characters: int) -> Meta:
+    """Return the annotation of a string whose length is limited in requests. What is stored is read whatever its length."""
+    return Meta(extra_json_schema={"maxLength": characters})
+
+
 def choice(values: Iterable[Any], text: str | None = None) -> Meta:
     """Return the annotation of a string that is one of `values`."""
     return Meta(description=text, extra_json_schema={"enum": [str(value) for value in values]})

@@ -41,8 +41,7 @@ CHUNK: Final = 50
 MAX_TITLE: Final = 200
 # Fields that the new session takes from the old one. It is neither pinned nor archived.
 _KEPT: Final = (
-    "agent_id", "project_id", "while_answering", "tools", "reminder", "prompt", "options", "knowledge_bases",
-    "has_picked_bases", "has_own_models", "tags", "models",
+    "agent_id", "project_id", "settings", "has_picked_bases", "has_own_models", "tags", "models",
 )  # fmt: skip
 _NUMBERED: Final = re.compile(r"^(.*) \((\d{1,3})\)$", re.DOTALL)
 # Models that refer to a message and to no other copied row.

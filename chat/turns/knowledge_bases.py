@@ -29,9 +29,9 @@ def load_bound_bases(session: Session, picked: Sequence[UUID], parent: UUID | No
     agent = session.agent if session.agent_id else None
     of_agent = agent.knowledge_bases if agent else []
     earlier = [] if picked else _picked_earlier(session, parent)
-    bases = BoundBases.load(session.owner_id, picked, [*session.knowledge_bases, *of_agent], earlier)
+    bases = BoundBases.load(session.owner_id, picked, [*session.settings.knowledge_bases, *of_agent], earlier)
     if agent and agent.owner_id != session.owner_id and not bases.are_picked:
-        return bases.without_unknown(set(of_agent) - set(session.knowledge_bases))
+        return bases.without_unknown(set(of_agent) - set(session.settings.knowledge_bases))
     return bases
 
 

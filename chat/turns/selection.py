@@ -59,7 +59,7 @@ def choose_forced_tool(requested: str | None, session: Session, is_configured: C
 
 def standing_options(session: Session) -> list[RunOptions]:
     """Return the layers of options below those of a turn: the agent's, then the session's, which override them."""
-    return [session.agent.options if session.agent else {}, session.options]
+    return [session.agent.options if session.agent else {}, session.settings.options]
 
 
 def choose_options(layers: Iterable[RunOptions], models: Iterable[ModelConfig]) -> dict[str, Any]:

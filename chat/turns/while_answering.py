@@ -2,9 +2,9 @@
 
 from chat.infrastructure.after_commit import call_after_commit
 from chat.models import Session, Turn
-from chat.models.session import WhileAnswering
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
+from chat.transcript.session_settings import WhileAnswering
 
 
 def apply_while_answering(session: Session, blocker: Turn | None) -> Turn | None:
@@ -12,9 +12,9 @@ def apply_while_answering(session: Session, blocker: Turn | None) -> Turn | None
 
     blocker: the turn in progress, with `after` loaded, or None. Raises ApiError if the setting is `reject`.
     """
-    if blocker and session.while_answering == WhileAnswering.REJECT:
+    if blocker and session.settings.while_answering == WhileAnswering.REJECT:
         raise ApiError("turn_in_progress")
-    if blocker and session.while_answering == WhileAnswering.INTERRUPT:
+    if blocker and session.settings.while_answering == WhileAnswering.INTERRUPT:
         # After the commit: a message that is refused for another reason must not interrupt anything.
         call_after_commit(cancellation.interrupt, blocker)
     return blocker

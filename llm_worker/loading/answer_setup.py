@@ -21,7 +21,7 @@ def describe_setup(run: Run, brief: Brief, turn_context: TurnContext) -> AnswerS
     """
     session = run.turn.session
     agent = session.agent if session.agent_id else None
-    own = session.own_prompt() if agent or session.project_id or session.prompt else ""
+    own = session.own_prompt() if agent or session.project_id or session.settings.prompt else ""
     definition = define_prompts(agent, own, turn_context.base_prompt)
     stored = _stored_prompt(brief.entries)
     if definition["base_prompt"] and stored is not None:

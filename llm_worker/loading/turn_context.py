@@ -114,7 +114,7 @@ class TurnContext:
         """Build the system prompts. tools: None for the tools that the model is offered."""
         session = self.run.turn.session
         own = AgentPrompt(
-            session.own_prompt() if self._agent or session.project_id or session.prompt else "",
+            session.own_prompt() if self._agent or session.project_id or session.settings.prompt else "",
             replaces=bool(self._agent and self._agent.replaces_system_prompt),
         )
         prompts = build_system_prompts(

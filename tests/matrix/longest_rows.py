@@ -8,17 +8,18 @@ from django.utils import timezone
 
 from chat.models import Agent, ChatMessage, McpServer, Run, SavedPrompt, Session
 from chat.models.mcp_server import McpStatus
+from chat.transcript import session_settings
 from knowledge.models import KnowledgeBase, Project
 from llm_worker.mcp.stored_tools import MAX_SCHEMAS
 from tests import factories
-from web.rest import agents, approvals, knowledge_bases
+from web.rest import approvals, knowledge_bases
 from web.rest.newest_rows import MAX_LISTED
 from web.rest.saved_prompts import MAX_TEXT_CHARACTERS
 
 # A character that is stored as one byte, and sent as six.
 LONG: Final = "\x01"
-PROMPT: Final = LONG * agents.MAX_PROMPT_CHARACTERS
-REMINDER: Final = LONG * agents.MAX_REMINDER_CHARACTERS
+PROMPT: Final = LONG * session_settings.MAX_PROMPT_CHARACTERS
+REMINDER: Final = LONG * session_settings.MAX_REMINDER_CHARACTERS
 # Of a branch, which has no limit but that of all that is stored.
 LONG_MESSAGES: Final = 300
 # Of a server that lists as much as is stored of it; of the servers that staff may enter, a few.

@@ -38,7 +38,7 @@ NAMES: Final = (
     _("tokens"), _("tokens per day"), _("tokens after"), _("tokens before"), _("tool call"), _("tool call id"), _("tool calls"),
     _("tools"), _("triggered by"), _("turn"), _("turn number"), _("turns"), _("updated at"), _("upstream code"),
     _("upstream message"), _("upstream status"), _("url"), _("use by day"), _("use of a day"), _("user"),
-    _("user message"), _("while answering"),
+    _("settings"), _("user message"), _("while answering"),
     _("content type"), _("file"), _("files"), _("height px"), _("instructions"), _("message file"), _("message files"), _("position"),
     _("projects"), _("size bytes"), _("width px"),
     _("actor"), _("at"), _("before"), _("are bases picked"), _("earlier knowledge bases"), _("has picked bases"), _("change of a membership"), _("changes of memberships"),

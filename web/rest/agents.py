@@ -17,6 +17,7 @@ from chat.protocol.errors import ApiError
 from chat.protocol.member_types import choice, doc
 from chat.runs import quotas
 from chat.transcript.run_options import merge_options
+from chat.transcript.session_settings import MAX_PROMPT_CHARACTERS, MAX_REMINDER_CHARACTERS
 from chat.turns.knowledge_bases import choose_bases
 from web.rest.agent_sharing import share, take_audience
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
@@ -26,8 +27,6 @@ from web.rest.run_options import OptionsBody
 from web.schema.body import Body, patched
 from web.schema.members import DISTINCT, KnowledgeBases, Models, Tools, UserName, Visible
 
-MAX_PROMPT_CHARACTERS: Final = 100_000
-MAX_REMINDER_CHARACTERS: Final = 10_000
 MAX_QUESTIONS: Final = 4
 # The most groups, and the most people, with whom an agent may be shared.
 MAX_GROUPS: Final = 50

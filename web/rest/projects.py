@@ -13,8 +13,8 @@ from chat.presenters.files import FileAnswer, present_file
 from chat.presenters.projects import ProjectAnswer, present_project, present_projects
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
+from chat.transcript.session_settings import MAX_PROMPT_CHARACTERS
 from knowledge.models import File, Project
-from web.rest.agents import MAX_PROMPT_CHARACTERS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented

@@ -32,7 +32,7 @@ _UNREAD: Final = (
     "message__text",
     "message__reasoning",
     "turn__user_message__text",
-    "turn__session__prompt",
+    "turn__session__settings",
 )
 
 

@@ -1,7 +1,7 @@
 """Views of sessions: create, list, search, update, delete, mark as seen."""
 
 from collections.abc import Collection
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -12,17 +12,18 @@ from rest_framework.response import Response
 
 from chat.events import session_list
 from chat.models import Agent, Session
-from chat.models.session import WhileAnswering
 from chat.models.sql import session_search
 from chat.presenters.sessions import SessionAnswer, annotate_sessions, present_session
+from chat.protocol.answer import with_members
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import choice, doc
+from chat.protocol.member_types import doc
 from chat.sessions import deletion
 from chat.sessions.creation import create_session
 from chat.sessions.settings import edit_session
+from chat.transcript.session_settings import SessionSettings
 from chat.turns.knowledge_bases import choose_bases
 from knowledge.models import Project
-from web.rest.agents import MAX_PROMPT_CHARACTERS, MAX_REMINDER_CHARACTERS, check_offered
+from web.rest.agents import check_offered
 from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_flag
 from web.rest.openapi import FLAG, ID, TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination, Page
@@ -38,24 +39,23 @@ class SessionPage(Page):
     results: list[SessionAnswer]
 
 
-class SessionBody(Body):
+if TYPE_CHECKING:
+    _SettingsBody = Body
+else:
+    # The others have rules that only requests have.
+    _SettingsBody = with_members(
+        Body, SessionSettings, without=("tools", "knowledge_bases", "options"), are_optional=True
+    )
+
+
+class SessionBody(_SettingsBody):
     title: Annotated[str, Meta(max_length=200)] | UnsetType = UNSET
     agent: UUID | UnsetType | None = UNSET
     project: UUID | UnsetType | None = UNSET
     knowledge_bases: KnowledgeBases | UnsetType = UNSET
     tags: Tags | UnsetType = UNSET
-    while_answering: Annotated[str, choice(WhileAnswering)] | UnsetType = UNSET
     models: Models | UnsetType = UNSET
     tools: Tools | UnsetType = UNSET
-    reminder: Annotated[str, Meta(max_length=MAX_REMINDER_CHARACTERS)] | UnsetType = UNSET
-    prompt: (
-        Annotated[
-            str,
-            Meta(max_length=MAX_PROMPT_CHARACTERS),
-            doc("Stands beside the agent's prompt or the project's instructions."),
-        ]
-        | UnsetType
-    ) = UNSET
     options: (
         Annotated[
             OptionsBody, doc("Of turns that say nothing else, over the agent's; replaces all earlier ones.")
@@ -85,7 +85,7 @@ class SeenBody(Body):
 
 
 class SessionPagination(NewestFirstPagination):
-    long_columns = ("prompt", "reminder", "tools")
+    long_columns = ("settings",)
 
 
 class SessionsView(StrictAPIView):
@@ -157,7 +157,7 @@ class SessionView(StrictAPIView):
         """Update a session; omitted fields stay as they are."""
         found = get_own_session(request, session)
         changes = self.parse(SessionChangesBody).members()
-        edit_session(found, _resolve_fields(request, changes, found.knowledge_bases))
+        edit_session(found, _resolve_fields(request, changes, found.settings.knowledge_bases))
         return Response(present_current(found))
 
     @documented(

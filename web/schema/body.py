@@ -95,7 +95,8 @@ def _check_nullable(kind: inspect.UnionType) -> Check:
 
 def _check_with_rule(kind: inspect.Metadata) -> Check:
     check = _check(kind.type)
-    values = (kind.extra_json_schema or {}).get("enum")
+    keywords = kind.extra_json_schema or {}
+    values, most = keywords.get("enum"), keywords.get("maxLength")
     rules = cast("dict[Check, str]", kind.extra or {})
     null_code = [*rules.values(), "invalid_type"][0]
 
@@ -105,11 +106,13 @@ def _check_with_rule(kind: inspect.Metadata) -> Check:
         value = check(value)
         if values and value not in values:
             raise ApiError("invalid_value", f"One of {', '.join(map(str, values))}; not {str(value)[:100]}.")
+        if most is not None:
+            _check_size(None, most, len(value), "characters")
         for rule_check in rules:
             value = rule_check(value)
         return value
 
-    return check_with_rules if values or rules else check
+    return check_with_rules if values or most is not None or rules else check
 
 
 def _check_type(kind: type, value: Any) -> Any:

@@ -18,7 +18,6 @@ class SessionRow(NamedTuple):
     has_provisional_title: bool
     agent_id: UUID | None
     project_id: UUID | None
-    while_answering: str
     leaf_id: UUID | None
     latest_event: int
     seen_event: int
@@ -27,11 +26,7 @@ class SessionRow(NamedTuple):
     updated_at: datetime
     stored_bytes: int
     is_measured: bool
-    tools: list[str]
-    reminder: str
-    prompt: str
-    options: JSONText
-    knowledge_bases: list[UUID]
+    settings: JSONText | None
     has_picked_bases: bool
     has_own_models: bool
     is_pinned: bool

@@ -48,9 +48,7 @@ class SessionOfRun(NamedTuple):
     agent_id: UUID | None
     project_id: UUID | None
     created_at: datetime
-    tools: list[str]
-    reminder: str
-    prompt: str
+    settings: JSONText | None
 
 
 class ClaimedRun(NamedTuple):

@@ -210,13 +210,18 @@ def instance(model: type[M], row: tuple[Any, ...]) -> M:
     """
     values = [*row]
     for column in _json_columns(type(row)):
-        values[column] = json.decode(values[column])
+        if values[column] is not None:
+            values[column] = json.decode(values[column])
     return model.from_db(connection.alias, row._fields, values)  # type: ignore[attr-defined]
 
 
 @cache
 def _json_columns(kind: type[Any]) -> list[int]:
-    return [column for column, hint in enumerate(get_type_hints(kind).values()) if hint is JSONText]
+    return [
+        column
+        for column, hint in enumerate(get_type_hints(kind).values())
+        if JSONText in (hint, *get_args(hint))
+    ]
 
 
 def insertion(model: type[models.Model], parameter: str, **computed: str) -> str:

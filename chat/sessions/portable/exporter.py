@@ -36,7 +36,7 @@ def document(session: Session, version: int, files: DocumentFiles) -> Iterator[b
         "format": f.NAME,
         "version": max(version, f.ADDITIONS_VERSION) if has_additions else version,
         "title": session.title,
-        "while_answering": session.while_answering,
+        "while_answering": session.settings.while_answering,
     }
     tags = {"tags": session.tags} if session.tags else {}
     yield json.encode(head | tags)[:-1] + b',"messages":['

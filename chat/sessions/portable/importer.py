@@ -36,6 +36,7 @@ from chat.sessions.creation import add_stored_session
 from chat.sessions.portable import format as f
 from chat.sessions.portable.parser import parse
 from chat.sessions.tags import adopt_tags
+from chat.transcript.session_settings import SessionSettings
 from chat.transcript.tokens import count_tokens
 from knowledge.models import File, FileStatus
 
@@ -111,7 +112,10 @@ class _Rows:
     ) -> None:
         self.contents = contents
         self.session = Session(
-            id=session, owner=owner, title=portable.title, while_answering=portable.while_answering
+            id=session,
+            owner=owner,
+            title=portable.title,
+            settings=SessionSettings(while_answering=portable.while_answering),
         )
         self.portable_messages = portable.messages
         self.ids = [uuid4() for _ in self.portable_messages]

@@ -231,8 +231,7 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     ),
     "message_cutoff_in_same_session": lambda w: summary(w, ChatMessage.objects.root_of(w.other)),
     # Sessions
-    "session_while_answering_known": lambda w: change(w.session, while_answering="panic"),
-    "session_options_known": lambda w: change(w.session, options={"temperature": 3}),
+    "session_settings_known": lambda w: change(w.session, settings={"options": {"temperature": 3}}),
     "one_event_per_number": lambda w: twice(
         lambda: SessionEvent.objects.create(session=w.session, n=1, kind="turn_started", payload={})
     ),

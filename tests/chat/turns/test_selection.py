@@ -7,6 +7,7 @@ import pytest
 from chat.models import Agent, ModelConfig, Session
 from chat.protocol.errors import ApiError
 from chat.transcript.run_options import merge_options
+from chat.transcript.session_settings import SessionSettings
 from chat.turns.selection import (
     choose_forced_tool,
     choose_models,
@@ -86,8 +87,8 @@ def test_a_sessions_own_choice_comes_before_its_agents() -> None:
 def test_only_a_tool_of_the_agent_or_the_session_can_be_forced() -> None:
     for chosen in (
         Session(agent=AGENT),
-        Session(tools=["web_search"]),
-        Session(agent=AGENT, tools=["current_time"]),
+        Session(settings=SessionSettings(tools=["web_search"])),
+        Session(agent=AGENT, settings=SessionSettings(tools=["current_time"])),
     ):
         assert choose_forced_tool("web_search", chosen, {"web_search"}.__contains__) == "web_search"
         assert choose_forced_tool(None, chosen, {"web_search"}.__contains__) == ""
@@ -128,12 +129,16 @@ WARM, COOL, OWN = {"temperature": 1.0}, {"temperature": 0.0}, {"temperature": No
 def test_the_more_particular_option_applies(
     agent: dict[str, Any], session: dict[str, Any], turn: dict[str, Any], chosen: dict[str, Any]
 ) -> None:
-    standing = standing_options(Session(agent=Agent(options=agent), options=session))
+    standing = standing_options(
+        Session(agent=Agent(options=agent), settings=SessionSettings(options=session))
+    )
     assert choose_options([*standing, turn], [QUICK]) == chosen
 
 
 def test_a_session_without_an_agent_has_its_own_options() -> None:
-    assert merge_options(*standing_options(Session(options={"seed": 1, "top_p": None}))) == {"seed": 1}
+    assert merge_options(
+        *standing_options(Session(settings=SessionSettings(options={"seed": 1, "top_p": None})))
+    ) == {"seed": 1}
 
 
 def test_an_option_of_the_agent_that_a_model_cannot_have_is_refused_by_name() -> None:

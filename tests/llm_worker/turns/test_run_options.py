@@ -112,7 +112,7 @@ def test_json_answers_are_not_searched_for_citations(ask, deliver, upstream, age
 def test_the_prompt_of_a_session_is_sent_beside_the_base_prompt(ask, deliver, upstream, agent_session):
     upstream.reply({"text": "Because."})
     session = agent_session(prompt="You are a poet.")
-    type(session).objects.filter(pk=session.pk).update(prompt="Answer in rhyme.")
+    session.change(prompt="Answer in rhyme.")
     [run] = ask(session=session)
     deliver(run).result()
     texts = [message["content"] for message in upstream.requests[0].body["messages"]]

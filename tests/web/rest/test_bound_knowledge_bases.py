@@ -67,7 +67,7 @@ def test_a_base_of_others_is_not_found(
     created = {"knowledge_bases": [str(other)]}
     assert_not_found(client.post("/api/sessions/", created, format="json"))
     assert_not_found(client.post("/api/agents/", created | {"name": "A", "prompt": ""}, format="json"))
-    assert Session.objects.get(pk=session).knowledge_bases == []
+    assert Session.objects.get(pk=session).settings.knowledge_bases == []
     assert not Turn.objects.filter(session=session).exists()
 
 

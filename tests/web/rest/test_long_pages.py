@@ -20,8 +20,8 @@ from web.rest.request_slots import REQUESTS
 
 pytestmark = pytest.mark.django_db
 
-# Two fit a page.
-LONG = "x" * (PAGE_BYTES // 2 - 10)
+# Two fit a page, with the names of members.
+LONG = "x" * (PAGE_BYTES // 2 - 100)
 ROWS = 5
 
 
