@@ -76,7 +76,7 @@ TAKEOVERS: Final = Counter(
 SWEEPS: Final = Counter("turnwire_sweeps", "Passes of the leading sweeper.", registry=REGISTRY)
 REPAIRS: Final = Counter(
     "turnwire_repairs",
-    "What the sweeper repaired besides takeovers, by kind (lost, woken, stopped, deactivated, expired, undecided, announced, "
+    "What the sweeper repaired besides takeovers, by kind (lost, woken, stopped, deactivated, disabled, expired, undecided, announced, "
     "pushed, compressions, files).",
     ["kind"],
     registry=REGISTRY,

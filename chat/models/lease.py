@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Self, TypeVar
 from uuid import UUID
 
 from django.db import models, transaction
-from django.db.models import BooleanField, F, Q
+from django.db.models import BooleanField, F, Q, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
 
@@ -49,8 +49,11 @@ COMPRESSION_LEASE: Final = LeaseTimes(beat_s=5.0, lease_s=30.0)
 
 
 class HeldLease(NamedTuple):
+    """is_withdrawn: nobody may work on the row any more."""
+
     attempt: int
     status: str
+    is_withdrawn: bool
 
 
 L = TypeVar("L", bound="Leased")
@@ -71,7 +74,11 @@ class LeasedQuerySet(models.QuerySet[L]):
         """Extend this owner's leases of these rows; returns those it still holds."""
         held = self.leased().filter(pk__in=ids, owner=owner)
         held.update(**_extension(self.model.lease_times))
-        return {pk: HeldLease(*lease) for pk, *lease in held.values_list("pk", "attempt", "status")}
+        leases = held.annotate(is_withdrawn=self.model.is_withdrawn)
+        return {
+            pk: HeldLease(*lease)
+            for pk, *lease in leases.values_list("pk", "attempt", "status", "is_withdrawn")
+        }
 
     # Queries
 
@@ -114,6 +121,8 @@ class Leased(models.Model):
     lease_times: ClassVar[LeaseTimes]
     # Statuses in which a worker holds the row.
     held_statuses: ClassVar[Sequence[str]] = (Status.RUNNING,)
+    # An expression: whether nobody may work on the row any more.
+    is_withdrawn: ClassVar[Any] = Value(False)
 
     # Rises with every claim: the fencing token.
     attempt = models.IntegerField(default=0)

@@ -124,6 +124,11 @@ class RunQuerySet(RunUsage["Run"]):
         unread = Q(turn__session__owner__is_active=False) | Q(turn__session__deleted_at__isnull=False)
         return self.live().exclude(status=Status.STOPPING).filter(unread).order_by("-turn__created_at")
 
+    def of_disabled_models(self) -> Self:
+        """Select live runs, not stopping, whose model or its provider staff have disabled. The newest come first."""
+        disabled = self.live().exclude(status=Status.STOPPING).filter(self.model.is_withdrawn)
+        return disabled.order_by("-turn__created_at")
+
     def unblocked(self) -> Self:
         """Select runs whose turn does not wait for another turn to end."""
         return self.filter(Q(turn__after__isnull=True) | Q(turn__after__ended_at__isnull=False))
@@ -136,6 +141,7 @@ class RunQuerySet(RunUsage["Run"]):
 class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowledgeFields, Leased):
     lease_times = RUN_LEASE
     held_statuses = sorted(HELD)
+    is_withdrawn = Q(model_config__enabled=False) | Q(model_config__provider__is_enabled=False)
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="runs")

@@ -23,7 +23,7 @@ from chat.models.run import RunQuerySet
 from chat.protocol.run_errors import run_error
 from chat.protocol.states import Status
 from chat.runs import task_queue
-from chat.runs.cancellation import stop_abandoned_runs
+from chat.runs.cancellation import UNCLAIMED, stop_abandoned_runs
 from chat.runs.orphans import end_orphan, publish_end
 from chat.sweeper import compressions as swept_compressions
 from chat.sweeper import files as swept_files
@@ -50,6 +50,7 @@ class SweepReport:
     woken: int = 0
     stopped: int = 0
     deactivated: int = 0
+    disabled: int = 0
     expired: int = 0
     undecided: int = 0
     announced: int = 0
@@ -74,6 +75,10 @@ def sweep(*, trust_locks: bool) -> SweepReport:
         ):
             attempt_repair(str(run), _take_over, run, report)
     report.deactivated = attempt_repair("an abandoned run", stop_abandoned_runs)
+    # A worker ends those that it holds, with all that it has shown (llm_worker/attempt/heartbeat.py).
+    for run in Run.objects.of_disabled_models().filter(status__in=UNCLAIMED).for_work().unlocked():
+        error = run_error("model_not_configured")
+        report.disabled += attempt_repair(str(run), end_orphan, run, Status.FAILED, error)
     for run in _overdue().for_work().unlocked():
         error = run_error("deadline_exceeded")
         report.expired += attempt_repair(str(run), end_orphan, run, Status.FAILED, error)

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Final, Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -58,10 +58,13 @@ from llm_worker.upstream.model_request import Request
 
 logger = logging.getLogger(__name__)
 
-# stopped: a user stopped the run.  deadline: it took too long.  lost: another process owns it.
+# stopped: a user stopped the run.  deadline: it took too long.  disabled: staff disabled its model or the provider.
+# lost: another process owns it.
 # released: this process must give it up, and another process resumes it.
 # stale: another attempt owns its log; if this one still has the run, it needs a higher number.
-CancelReason = Literal["stopped", "deadline", "lost", "released", "stale"]
+CancelReason = Literal["stopped", "deadline", "disabled", "lost", "released", "stale"]
+# What an answer that is cancelled for these reasons fails with.
+_CANCEL_ERRORS: Final = {"deadline": "deadline_exceeded", "disabled": "model_not_configured"}
 
 
 @dataclass(frozen=True)
@@ -236,8 +239,8 @@ class Attempt:
     def _outcome(self, answering: asyncio.Task[None]) -> AttemptOutcome:
         if self._cancel_reason == "stopped":
             return AttemptOutcome(Status.STOPPED)
-        if self._cancel_reason == "deadline":
-            return AttemptOutcome(Status.FAILED, run_error("deadline_exceeded"))
+        if self._cancel_reason in _CANCEL_ERRORS:
+            return AttemptOutcome(Status.FAILED, run_error(_CANCEL_ERRORS[self._cancel_reason]))
         failure = answering.exception()
         if failure is None:
             return AttemptOutcome(Status.COMPLETED)

@@ -70,3 +70,5 @@ class Heartbeat:
                 attempt.leased_at = asked_at
                 if lease.status == Status.STOPPING:
                     attempt.cancel("stopped")
+                elif lease.is_withdrawn:
+                    attempt.cancel("disabled")

@@ -57,6 +57,8 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
     model = resolve_model(config) if config else None
     if config is None or model is None:
         raise ModelFailed("model_not_configured", f"{run.model} has no configuration or no address")
+    if not config.enabled:
+        raise ModelFailed("model_not_configured", f"{run.model} is disabled")
     if config.tokenizer in installed_encodings():
         load_encoding(config.tokenizer)  # here: the event loop, which counts with it, must not wait for it
     turn_context = TurnContext.of_run(run, config, prompts=rows.prompts if rows else None)
