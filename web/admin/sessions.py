@@ -3,6 +3,7 @@
 Conversations belong to their users: staff neither write nor delete them here.
 """
 
+import json
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from typing import Any, Final
@@ -134,7 +135,9 @@ def _setting(name: str) -> Callable[[Session], object]:
 
     def display(session: Session) -> object:
         value = getattr(session.settings, name)
-        return or_dash(", ".join(map(str, value)) if isinstance(value, list) else value)
+        if isinstance(value, list):
+            value = ", ".join(map(str, value))
+        return or_dash((json.dumps(value) if isinstance(value, dict) and value else value) or None)
 
     display.__name__ = name
     return admin.display(description=_(name.replace("_", " ")))(display)

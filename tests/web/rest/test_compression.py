@@ -1,6 +1,7 @@
 """Manual compression: when it is queued, when there is nothing to compress, and reading the summary."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 from msgspec import to_builtins
@@ -14,7 +15,7 @@ from chat.models.session import SessionEvent
 from chat.presenters.json_values import isoformat_utc
 from chat.protocol.errors import ApiError
 from tests import factories
-from web.socket import handlers
+from web.socket import commands, handlers
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -110,17 +111,17 @@ def test_unknown_members_are_refused(client: APIClient, session: str) -> None:
 
 
 def test_the_socket_s_command_does_the_same(client: APIClient, alice: Any, session: str) -> None:
-    members = {"session": session}
-    assert to_builtins(handlers.compress(alice, members)) == {
+    command = commands.CompressCommand(session=UUID(session))
+    assert to_builtins(handlers.compress(alice, command)) == {
         "type": "accepted",
         "status": "nothing_to_compress",
     }
     factories.complete_turn(client, session)
     factories.complete_turn(client, session)
-    assert to_builtins(handlers.compress(alice, members)) == {"type": "accepted", "status": "queued"}
+    assert to_builtins(handlers.compress(alice, command)) == {"type": "accepted", "status": "queued"}
     assert Compression.objects.get().triggered_by == "user"
     with pytest.raises(ApiError, match="session_not_found"):
-        handlers.compress(factories.create_user("mallory"), members)
+        handlers.compress(factories.create_user("mallory"), command)
 
 
 def test_a_model_that_is_gone_gives_way_to_the_default(client: APIClient, session: str) -> None:
