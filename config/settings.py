@@ -493,7 +493,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "uuid"}},
     "ENUM_NAME_OVERRIDES": ENUM_NAMES,
-    "COMPONENT_SPLIT_PATCH": False,  # web/schema/body.py names the bodies of a PATCH
+    "COMPONENT_SPLIT_PATCH": False,  # chat/protocol/body.py names the bodies of a PATCH
 }
 # The names of the variables read above: no row of a model or an MCP server may name one.
 OWN_VARIABLES = frozenset(env.NAMES_READ)

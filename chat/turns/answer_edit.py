@@ -4,7 +4,6 @@ The model's reasoning and tool calls stay with the original, which is kept. The 
 that its text still links to.
 """
 
-from django.conf import settings
 from django.db import transaction
 
 from chat.events.session_changed import record_session_changed
@@ -22,7 +21,7 @@ from chat.turns.request import check_text
 
 def edit_answer(answer: ChatMessage, text: str) -> ChatMessage:
     """Store `text` as an edited version of the answer, and return it. Raises ApiError; then nothing was stored."""
-    check_text(text, settings.MAX_MESSAGE_CHARACTERS)
+    check_text(text)
     tokens = count_tokens(text)
     with transaction.atomic():
         session = lock_session(answer.session, answer)

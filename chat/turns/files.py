@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
+from uuid import UUID
 
 from chat.models import ChatMessage, MessageFile, ModelConfig, Session
 from chat.models.file_tokens import tokens_for_model, tokens_of_file
@@ -13,12 +14,12 @@ from knowledge.models import File, FileKind, FileStatus
 PAGE_PICTURES_SHARE: Final = Fraction(1, 4)
 
 
-def load_readable(session: Session, file_ids: Sequence[str]) -> list[File]:
+def load_readable(session: Session, file_ids: Sequence[UUID]) -> list[File]:
     """Return the owner's files with these ids, in this order. Raises ApiError if one is missing or not ready."""
     if not file_ids:
         return []
     own = File.objects.visible_to(session.owner_id).defer("text")
-    by_id = {str(file.pk): file for file in own.filter(pk__in=file_ids)}
+    by_id = {file.pk: file for file in own.filter(pk__in=file_ids)}
     if set(by_id) != set(file_ids):
         raise ApiError("file_not_found", field="files")
     files = [by_id[pk] for pk in file_ids]

@@ -35,7 +35,7 @@ class TurnInsert:
         ChatMessage | None
     )  # the new message that its stored parent shows from now on; None: unchanged
     most_runs: int | None = None  # runs that the owner may start today; None: no limit
-    named_models: tuple[str, ...] | None = None  # shown as the session's models from now on; None: unchanged
+    named_models: Sequence[str] | None = None  # shown as the session's models from now on; None: unchanged
 
     @classmethod
     def answering(
@@ -87,7 +87,7 @@ class TurnInsert:
             run.dynamic_context, run.forced_tool = dynamic_context, forced_tool
             run.knowledge_bases, run.are_bases_picked, run.knowledge_access = knowledge
 
-    def with_new_question(self, named_models: tuple[str, ...] | None = None) -> "TurnInsert":
+    def with_new_question(self, named_models: Sequence[str] | None = None) -> "TurnInsert":
         """Return a copy that also inserts the question. named_models: the models that the sender named."""
         question = self.question
         question.latest_child = self.latest_child

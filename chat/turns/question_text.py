@@ -1,7 +1,6 @@
 """Changes the text of a question that waits for the answer above it.
 It has no answer yet, so it stays the same message."""
 
-from django.conf import settings
 from django.db import transaction
 
 from chat.events.session_changed import record_session_changed
@@ -19,7 +18,7 @@ def change_question(question: ChatMessage, text: str) -> ChatMessage:
     A worker that claims one of its runs reads the old or the new text, never a mixture: it reads after the claim, which
     waits for the turn above, whose end waits for the lock taken here.
     """
-    check_text(text, settings.MAX_MESSAGE_CHARACTERS)
+    check_text(text)
     tokens = count_tokens(text)
     with transaction.atomic():
         session = lock_session(question.session)

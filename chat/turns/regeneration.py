@@ -4,56 +4,54 @@ A retry replaces one answer in its column. The branch stays as it is if the conv
 """
 
 from dataclasses import replace
-from types import MappingProxyType
-from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
+from msgspec import UNSET, UnsetType
 
 from chat.models import ChatMessage, Role, Session, TipSnapshot, Turn
 from chat.models.turn import SentBeside
 from chat.prompts import dynamic_context, prompt_blocks
+from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
+from chat.protocol.members import SomeModels
 from chat.runs import admission, daily_limits, quotas, task_queue, turn_queue
-from chat.transcript.run_options import RunOptions
+from chat.transcript.run_options import OptionsBody
 from chat.turns import knowledge_bases, selection
 from chat.turns.agents import drop_unusable
 from chat.turns.columns import AnswerColumns
 from chat.turns.current_branch import lock_session, make_path_current
 from chat.turns.insert import TurnInsert
-from chat.turns.request import check_models
 from chat.turns.storage import StartedTurn, store_turn_locked
 from chat.turns.while_answering import apply_while_answering
 
 
-class RegenerationRequest(NamedTuple):
-    """A request to answer a user message again.
-
-    models: None means the models that answered before.  replace: the run in whose column the only new answer stands;
-    None means a new turn with columns of its own.  options: override those of the earlier answer; the value None means
-    the model's default.
-    """
-
-    models: tuple[str, ...] | None = None
-    replace: UUID | None = None
-    options: RunOptions = MappingProxyType({})
-
-    def check(self) -> None:
-        """Raise ApiError for a request that no question accepts."""
-        if self.models is not None:
-            check_models(self.models)
-        if self.replace and self.models and len(self.models) > 1:
-            raise ApiError("models_invalid", "One model answers in a column.", field="models")
+class ReplacedBody(Body):
+    # The run in whose column the only new answer stands.
+    run: UUID
 
 
-def regenerate_turn(question: ChatMessage, request: RegenerationRequest) -> StartedTurn:
+class RegenerationBody(Body):
+    # A column has the answer of one model.
+    keywords = {"not": {"required": ["models", "replace"], "properties": {"models": {"minItems": 2}}}}
+
+    # UNSET: the models that answered before.
+    models: SomeModels | UnsetType = UNSET
+    # UNSET: a new turn has columns of its own.
+    replace: ReplacedBody | UnsetType = UNSET
+    # Override those of the earlier answer; null as a value means the model's default.
+    options: OptionsBody | UnsetType | None = UNSET
+
+
+def regenerate_turn(question: ChatMessage, request: RegenerationBody) -> StartedTurn:
     """Start another turn for a stored user message. Raises ApiError; then nothing was stored.
 
     The session's own choice of models does not change.
     """
     if question.role != Role.USER:
         raise ApiError("role_order", "Only a user message can be answered again.")
-    request.check()
+    if request.replace and request.models and len(request.models) > 1:
+        raise ApiError("models_invalid", "One model answers in a column.", field="models")
     task_queue.check_reachable()
     drop_unusable(question.session)
     beside = Turn.objects.sent_beside(question)
@@ -63,7 +61,7 @@ def regenerate_turn(question: ChatMessage, request: RegenerationRequest) -> Star
     with transaction.atomic():
         session = lock_session(question.session, question)
         question.refresh_from_db(fields=["latest_child"])
-        columns = AnswerColumns.read(question, request.replace)
+        columns = AnswerColumns.read(question, request.replace.run if request.replace else None)
         insert, latest_event = _plan(session, question, request, columns, beside)
         context = prompt_blocks.run_context(session.agent, provided_context, beside.additional_context)
         insert.set_on_runs(context, knowledge_bases.knowledge_of_run(bases))
@@ -76,17 +74,19 @@ def regenerate_turn(question: ChatMessage, request: RegenerationRequest) -> Star
 def _plan(
     session: Session,
     question: ChatMessage,
-    request: RegenerationRequest,
+    request: RegenerationBody,
     columns: AnswerColumns,
     beside: SentBeside,
 ) -> tuple[TurnInsert, int]:
     """Return the rows to store, and the session's latest event when they were planned. Raises ApiError."""
-    names = selection.model_names(request.models, [columns.models, *selection.standing_choices(session)])
+    names = selection.model_names(
+        request.models or None, [columns.models, *selection.standing_choices(session)]
+    )
     snapshot = TipSnapshot.read(session, names, None)
     if snapshot is None:
         raise ApiError("session_not_found")
     choices = [columns.models, *selection.standing_choices(session, snapshot.preferred)]
-    models = selection.choose_models(snapshot.models, request.models, choices)
+    models = selection.choose_models(snapshot.models, request.models or None, choices)
     if columns.replaced:
         models = models[:1]
     quotas.check_answers(columns.answers, len(models))
@@ -96,7 +96,8 @@ def _plan(
     after = apply_while_answering(
         session, turn_queue.blocking_turn(question.parent or ChatMessage.objects.root_of(session))
     )
-    options = selection.choose_options([columns.options, request.options], models)
+    sent_options = request.options.members() if request.options else {}
+    options = selection.choose_options([columns.options, sent_options], models)
     insert = TurnInsert.answering(question, models, after, beside, options)
     if columns.replaced:
         insert = insert.replacing(columns.replaced, stays_aside=columns.stays_aside)

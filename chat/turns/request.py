@@ -1,126 +1,113 @@
-"""The request to start a turn, and the checks that need no database. Pure."""
+"""The request to start a turn: body of POST turns, of the websocket's `send`, and argument of start_turn()."""
 
 import hashlib
-import sys
-import unicodedata
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from enum import Enum
-from functools import cache
-from typing import Final
+from functools import partial
+from typing import Annotated, Any, Final
 from uuid import UUID
 
-from msgspec import json
+from django.conf import settings
+from msgspec import UNSET, Meta, UnsetType, json
 
 from chat.models.turn import SentBeside
+from chat.protocol.body import Body, rule
 from chat.protocol.errors import ApiError
-from chat.transcript.run_options import RunOptions
+from chat.protocol.member_types import doc
+from chat.protocol.members import (
+    INVISIBLE,
+    KnowledgeBases,
+    SomeModels,
+    Text,
+    check_visible,
+    has_visible_text,
+    matches_none,
+)
+from chat.transcript.run_options import OptionsBody, RunOptions
+from chat.turns.tool_names import Tool
 
 MAX_ADDITIONAL_CONTEXT_CHARACTERS: Final = 8_000
 MAX_CLIENT_MESSAGE_ID_CHARACTERS: Final = 100
-MAX_MODELS: Final = 4
 MAX_FILES: Final = 50
-MAX_KNOWLEDGE_BASES: Final = 20
 
-# Control, format (zero-width) and separator characters, and letters without a visible glyph.
-_INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
-_INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-
-
-class DefaultParent(Enum):
-    """The parent of a message whose request names none."""
-
-    TIP = "tip"  # of the current branch
+MessageText = Annotated[
+    str,
+    rule(partial(check_visible, code="message_empty"), matches_none(INVISIBLE)),
+    doc(
+        f"At most {settings.MAX_MESSAGE_CHARACTERS} characters; a longer one is answered 413, with its `size`."
+    ),
+]
 
 
-@dataclass(frozen=True)
-class TurnRequest:
-    """The body of POST turns and of the websocket's `send`."""
+class TurnBody(Body):
+    text: MessageText
+    parent: Annotated[
+        UUID | UnsetType | None, doc("Default: the tip of the current branch. Null: the root.")
+    ] = UNSET
+    # UNSET: the agent's, or the default model.
+    models: SomeModels | UnsetType = UNSET
+    # check() checks their number.
+    files: (
+        Annotated[list[UUID], Meta(extra_json_schema={"maxItems": MAX_FILES, "uniqueItems": True})]
+        | UnsetType
+    ) = UNSET
+    forced_tool: Tool | UnsetType | None = UNSET
+    client_message_id: (
+        Annotated[Text, Meta(max_length=MAX_CLIENT_MESSAGE_ID_CHARACTERS)] | UnsetType | None
+    ) = UNSET
+    additional_context: (
+        Annotated[str, Meta(max_length=MAX_ADDITIONAL_CONTEXT_CHARACTERS)] | UnsetType | None
+    ) = UNSET
+    knowledge_bases: Annotated[
+        KnowledgeBases | UnsetType | None, doc("If any is named, they alone are searched for this question.")
+    ] = UNSET
+    # Override those of the session and its agent; null as a value means the model's default.
+    options: OptionsBody | UnsetType | None = UNSET
 
-    text: str
-    parent: UUID | DefaultParent | None = DefaultParent.TIP  # None: the root
-    models: tuple[str, ...] | None = None  # None: the agent's, or the default model
-    files: tuple[str, ...] = ()
-    forced_tool: str | None = None
-    client_message_id: str | None = None
-    additional_context: str = ""
-    knowledge_bases: tuple[
-        UUID, ...
-    ] = ()  # picked bases, the only ones searched; empty: the session's and its agent's
-    # Override those of the session and its agent; the value None means the model's default.
-    options: RunOptions = field(default_factory=dict)
-
-    def check(self, max_characters: int) -> None:
-        """Raise ApiError for a request that no session accepts."""
-        check_text(self.text, max_characters)
-        if len(self.files) > MAX_FILES or len(set(self.files)) != len(self.files):
+    def check(self) -> None:
+        """Raise ApiError for a request that no session accepts, once the session is known."""
+        check_text(self.text)
+        files = self.files or []
+        if len(files) > MAX_FILES or len(set(files)) != len(files):
             raise ApiError("invalid_value", f"Name up to {MAX_FILES} different files.", field="files")
-        if self.models is not None:
-            check_models(self.models)
 
     @property
     def beside(self) -> SentBeside:
-        return SentBeside(self.additional_context, self.knowledge_bases)
+        return SentBeside(self.additional_context or "", self.knowledge_bases or ())
+
+    @property
+    def run_options(self) -> RunOptions:
+        return self.options.members() if self.options else {}
 
     @property
     def stored_bytes(self) -> int:
         """The bytes that the request adds to the sender's storage before it is answered."""
-        return len(self.text.encode()) + len(self.additional_context.encode())
+        return len(self.text.encode()) + len(self.beside.additional_context.encode())
 
     def digest(self) -> str:
-        """Return the SHA-256 of all but client_message_id: equal for a repeat, different for another request."""
-        compared = asdict(self) | {"client_message_id": None}
-        if not self.knowledge_bases:  # like requests sent before this member existed
-            del compared["knowledge_bases"]
-        if not self.options:
-            del compared["options"]
+        """Return the SHA-256 of all but client_message_id: equal for a repeat, different for another request.
+
+        Stored digests are compared with it: a member that was added later is left out where it has no value.
+        """
+        compared: dict[str, Any] = {
+            "text": self.text,
+            "parent": "tip" if self.parent is UNSET else self.parent,
+            "models": self.models or None,
+            "files": self.files or [],
+            "forced_tool": self.forced_tool or None,
+            "client_message_id": None,
+            "additional_context": self.additional_context or "",
+        }
+        if self.knowledge_bases:
+            compared["knowledge_bases"] = self.knowledge_bases
+        if self.run_options:
+            compared["options"] = self.run_options
         return hashlib.sha256(json.encode(compared, order="sorted")).hexdigest()
 
 
-def check_text(text: str, max_characters: int) -> None:
+def check_text(text: str) -> None:
     """Raise ApiError for a text that no message may have: without visible characters, or too long."""
+    most, size = settings.MAX_MESSAGE_CHARACTERS, len(text)
     if not has_visible_text(text):
         raise ApiError("message_empty", field="text")
-    if len(text) > max_characters:
-        message = f"The message has {len(text)} characters; the limit is {max_characters}."
-        raise ApiError("message_too_long", message, field="text", limit=max_characters, size=len(text))
-
-
-def has_visible_text(text: str) -> bool:
-    """Return whether the text has a visible character."""
-    return any(_is_visible(character) for character in text)
-
-
-def _is_visible(character: str) -> bool:
-    return character not in _INVISIBLE and unicodedata.category(character) not in _INVISIBLE_CATEGORIES
-
-
-@cache
-def invisible_text_pattern() -> str:
-    """Return a JSON Schema pattern that matches texts without a visible character. Takes a tenth of a second, once."""
-    ranges: list[tuple[int, int]] = []
-    for code in range(sys.maxunicode + 1):
-        if _is_visible(chr(code)):
-            continue
-        if ranges and ranges[-1][1] == code - 1:
-            ranges[-1] = (ranges[-1][0], code)
-        else:
-            ranges.append((code, code))
-    invisible = "".join(f"{_escape(first)}-{_escape(last)}" for first, last in ranges)
-    return f"^[{invisible}]*$"
-
-
-def _escape(code: int) -> str:
-    """Escape a code point for the pattern; above U+FFFF literally, since no escape is known to all regex dialects."""
-    return f"\\u{code:04x}" if code <= 0xFFFF else chr(code)
-
-
-def are_models(names: Sequence[str]) -> bool:
-    """Return whether the names are distinct and at most MAX_MODELS."""
-    return len(names) <= MAX_MODELS and len(set(names)) == len(names)
-
-
-def check_models(names: Sequence[str]) -> None:
-    """Raise ApiError unless there are 1 to MAX_MODELS distinct names."""
-    if not names or not are_models(names):
-        raise ApiError("models_invalid", field="models")
+    if size > most:
+        message = f"The message has {size} characters; the limit is {most}."
+        raise ApiError("message_too_long", message, field="text", limit=most, size=size)

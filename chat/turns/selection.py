@@ -17,13 +17,13 @@ def standing_choices(session: Session, preferred: Sequence[str] = ()) -> Choices
     return [session.own_models, session.agent.models if session.agent else [], preferred]
 
 
-def model_names(requested: tuple[str, ...] | None, choices: Choices) -> tuple[str, ...] | None:
+def model_names(requested: Sequence[str] | None, choices: Choices) -> Sequence[str] | None:
     """Return all names that choose_models() may need; None means only the default model."""
     return requested or tuple(dict.fromkeys(name for choice in choices for name in choice)) or None
 
 
 def choose_models(
-    enabled: Sequence[ModelConfig], requested: tuple[str, ...] | None, choices: Choices
+    enabled: Sequence[ModelConfig], requested: Sequence[str] | None, choices: Choices
 ) -> list[ModelConfig]:
     """Return the models that answer, in the order in which they are named.
 

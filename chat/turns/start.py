@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-from django.conf import settings
 from django.db import transaction
+from msgspec import UNSET
 
 from chat.models import ChatMessage, ModelConfig, Role, Session, TipSnapshot, Turn
 from chat.presenters.tools import is_configured
@@ -26,19 +26,19 @@ from chat.turns import knowledge_bases, selection
 from chat.turns.agents import drop_unusable
 from chat.turns.current_branch import lock_session, make_path_current
 from chat.turns.insert import TurnInsert
-from chat.turns.request import DefaultParent, TurnRequest
+from chat.turns.request import TurnBody
 from chat.turns.storage import StartedTurn, store_turn, store_turn_locked
 from chat.turns.while_answering import apply_while_answering
 from knowledge.bases.bound_bases import BoundBases
 from knowledge.models import File
 
 
-def start_turn(session: Session, request: TurnRequest) -> StartedTurn:
+def start_turn(session: Session, request: TurnBody) -> StartedTurn:
     """Store a message and its runs, and enqueue them.
 
     A repeat of client_message_id returns the turn that was started first. Raises ApiError; then nothing was stored.
     """
-    request.check(settings.MAX_MESSAGE_CHARACTERS)
+    request.check()
     drop_unusable(session)
     if _always_needs_lock(session, request):
         repeated = _find_repeated(session, request)  # first: its files may have failed since
@@ -50,10 +50,10 @@ def start_turn(session: Session, request: TurnRequest) -> StartedTurn:
     return _store_without_lock(plan, content) or _start_with_lock(session, request, content)
 
 
-def _always_needs_lock(session: Session, request: TurnRequest) -> bool:
+def _always_needs_lock(session: Session, request: TurnBody) -> bool:
     """Return whether the message may not reply to the tip, or takes more than one statement to store."""
     return (
-        request.parent is not DefaultParent.TIP
+        request.parent is not UNSET
         or bool(request.files)
         or prompt_blocks.stores_prompt_blocks(session.agent)
     )
@@ -64,7 +64,7 @@ class _Plan:
     """The models, tool and options that answer a message, chosen from a snapshot of its session."""
 
     session: Session
-    request: TurnRequest
+    request: TurnBody
     snapshot: TipSnapshot
     models: list[ModelConfig]  # by model_index
     forced_tool: str
@@ -91,22 +91,22 @@ class _Content(NamedTuple):
     provided_context: dynamic_context.ProvidedContext
 
 
-def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
+def _plan(session: Session, request: TurnBody) -> _Plan | StartedTurn:
     """Plan the answers to the message. Returns the earlier turn for a repeat. Raises ApiError."""
-    names = selection.model_names(request.models, selection.standing_choices(session))
-    snapshot = TipSnapshot.read(session, names, request.client_message_id)
+    names = selection.model_names(request.models or None, selection.standing_choices(session))
+    snapshot = TipSnapshot.read(session, names, request.client_message_id or None)
     if snapshot is None:
         raise ApiError("session_not_found")
     if snapshot.is_repeat and (repeated := _find_repeated(session, request)):
         return repeated
-    if request.parent is DefaultParent.TIP and snapshot.tip and snapshot.tip.role == Role.USER:
+    if request.parent is UNSET and snapshot.tip and snapshot.tip.role == Role.USER:
         raise ApiError("role_order", "The latest question has no answer. Have it answered first.")
     forced_tool = selection.choose_forced_tool(
-        request.forced_tool, session, partial(is_configured, session.owner_id)
+        request.forced_tool or None, session, partial(is_configured, session.owner_id)
     )
     choices = selection.standing_choices(session, snapshot.preferred)
-    models = selection.choose_models(snapshot.models, request.models, choices)
-    options = selection.choose_options([*selection.standing_options(session), request.options], models)
+    models = selection.choose_models(snapshot.models, request.models or None, choices)
+    options = selection.choose_options([*selection.standing_options(session), request.run_options], models)
     quotas.check_answers(0, len(models))
     quotas.check_storage(session.owner_id, snapshot.stored_bytes, request.stored_bytes)
     admission.check(snapshot.own_runs, snapshot.queued_runs, [model.queue for model in models])
@@ -114,12 +114,12 @@ def _plan(session: Session, request: TurnRequest) -> _Plan | StartedTurn:
     return _Plan(session, request, snapshot, models, forced_tool, options)
 
 
-def _load_content(session: Session, request: TurnRequest) -> _Content:
-    files = turn_files.load_readable(session, request.files)
+def _load_content(session: Session, request: TurnBody) -> _Content:
+    files = turn_files.load_readable(session, request.files or [])
     bases = knowledge_bases.load_bound_bases(
         session,
-        request.knowledge_bases,
-        session.leaf_id if request.parent is DefaultParent.TIP else request.parent,
+        request.beside.knowledge_bases,
+        session.leaf_id if request.parent is UNSET else request.parent,
     )
     knowledge_bases.choose_picked(session, bases)
     task_queue.check_reachable()
@@ -134,7 +134,7 @@ def _store_without_lock(plan: _Plan, content: _Content) -> StartedTurn | None:
     return store_turn(_turn_insert(plan, content, tip), plan.snapshot.latest_event)
 
 
-def _start_with_lock(session: Session, request: TurnRequest, content: _Content) -> StartedTurn:
+def _start_with_lock(session: Session, request: TurnBody, content: _Content) -> StartedTurn:
     with transaction.atomic():
         plan = _plan(lock_session(session), request)
         if isinstance(plan, StartedTurn):
@@ -160,7 +160,7 @@ def _parent(plan: _Plan) -> tuple[ChatMessage, Turn | None]:
     session, wanted = plan.session, plan.request.parent
     if wanted is None:
         return ChatMessage.objects.root_of(session), None
-    if isinstance(wanted, DefaultParent):
+    if wanted is UNSET:
         blocker_id = plan.snapshot.blocker_id
         blocker = Turn.objects.select_related("after").get(pk=blocker_id) if blocker_id else None
         return plan.snapshot.tip or ChatMessage.objects.root_of(session), apply_while_answering(
@@ -185,7 +185,7 @@ def _turn_insert(
         role=Role.USER,
         text=request.text,
         token_count=content.token_count,
-        client_message_id=request.client_message_id,
+        client_message_id=request.client_message_id or None,
         request_digest=request.digest() if request.client_message_id else "",
     )
     agent, provided = plan.session.agent, content.provided_context
@@ -197,17 +197,19 @@ def _turn_insert(
         plan.options,
     )
     insert.set_on_runs(
-        prompt_blocks.run_context(agent, provided, request.additional_context),
+        prompt_blocks.run_context(agent, provided, request.beside.additional_context),
         knowledge_bases.knowledge_of_run(content.bases),
         forced_tool=plan.forced_tool,
     )
-    return replace(insert.with_new_question(request.models), most_runs=plan.snapshot.account.most_runs)
+    return replace(
+        insert.with_new_question(request.models or None), most_runs=plan.snapshot.account.most_runs
+    )
 
 
-def _find_repeated(session: Session, request: TurnRequest) -> StartedTurn | None:
+def _find_repeated(session: Session, request: TurnBody) -> StartedTurn | None:
     """Return the turn that an earlier request with the same client_message_id started, or None.
     Raises ApiError if the earlier request differs."""
-    if request.client_message_id is None:
+    if not request.client_message_id:
         return None
     turns = Turn.objects.filter(session=session, user_message__client_message_id=request.client_message_id)
     # The first one: regenerations are later turns of the same message.

@@ -32,7 +32,7 @@ from chat.runs.completion import announce, commit_end
 from chat.sweeper.runs import sweep
 from chat.transcript.finish import LENGTH, WHOLE, Finish
 from chat.turns.continuation import continue_answer
-from chat.turns.request import TurnRequest
+from chat.turns.request import TurnBody
 from chat.turns.start import start_turn
 from tests.faults.history_data import Database, load
 from tests.machine.model import Publication, Subscriber
@@ -99,7 +99,7 @@ class RealRows:
 
     def __init__(self, owner: Any) -> None:
         session = Session.objects.start(owner)
-        run = start_turn(session, TurnRequest(text="Why?")).runs[0]
+        run = start_turn(session, TurnBody(text="Why?")).runs[0]
         self.session, self.run, self.pk = str(session.pk), str(run.pk), run.pk
         self.row = Run.objects.filter(pk=run.pk)
         self.owners: dict[int, int] = {}

@@ -25,6 +25,7 @@ from django.views.generic import TemplateView
 from chat.models import McpServer, McpSignIn
 from chat.models.mcp_sign_in import McpSignInQuerySet, SignInStatus
 from chat.presenters.mcp_servers import NOT_NEEDED
+from chat.protocol.body import parse_id
 from chat.protocol.errors import ApiError
 from chat.runs.mcp.sign_ins import (
     begin_sign_in,
@@ -33,7 +34,6 @@ from chat.runs.mcp.sign_ins import (
     sign_out,
     take_answer,
 )
-from web.schema.body import parse_id
 from web.site_origin import site_url
 
 # A worker answers within a second, unless it is just starting.

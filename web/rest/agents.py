@@ -13,19 +13,19 @@ from rest_framework.response import Response
 from chat.models import Agent, ModelConfig
 from chat.models.agent import ContextLayout
 from chat.presenters.agents import AgentAnswer, present_agent, present_agents
+from chat.protocol.body import Body, patched
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import choice, doc
+from chat.protocol.members import DISTINCT, KnowledgeBases, Models, UserName, Visible
 from chat.runs import quotas
-from chat.transcript.run_options import merge_options
+from chat.transcript.run_options import OptionsBody, merge_options
 from chat.transcript.session_settings import MAX_PROMPT_CHARACTERS, MAX_REMINDER_CHARACTERS
 from chat.turns.knowledge_bases import choose_bases
+from chat.turns.tool_names import Tools
 from web.rest.agent_sharing import share, take_audience
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
-from web.rest.run_options import OptionsBody
-from web.schema.body import Body, patched
-from web.schema.members import DISTINCT, KnowledgeBases, Models, Tools, UserName, Visible
 
 MAX_QUESTIONS: Final = 4
 # The most groups, and the most people, with whom an agent may be shared.

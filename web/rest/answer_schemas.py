@@ -9,11 +9,10 @@ from drf_spectacular.plumbing import ResolvedComponent
 from msgspec import Struct
 
 from chat.protocol.answer import Answer, subclasses
+from chat.protocol.body import Body
+from chat.protocol.members import INVISIBLE, invisible_text_pattern
 from chat.protocol.states import Status
 from chat.protocol.strict_json import UNSTORABLE_PATTERN
-from chat.turns.request import invisible_text_pattern
-from web.schema.body import Body
-from web.schema.members import INVISIBLE
 
 _COMPONENTS: Final = "#/components/schemas/"
 # Sets of values that config/enum_names.py names.

@@ -17,12 +17,12 @@ from chat.events import access
 from chat.models import Scope, TokenScope
 from chat.models.token_scope import MAX_NAME
 from chat.protocol.answer import Answer
+from chat.protocol.body import Body, parse_id
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import Moment, choice, doc
 from chat.runs import quotas
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import COOKIE, accepts, documented
-from web.schema.body import Body, parse_id
 
 # The beginning of the stored digest, as long as a UUID, identifies a token.
 ID_CHARACTERS: Final = 32

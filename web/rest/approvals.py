@@ -18,12 +18,12 @@ from chat.presenters.approvals import (
     present_open_approval,
 )
 from chat.presenters.page_bytes import count_fitting, text_bytes
+from chat.protocol.body import Body, parse_id, rule
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import choice, doc
 from chat.turns.approvals import Reply, decide, get_approval
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented
-from web.schema.body import Body, parse_id, rule
 from web.site_origin import site_url
 
 MAX_ARGUMENTS_CHARACTERS: Final = 100_000

@@ -8,12 +8,12 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from chat.protocol.body import Body
 from chat.protocol.member_types import choice
+from chat.protocol.members import DISTINCT
 from chat.sessions.bulk import ACTIONS, MAX_SESSIONS, change_sessions
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented
-from web.schema.body import Body
-from web.schema.members import DISTINCT
 
 
 class BulkBody(Body):

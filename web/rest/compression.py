@@ -8,10 +8,10 @@ from chat.compressions import requests as compression_requests
 from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ChatMessage, Compression, TriggeredBy
 from chat.presenters.summaries import CompressionAnswer, CompressionAskedAnswer, present_summary
+from chat.protocol.body import Body
 from web.rest.api_view import StrictAPIView
 from web.rest.openapi import documented
 from web.rest.sessions import get_own_session
-from web.schema.body import Body
 
 
 class CompressionView(StrictAPIView):

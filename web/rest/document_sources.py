@@ -9,8 +9,10 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from msgspec import UNSET, Meta, UnsetType
 
+from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
+from chat.protocol.members import Visible
 from knowledge.fetching.target import MAX_URL_CHARACTERS
 from knowledge.files import blobs
 from knowledge.files.file_names import MAX_CHARACTERS
@@ -19,8 +21,6 @@ from knowledge.models.document import hash_given
 from web.rest.api_view import get_own_row
 from web.rest.multipart_form import FormFile, UploadedContent
 from web.rest.uploads import describe_upload, store_content
-from web.schema.body import Body
-from web.schema.members import Visible
 
 # The limit of the ingest process (ingest/reader/reading_outcome.py); the body itself has a limit in bytes.
 MAX_TEXT_CHARACTERS: Final = 5_000_000

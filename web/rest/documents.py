@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from chat.knowledge_bases import documents
 from chat.presenters.documents import DocumentAnswer, present_document, present_documents
+from chat.protocol.body import patched
 from chat.protocol.errors import ApiError
 from knowledge.files import blobs
 from knowledge.models import Document, DocumentVersion, KnowledgeBase
@@ -35,7 +36,6 @@ from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination, Page
 from web.rest.request_slots import EXPENSIVE, LONG_BODIES
 from web.rest.user_slots import UserSlots
-from web.schema.body import patched
 
 _NEW = {"application/json": NewDocumentBody, "multipart/form-data": DocumentForm}
 _REPLACED = {"application/json": DocumentBody, "multipart/form-data": DocumentForm}

@@ -9,11 +9,11 @@ from rest_framework.response import Response
 
 from chat.models import Feedback, Role
 from chat.presenters.messages import FeedbackAnswer
+from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from web.rest.api_view import StrictAPIView
 from web.rest.messages import get_own_message
 from web.rest.openapi import documented
-from web.schema.body import Body
 
 
 class FeedbackBody(Body):

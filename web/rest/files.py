@@ -20,6 +20,7 @@ from rest_framework.response import Response
 from chat.events import projects as project_events
 from chat.models import ModelConfig
 from chat.presenters.files import FileAnswer, present_file
+from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from knowledge.files import blobs
 from knowledge.models import File, Project, ServedVersion
@@ -31,7 +32,6 @@ from web.rest.pagination import NewestFirstPagination, Page
 from web.rest.request_slots import DOWNLOADS
 from web.rest.streaming import streamed
 from web.rest.uploads import store_upload
-from web.schema.body import Body
 
 logger = logging.getLogger(__name__)
 

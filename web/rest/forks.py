@@ -10,13 +10,13 @@ from rest_framework.response import Response
 
 from chat.models import Role
 from chat.presenters.sessions import SessionAnswer
+from chat.protocol.body import Body
 from chat.protocol.member_types import doc
 from chat.sessions.forking import MAX_TITLE, fork_session
 from web.rest.api_view import StrictAPIView, get_own_row
 from web.rest.openapi import documented
 from web.rest.request_slots import EXPENSIVE
 from web.rest.sessions import get_own_session, present_current
-from web.schema.body import Body
 
 
 class ForkBody(Body):

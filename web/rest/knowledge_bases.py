@@ -11,8 +11,10 @@ from chat.events import knowledge_bases as events
 from chat.knowledge_bases.deletion import delete_base
 from chat.knowledge_bases.members import accept_base
 from chat.presenters.knowledge_bases import FoundAnswer, KnowledgeBaseAnswer, present_bases, present_found
+from chat.protocol.body import Body, patched, rule
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
+from chat.protocol.members import DISTINCT, INVISIBLE, Visible, matches_none
 from chat.runs import quotas
 from chat.turns.knowledge_bases import accept_chosen
 from knowledge.bases.routing_hints import REFUSED_PATTERN, is_routing_hint
@@ -32,8 +34,6 @@ from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import page_size
 from web.rest.request_slots import EXPENSIVE
-from web.schema.body import Body, patched, rule
-from web.schema.members import DISTINCT, INVISIBLE, Visible, matches_none
 
 MAX_SUMMARY_CHARACTERS: Final = 10_000
 MAX_QUERY_CHARACTERS: Final = 2_000

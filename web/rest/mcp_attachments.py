@@ -14,7 +14,9 @@ from chat.presenters.mcp_attachments import (
     present_mcp_catalog,
     present_mcp_request,
 )
+from chat.protocol.body import Body
 from chat.protocol.member_types import doc
+from chat.protocol.members import Text
 from chat.runs.mcp.server_attachments import (
     MAX_ARGUMENT_CHARACTERS,
     attach_resource,
@@ -24,8 +26,6 @@ from chat.runs.mcp.server_attachments import (
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.mcp_sign_ins import McpUserPermission, get_enabled_server
 from web.rest.openapi import documented
-from web.schema.body import Body
-from web.schema.members import Text
 
 MAX_NAME: Final = 200
 MAX_URI: Final = 2_000

@@ -14,6 +14,7 @@ from chat.models import McpServer, McpToolList
 from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, SignInOf, Transport
 from chat.presenters.json_values import JSONObject
 from chat.presenters.mcp_servers import McpServerAnswer, present_mcp_server, shorten_descriptions
+from chat.protocol.body import Body, patched
 from chat.protocol.mcp_names import MAX_SERVER_NAME
 from chat.protocol.member_types import choice, doc
 from chat.runs.mcp.servers import change_server, create_server
@@ -24,7 +25,6 @@ from knowledge.fetching.target import MAX_URL_CHARACTERS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented
 from web.rest.request_slots import EXPENSIVE
-from web.schema.body import Body, patched
 
 _BY_METHOD: Final = {
     "POST": "chat.add_mcpserver",

@@ -9,16 +9,16 @@ from rest_framework.response import Response
 from chat.knowledge_bases import members
 from chat.models import LoginLimit
 from chat.presenters.knowledge_bases import MemberAnswer, present_member
+from chat.protocol.body import Body, patched
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import choice, doc
+from chat.protocol.members import UserName
 from knowledge.models import KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import READING
 from web.accounts.login_attempt import charge, spend
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.knowledge_bases import get_base, get_owned_base
 from web.rest.openapi import documented
-from web.schema.body import Body, patched
-from web.schema.members import UserName
 
 # (unknown names at once, seconds after which one more is allowed): the answer reveals which names exist.
 UNKNOWN_NAMES: Final = (20, 60)

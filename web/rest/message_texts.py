@@ -11,15 +11,15 @@ from chat.log.progress import present_live_message
 from chat.models import ChatMessage
 from chat.presenters.messages import MessageAnswer
 from chat.protocol.answer import Answer
+from chat.protocol.body import Body
 from chat.protocol.member_types import doc
 from chat.turns.answer_edit import edit_answer
 from chat.turns.deletion import delete_message
 from chat.turns.question_text import change_question
+from chat.turns.request import MessageText
 from web.rest.api_view import StrictAPIView, query_flag
 from web.rest.messages import get_own_message
 from web.rest.openapi import FLAG, documented, query
-from web.schema.body import Body
-from web.schema.members import MessageText
 
 
 class DeletedMessageAnswer(Answer):

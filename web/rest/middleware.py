@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
 from chat.infrastructure import log_context
+from chat.protocol.body import parse_id
 from web.rest.errors import busy_page, convert_error_page, request_id
-from web.schema.body import parse_id
 
 logger = logging.getLogger(__name__)
 _JSON_ONLY: Final = ("/api/", "/health/")

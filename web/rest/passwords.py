@@ -7,15 +7,15 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
+from chat.protocol.members import Text
 from web.accounts.password_change import LimitedPasswordChange, store_password
 from web.accounts.reauthentication import has_password
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented
 from web.rest.token_login import MAX_PASSWORD_CHARACTERS
-from web.schema.body import Body
-from web.schema.members import Text
 
 _Password = Annotated[Text, Meta(max_length=MAX_PASSWORD_CHARACTERS)]
 

@@ -8,11 +8,11 @@ from rest_framework.response import Response
 
 from chat.models import Preferences
 from chat.presenters.preferences import PreferencesAnswer, present_preferences
+from chat.protocol.body import Body
+from chat.protocol.members import Models
 from web.rest.agents import check_offered
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented
-from web.schema.body import Body
-from web.schema.members import Models
 
 # Every request to a model contains them.
 MAX_INSTRUCTION_CHARACTERS: Final = 4_000

@@ -11,15 +11,15 @@ from rest_framework.response import Response
 from chat.events import projects as project_events
 from chat.presenters.files import FileAnswer, present_file
 from chat.presenters.projects import ProjectAnswer, present_project, present_projects
+from chat.protocol.body import Body, patched
 from chat.protocol.errors import ApiError
+from chat.protocol.members import Visible
 from chat.runs import quotas
 from chat.transcript.session_settings import MAX_PROMPT_CHARACTERS
 from knowledge.models import File, Project
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
-from web.schema.body import Body, patched
-from web.schema.members import Visible
 
 MAX_FILES: Final = 1000
 

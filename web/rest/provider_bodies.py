@@ -4,10 +4,10 @@ from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, UnsetType
 
+from chat.protocol.body import Body
 from chat.protocol.member_types import doc
+from chat.protocol.members import Visible
 from chat.runs.providers.offered_models import MAX_MODELS, MAX_NAME_CHARACTERS
-from web.schema.body import Body
-from web.schema.members import Visible
 
 # The same range as for LLM_MODELS.
 SMALLEST_WINDOW: Final = 512

@@ -18,6 +18,7 @@ from chat.presenters.providers import (
     describe_provider,
     present_provider,
 )
+from chat.protocol.body import patched
 from chat.runs.providers.changes import change_provider, create_provider, delete_provider
 from chat.runs.providers.offered_models import save_models
 from chat.runs.providers.provider_checks import request_check
@@ -28,7 +29,6 @@ from web.rest.provider_bodies import (
     ProviderCheckBody,
     ProviderModelsBody,
 )
-from web.schema.body import patched
 
 VIEWING: Final = ("chat.view_provider", "chat.change_provider")
 _BY_METHOD: Final = {"POST": "chat.add_provider", "DELETE": "chat.delete_provider"}

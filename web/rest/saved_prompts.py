@@ -9,13 +9,13 @@ from rest_framework.response import Response
 
 from chat.models import SavedPrompt
 from chat.presenters.saved_prompts import SavedPromptAnswer, present_saved_prompt
+from chat.protocol.body import Body, patched
 from chat.protocol.errors import ApiError
+from chat.protocol.members import Text, Visible
 from chat.runs import quotas
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
-from web.schema.body import Body, patched
-from web.schema.members import Text, Visible
 
 # The same limit as for a message.
 MAX_TEXT_CHARACTERS: Final = 100_000

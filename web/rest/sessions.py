@@ -15,24 +15,25 @@ from chat.models import Agent, Session
 from chat.models.sql import session_search
 from chat.presenters.sessions import SessionAnswer, annotate_sessions, present_session
 from chat.protocol.answer import with_members
+from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
+from chat.protocol.members import KnowledgeBases, Models
 from chat.sessions import deletion
 from chat.sessions.creation import create_session
 from chat.sessions.settings import edit_session
+from chat.transcript.run_options import OptionsBody
 from chat.transcript.session_settings import SessionSettings
 from chat.turns.knowledge_bases import choose_bases
+from chat.turns.tool_names import Tools
 from knowledge.models import Project
 from web.rest.agents import check_offered
 from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_flag
 from web.rest.openapi import FLAG, ID, TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination, Page
 from web.rest.request_slots import EXPENSIVE
-from web.rest.run_options import OptionsBody
 from web.rest.tags import Tags
 from web.rest.user_slots import UserSlots
-from web.schema.body import Body
-from web.schema.members import KnowledgeBases, Models, Tools
 
 
 class SessionPage(Page):

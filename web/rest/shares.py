@@ -17,6 +17,7 @@ from rest_framework.response import Response
 
 from chat.models import ChatMessage, Session, Share
 from chat.presenters.shares import ShareAnswer, SharedPageAnswer, present_share
+from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
 from chat.sessions.sharing import change_share, create_share, read_page
@@ -26,7 +27,6 @@ from web.rest.openapi import documented, query, whole_number
 from web.rest.pagination import MAX_COUNT, page_number
 from web.rest.request_slots import SHARED
 from web.rest.sessions import get_own_session
-from web.schema.body import Body
 
 # The most open links of one session.
 MAX_SHARES = 100

@@ -9,9 +9,9 @@ from rest_framework.response import Response
 
 from chat.models import SystemPrompt
 from chat.prompts import SYSTEM_PROMPT_FILE
+from chat.protocol.body import Body
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented
-from web.schema.body import Body
 
 _CHANGE: Final = "chat.change_systemprompt"
 _VIEW: Final = "chat.view_systemprompt"

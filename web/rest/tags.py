@@ -9,13 +9,13 @@ from rest_framework.response import Response
 
 from chat.models.sql.tags import UsedTag
 from chat.protocol.answer import Answer
+from chat.protocol.body import Body, rule
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
+from chat.protocol.members import Visible
 from chat.sessions.tags import MAX_CHARACTERS, MAX_TAGS, clean, delete_tag, list_tags, rename_tag
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import TEXT, documented, query
-from web.schema.body import Body, rule
-from web.schema.members import Visible
 
 
 def _check_tag(tag: str) -> str:

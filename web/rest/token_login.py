@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.protocol.answer import Answer
+from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from chat.runs import quotas
 from web.accounts.demo_account import may_log_in
@@ -21,7 +22,6 @@ from web.accounts.login_attempt import login_attempt
 from web.accounts.second_factor.codes import has_second_factor
 from web.rest.api_view import StrictAPIView
 from web.rest.openapi import documented
-from web.schema.body import Body
 
 # The limit of Django's login form.
 MAX_NAME_CHARACTERS: Final = 150

@@ -10,12 +10,12 @@ from uuid import UUID
 from msgspec import UNSET, UnsetType
 
 from chat.log.cursor import Cursor
+from chat.protocol.body import Body, parse_id, rule
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
 from chat.protocol.strict_json import decode
+from chat.turns.request import TurnBody
 from web.rest.approvals import ApprovalBody
-from web.rest.turns import TurnBody
-from web.schema.body import Body, parse_id, rule
 
 Members = Mapping[str, Any]
 # The largest value of a Postgres integer column.

@@ -17,11 +17,11 @@ from django.contrib.auth.models import User
 from chat.infrastructure import log_context
 from chat.infrastructure.threads import in_thread
 from chat.metrics.counters import OPEN_SOCKETS, SLOW_CLOSES
+from chat.protocol.body import Body, parse_id
 from chat.protocol.errors import ApiError
 from chat.protocol.wire import CloseCode, encode
 from web.rest.authentication import check_may_write
 from web.rest.errors import describe
-from web.schema.body import Body, parse_id
 from web.socket import authentication, commands, handlers
 from web.socket.access_watch import AccessWatch
 from web.socket.file_feed import FileFeed

@@ -26,7 +26,7 @@ def send(user: User, command: commands.SendCommand) -> Accepted:
     session = Session.objects.get_owned(user, command.session)
     if session is None:
         raise ApiError("session_not_found")
-    started = start_turn(session, command.request())
+    started = start_turn(session, command)
     return Accepted(**present_turn(started.turn, started.runs))
 
 

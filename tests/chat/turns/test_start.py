@@ -1,10 +1,11 @@
 """How start_turn takes its steps: how often it reads a snapshot, and what a repeat returns."""
 
 import pytest
+from msgspec import UNSET, UnsetType
 
 from chat.models import ChatMessage, Role, Session, TipSnapshot
 from chat.turns import start
-from chat.turns.request import DefaultParent, TurnRequest
+from chat.turns.request import TurnBody
 from knowledge.models import File
 from tests import factories
 
@@ -29,25 +30,25 @@ def session(db: None) -> Session:
 @pytest.mark.parametrize(
     "parent",
     [
-        pytest.param(DefaultParent.TIP, id="at the tip, without the lock"),
+        pytest.param(UNSET, id="at the tip, without the lock"),
         pytest.param(None, id="below the root, under the lock"),
     ],
 )
 def test_a_send_reads_one_snapshot(
-    session: Session, monkeypatch: pytest.MonkeyPatch, parent: DefaultParent | None
+    session: Session, monkeypatch: pytest.MonkeyPatch, parent: UnsetType | None
 ) -> None:
     """A request that needs the lock in any case does not read a snapshot without it."""
     root = ChatMessage.objects.get(session=session, role=Role.ROOT)
     session.point_at(root)
     counter = SnapshotCounter()
     monkeypatch.setattr(start, "TipSnapshot", counter)
-    assert not start.start_turn(session, TurnRequest("Hello", parent=parent)).is_repeat
+    assert not start.start_turn(session, TurnBody("Hello", parent=parent)).is_repeat
     assert counter.reads == 1
 
 
 def test_a_repeat_is_found_although_its_file_cannot_be_read_any_more(session: Session) -> None:
     file = File.objects.create(owner=session.owner, name="a.txt", status="ready", text="a")
-    request = TurnRequest("Hello", files=(str(file.pk),), client_message_id="m1")
+    request = TurnBody("Hello", files=[file.pk], client_message_id="m1")
     first = start.start_turn(session, request)
     File.objects.filter(pk=file.pk).update(status="failed", error_code="unreadable")
     repeated = start.start_turn(session, request)

@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from chat.models import ModelConfig, Session, TipSnapshot, Turn
 from chat.prompts import dynamic_context
-from chat.turns.request import TurnRequest
+from chat.turns.request import TurnBody
 from chat.turns.start import start_turn
 from tests import factories
 
@@ -44,7 +44,7 @@ def statements_of(act: Callable[[], Any]) -> list[str]:
 
 def test_an_ordinary_send_is_one_select_and_one_insert(alice: Any, session: str) -> None:
     known = Session.objects.get(pk=session)
-    assert statements_of(lambda: start_turn(known, TurnRequest("Hello"))) == ["SELECT", "WITH"]
+    assert statements_of(lambda: start_turn(known, TurnBody("Hello"))) == ["SELECT", "WITH"]
 
 
 def test_a_repeat_returns_the_first_answer(client: APIClient, session: str) -> None:
@@ -89,7 +89,7 @@ def test_an_agent_changed_before_the_snapshot_answers(client: APIClient, session
     body = {"name": "Tides", "prompt": "", "models": ["deep"]}
     agent = client.post("/api/agents/", body, format="json").json()["id"]
     client.patch(f"/api/sessions/{session}/", {"agent": agent}, format="json")
-    assert [run.model for run in start_turn(stale, TurnRequest("Hello")).runs] == ["deep"]
+    assert [run.model for run in start_turn(stale, TurnBody("Hello")).runs] == ["deep"]
 
 
 def test_a_session_deleted_in_between_is_not_found(

@@ -6,9 +6,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from chat.models import ModelConfig, Run, Session
-from chat.turns.request import TurnRequest
+from chat.turns.request import TurnBody
 from tests import factories
-from web.rest.turns import TurnBody
 
 SCHEMA = {"type": "object", "properties": {"n": {"maximum": 10**300, "minimum": -1e300}}}
 ALL = {
@@ -109,9 +108,9 @@ def test_numbers_that_json_does_not_have_are_refused(client: APIClient, session:
 
 
 def test_the_websocket_takes_the_same_options() -> None:
-    request = TurnBody.parse({"text": "Why?", "options": {"temperature": 1, "stop": []}}).request()
-    assert request == TurnRequest("Why?", options={"temperature": 1.0, "stop": None})
-    assert request.digest() != TurnBody.parse({"text": "Why?"}).request().digest()
+    request = TurnBody.parse({"text": "Why?", "options": {"temperature": 1, "stop": []}})
+    assert request.run_options == {"temperature": 1.0, "stop": None}
+    assert request.digest() != TurnBody.parse({"text": "Why?"}).digest()
 
 
 def test_an_option_that_a_model_cannot_have_is_refused_with_the_names_of_both(

@@ -15,7 +15,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 
 from chat.protocol import wire
-from chat.turns.request import TurnRequest
+from chat.turns.request import TurnBody
 from tests.matrix.operations import patterns
 from web.socket import commands
 from web.socket.asyncapi import build_document
@@ -74,7 +74,7 @@ def test_every_command_and_every_frame_is_described() -> None:
 
 
 def test_send_takes_what_a_turn_takes() -> None:
-    fields = set(TurnRequest.__dataclass_fields__)
+    fields = set(TurnBody.__struct_fields__)
     assert set(payload(MESSAGES["send"])["properties"]) == fields | {
         "type",
         "id",

@@ -6,9 +6,9 @@ from uuid import UUID
 import pytest
 from msgspec import UNSET, Meta, UnsetType
 
+from chat.protocol.body import Body, patched
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import choice
-from web.schema.body import Body, patched
 
 pytestmark = pytest.mark.pure
 

@@ -1,0 +1,38 @@
+"""Members of requests that name tools."""
+
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
+
+from chat.models.mcp_server import McpServer
+from chat.presenters.tools import choosable_tools
+from chat.protocol import mcp_names as names
+from chat.protocol.body import rule
+from chat.protocol.errors import ApiError
+
+TOOLS: Final = sorted(choosable_tools())
+# One of our tools, or one of an MCP server; a choice may also be all tools of a server.
+_TOOL: Final[dict[str, Any]] = {
+    "anyOf": [{"enum": TOOLS}, {"pattern": names.CHOICE, "maxLength": names.MAX_TOOL_NAME}]
+}
+
+
+def _check_tool(name: str) -> str:
+    if name not in TOOLS and not names.is_server_tool(name):
+        raise ApiError("tool_unknown")
+    return name
+
+
+def _check_tools(tools: list[str]) -> list[str]:
+    others = set(tools).difference(TOOLS)
+    servers = {names.server_of(name) for name in others}
+    if not all(map(names.is_server_tool, others)) or not McpServer.objects.all_exist(servers):
+        raise ApiError("tool_unknown")
+    return list(dict.fromkeys(tools))
+
+
+# The name of a tool. Whether the chat has the tool is checked when it is used.
+Tool = Annotated[str, rule(_check_tool, _TOOL)]
+# Names of tools; a repeated name counts once. Any tool of an existing server may be named, since the tools that a server
+# lists change.
+Tools = Annotated[list[Annotated[str, Meta(extra_json_schema=_TOOL)]], rule(_check_tools)]
