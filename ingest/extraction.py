@@ -15,6 +15,7 @@ from typing import Final
 from django.conf import settings
 from django.db import OperationalError, close_old_connections
 from django.db.models import Q
+from msgspec.structs import replace
 from redis.exceptions import RedisError
 
 from chat.events import files as file_events
@@ -170,9 +171,6 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
         outcome.height_px,
         tokens_by_encoding=outcome.tokens_by_encoding,
         notes_length=outcome.notes_length,
-        unread_pages=outcome.unread_pages,
-        shown_rows=outcome.shown_rows,
-        table_rows=outcome.table_rows,
     )
     stored: list[str] = []
     is_stored = False
@@ -181,7 +179,8 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
             found = _store_picture(file, folder, found, stored)
         pages = page_pictures.store(file, outcome.page_pictures, folder, stored)
         reach("after_picture_stored")
-        is_stored = _end_ready(file, found._replace(shown_pages=len(pages)), pages)
+        reading = replace(outcome.reading, shown_pages=len(pages))
+        is_stored = _end_ready(file, found._replace(reading=reading), pages)
     finally:
         if not is_stored:
             for path in stored:

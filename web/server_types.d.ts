@@ -202,13 +202,13 @@ interface DocumentAnswer {
   size: number;
   /** Of the extracted text. */
   token_count: number;
-  /** Those that are pictures without text. */
+  created_at: string;
+  /** Pages that are pictures without text; all but the first of a TIFF. */
   unread_pages: number;
   /** Of tables that the text shows in part: their rows without the names of the columns. */
   table_rows: number;
   /** Of these rows: the first ones, which the text has. */
   shown_rows: number;
-  created_at: string;
 }
 
 interface DocumentBody {
@@ -307,6 +307,14 @@ interface FeedbackBody {
 }
 
 interface FileAnswer {
+  /** Pages that are pictures without text; all but the first of a TIFF. */
+  unread_pages?: number;
+  /** Of these pages: the first ones, which models that see are shown as pictures. */
+  shown_pages?: number;
+  /** Of tables that the text shows in part: their rows without the names of the columns. */
+  table_rows?: number;
+  /** Of these rows: the first ones, which the text has. */
+  shown_rows?: number;
   id: string;
   name: string;
   content_type: string;
@@ -323,14 +331,6 @@ interface FileAnswer {
   height?: number;
   /** Of a picture. */
   has_thumbnail?: boolean;
-  /** If there are any: pages of a document that are pictures without text; all but the first of a TIFF. */
-  unread_pages?: number;
-  /** Of its unread pages: the first ones, which models that see are shown as pictures. */
-  shown_pages?: number;
-  /** Of tables that the text shows in part: their rows without the names of the columns. */
-  table_rows?: number;
-  /** Of these rows: the first ones, which the text has. */
-  shown_rows?: number;
   /** Once it is ready: by model, whether it fits into a request, counted in the model's own encoding if that is known. */
   fits?: Record<string, boolean>;
   error?: FileErrorAnswer;
@@ -698,16 +698,16 @@ interface MessageAnswer {
 }
 
 interface MessageFileAnswer {
+  /** Of tables that the text shows in part: their rows without the names of the columns. */
+  table_rows?: number;
+  /** Of these rows: the first ones, which the text has. */
+  shown_rows?: number;
   id: string;
   name: string;
   kind: "text" | "image" | "tabular";
   token_count: number;
   /** Of a picture. */
   has_thumbnail?: boolean;
-  /** Of tables that the text shows in part: their rows without the names of the columns. */
-  table_rows?: number;
-  /** Of these rows: the first ones, which the text has. */
-  shown_rows?: number;
 }
 
 interface ModelAnswer {
@@ -1663,6 +1663,14 @@ declare namespace wire {
 
   interface FileFrame {
     type: "file";
+    /** Pages that are pictures without text; all but the first of a TIFF. */
+    unread_pages?: number;
+    /** Of these pages: the first ones, which models that see are shown as pictures. */
+    shown_pages?: number;
+    /** Of tables that the text shows in part: their rows without the names of the columns. */
+    table_rows?: number;
+    /** Of these rows: the first ones, which the text has. */
+    shown_rows?: number;
     id: string;
     name: string;
     content_type: string;
@@ -1679,14 +1687,6 @@ declare namespace wire {
     height?: number;
     /** Of a picture. */
     has_thumbnail?: boolean;
-    /** If there are any: pages of a document that are pictures without text; all but the first of a TIFF. */
-    unread_pages?: number;
-    /** Of its unread pages: the first ones, which models that see are shown as pictures. */
-    shown_pages?: number;
-    /** Of tables that the text shows in part: their rows without the names of the columns. */
-    table_rows?: number;
-    /** Of these rows: the first ones, which the text has. */
-    shown_rows?: number;
     /** Once it is ready: by model, whether it fits into a request, counted in the model's own encoding if that is known. */
     fits?: Record<string, boolean>;
     error?: FileErrorAnswer;

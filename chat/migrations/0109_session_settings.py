@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 from chat.models.run_options import AreOptions
 from chat.models.session import AreSettings, OptionsIn
-from chat.models.struct_field import StructField
+from knowledge.models.struct_field import StructField
 from chat.transcript.session_settings import SessionSettings
 
 COLUMNS = ("while_answering", "tools", "reminder", "prompt", "options", "knowledge_bases")

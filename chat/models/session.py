@@ -18,9 +18,9 @@ from chat.models.run_options import AreOptions
 from chat.models.sql import sessions
 from chat.models.sql.rows import SessionRow
 from chat.models.sql.statements import Query, instance, literals, together
-from chat.models.struct_field import Merged, StructField
 from chat.transcript.session_settings import SessionSettings, WhileAnswering, split_settings
 from knowledge.models import Project
+from knowledge.models.struct_field import Merged, StructField
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

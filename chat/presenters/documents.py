@@ -1,18 +1,25 @@
 """Documents of knowledge bases as members who read them see them."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
-from chat.presenters.files import SHOWN_ROWS, TABLE_ROWS, FileErrorAnswer, describe_file_error
+from chat.presenters.files import FileErrorAnswer, describe_file_error
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, with_members
 from chat.protocol.member_types import Moment, choice, doc
 from knowledge.models import Document, FileKind, FileStatus
 from knowledge.search.indexing import chunks_without_vector
+from knowledge.texts.reading import Reading
+
+if TYPE_CHECKING:
+    _ReadMembers = Answer
+else:
+    # Models are shown no pages of documents.
+    _ReadMembers = with_members(Answer, Reading, without=("shown_pages",))
 
 
-class DocumentAnswer(Answer):
+class DocumentAnswer(_ReadMembers):
     id: UUID
     title: Annotated[
         str, doc("As `url`, `content_type` and `size`, of the version that is found, if there is one.")
@@ -30,9 +37,6 @@ class DocumentAnswer(Answer):
     content_type: str
     size: Annotated[int, doc("Bytes of the content.")]
     token_count: Annotated[int, doc("Of the extracted text.")]
-    unread_pages: Annotated[int, doc("Those that are pictures without text.")]
-    table_rows: Annotated[int, TABLE_ROWS]
-    shown_rows: Annotated[int, SHOWN_ROWS]
     created_at: Moment
 
 
@@ -58,6 +62,7 @@ def _present(document: Document, *, is_waiting: bool) -> JSONObject:
     shown = document.shown
     return DocumentAnswer.from_row(
         document,
+        document.reading,
         title=shown.name,
         url=shown.url or None,
         status=FileStatus.PROCESSING if is_waiting else document.status,

@@ -1,7 +1,7 @@
 """Files as clients see them."""
 
 from collections.abc import Iterable
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 from msgspec import UNSET, UnsetType
@@ -9,10 +9,11 @@ from msgspec import UNSET, UnsetType
 from chat.models import ModelConfig
 from chat.models.file_tokens import fits_model, tokens_of_file
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, with_members
 from chat.protocol.file_errors import file_error_message
 from chat.protocol.member_types import Moment, choice, doc
 from knowledge.models import File, FileKind, FileStatus
+from knowledge.texts.reading import Reading
 
 
 class FileErrorAnswer(Answer):
@@ -20,11 +21,13 @@ class FileErrorAnswer(Answer):
     message: str
 
 
-TABLE_ROWS: Final = doc("Of tables that the text shows in part: their rows without the names of the columns.")
-SHOWN_ROWS: Final = doc("Of these rows: the first ones, which the text has.")
+if TYPE_CHECKING:
+    _ReadMembers = Answer
+else:
+    _ReadMembers = with_members(Answer, Reading, are_optional=True)
 
 
-class FileAnswer(Answer, kw_only=True):
+class FileAnswer(_ReadMembers, kw_only=True):
     id: UUID
     name: str
     content_type: str
@@ -39,18 +42,6 @@ class FileAnswer(Answer, kw_only=True):
     width: Annotated[int | UnsetType, doc("Of a picture that is ready, in pixels.")] = UNSET
     height: int | UnsetType = UNSET
     has_thumbnail: Annotated[bool | UnsetType, doc("Of a picture.")] = UNSET
-    unread_pages: Annotated[
-        int | UnsetType,
-        doc(
-            "If there are any: pages of a document that are pictures without text; all but the first of a TIFF."
-        ),
-    ] = UNSET
-    shown_pages: Annotated[
-        int | UnsetType,
-        doc("Of its unread pages: the first ones, which models that see are shown as pictures."),
-    ] = UNSET
-    table_rows: Annotated[int | UnsetType, TABLE_ROWS] = UNSET
-    shown_rows: Annotated[int | UnsetType, SHOWN_ROWS] = UNSET
     fits: Annotated[
         dict[str, bool] | UnsetType,
         doc(
@@ -77,7 +68,6 @@ def describe_file(
     """
     has_pixels = file.kind == FileKind.IMAGE and bool(file.width_px)
     is_ready = file.status == FileStatus.READY
-    has_unread_pages = is_ready and bool(file.unread_pages)
     return kind.from_row(
         file,
         size=file.size_bytes,
@@ -86,17 +76,10 @@ def describe_file(
         width=file.width_px if has_pixels else UNSET,
         height=file.height_px if has_pixels else UNSET,
         has_thumbnail=has_thumbnail(file),
-        unread_pages=file.unread_pages if has_unread_pages else UNSET,
-        shown_pages=file.shown_pages if has_unread_pages else UNSET,
-        **rows_of_tables(file),
+        **file.reading.counted(),
         fits=_fits(file, models) if is_ready else UNSET,
         error=describe_file_error(file) if file.status == FileStatus.FAILED else UNSET,
     )
-
-
-def rows_of_tables(file: File) -> dict[str, int]:
-    """Return the members `table_rows` and `shown_rows` of a file whose text shows tables in part; else none."""
-    return {"table_rows": file.table_rows, "shown_rows": file.shown_rows} if file.table_rows else {}
 
 
 def has_thumbnail(file: File) -> bool | UnsetType:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from uuid import UUID
 
 from msgspec import UNSET, UnsetType
@@ -10,9 +10,9 @@ from msgspec import UNSET, UnsetType
 from chat.models import Approval, ChatMessage, CitedDocument, MessageFile, Role, ToolCall, ToolCallImage
 from chat.models.file_tokens import tokens_of_file
 from chat.models.tool_call import ToolCallStatus
-from chat.presenters.files import SHOWN_ROWS, TABLE_ROWS, has_thumbnail, rows_of_tables
+from chat.presenters.files import has_thumbnail
 from chat.presenters.json_values import JSONObject
-from chat.protocol.answer import Answer
+from chat.protocol.answer import Answer, with_members
 from chat.protocol.call_answers import (
     AddressQuestionAnswer,
     QuestionAnswer,
@@ -26,20 +26,25 @@ from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Image
 from chat.transcript.packets import present_image
 from knowledge.models import FileKind
+from knowledge.texts.reading import Reading
 
 ByMessage = dict[UUID | None, list[Any]]
 
 _EMPTY: Final[tuple[object, ...]] = (None, "", [])
 
 
-class MessageFileAnswer(Answer, kw_only=True):
+if TYPE_CHECKING:
+    _RowMembers = Answer
+else:
+    _RowMembers = with_members(Answer, Reading, without=("unread_pages", "shown_pages"), are_optional=True)
+
+
+class MessageFileAnswer(_RowMembers, kw_only=True):
     id: UUID
     name: str
     kind: Annotated[str, choice(FileKind)]
     token_count: int
     has_thumbnail: Annotated[bool | UnsetType, doc("Of a picture.")] = UNSET
-    table_rows: Annotated[int | UnsetType, TABLE_ROWS] = UNSET
-    shown_rows: Annotated[int | UnsetType, SHOWN_ROWS] = UNSET
 
 
 class ToolCallAnswer(Answer, kw_only=True):
@@ -110,12 +115,13 @@ def present_files(message_ids: Sequence[UUID]) -> ByMessage:
     rows = MessageFile.objects.chosen().filter(message__in=message_ids)
     for row in rows:
         file = row.file
+        counted = file.reading.counted()
         by_message[row.message_id].append(
             MessageFileAnswer.from_row(
                 file,
                 token_count=tokens_of_file(file),
                 has_thumbnail=has_thumbnail(file),
-                **rows_of_tables(file),
+                **{name: counted[name] for name in MessageFileAnswer.__struct_fields__ if name in counted},
             )
         )
     return by_message

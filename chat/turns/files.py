@@ -85,7 +85,9 @@ def _page_pictures(files: Sequence[File], models: Sequence[ModelConfig]) -> list
 
     The request is that of the smallest of `models` with vision or, if none has it, of all offered models with vision.
     """
-    pictures = [picture for file in files if file.shown_pages for picture in file.current_page_pictures()]
+    pictures = [
+        picture for file in files if file.reading.shown_pages for picture in file.current_page_pictures()
+    ]
     if not pictures:
         return []
     seeing = [model for model in models if model.supports_vision]

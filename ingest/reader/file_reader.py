@@ -109,8 +109,6 @@ def _read_text(content_type: str, folder: Path) -> Outcome:
         token_count=count_tokens(text),
         tokens_by_encoding={name: count_tokens(text, name) for name in others},
         notes_length=min(len(notes), len(text)),
-        unread_pages=found.unread_pages,
+        reading=found.reading,
         page_pictures=found.page_pictures,
-        shown_rows=found.shown_rows,
-        table_rows=found.table_rows,
     )

@@ -15,7 +15,6 @@ from ingest.reader.tables import (
     MAX_COLUMNS,
     MAX_ROWS,
     MAX_SHEETS,
-    Preview,
     join_cells,
     join_previews,
     preview,
@@ -151,7 +150,7 @@ class _Content:
                 yield from self._pieces(child, self._styles.form(child, form), apart)
             yield _flat(child.tail), form
 
-    def sheet(self, sheet: Any) -> Preview:
+    def sheet(self, sheet: Any) -> ReadText:
         first: list[list[str]] = []
         total = columns = 0
         for row in self._rows(sheet):

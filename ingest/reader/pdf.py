@@ -19,6 +19,7 @@ from ingest.reader.pdf_annotations import Annotations
 from ingest.reader.pdf_lines import text_by_place
 from ingest.reader.reading_outcome import MAX_TEXT_CHARACTERS, ReadText, Unreadable
 from ingest.reader.scans import PageDrawer, PageRecogniser
+from knowledge.texts.reading import Reading
 
 MAX_PAGES: Final = 5_000
 _PAGE_BREAK: Final = "\n\f\n"
@@ -43,7 +44,8 @@ def read(path: Path) -> ReadText:
                 raise Unreadable("document_limits")
     # Not stripped at the beginning, because pages without text count.
     text = _PAGE_BREAK.join(pages).rstrip()
-    return ReadText(text if text.strip() else "", reader.notes(), len(reader.unread), reader.drawer.drawn)
+    reading = Reading(unread_pages=len(reader.unread))
+    return ReadText(text if text.strip() else "", reader.notes(), reading, reader.drawer.drawn)
 
 
 class _PageReader:

@@ -6,6 +6,7 @@ from typing import Final
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ingest.reader.reading_outcome import MAX_PICTURE_BYTES, Outcome, Unreadable
+from knowledge.texts.reading import Reading
 
 MAX_PIXELS: Final = 50_000_000
 MAX_SIDE_PX: Final = 20_000
@@ -46,7 +47,7 @@ def read_picture(path: Path, target: Path, thumbnail: Path) -> Outcome:
         has_picture=True,
         width_px=picture.width,
         height_px=picture.height,
-        unread_pages=pages - 1,
+        reading=Reading(unread_pages=pages - 1),
     )
 
 

@@ -5,6 +5,8 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
+from knowledge.texts.reading import Reading
+
 # Characters of an extracted text: as many as the longest text that can be uploaded with the default settings.
 MAX_TEXT_CHARACTERS: Final = 25 * 1024 * 1024
 MAX_TEXT_BYTES: Final = 4 * MAX_TEXT_CHARACTERS
@@ -33,7 +35,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     has_text, has_picture: there is a file `text` or `picture`, and with a picture also `thumbnail`.
     tokens_by_encoding: for the installed encodings except the default.
     notes_length: length of the reader's notes at the beginning of the text, in characters.
-    unread_pages, page_pictures, shown_rows, table_rows: as in ReadText; there is a file for each picture.
+    reading: its shown_pages are counted when the pictures are stored.  page_pictures: as in ReadText; each has a file.
     content_type: empty if it is that of the upload.  title, published: of a web page; empty if unknown.
     """
 
@@ -43,10 +45,8 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     has_text: bool = False
     token_count: int = 0
     notes_length: int = 0
-    unread_pages: int = 0
+    reading: Reading = Reading()
     page_pictures: Sequence[PagePicture] = ()
-    shown_rows: int = 0
-    table_rows: int = 0
     tokens_by_encoding: dict[str, int] = {}
     has_picture: bool = False
     width_px: int | None = None
@@ -58,16 +58,13 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 class ReadText(NamedTuple):
     """The result of a reader. notes: sentences about the file, which models read above the text, and no search finds.
 
-    unread_pages: number of pages that are pictures without text.  page_pictures: pictures of the first of these pages.
-    table_rows: number of rows of tables that are shown in part.  shown_rows: those of them that the text has.
+    page_pictures: pictures of the first of the unread pages.
     """
 
     text: str
     notes: Sequence[str] = ()
-    unread_pages: int = 0
+    reading: Reading = Reading()
     page_pictures: Sequence[PagePicture] = ()
-    shown_rows: int = 0
-    table_rows: int = 0
 
 
 class Unreadable(Exception):

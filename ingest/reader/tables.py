@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final
 
 from ingest.reader.cell_links import Links, links_of
 from ingest.reader.cell_text import cell_text
@@ -17,6 +17,7 @@ from ingest.reader.links import target_of_formula, with_target
 from ingest.reader.reading_outcome import ReadText
 from ingest.reader.text import decode
 from ingest.reader.zip_archive import open_checked
+from knowledge.texts.reading import Reading
 
 MAX_ROWS: Final = 50
 MAX_COLUMNS: Final = 100
@@ -37,14 +38,6 @@ _SAMPLE_ROWS: Final = 40
 _DELIMITERS: Final = ";\t|,"
 # A line for Excel that names the delimiter.
 _TOLD: Final = re.compile(r"sep=([^\r\n])(?:\r\n|\r|\n|$)", re.IGNORECASE)
-
-
-class Preview(NamedTuple):
-    """A preview of a table. shown_rows, table_rows: of a table that is shown in part, its rows but that of the names."""
-
-    text: str
-    shown_rows: int = 0
-    table_rows: int = 0
 
 
 def read_csv(path: Path) -> ReadText:
@@ -83,29 +76,31 @@ def read_xlsx(path: Path) -> ReadText:
         return join_previews(parts, [sheet.title for sheet in sheets[MAX_SHEETS:]])
 
 
-def join_previews(tables: Sequence[Preview], further: Sequence[str] = ()) -> ReadText:
+def join_previews(tables: Sequence[ReadText], further: Sequence[str] = ()) -> ReadText:
     """Join the previews of a file. further: the names of the sheets that are not shown."""
     note = f"Further sheets, which are not shown: {', '.join(further)}" if further else ""
     text = "\n\n".join(filter(None, [*(table.text for table in tables), note]))
-    shown = sum(table.shown_rows for table in tables)
-    return ReadText(text, shown_rows=shown, table_rows=sum(table.table_rows for table in tables))
+    shown_rows = sum(table.reading.shown_rows for table in tables)
+    table_rows = sum(table.reading.table_rows for table in tables)
+    return ReadText(text, reading=Reading(shown_rows=shown_rows, table_rows=table_rows))
 
 
-def preview(title: str, rows: Sequence[Sequence[Any]], total: int, columns: int) -> Preview:
+def preview(title: str, rows: Sequence[Sequence[Any]], total: int, columns: int) -> ReadText:
     """Render the preview of a table, which says what it omits.
 
     rows: the first rows, beginning with the names of the columns.  total: number of all rows.
     columns: number of columns of the whole table.
     """
     if not rows:
-        return Preview(f"{title}: empty")
+        return ReadText(f"{title}: empty")
     shown = rows[: MAX_ROWS + 1]
     lines = [join_cells(row) for row in shown]
     is_part = total > len(shown)
     note = f", of which the first {len(shown) - 1} follow" if is_part else ""
     widest = f" (the first {MAX_COLUMNS} follow)" if columns > MAX_COLUMNS else ""
     text = "\n".join([f"{title}: {columns:,} columns{widest}, {total - 1:,} rows{note}", *lines])
-    return Preview(text, len(shown) - 1, total - 1) if is_part else Preview(text)
+    reading = Reading(shown_rows=len(shown) - 1, table_rows=total - 1) if is_part else Reading()
+    return ReadText(text, reading=reading)
 
 
 def join_cells(cells: Iterable[Any]) -> str:
@@ -163,7 +158,7 @@ def _with_links(rows: Iterable[Sequence[Any]], links: Links) -> Iterator[Sequenc
         ]
 
 
-def _sheet(sheet: Any, archive: zipfile.ZipFile, formulas: Any = None) -> Preview:
+def _sheet(sheet: Any, archive: zipfile.ZipFile, formulas: Any = None) -> ReadText:
     columns, height = sheet.max_column, sheet.max_row
     values = (list(map(cell_text, row)) for row in _rows_of(sheet, values_only=False))
     shown = _with_formulas(values, _rows_of(formulas, values_only=True) if formulas else ())
@@ -175,7 +170,7 @@ def _sheet(sheet: Any, archive: zipfile.ZipFile, formulas: Any = None) -> Previe
     total = len(rows) if are_all else max(len(rows), _count_rows(archive, part))
     if total and not rows:
         text = f"Sheet {sheet.title}: {total:,} rows, all below row {_MOST_READ:,}, of which none follows"
-        return Preview(text, 0, total)
+        return ReadText(text, reading=Reading(table_rows=total))
     widest = max(map(len, rows), default=0)
     # The sheet's own number counts only beyond the columns that are read, because it may claim every possible column.
     is_wider = widest == MAX_COLUMNS and isinstance(columns, int)

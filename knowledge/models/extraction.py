@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from django.db import models
 
+from knowledge.texts.reading import Reading
+
 
 class FileKind(models.TextChoices):
     TEXT = "text"
@@ -23,8 +25,6 @@ class Extraction(NamedTuple):
     """The result of reading a file.
 
     notes_length: length of the reader's notes at the beginning of the text, in characters; no search finds them.
-    unread_pages: number of pages that are pictures without text.  shown_pages: those that have a picture for models.
-    table_rows: number of rows of tables that are shown in part.  shown_rows: those of them that the text has.
     content, thumbnail: paths in the storage, or empty; `content` replaces the upload.
     """
 
@@ -39,7 +39,4 @@ class Extraction(NamedTuple):
     thumbnail: str = ""
     tokens_by_encoding: Mapping[str, int] = MappingProxyType({})
     notes_length: int = 0
-    unread_pages: int = 0
-    shown_pages: int = 0
-    shown_rows: int = 0
-    table_rows: int = 0
+    reading: Reading = Reading()

@@ -17,6 +17,8 @@ from knowledge.models.extraction import Extraction, FileKind, FileStatus
 from knowledge.models.file_claims import LEASE, FileClaims
 from knowledge.models.knowledge_base import KnowledgeBase
 from knowledge.models.project import Project
+from knowledge.models.struct_field import StructField
+from knowledge.texts.reading import Reading
 
 # How often a worker extends the lease.
 BEAT_S: Final = 3.0
@@ -85,13 +87,7 @@ class File(models.Model):
     tokens_by_encoding = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
     # Length of the reader's notes at the beginning of the text, in characters; no search finds them.
     notes_length = models.IntegerField(default=0, db_default=0)
-    # Number of pages that are pictures without text.
-    unread_pages = models.IntegerField(default=0, db_default=0)
-    # Number of these pages that have page_pictures.
-    shown_pages = models.IntegerField(default=0, db_default=0)
-    # Of tables that the text shows in part: their rows, and how many of these the text has.
-    table_rows = models.BigIntegerField(default=0, db_default=0)
-    shown_rows = models.BigIntegerField(default=0, db_default=0)
+    reading = StructField(Reading)
     width_px = models.IntegerField(null=True, blank=True)
     height_px = models.IntegerField(null=True, blank=True)
     # For the picture of a page without text: its document and page number. Vision models get it with the document.
@@ -255,7 +251,7 @@ class File(models.Model):
 
     def current_page_pictures(self) -> FileQuerySet:
         """Return the page pictures of the latest reading. Messages may have pictures of earlier readings."""
-        return File.objects.filter(page_of=self).order_by("-created_at", "page")[: self.shown_pages]
+        return File.objects.filter(page_of=self).order_by("-created_at", "page")[: self.reading.shown_pages]
 
     def _count_chunks(self) -> int:
         """Count the chunks of this attempt."""

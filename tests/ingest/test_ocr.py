@@ -53,7 +53,7 @@ def read(folder: Path, content: bytes) -> tuple[Any, str]:
 def test_without_ocr_the_pages_are_counted_and_named_in_a_note(tmp_path: Path) -> None:
     outcome, text = read(tmp_path, scan("Low water at nine", "High water at three"))
     assert text == "[Pictures without text, perhaps scanned, of which no text follows: pages 1-2]"
-    assert (outcome.unread_pages, outcome.notes_length) == (2, len(text))
+    assert (outcome.reading.unread_pages, outcome.notes_length) == (2, len(text))
 
 
 @pytest.mark.full
@@ -67,7 +67,7 @@ def test_each_scanned_page_is_recognised_and_a_blank_one_stays_unread(tmp_path: 
     assert last.strip() == "High water at three"
     assert text.startswith("[Pictures without text, perhaps scanned, of which no text follows: page 2]")
     assert "[Text recognised in pictures, which may have mistakes: pages 1, 3]" in text
-    assert outcome.unread_pages == 1
+    assert outcome.reading.unread_pages == 1
     assert not (tmp_path / "page.png").exists()
 
 

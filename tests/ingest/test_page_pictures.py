@@ -32,7 +32,7 @@ def test_unread_pages_are_drawn_large_enough_to_be_read(tmp_path: Path) -> None:
 
 def test_of_many_unread_pages_the_first_ten_are_drawn(tmp_path: Path) -> None:
     outcome, _ = read(tmp_path, scan(*[f"Page {number}" for number in range(1, 13)]))
-    assert outcome.unread_pages == 12
+    assert outcome.reading.unread_pages == 12
     assert [one.page for one in outcome.page_pictures] == list(range(1, 11))
 
 
@@ -122,7 +122,7 @@ def test_no_pages_are_kept_that_have_no_room(db: None) -> None:
     content = scan("Low water at nine")
     with override_settings(MAX_STORED_BYTES_PER_USER=len(content) + 1_000):
         document = read_document(client.handler._force_user, content)  # type: ignore[attr-defined]
-    assert document.unread_pages == 1
+    assert document.reading.unread_pages == 1
     assert not File.objects.filter(page_of=document).exists()
 
 
@@ -134,5 +134,5 @@ def test_documents_of_a_base_which_are_never_shown_whole_have_none(db: None) -> 
         scan("Low water at nine"),
         knowledge_base_id=base,
     )
-    assert document.unread_pages == 1
+    assert document.reading.unread_pages == 1
     assert not File.objects.filter(page_of=document).exists()

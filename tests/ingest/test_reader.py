@@ -142,7 +142,7 @@ def test_pages_of_a_tiff_behind_the_first_are_unread_and_frames_of_a_film_are_no
     first, *others = (Image.new("L", (8, 8), level) for level in (0, 100, 200))
     content = io.BytesIO()
     first.save(content, file_format, save_all=True, append_images=others)
-    assert read(f"a.{file_format.lower()}", content.getvalue()).outcome.unread_pages == unread
+    assert read(f"a.{file_format.lower()}", content.getvalue()).outcome.reading.unread_pages == unread
 
 
 @pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP"])

@@ -30,7 +30,7 @@ def test_the_reader_counts_the_rows_of_tables_that_it_shows_in_part(
     tmp_path: Path, name: str, content: bytes, rows: tuple[int, int]
 ) -> None:
     outcome = Reading(tmp_path, name, content).outcome
-    assert (outcome.shown_rows, outcome.table_rows) == rows
+    assert (outcome.reading.shown_rows, outcome.reading.table_rows) == rows
 
 
 def read(owner: Any, name: str, content: bytes, **more: Any) -> File:

@@ -59,7 +59,7 @@ class FileAdmin(SearchAdmin[File], ObjectActionsAdmin[File]):
         may_read = request.user.has_perm(CONTENTS_PERMISSION)
         return files if may_read else files.filter(knowledge_base__isnull=True)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: File | None = None) -> list[str]:
+    def get_readonly_fields(self, request: HttpRequest, obj: File | None = None) -> list[Any]:
         return [name for name in super().get_readonly_fields(request, obj) if name not in HIDDEN]
 
     def page_context(self, request: HttpRequest, row: File) -> dict[str, Any]:

@@ -1,5 +1,8 @@
 """Base classes and helpers of admin pages that display rows without changing them."""
 
+import json
+from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 from django.contrib import admin
@@ -9,7 +12,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from msgspec import Struct
 
+from knowledge.models.struct_field import StructField
 from web.admin.pagination import EstimatingPaginator
 
 M = TypeVar("M", bound=models.Model)
@@ -72,8 +77,33 @@ class ReadOnlyAdmin(ReadOnlyMixin, admin.ModelAdmin[M]):
     def get_fields(self, request: HttpRequest, obj: M | None = None) -> list[Any]:
         return self.get_readonly_fields(request, obj)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: M | None = None) -> list[str]:  # noqa: ARG002
-        return [field.name for field in self.model._meta.fields]  # noqa: SLF001  Django's documented model API
+    def get_readonly_fields(self, request: HttpRequest, obj: M | None = None) -> list[Any]:  # noqa: ARG002
+        columns: list[Any] = []
+        for field in self.model._meta.fields:  # noqa: SLF001  Django's documented model API
+            if isinstance(field, StructField):
+                columns += _member_columns(field.name, field.struct)
+            else:
+                columns.append(field.name)
+        return columns
+
+
+@cache
+def _member_columns(field: str, struct: type[Struct]) -> list[Callable[[models.Model], object]]:
+    """Return the columns that show the members of a StructField."""
+    return [_member_column(field, name) for name in struct.__struct_fields__]
+
+
+def _member_column(field: str, name: str) -> Callable[[models.Model], object]:
+    def display(row: models.Model) -> object:
+        value = getattr(getattr(row, field), name)
+        if isinstance(value, list):
+            value = ", ".join(map(str, value))
+        elif isinstance(value, dict) and value:
+            value = json.dumps(value)
+        return or_dash(None if value in ("", {}) else value)
+
+    display.__name__ = name
+    return admin.display(description=_(name.replace("_", " ")))(display)
 
 
 class ReadOnlyInline(ReadOnlyMixin, admin.TabularInline[Any, Any]):

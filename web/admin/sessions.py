@@ -3,9 +3,8 @@
 Conversations belong to their users: staff neither write nor delete them here.
 """
 
-import json
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -23,7 +22,6 @@ from chat.models import ChatMessage, Run, Session, TriggeredBy, Turn
 from chat.runs.cancellation import stop_run
 from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.markdown import as_markdown
-from chat.transcript.session_settings import SessionSettings
 from knowledge.models import Project
 from web.admin.action_log import apply_and_log
 from web.admin.compressions import compressions_per_turns
@@ -72,8 +70,7 @@ class SessionAdmin(SearchAdmin[Session], ObjectActionsAdmin[Session]):
         return context
 
     def get_readonly_fields(self, request: HttpRequest, obj: Session | None = None) -> list[Any]:
-        names = [name for name in super().get_readonly_fields(request, obj) if name != "settings"]
-        return [*names, *map(_setting, SessionSettings.__struct_fields__), "compressions"]
+        return [*super().get_readonly_fields(request, obj), "compressions"]
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         """Return the permission that Django checks for actions with permissions=["operate"]."""
@@ -127,20 +124,6 @@ class SessionAdmin(SearchAdmin[Session], ObjectActionsAdmin[Session]):
         self.log_change(request, session, f"Export as {ending}: {len(content)} bytes")
         headers = {"Content-Disposition": f'attachment; filename="session-{session.pk}.{ending}"'}
         return HttpResponse(content, content_type=TYPES[ending], headers=headers)
-
-
-@cache
-def _setting(name: str) -> Callable[[Session], object]:
-    """Return the column that shows a setting."""
-
-    def display(session: Session) -> object:
-        value = getattr(session.settings, name)
-        if isinstance(value, list):
-            value = ", ".join(map(str, value))
-        return or_dash((json.dumps(value) if isinstance(value, dict) and value else value) or None)
-
-    display.__name__ = name
-    return admin.display(description=_(name.replace("_", " ")))(display)
 
 
 def _stop(session: Session) -> object:

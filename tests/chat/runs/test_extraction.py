@@ -13,6 +13,7 @@ from chat.runs.extraction import extract_again
 from chat.runs.task_queue import queue_length
 from knowledge.models import Chunk, Extraction, File, FileKind, Project
 from knowledge.search.hybrid_search import search_files
+from knowledge.texts.reading import Reading
 from tests import factories
 from tests.indexed import index_held
 
@@ -136,8 +137,10 @@ def test_what_the_reader_says_of_a_file_is_read_with_it_and_found_by_no_search(f
     """Nor once it is indexed anew, as a file is that joins another project."""
     note = "[Pictures without text, perhaps scanned, of which no text follows: page 1]"
     text = f"{note}\n\n\n\f\nLow water stands at two metres."
-    found = Extraction(FileKind.TEXT, "text/plain", text, 20, notes_length=len(note) + 2, unread_pages=1)
-    index_held(claimed(file), found)
+    extraction = Extraction(
+        FileKind.TEXT, "text/plain", text, 20, notes_length=len(note) + 2, reading=Reading(unread_pages=1)
+    )
+    index_held(claimed(file), extraction)
     assert found_in_project(file, "pictures scanned page") == []
     assert found_in_project(file, "low water") == ["Low water stands at two metres."]
     chunk = Chunk.objects.get()
@@ -152,7 +155,14 @@ def test_a_scan_that_nobody_recognised_says_so_and_has_no_passage(file: File, cl
     note = "[Pictures without text, perhaps scanned, of which no text follows: pages 1-3]"
     index_held(
         claimed(file),
-        Extraction(FileKind.TEXT, "application/pdf", note, 20, notes_length=len(note), unread_pages=3),
+        Extraction(
+            FileKind.TEXT,
+            "application/pdf",
+            note,
+            20,
+            notes_length=len(note),
+            reading=Reading(unread_pages=3),
+        ),
     )
     assert not Chunk.objects.exists()
     client.force_login(file.owner)

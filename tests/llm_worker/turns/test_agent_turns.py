@@ -9,6 +9,7 @@ from django.core.files.base import ContentFile
 from chat.models import Run, SystemPrompt
 from chat.prompts import dynamic_context
 from knowledge.models import File, Project
+from knowledge.texts.reading import Reading
 from tests import factories
 from tests.llm_worker.outcomes import ended
 
@@ -193,7 +194,12 @@ def test_a_model_that_sees_is_shown_the_pages_of_a_scan_and_told_which(client, a
     ModelConfig.objects.update(supports_vision=True)
     note = "[Pictures without text, perhaps scanned, of which no text follows: pages 1-2]"
     scan = File.objects.create(
-        owner=alice, name="scan.pdf", status="ready", text=note, token_count=20, unread_pages=2, shown_pages=2
+        owner=alice,
+        name="scan.pdf",
+        status="ready",
+        text=note,
+        token_count=20,
+        reading=Reading(unread_pages=2, shown_pages=2),
     )
     for page in (1, 2):
         File.objects.create(
