@@ -113,8 +113,6 @@
  *
  * @typedef {SessionAnswer["while_answering"]} WhileAnswering
  *
- * @typedef {{tools: string[], prompt: string, options: OptionsBody}} ChatOptions  of every turn of a chat
- *
  * @typedef {Partial<SessionAnswer> & {id: string, title: string, updated_at: string}} Session  as far as the page has it: rows of the list lack options
  *
  * @typedef {SavedPromptAnswer} SavedPrompt

@@ -6,10 +6,11 @@ import { readSession } from "../server/api.js";
 import { t } from "../i18n.js";
 import { layerOver, merged } from "./option_layers.js";
 
-/** @import {Agent, ChatOptions, Model, Session} from "../types.js" */
+/** @import {Agent, Model, Session} from "../types.js" */
 
-/** @type {ChatOptions} */
-const NONE = { tools: [], prompt: "", options: {} };
+/** What the dialog sets of every turn of a chat. @type {Pick<SessionAnswer, "tools"|"prompt"|"options">} */
+const NO_OPTIONS = { tools: [], prompt: "", options: {} };
+/** @typedef {typeof NO_OPTIONS} ChatOptions */
 
 export class ChatOptionsButton {
   /**
@@ -27,7 +28,7 @@ export class ChatOptionsButton {
     this.button = button;
     this.page = page;
     /** Those of the next new chat. */
-    this.forNew = NONE;
+    this.forNew = NO_OPTIONS;
     /** Those of the next message, in which null takes away what the chat has. @type {{session: string|null, options: OptionsBody}|null} */
     this.next = null;
     button.addEventListener("click", () => page.attempt(() => this.#open()));
@@ -35,7 +36,7 @@ export class ChatOptionsButton {
 
   /** Called when another chat is open, or its options changed. */
   show() {
-    if (!this.page.isNew()) this.forNew = NONE;
+    if (!this.page.isNew()) this.forNew = NO_OPTIONS;
     if (this.next && this.next.session !== openedId()) this.next = null;
     const state = this.next ? t("set for the next message") : this.#isSet ? t("set for this chat") : "";
     this.button.classList.toggle("chosen", state !== "");
@@ -55,7 +56,7 @@ export class ChatOptionsButton {
 
   /** The members of the request that creates the next new chat. @returns {Partial<ChatOptions>} */
   get ofNewChat() {
-    return Object.fromEntries(Object.entries(this.forNew).filter(([, value]) => Object.keys(value).length > 0));
+    return layerOver(NO_OPTIONS, this.forNew);
   }
 
   /** The options of the next message; null: those of the chat. */
@@ -70,9 +71,13 @@ export class ChatOptionsButton {
   }
 
   get #isSet() {
-    return this.page.isNew()
-      ? Object.keys(this.ofNewChat).length > 0
-      : Boolean(this.page.session()?.has_options) || this.tools.length > 0;
+    if (this.page.isNew()) return Object.keys(this.ofNewChat).length > 0;
+    // Rows of the list lack the long ones.
+    const session = this.page.session();
+    return (
+      Boolean(session?.has_options) ||
+      Object.keys(layerOver(NO_OPTIONS, { ...NO_OPTIONS, ...session })).some((name) => name in NO_OPTIONS)
+    );
   }
 
   async #open() {
@@ -97,8 +102,7 @@ export class ChatOptionsButton {
   /** @param {Session|null} session @param {ChatOptions} given */
   async #save(session, given) {
     if (session) {
-      const { tools, prompt, options, has_options } = await changeSession(session.id, given);
-      this.page.assume(session.id, { tools, prompt, options, has_options });
+      this.page.assume(session.id, await changeSession(session.id, given));
     } else this.forNew = given;
     this.page.changed();
   }

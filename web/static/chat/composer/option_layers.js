@@ -6,14 +6,12 @@ export const merged = (...layers) =>
 
 /**
  * The layer that turns what holds below it into `wanted`.
- * @param {OptionsBody} below
- * @param {OptionsBody} wanted
+ * @param {Record<string, any>} below
+ * @param {Record<string, any>} wanted
  * @returns {any} may have nulls
  */
 export function layerOver(below, wanted) {
-  const own = Object.entries(wanted).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(/** @type {any} */ (below)[name]),
-  );
+  const own = Object.entries(wanted).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(below[name]));
   const taken = Object.keys(below).filter((name) => !(name in wanted));
   return Object.fromEntries([...own, ...taken.map((name) => [name, null])]);
 }

@@ -2,7 +2,7 @@
 
 import { parseJson } from "./exact_json.js";
 
-/** @import {ChatOptions, Message, Model, Session} from "../types.js" */
+/** @import {Message, Model} from "../types.js" */
 
 export class ApiError extends Error {
   /** @param {number} status 0: no response arrived @param {string} code @param {string} message @param {{requestId?: string, field?: string, max?: number, resetsAt?: string, retryAfterS?: number}} [more] field: of the body; max: of a quota or a size; resetsAt: of a daily limit; retryAfterS: 0 if the server does not say when to come back */
@@ -33,7 +33,7 @@ export const readModels = () => call("GET", "models/");
 
 /** @param {string|null} page an address from `next`; null: the newest */
 export const readSessions = (page) => call("GET", page === null ? "sessions/" : belowApi(page));
-/** @param {string} id @returns {Promise<Session & ChatOptions & {leaf: string}>} */
+/** @param {string} id @returns {Promise<SessionAnswer>} */
 export const readSession = (id) => call("GET", `sessions/${id}/`);
 /** @param {string} id @param {string} title */
 export const renameSession = (id, title) => call("PATCH", `sessions/${id}/`, { title });

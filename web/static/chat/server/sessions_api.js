@@ -2,7 +2,7 @@
 
 import { call, callForPage, readSessions } from "./api.js";
 
-/** @import {ChatOptions, Session, WhileAnswering} from "../types.js" */
+/** @import {Session, WhileAnswering} from "../types.js" */
 
 /** The server's largest page. */
 export const LARGEST_PAGE = 200;
@@ -57,7 +57,7 @@ export const readOlder = (next) => readSessions(next);
 /** @param {NewSessionBody} fields @returns {Promise<Session>} */
 export const createSession = (fields) => call("POST", "sessions/", fields);
 
-/** @param {string} id @param {SessionChangesBody} fields @returns {Promise<Session & ChatOptions>} */
+/** @param {string} id @param {SessionChangesBody} fields @returns {Promise<SessionAnswer>} */
 export const changeSession = (id, fields) => call("PATCH", `sessions/${id}/`, fields);
 
 /** @param {string} id @param {number} n the newest event that was shown */

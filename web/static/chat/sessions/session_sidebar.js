@@ -60,18 +60,11 @@ export class SessionSidebar {
   /** One object from the socket. @param {wire.Frame} frame */
   receive(frame) {
     // The open session's own events also change the list.
-    if (frame.type === "session")
-      this.store.assume(frame.session, {
-        while_answering: frame.while_answering,
-        agent: frame.agent,
-        project: frame.project,
-        models: frame.models,
-        knowledge_bases: frame.knowledge_bases,
-        tools: frame.tools,
-        has_options: frame.has_options,
-        tags: frame.tags,
-        is_temporary: frame.is_temporary,
-      });
+    if (frame.type === "session") {
+      // The list's own frames say how new a row is, and the state of the open session where its branch ends.
+      const { type: _type, session, n: _n, leaf: _leaf, ...members } = frame;
+      this.store.assume(session, members);
+    }
     this.store.receive(frame);
     this.tags.receive(frame);
     this.archive?.receive(frame);

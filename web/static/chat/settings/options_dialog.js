@@ -8,7 +8,8 @@ import { t } from "../i18n.js";
 import { ToolChoice } from "../tools/tool_choice.js";
 
 /** @import {Part} from "../elements/form_dialog.js" */
-/** @import {Agent, ChatOptions, Model} from "../types.js" */
+/** @import {ChatOptions} from "../composer/chat_options.js" */
+/** @import {Agent, Model} from "../types.js" */
 
 const LONGEST_PROMPT = 100_000;
 

@@ -9,18 +9,7 @@ import { parseJson } from "../server/exact_json.js";
 
 /** @import {Round, ToolCall} from "../types.js" */
 
-/** @typedef {wire.ToolStart|wire.ToolArgumentsDelta|wire.ToolArguments|wire.ToolProgress|wire.ApprovalRequired|wire.ToolOutput|wire.SectionEnd} CallPacket  of one call */
-
-/** @type {Set<string>} */
-const CALL_PACKETS = new Set([
-  "tool_start",
-  "tool_arguments_delta",
-  "tool_arguments",
-  "tool_progress",
-  "approval_required",
-  "tool_output",
-  "section_end",
-]);
+/** @typedef {Extract<wire.Packet["obj"], {tool_call_id: string}>|(wire.SectionEnd & {tool_call_id: string})} CallPacket  of one call */
 
 /** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs"|"row"|"asked"|"progress"|"question"|"address"|"signIn"|"changed"|"summary">} */
 const NOTHING_YET = {
@@ -44,12 +33,11 @@ const NOTHING_YET = {
 
 /** Whether a packet belongs to a round: a tool's, or anything from inside an agent tool. @param {Pick<wire.Packet, "placement"|"obj">} packet */
 export function isToolPacket({ placement, obj }) {
-  if (isInside(placement)) return true;
-  return isOfCall(obj) && (obj.type !== "section_end" || obj.tool_call_id !== undefined);
+  return isInside(placement) || isOfCall(obj);
 }
 
 /** @param {wire.Packet["obj"]} obj @returns {obj is CallPacket} */
-const isOfCall = (obj) => CALL_PACKETS.has(obj.type);
+const isOfCall = (obj) => "tool_call_id" in obj;
 
 /** @param {wire.Placement} [placement] */
 export const isInside = (placement) => (placement?.sub_turn_index ?? null) !== null;
