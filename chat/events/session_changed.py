@@ -1,7 +1,6 @@
 """The event `session`: a session was pinned, archived or kept, one of its members has changed, or it waits for its user.
 
-These members are its title, while_answering, agent, project, knowledge bases, tools, options, models, tags and current
-branch.
+These members are those of ChangedSession (chat/presenters/sessions.py).
 """
 
 from chat.events import session_events

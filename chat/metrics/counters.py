@@ -76,8 +76,7 @@ TAKEOVERS: Final = Counter(
 SWEEPS: Final = Counter("turnwire_sweeps", "Passes of the leading sweeper.", registry=REGISTRY)
 REPAIRS: Final = Counter(
     "turnwire_repairs",
-    "What the sweeper repaired besides takeovers, by kind (lost, woken, stopped, deactivated, disabled, expired, undecided, announced, "
-    "pushed, compressions, files).",
+    "What the sweeper repaired besides takeovers, by kind (the members of SweepReport in chat/sweeper/runs.py).",
     ["kind"],
     registry=REGISTRY,
 )

@@ -22,6 +22,10 @@ SETTINGS = """NULLIF(
 FUNCTIONS = f"""
 CREATE FUNCTION chat_session_settings_to_columns() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    -- Before 0110 has filled the column, the columns alone say what is set.
+    IF TG_OP = 'UPDATE' AND OLD.settings IS NULL THEN
+        NEW.settings := COALESCE({SETTINGS.format(row="OLD.")}, '{{}}') || NEW.settings;
+    END IF;
     NEW.while_answering := COALESCE(NEW.settings ->> 'while_answering', 'enqueue');
     NEW.tools := ARRAY(SELECT jsonb_array_elements_text(COALESCE(NEW.settings -> 'tools', '[]')));
     NEW.reminder := COALESCE(NEW.settings ->> 'reminder', '');

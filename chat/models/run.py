@@ -125,7 +125,10 @@ class RunQuerySet(RunUsage["Run"]):
         return self.live().exclude(status=Status.STOPPING).filter(unread).order_by("-turn__created_at")
 
     def of_disabled_models(self) -> Self:
-        """Select live runs, not stopping, whose model or its provider staff have disabled. The newest come first."""
+        """Select live runs, not stopping, whose model or its provider staff have disabled.
+
+        The newest come first, so that the end of one starts none of the others.
+        """
         disabled = self.live().exclude(status=Status.STOPPING).filter(self.model.is_withdrawn)
         return disabled.order_by("-turn__created_at")
 

@@ -7,19 +7,19 @@ from typing import Final
 
 from django.db.models import BigIntegerField, Func, TextField
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Coalesce
 
 # As they are stored: in JSON, texts may be six times as long. Far more than pages usually have.
 PAGE_BYTES: Final = 1024 * 1024
 
 
 def text_bytes(*columns: str) -> Combinable:
-    """Return the expression for the bytes of these columns of a row: those that may be long."""
+    """Return the expression for the bytes of these columns of a row: those that may be long. NULL has none."""
     octets = [
         Func(Cast(column, TextField()), function="octet_length", output_field=BigIntegerField())
         for column in columns
     ]
-    return reduce(add, octets)
+    return reduce(add, (Coalesce(length, 0) for length in octets))
 
 
 def count_fitting(sizes: Iterable[int]) -> int:

@@ -4,6 +4,7 @@ Types and limits stand in the Struct. A check that they cannot express is a rule
 body in `__post_init__`. msgspec describes the types and does not validate: its errors have no codes (decision 0196).
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -105,14 +106,21 @@ def _check_with_rule(kind: inspect.Metadata) -> Check:
             raise ApiError(null_code)
         value = check(value)
         if values and value not in values:
-            raise ApiError("invalid_value", f"One of {', '.join(map(str, values))}; not {str(value)[:100]}.")
+            raise ApiError(
+                "invalid_value", f"One of {', '.join(map(_spell, values))}; not {_spell(value)[:100]}."
+            )
         if most is not None:
-            _check_size(None, most, len(value), "characters")
+            _check_size(None, most, len(value), " characters")
         for rule_check in rules:
             value = rule_check(value)
         return value
 
     return check_with_rules if values or most is not None or rules else check
+
+
+def _spell(value: object) -> str:
+    """Return how a value of an enumeration is named in an error."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _check_type(kind: type, value: Any) -> Any:
@@ -144,9 +152,9 @@ def _check_number(kind: inspect.IntType | inspect.FloatType, value: Any) -> floa
 
 def _check_size(least: float | None, most: float | None, size: float, unit: str = "") -> None:
     if least is not None and size < least:
-        raise ApiError("invalid_value", f"At least {least}{unit}, not {size}.")
+        raise ApiError("invalid_value", f"At least {least}{unit}, not {str(size)[:100]}.")
     if most is not None and size > most:
-        raise ApiError("invalid_value", f"At most {most}{unit}, not {size}.")
+        raise ApiError("invalid_value", f"At most {most}{unit}, not {str(size)[:100]}.")
 
 
 def _check_id(value: Any) -> Any:
@@ -188,7 +196,7 @@ def _check_at(place: str | int, check: Check, value: Any) -> Any:
     try:
         return check(value)
     except ApiError as error:
-        error.field = f"{place}.{error.field}" if error.field else str(place)
+        error.field = f"{str(place)[:100]}.{error.field}" if error.field else str(place)[:100]
         raise
 
 

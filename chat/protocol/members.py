@@ -76,11 +76,11 @@ def _remove_repeated(values: list[Any]) -> list[Any]:
     return list(dict.fromkeys(values))
 
 
-# Of a list: a repeated value counts once.
+# A repeated value of the list counts once.
 DISTINCT: Final = rule(_remove_repeated)
-# With visible text.
+# A text with visible characters.
 Visible = Annotated[str, rule(check_visible, matches_none(INVISIBLE))]
-# Not empty.
+# A text that is not empty.
 Text = Annotated[str, Meta(min_length=1)]
 # Ids of knowledge bases. Whether the user is a member is checked when they are used.
 KnowledgeBases = Annotated[list[UUID], Meta(max_length=MAX_KNOWLEDGE_BASES), DISTINCT]

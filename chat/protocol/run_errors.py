@@ -20,7 +20,7 @@ RUN_ERRORS: Final[dict[str, tuple[str, bool]]] = {
     "empty_response": ("The model returned an empty answer.", True),
     "output_limit_reached": ("The model reached its output limit before the answer began.", True),
     "model_refusal": ("The model declined to answer.", False),
-    "model_not_configured": ("The model is not configured any more.", False),
+    "model_not_configured": ("The model is not available any more.", False),
     "tool_unknown": ("The model cannot use the requested tool.", False),
     "tool_not_configured": ("The requested tool is not set up on this server.", False),
     "option_unsupported": ("The model cannot have an option that was chosen.", False),

@@ -1,6 +1,6 @@
 """Everything another process or a browser can see: packets, frames, task names, codes. Pure.
 
-Values are frozen and carry their tag in `type`; msgspec turns them into JSON and back. Renaming anything here
+Packets and frames are frozen and carry their tag in `type`; msgspec turns them into JSON and back. Renaming anything here
 breaks clients and workers of another release: extend, and tolerate unknown keys.
 """
 

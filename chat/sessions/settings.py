@@ -12,8 +12,8 @@ from chat.sessions.temporary import check_changes
 
 
 def edit_session(session: Session, fields: dict[str, Any]) -> None:
-    """Set fields of a session: title, while_answering, agent, project, tools, reminder, prompt, options, models, tags,
-    is_pinned, is_archived, or is_temporary (only to False: the session is kept).
+    """Set members of SessionSettings, or title, agent, project, models, tags, is_pinned, is_archived, or is_temporary (only to
+    False: the session is kept).
 
     Raises ApiError if the session or its new agent or project is gone, if it is temporary and would be in a list, or
     if the owner has too many tags. A new agent brings its own models, unless `models` is set too. Without fields

@@ -39,6 +39,8 @@ PAST_DEADLINE: Final = timedelta(seconds=5)
 # Older events have been swept already.
 RECENT: Final = timedelta(minutes=1)
 APPROVALS_AT_ONCE: Final = 100
+# One pass ends no more runs of disabled models, since the others wait for the next pass.
+DISABLED_AT_ONCE: Final = 200
 
 
 @dataclass
@@ -76,7 +78,8 @@ def sweep(*, trust_locks: bool) -> SweepReport:
             attempt_repair(str(run), _take_over, run, report)
     report.deactivated = attempt_repair("an abandoned run", stop_abandoned_runs)
     # A worker ends those that it holds, with all that it has shown (llm_worker/attempt/heartbeat.py).
-    for run in Run.objects.of_disabled_models().filter(status__in=UNCLAIMED).for_work().unlocked():
+    waiting = Run.objects.of_disabled_models().filter(status__in=UNCLAIMED).for_work()
+    for run in waiting[:DISABLED_AT_ONCE].unlocked():
         error = run_error("model_not_configured")
         report.disabled += attempt_repair(str(run), end_orphan, run, Status.FAILED, error)
     for run in _overdue().for_work().unlocked():

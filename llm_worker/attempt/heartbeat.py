@@ -1,4 +1,4 @@
-"""Extends the leases of this process's runs every second and reads back which runs were stopped or taken over.
+"""Extends the leases of this process's runs every second and reads back which runs were stopped or taken over, and whose model was disabled.
 
 Without a successful heartbeat the process releases its runs (self-fencing) before another worker may claim them.
 """
@@ -24,7 +24,7 @@ FENCE_CHECK_S = 0.25
 
 
 class Heartbeat:
-    """Extends the leases of the attempts that `live` returns; cancels attempts that are stopping or taken over."""
+    """Extends the leases of the attempts that `live` returns; cancels those that are stopping, taken over or withdrawn."""
 
     def __init__(self, owner: int, database: Database, live: Callable[[], Collection[Attempt]]) -> None:
         self._owner = owner

@@ -19,7 +19,7 @@ WORDS: Final = (
     _("The model returned an empty answer."),
     _("The model reached its output limit before the answer began."),
     _("The model declined to answer."),
-    _("The model is not configured any more."),
+    _("The model is not available any more."),
     _("The model cannot use the requested tool."),
     _("The requested tool is not set up on this server."),
     _("The model cannot have an option that was chosen."),

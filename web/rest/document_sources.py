@@ -71,7 +71,7 @@ class NewDocumentBody(DocumentBody):
 
 
 class DocumentForm(Body):
-    """The form that FileFormParser reads."""
+    """The description of the form that FileFormParser reads."""
 
     file: FormFile
     title: Annotated[str, Meta(max_length=MAX_CHARACTERS)] | UnsetType = UNSET

@@ -50,7 +50,7 @@ class FilePage(Page):
 
 
 class FileForm(Body):
-    """The form that FileFormParser reads."""
+    """The description of the form that FileFormParser reads."""
 
     file: FormFile
     project: UUID | UnsetType = UNSET

@@ -139,29 +139,28 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def _execute_frame(self, frame: commands.Members) -> None:
         try:
-            await self._execute(commands.parse_command(frame), frame)
+            await self._execute(commands.find_command(frame), frame)
         except Exception as error:  # noqa: BLE001  the edge of the process: the socket stays open after any error
             self._answer_error(error, frame)
 
-    async def _execute(self, command: Body, frame: commands.Members) -> None:
-        handler = _HANDLERS.get(type(command))
-        if handler:
-            reply = await in_thread(self._handle_if_logged_in, handler, command)
+    async def _execute(self, command: type[Body], frame: commands.Members) -> None:
+        if command in _HANDLERS:
+            reply = await in_thread(self._handle_if_logged_in, command, frame)
             if reply is not None:
                 self._answer(frame, reply)
                 return
         elif await self._is_still_logged_in():
-            await self._execute_on_loop(command, frame)
+            await self._execute_on_loop(commands.parse_command(command, frame), frame)
             return
         await self.close_with(CloseCode.NOT_AUTHENTICATED)
 
-    def _handle_if_logged_in(self, handler: Handler, command: Body) -> Reply | None:
-        """Check the login and handle the command in one thread call, with one database connection."""
+    def _handle_if_logged_in(self, command: type[Body], frame: commands.Members) -> Reply | None:
+        """Check the login, validate and handle the command in one thread call, with one database connection."""
         scope = self.credentials.find_scope(self.user)
         if scope is None:
             return None
         check_may_write(scope)
-        return handler(self.user, command)
+        return _HANDLERS[command](self.user, commands.parse_command(command, frame))
 
     async def _execute_on_loop(self, command: Body, frame: commands.Members) -> None:
         match command:

@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
 
 from chat.models import Session
 from chat.transcript.session_settings import SessionSettings
@@ -68,6 +69,23 @@ def test_this_version_reads_what_the_version_before_sets(session: Session) -> No
     assert stored(Session(pk=new)) == SessionSettings(
         reminder="Be brief.", knowledge_bases=[BASE], while_answering="interrupt"
     )
+
+
+def test_a_change_before_the_column_is_filled_keeps_what_was_set(session: Session) -> None:
+    """As between the two migrations."""
+    execute("SET session_replication_role = replica")  # no trigger
+    execute("UPDATE chat_session SET prompt = 'In rhyme.', settings = NULL WHERE id = %s", session.pk)
+    execute("SET session_replication_role = DEFAULT")
+    session.change(while_answering="reject")
+    assert stored(session) == SessionSettings(prompt="In rhyme.", while_answering="reject")
+    assert columns(session)["prompt"] == "In rhyme."
+
+
+def test_sessions_in_which_nothing_is_set_are_listed(session: Session, client: Client) -> None:
+    execute("UPDATE chat_session SET settings = NULL WHERE id = %s", session.pk)
+    client.force_login(session.owner)
+    [listed] = client.get("/api/sessions/").json()["results"]
+    assert (listed["prompt"], listed["tools"]) == ("", [])
 
 
 def test_a_change_leaves_what_others_set_and_what_a_later_version_knows(session: Session) -> None:
