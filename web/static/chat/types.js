@@ -68,27 +68,15 @@
  * @property {number|null} reasoningMs  duration of the reasoning
  * @property {ToolCall[]} calls
  *
- * @typedef {object} ToolCall
+ * @typedef {CallMembers & typeof import("./state/tool_rounds.js").NOTHING_YET} ToolCall
+ *
+ * @typedef {object} CallMembers
  * @property {string} id  given by the model
- * @property {string} row  the server's id; empty: not known yet
  * @property {number} tab  which of the round's calls; -1 inside agent tools
  * @property {string} name
- * @property {Record<string, any>} given  its arguments
- * @property {Record<string, any>|null} asked  what the model asked for, if the user edited the arguments
- * @property {string} writing  the arguments as text, as far as received
- * @property {string} output  beside documents: what the tool says of them
- * @property {string|null} ref  the id under which the message has the whole output; null: it is shown in full
  * @property {Source[]} documents
  * @property {ToolImageAnswer[]} images  that its tool returned
  * @property {CallStatus} status
- * @property {number|null} durationMs
- * @property {{done: number, total: number|null, text: string}|null} progress  how far it is; null: its tool has not said
- * @property {QuestionAnswer|null} question  what it asks its user, while it waits; null: nothing
- * @property {AddressQuestionAnswer|null} address  where its user has to go, while it waits; null: nowhere
- * @property {SignInQuestionAnswer|null} signIn  what its user has to sign in to, while it waits; null: nothing
- * @property {string|null} changed  what is different from the tool that the user has allowed, while it waits; null: nothing
- * @property {string|null} summary  what its tool does, while it waits, in the words of whoever wrote the tool; null: it says nothing
- * @property {string} report  what an agent tool writes
  * @property {ToolCall[]} inside
  *
  * @typedef {object} SessionState  created by session_state.js only

@@ -11,21 +11,35 @@ import { parseJson } from "../server/exact_json.js";
 
 /** @typedef {Extract<wire.Packet["obj"], {tool_call_id: string}>|(wire.SectionEnd & {tool_call_id: string})} CallPacket  of one call */
 
-/** @type {Pick<ToolCall, "given"|"writing"|"output"|"report"|"ref"|"durationMs"|"row"|"asked"|"progress"|"question"|"address"|"signIn"|"changed"|"summary">} */
-const NOTHING_YET = {
+/** What packets of a call and the message add to a call that has begun. */
+export const NOTHING_YET = {
+  /** The server's id; empty: not known yet */
   row: "",
+  /** Its arguments @type {Record<string, any>} */
   given: {},
+  /** What the model asked for, if the user edited the arguments @type {Record<string, any>|null} */
   asked: null,
+  /** The arguments as text, as far as received */
   writing: "",
+  /** Beside documents: what the tool says of them */
   output: "",
+  /** What an agent tool writes */
   report: "",
+  /** The id under which the message has the whole output; null: it is shown in full @type {string|null} */
   ref: null,
+  /** @type {number|null} */
   durationMs: null,
+  /** How far it is; null: its tool has not said @type {{done: number, total: number|null, text: string}|null} */
   progress: null,
+  /** What it asks its user, while it waits; null: nothing @type {QuestionAnswer|null} */
   question: null,
+  /** Where its user has to go, while it waits; null: nowhere @type {AddressQuestionAnswer|null} */
   address: null,
+  /** What its user has to sign in to, while it waits; null: nothing @type {SignInQuestionAnswer|null} */
   signIn: null,
+  /** What is different from the tool that the user has allowed, while it waits; null: nothing @type {string|null} */
   changed: null,
+  /** What its tool does, while it waits, in the words of whoever wrote the tool; null: it says nothing @type {string|null} */
   summary: null,
 };
 
