@@ -91,8 +91,10 @@ def run(
         "SECRETS_KEYS": secrets_keys.FIRST,
         "PYTHONPATH": str(ROOT),
     }
+    environment = os.environ | own | values
+    # Libraries import from the folder where a process runs before those of PYTHONPATH.
     done = subprocess.run(
-        [sys.executable, *command], cwd=ROOT, env=os.environ | own | values, stdout=subprocess.PIPE,
+        [sys.executable, *command], cwd=environment["PYTHONPATH"], env=environment, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == status, done

@@ -41,6 +41,7 @@ REPAIRED: Final = {
     "woken": _("runs enqueued again"),
     "stopped": _("runs stopped for a dead worker"),
     "deactivated": _("runs of deactivated users or in the trash"),
+    "disabled": _("runs of disabled models"),
     "expired": _("runs past their deadline"),
     "undecided": _("approvals that nobody decided"),
     "announced": _("ends of runs announced"),
