@@ -154,6 +154,20 @@ def test_what_another_tab_saves_is_shown_in_this_one(reader: Reader, stack: Stac
     expect(opened(reader).get_by_label("Seed")).to_have_value("9")
 
 
+def test_what_another_tab_takes_back_is_no_longer_shown_as_set(reader: Reader) -> None:
+    reader.send("Hello tabs")
+    reader.expect_echo("Hello tabs")
+    dialog = opened(reader)
+    dialog.get_by_label("Seed").fill("9")
+    save(dialog)
+    expect(reader.page.locator("#options")).to_have_attribute("aria-label", "Options: set for this chat")
+    other = reader.second_tab()
+    other.locator("#options").click()
+    other.get_by_role("button", name="own values").click()
+    other.get_by_role("button", name="Save").click()
+    expect(reader.page.locator("#options")).to_have_attribute("aria-label", "Options")
+
+
 @pytest.mark.parametrize("window", ["reader", "caller"])
 def test_the_dialog_is_accessible_and_fits_the_window(window: str, request: pytest.FixtureRequest) -> None:
     page = request.getfixturevalue(window).page

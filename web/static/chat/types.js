@@ -101,7 +101,7 @@
  *
  * @typedef {SessionAnswer["while_answering"]} WhileAnswering
  *
- * @typedef {Partial<SessionAnswer> & {id: string, title: string, updated_at: string}} Session  as far as the page has it: rows of the list lack options
+ * @typedef {Partial<SessionAnswer> & {id: string, title: string, updated_at: string}} Session  as far as the page has it: frames lack the prompt, the reminder and the options
  *
  * @typedef {SavedPromptAnswer} SavedPrompt
  *

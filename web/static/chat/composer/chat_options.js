@@ -72,12 +72,10 @@ export class ChatOptionsButton {
 
   get #isSet() {
     if (this.page.isNew()) return Object.keys(this.ofNewChat).length > 0;
-    // Rows of the list lack the long ones.
     const session = this.page.session();
-    return (
-      Boolean(session?.has_options) ||
-      Object.keys(layerOver(NO_OPTIONS, { ...NO_OPTIONS, ...session })).some((name) => name in NO_OPTIONS)
-    );
+    // Frames lack the long ones, of which `has_options` says whether there are any.
+    const { prompt: _prompt, options: _options, ...short } = layerOver(NO_OPTIONS, { ...NO_OPTIONS, ...session });
+    return Boolean(session?.has_options) || Object.keys(short).some((name) => name in NO_OPTIONS);
   }
 
   async #open() {

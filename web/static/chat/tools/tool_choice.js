@@ -127,6 +127,6 @@ export class ToolChoice {
     /** @type {McpServerAnswer[]} */
     const servers = await call("GET", "mcp-servers/").catch(() => /** @type {McpServerAnswer[]} */ ([]));
     for (const { name, summary } of servers.flatMap(({ tools }) => tools))
-      this.rows.get(name)?.about.replaceChildren(shown(summary));
+      this.rows.get(name)?.about.replaceChildren(shown(summary ?? ""));
   }
 }
