@@ -87,10 +87,6 @@ PRIVATE = [
         lambda: Request(APIRequestFactory().get("/")), lambda request: request.path == "/",
     ),
     Private(
-        "drf_spectacular", "_map_serializer", "its documentation names it for extensions", lambda: AutoSchema,
-        lambda map_: "bypass_extensions" in inspect.signature(map_).parameters,
-    ),
-    Private(
         "drf_spectacular", "_get_response_for_code", "it describes no `list[Struct]`", lambda: AutoSchema,
         lambda describe: list(inspect.signature(describe).parameters)[:3] == ["self", "serializer", "status_code"],
     ),

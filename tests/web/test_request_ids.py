@@ -16,7 +16,7 @@ from chat.models import Compression, Turn
 from config.log_format import ContextFilter
 from tests import factories, sockets
 from web.rest.api_view import StrictAPIView
-from web.socket import consumer
+from web.socket import commands, consumer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -124,12 +124,13 @@ def test_lines_of_a_request_name_the_session_run_or_turn_in_its_path(alice, log,
 async def test_lines_of_a_command_on_the_socket_name_its_session(
     address, alice, log, django_user_model, monkeypatch
 ):
-    monkeypatch.setitem(consumer._HANDLERS, "compress", fail)
+    for command in (commands.CompressCommand, commands.StopCommand):
+        monkeypatch.setitem(consumer._HANDLERS, command, fail)
     user = await django_user_model.objects.aget(username="alice")
     _, token = await sync_to_async(AuthToken.objects.create)(user)
     async with sockets.socket(address, Authorization=f"Token {token}") as client:
         await client.ask(type="compress", session=alice[1])
-        await client.ask(type="compress", session="no id")
+        await client.ask(type="stop", run=str(uuid4()))
     failed = [line.context.get("session") for line in log.records if line.message == "a command failed"]
     assert failed == [alice[1], None]
 

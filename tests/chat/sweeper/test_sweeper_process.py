@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -14,10 +15,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def kept_handlers() -> Iterator[None]:
+    """No handler of a signal, and no thread that uses the database, outlasts the test."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     yield
     for number, handler in handlers.items():
         signal.signal(number, handler)
+    for thread in threading.enumerate():
+        if thread.name == "blobs":
+            thread.join()
 
 
 @pytest.mark.usefixtures("kept_handlers")
