@@ -3,6 +3,7 @@
 They are idempotent, because an attempt may be interrupted.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.contrib.postgres.operations import AddIndexConcurrently
@@ -34,6 +35,55 @@ def build_index(name: str, on: str) -> list[RunSQL]:
     """
     drop = f"DROP INDEX CONCURRENTLY IF EXISTS {name}"
     return [RunSQL(drop, RunSQL.noop), RunSQL(f"CREATE INDEX CONCURRENTLY {name} ON {on}", drop)]
+
+
+def gather_columns(
+    table: str, column: str, columns: Sequence[str], gathered: str, spread: str
+) -> list[RunSQL]:
+    """Add a column of JSON for several columns, and keep both alike while processes of the version before write these.
+
+    gathered: the JSON of the columns, an expression in which `{row}` stands before each; NULL: all have their defaults.
+    spread: statements of PL/pgSQL that set the columns of NEW from the JSON.
+    FillInBatches fills the rows that are there with the same expression, in a migration of its own.
+    """
+    to_columns, to_json = f"{table}_{column}_to_columns", f"{table}_columns_to_{column}"
+    functions = f"""
+CREATE FUNCTION {to_columns}() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    {spread}
+    RETURN NEW;
+END $$;
+CREATE FUNCTION {to_json}() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    -- What only this version knows stays.
+    NEW.{column} := NULLIF(
+        COALESCE(NEW.{column}, '{{}}') - '{{{",".join(columns)}}}'::text[]
+        || COALESCE({gathered.format(row="NEW.")}, '{{}}'), '{{}}');
+    RETURN NEW;
+END $$;
+"""
+    is_changed = " OR ".join(f"OLD.{name} IS DISTINCT FROM NEW.{name}" for name in columns)
+    triggers = {
+        f"{table}_new_{column}": ("INSERT", f"NEW.{column} IS NOT NULL", to_columns),
+        f"{table}_new_columns": ("INSERT", f"NEW.{column} IS NULL", to_json),
+        f"{table}_changed_{column}": (
+            f"UPDATE OF {column}",
+            f"OLD.{column} IS DISTINCT FROM NEW.{column}",
+            to_columns,
+        ),
+        f"{table}_changed_columns": (f"UPDATE OF {', '.join(columns)}", is_changed, to_json),
+    }
+    return [
+        RunSQL(f"ALTER TABLE {table} ADD COLUMN {column} jsonb", f"ALTER TABLE {table} DROP COLUMN {column}"),
+        RunSQL(functions, f"DROP FUNCTION {to_columns}(); DROP FUNCTION {to_json}();"),
+        *(
+            RunSQL(
+                f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW WHEN ({condition}) EXECUTE FUNCTION {function}()",
+                f"DROP TRIGGER {name} ON {table}",
+            )
+            for name, (event, condition, function) in triggers.items()
+        ),
+    ]
 
 
 class AddMissingIndex(AddIndexConcurrently):

@@ -44,10 +44,7 @@ class SessionSettings(Struct, kw_only=True, omit_defaults=True):
     knowledge_bases: list[UUID] = []
 
 
-SETTING_NAMES: Final = frozenset(SessionSettings.__struct_fields__)
-
-
 def split_settings(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings among the fields of a session, and the other fields."""
-    settings = {name: value for name, value in fields.items() if name in SETTING_NAMES}
-    return settings, {name: value for name, value in fields.items() if name not in SETTING_NAMES}
+    others = dict(fields)
+    return {name: others.pop(name) for name in SessionSettings.__struct_fields__ if name in others}, others

@@ -20,10 +20,10 @@ class _StructAttribute(DeferredAttribute):
         value = super().__get__(instance, cls)
         if instance is None or isinstance(value, Struct):
             return value
-        made = instance.__dict__[self.field.attname] = convert(
+        struct = instance.__dict__[self.field.attname] = convert(
             {} if value is None else value, self.field.struct
         )
-        return made
+        return struct
 
     def __set__(self, instance: models.Model, value: Any) -> None:
         instance.__dict__[self.field.attname] = value

@@ -1,15 +1,14 @@
 """What a reader counted in a file: one column, which processes of the version before know as four."""
 
 from importlib import import_module
-from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 
 from knowledge.models import File
 from knowledge.texts.reading import Reading
+from tests.former_columns import execute, read_columns
 
 pytestmark = pytest.mark.django_db
 
@@ -23,15 +22,7 @@ def file() -> File:
 
 
 def columns(file: File) -> dict[str, int]:
-    """Return the columns of the version before."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {', '.join(COLUMNS)} FROM knowledge_file WHERE id = %s", [file.pk])
-        return dict(zip(COLUMNS, cursor.fetchone(), strict=True))
-
-
-def execute(sql: str, *values: Any) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
+    return read_columns(file, COLUMNS)
 
 
 def stored(file: File) -> Reading:

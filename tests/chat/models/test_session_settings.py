@@ -5,11 +5,11 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
 
 from chat.models import Session
 from chat.transcript.session_settings import SessionSettings
+from tests.former_columns import execute, read_columns
 
 pytestmark = pytest.mark.django_db
 
@@ -26,16 +26,7 @@ def session() -> Session:
 
 
 def columns(session: Session) -> dict[str, Any]:
-    """Return the columns of the version before."""
-    names = ", ".join("options::text" if name == "options" else name for name in SET)
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {names} FROM chat_session WHERE id = %s", [session.pk])
-        return dict(zip(SET, cursor.fetchone(), strict=True))
-
-
-def execute(sql: str, *values: Any) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
+    return read_columns(session, [*SET])
 
 
 def stored(session: Session) -> SessionSettings:
