@@ -254,5 +254,5 @@ def test_a_login_lasts_beyond_the_browser_unless_its_user_says_otherwise(
             visitor.page.get_by_label("Stay logged in on this device").set_checked(stays)
             visitor.fill_in(newcomer, newcomer)
             visitor.wait_until_ready()
-            (cookie,) = [each for each in visitor.context.cookies() if each["name"] == "sessionid"]
+            [cookie] = [cookie for cookie in visitor.context.cookies() if cookie["name"] == "sessionid"]
             assert (cookie["expires"] > 0) is stays

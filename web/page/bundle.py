@@ -169,7 +169,7 @@ def _own_code(entry: str, outputs: Mapping[str, Any]) -> str:
     """Return the file that has the code of an entry: esbuild may leave in the entry only the import of a chunk."""
     output = outputs[entry]
     imports = _new_imports(output["imports"], ())
-    is_empty = all(each["bytesInOutput"] == 0 for each in output["inputs"].values())
+    is_empty = all(part["bytesInOutput"] == 0 for part in output["inputs"].values())
     return imports[0] if is_empty and len(imports) == 1 else entry
 
 

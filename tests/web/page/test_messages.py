@@ -113,16 +113,16 @@ def test_the_page_offers_every_language_by_its_own_name() -> None:
 )
 def test_the_page_is_told_which_form_belongs_to_none_one_and_two(language: str, forms: list[int]) -> None:
     with translation.override(language):
-        shown = json.loads(JSONCatalog.as_view(packages=["web"])(RequestFactory().get("/")).content)
-    assert [int(c2py(shown["plural"])(count)) for count in range(3)] == forms
-    assert len(shown["catalog"]["%(count)s chat found"]) == len(set(forms))
+        catalog = json.loads(JSONCatalog.as_view(packages=["web"])(RequestFactory().get("/")).content)
+    assert [int(c2py(catalog["plural"])(count)) for count in range(3)] == forms
+    assert len(catalog["catalog"]["%(count)s chat found"]) == len(set(forms))
 
 
 def test_arabic_has_six_forms_of_a_number() -> None:
     with translation.override("ar"):
-        shown = json.loads(JSONCatalog.as_view(packages=["web"])(RequestFactory().get("/")).content)
-    assert [int(c2py(shown["plural"])(count)) for count in (0, 1, 2, 5, 100, 42)] == [*range(6)]
-    assert len(shown["catalog"]["%(count)s chat found"]) == 6
+        catalog = json.loads(JSONCatalog.as_view(packages=["web"])(RequestFactory().get("/")).content)
+    assert [int(c2py(catalog["plural"])(count)) for count in (0, 1, 2, 5, 100, 42)] == [*range(6)]
+    assert len(catalog["catalog"]["%(count)s chat found"]) == 6
 
 
 @pytest.mark.parametrize("language", dict(settings.LANGUAGES))
