@@ -4,7 +4,7 @@ Packets and frames are frozen and carry their tag in `type`; msgspec turns them 
 breaks clients and workers of another release: extend, and tolerate unknown keys.
 """
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Struct, json
 
@@ -53,6 +53,9 @@ class Placement(Struct, frozen=True):
 
 class PacketBody(Struct, frozen=True, tag_field="type"):
     """Base of everything a packet can carry."""
+
+    # Whether clients that read the run later get it in another form, or not at all.
+    is_passing: ClassVar[bool] = False
 
 
 class RunStart(PacketBody, frozen=True, tag="run_start"):
@@ -103,6 +106,7 @@ class ToolStart(PacketBody, frozen=True, tag="tool_start"):
 class ToolArgumentsDelta(PacketBody, frozen=True, tag="tool_arguments_delta"):
     """A piece of the arguments while the model writes them, or of the stored ones; tool_arguments has the whole."""
 
+    is_passing: ClassVar[bool] = True
     tool_call_id: str
     text: str
 
@@ -119,6 +123,7 @@ class ToolArguments(PacketBody, frozen=True, tag="tool_arguments", omit_defaults
 class ToolProgress(PacketBody, frozen=True, tag="tool_progress", omit_defaults=True):
     """How far a running call is, as its tool says. Not repeated to clients that read the run later."""
 
+    is_passing: ClassVar[bool] = True
     tool_call_id: str
     done: float
     total: Annotated[float | None, doc("In the unit of done; left out if it is not known.")] = None

@@ -131,10 +131,10 @@ class Blocks:
         shown = arguments if len(p.encode(arguments)) <= MAX_SHOWN_CHARACTERS else {}
         yield self._place(p.ApprovalRequired(self._running[tab], call.id, call.name, shown, **asked), tab)
 
-    def tool_progress(self, tab: int, done: float, total: float | None, text: str) -> Iterator[Placed]:
-        """Yield the progress of a call; nothing once it has ended."""
+    def passing(self, tab: int, packet: p.AnyPacketBody) -> Iterator[Placed]:
+        """Yield a packet that is not kept, about a call; nothing once the call has ended."""
         if tab in self._running:
-            yield self._place(p.ToolProgress(self._running[tab], done, total, text), tab)
+            yield self._place(packet, tab)
 
     def tool_output(
         self, tab: int, response: str, documents: Iterable[Document], ref: str, images: Iterable[Image] = ()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
+from chat.protocol.wire import ToolProgress
 from chat.transcript.entries import Call, Document, Entry, Round, SentBack
 from chat.transcript.finish import Finish
 from chat.transcript.questions import AnyQuestion
@@ -161,7 +162,8 @@ class RoundRunner:
     @contextmanager
     def context(self, tab: int) -> Iterator[ToolContext]:
         def show(progress: Progress) -> None:
-            self.emitter.show(self.emitter.blocks.tool_progress(tab, *progress))
+            packet = ToolProgress(self.calls[tab].id, *progress)
+            self.emitter.show(self.emitter.blocks.passing(tab, packet))
 
         reports = ProgressReports(show)
         try:

@@ -2,11 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
+
+from chat.protocol.wire import AnyPacketBody
 
 Frame = dict[str, Any]
 Blocks = dict[tuple[Any, ...], list[Frame]]
 
+PASSING = {body.__struct_config__.tag for body in get_args(AnyPacketBody) if body.is_passing}
 JOINED = {"message_delta", "reasoning_delta", "report_delta"}
 
 
@@ -48,12 +51,12 @@ def calls_and_responses(request: Any) -> tuple[list[str], list[str]]:
 def blocks_by_placement(packets: Iterable[Frame]) -> Blocks:
     """The packet objects of each placement, with deltas joined. Live and rebuilt packets must give the same result.
 
-    Two differences are removed: argument deltas, and whether the first of several calls came before the branching packet.
+    Two differences are removed: packets that pass, and whether the first of several calls came before the branching packet.
     """
     places: Blocks = defaultdict(list)
     for packet in packets:
         obj, place = dict(packet["obj"]), packet["placement"]
-        if obj["type"] == "tool_arguments_delta":
+        if obj["type"] in PASSING:
             continue
         shown = places[place["turn_index"], place["tab_index"], place["sub_turn_index"], place["model_index"]]
         if obj["type"] == "top_level_branching" and shown and shown[-1]["type"] == "tool_start":

@@ -14,8 +14,6 @@ from chat.protocol.wire import (
     Packet,
     ReasoningDelta,
     ReportDelta,
-    ToolArgumentsDelta,
-    ToolProgress,
     ToolStart,
     TopLevelBranching,
     decode_log_entry,
@@ -43,12 +41,12 @@ def rebuilt(run: Run) -> Screen:
 def _screen(packets: Iterable[Packet]) -> Screen:
     """A citation's place within a delta is part of it; where a delta was cut otherwise is not.
 
-    Left out is how arguments were written, how far calls were, and whether a first call was there before it was known that there are several.
+    Left out are packets that pass, and whether a first call was there before it was known that there are several.
     """
     places: Screen = defaultdict(list)
     for packet in packets:
         obj = packet.obj
-        if isinstance(obj, ToolArgumentsDelta | ToolProgress):
+        if obj.is_passing:
             continue
         shown = places[msgspec.structs.astuple(packet.placement)]
         if isinstance(obj, TopLevelBranching) and shown and isinstance(shown[-1], ToolStart):
