@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any, Self
 
 from django.conf import settings
@@ -76,10 +76,6 @@ class McpServerQuerySet(models.QuerySet["McpServer"]):
     def without_documents(self) -> Self:
         """Defer the documents, for readers of many rows: a document may be long, and only workers need it."""
         return self.defer("document")
-
-    def all_exist(self, names: Collection[str]) -> bool:
-        """Return whether there is a server of each of these names, enabled or not."""
-        return not names or self.filter(name__in=names).count() == len(names)
 
     def offer_demo(self, command: list[str]) -> McpServer:
         """Store the server of a trial, started by this command. A row of that name that staff have entered stays."""

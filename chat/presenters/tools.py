@@ -1,5 +1,6 @@
 """The tools of this instance: the cards of those that are built in (settings.TOOLS), and those of MCP servers."""
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 
@@ -40,6 +41,19 @@ def choosable_tools() -> frozenset[str]:
 def configured_tools() -> frozenset[str]:
     """Return the choosable tools that are set up: the page offers only these, and a question can force only these."""
     return frozenset(name for name in choosable_tools() if tool_cards()[name].is_set_up())
+
+
+def known_tools(names: Iterable[object]) -> list[str]:
+    """Return those of the names, each once, that agents and chats may choose: any of an existing server too, since the tools
+    that a server lists change. Reads the database only for names of servers' tools."""
+    named = dict.fromkeys(name for name in names if isinstance(name, str))
+    wanted = {server_of(name) for name in named if is_server_tool(name)}
+    servers = set(McpServer.objects.filter(name__in=wanted).values_list("name", flat=True)) if wanted else ()
+    return [
+        name
+        for name in named
+        if name in choosable_tools() or (is_server_tool(name) and server_of(name) in servers)
+    ]
 
 
 def choices_of_servers(user_id: int | None) -> list[str]:

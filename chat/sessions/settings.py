@@ -1,14 +1,25 @@
 """Changes the settings of a session and records the event `session`, which reaches the owner's other tabs."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
 from chat.events.session_changed import record_session_changed
 from chat.models import Session
+from chat.protocol.answer import with_members
+from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from chat.sessions.tags import choose_tags
 from chat.sessions.temporary import check_changes
+from chat.transcript.session_settings import SessionSettings
+
+if TYPE_CHECKING:
+    SettingsBody = Body
+else:
+    # The others have rules that only requests have.
+    SettingsBody = with_members(
+        Body, SessionSettings, without=("tools", "knowledge_bases", "options"), are_optional=True
+    )
 
 
 def edit_session(session: Session, fields: dict[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """SessionSettings: how turns of a session are answered, as its owner has set it. Pure.
 
-A new setting is a member here. It is stored, copied with forks, and sent as a member of the session.
+A new setting is a member here. It is stored, copied with forks, exported, and sent as a member of the session.
 """
 
 from collections.abc import Mapping

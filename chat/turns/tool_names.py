@@ -4,8 +4,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from chat.models.mcp_server import McpServer
-from chat.presenters.tools import choosable_tools
+from chat.presenters.tools import choosable_tools, known_tools
 from chat.protocol import mcp_names as names
 from chat.protocol.body import rule
 from chat.protocol.errors import ApiError
@@ -24,15 +23,13 @@ def _check_tool(name: str) -> str:
 
 
 def _check_tools(tools: list[str]) -> list[str]:
-    others = set(tools).difference(TOOLS)
-    servers = {names.server_of(name) for name in others}
-    if not all(map(names.is_server_tool, others)) or not McpServer.objects.all_exist(servers):
+    known = known_tools(tools)
+    if len(known) < len(set(tools)):
         raise ApiError("tool_unknown")
-    return list(dict.fromkeys(tools))
+    return known
 
 
 # The name of a tool. Whether the chat has the tool is checked when it is used.
 Tool = Annotated[str, rule(_check_tool, _TOOL)]
-# Names of tools; a repeated name counts once. Any tool of an existing server may be named, since the tools that a server
-# lists change.
+# Names of tools that are known here; a repeated name counts once.
 Tools = Annotated[list[Annotated[str, Meta(extra_json_schema=_TOOL)]], rule(_check_tools)]

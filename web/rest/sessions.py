@@ -1,7 +1,7 @@
 """Views of sessions: create, list, search, update, delete, mark as seen."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -14,16 +14,14 @@ from chat.events import session_list
 from chat.models import Agent, Session
 from chat.models.sql import session_search
 from chat.presenters.sessions import SessionAnswer, annotate_sessions, present_session
-from chat.protocol.answer import with_members
 from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
 from chat.protocol.members import KnowledgeBases, Models
 from chat.sessions import deletion
 from chat.sessions.creation import create_session
-from chat.sessions.settings import edit_session
+from chat.sessions.settings import SettingsBody, edit_session
 from chat.transcript.run_options import OptionsBody
-from chat.transcript.session_settings import SessionSettings
 from chat.turns.knowledge_bases import choose_bases
 from chat.turns.tool_names import Tools
 from knowledge.models import Project
@@ -40,16 +38,7 @@ class SessionPage(Page):
     results: list[SessionAnswer]
 
 
-if TYPE_CHECKING:
-    _SettingsBody = Body
-else:
-    # The others have rules that only requests have.
-    _SettingsBody = with_members(
-        Body, SessionSettings, without=("tools", "knowledge_bases", "options"), are_optional=True
-    )
-
-
-class SessionBody(_SettingsBody):
+class SessionBody(SettingsBody):
     title: Annotated[str, Meta(max_length=200)] | UnsetType = UNSET
     agent: UUID | UnsetType | None = UNSET
     project: UUID | UnsetType | None = UNSET

@@ -6,11 +6,13 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.db import models
-from msgspec import json
+from msgspec import json, to_builtins
+from msgspec.structs import replace
 
 from chat.models import ChatMessage, CitedDocument, EditedAnswer, MessageFile, Session, ToolCall, Turn, run_of
 from chat.models.turn import SentBeside
 from chat.sessions.portable import format as f
+from chat.transcript.run_options import present_options
 
 CHUNK_MESSAGES: Final = 100
 CHUNK_CALLS: Final = 2_000
@@ -31,20 +33,29 @@ def as_json(session: Session) -> Iterator[bytes]:
 
 
 def document(session: Session, version: int, files: DocumentFiles) -> Iterator[bytes]:
+    settings = _settings(session)
     has_additions = bool(session.tags) or EditedAnswer.objects.filter(message__session=session).exists()
     head = {
         "format": f.NAME,
-        "version": max(version, f.ADDITIONS_VERSION) if has_additions else version,
+        "version": max(version, has_additions and f.ADDITIONS_VERSION, bool(settings) and f.SETTINGS_VERSION),
         "title": session.title,
         "while_answering": session.settings.while_answering,
     }
-    tags = {"tags": session.tags} if session.tags else {}
-    yield json.encode(head | tags)[:-1] + b',"messages":['
+    additions = {"tags": session.tags, "settings": settings}
+    head |= {name: value for name, value in additions.items() if value}
+    yield json.encode(head)[:-1] + b',"messages":['
     is_first = True
     for message in messages_of(session, files):
         yield (b"\n" if is_first else b",\n") + json.encode(message)
         is_first = False
     yield b"\n]}\n"
+
+
+def _settings(session: Session) -> dict[str, Any]:
+    """Return the settings as requests have them, without ids and without the member that the file always has."""
+    settings = session.settings
+    sent = to_builtins(replace(settings, options=present_options(settings.options)))
+    return {name: value for name, value in sent.items() if name not in ("knowledge_bases", "while_answering")}
 
 
 def messages_of(session: Session, files: DocumentFiles | None = None) -> Iterator[f.Message]:

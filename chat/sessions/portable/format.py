@@ -24,6 +24,8 @@ ADDITIONS_VERSION: Final = 4
 
 # Of archives, only if calls in them returned images, which 5 added.
 IMAGES_VERSION: Final = 5
+# Of both, only if the session has settings beside while_answering, which 6 added.
+SETTINGS_VERSION: Final = 6
 
 # Of the JSON itself.
 MAX_BYTES: Final = 32 * 1024 * 1024
@@ -232,8 +234,15 @@ class Portable(Part, frozen=True):
     """The whole file."""
 
     format: Literal["turnwire.session"]
-    version: Literal[1, 2, 3, 4, 5]
+    version: Literal[1, 2, 3, 4, 5, 6]
     messages: Annotated[list[Message], Meta(max_length=MAX_MESSAGES)]
     title: Annotated[str, Meta(max_length=200)] = ""
     while_answering: Literal["reject", "enqueue", "interrupt"] = "enqueue"
     tags: Annotated[list[Tag], Meta(max_length=MAX_TAGS)] = []
+    settings: Annotated[
+        dict[str, Any],
+        Meta(
+            description="`tools`, `reminder`, `prompt` and `options` of the session. An import leaves out what it would"
+            " refuse in a request, and other members."
+        ),
+    ] = {}

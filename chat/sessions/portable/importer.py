@@ -6,6 +6,7 @@ are shown, but not counted in the owner's usage.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -30,12 +31,17 @@ from chat.models import (
 )
 from chat.models.sql import statements
 from chat.models.tool_call import ToolCallStatus
+from chat.presenters.tools import known_tools
+from chat.protocol.body import Body
+from chat.protocol.errors import ApiError
 from chat.protocol.states import LIVE, Status
 from chat.runs import extraction, quotas
 from chat.sessions.creation import add_stored_session
 from chat.sessions.portable import format as f
 from chat.sessions.portable.parser import parse
+from chat.sessions.settings import SettingsBody
 from chat.sessions.tags import adopt_tags
+from chat.transcript.run_options import OptionsBody
 from chat.transcript.session_settings import SessionSettings
 from chat.transcript.tokens import count_tokens
 from knowledge.models import File, FileStatus
@@ -104,6 +110,25 @@ def _set_times(session: Session, origin: Origin) -> None:
     Session.objects.filter(pk=session.pk).update(created_at=origin.created_at, updated_at=origin.updated_at)
 
 
+def _settings(portable: f.Portable) -> SessionSettings:
+    """Build the settings without what is unknown here or invalid, which must not keep a session from being imported."""
+    sent = {**portable.settings, "while_answering": portable.while_answering}
+    options, tools = sent.pop("options", None), sent.pop("tools", None)
+    return SessionSettings(
+        **_valid_members(SettingsBody, sent),
+        options=_valid_members(OptionsBody, options),
+        tools=known_tools(tools) if isinstance(tools, list) else [],
+    )
+
+
+def _valid_members(body: type[Body], sent: object) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for name, value in sent.items() if isinstance(sent, dict) else ():
+        with suppress(ApiError):
+            members |= body.parse({name: value}).members()
+    return members
+
+
 class _Rows:
     """All rows of an imported session, not stored yet."""
 
@@ -115,7 +140,7 @@ class _Rows:
             id=session,
             owner=owner,
             title=portable.title,
-            settings=SessionSettings(while_answering=portable.while_answering),
+            settings=_settings(portable),
         )
         self.portable_messages = portable.messages
         self.ids = [uuid4() for _ in self.portable_messages]

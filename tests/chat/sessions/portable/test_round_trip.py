@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,6 +16,7 @@ from chat.models.run_spending import USAGE
 from chat.sessions.portable import format as f
 from chat.sessions.portable.exporter import as_json
 from chat.sessions.portable.importer import import_session
+from chat.transcript.session_settings import SessionSettings
 from tests import factories
 from tests.chat.sessions.portable.trees import sessions
 
@@ -164,6 +166,77 @@ def long_file(messages: int) -> dict[str, Any]:
     return {"format": f.NAME, "version": f.VERSION, "title": "Long", "messages": file}
 
 
+SETTINGS = {
+    "tools": ["web_search"],
+    "reminder": "Be brief.",
+    "prompt": "In rhyme.",
+    "options": {
+        "temperature": 0.5,
+        "seed": None,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "tide", "schema": {"type": "object", "maximum": 2**60}},
+        },
+    },
+}
+
+
+def test_another_user_imports_the_settings_of_a_session(client: APIClient, session: str) -> None:
+    client.patch(f"/api/sessions/{session}/", SETTINGS | {"while_answering": "interrupt"}, format="json")
+    Session.objects.get(pk=session).change(knowledge_bases=[uuid4()])
+    file = file_of(client, session)
+    assert (file["version"], file["while_answering"], file["settings"]) == (6, "interrupt", SETTINGS)
+    bob = factories.api_client(factories.create_user("bob"))
+    copy = bob.get(f"/api/sessions/{imported(bob, file)}/").json()
+    assert {name: copy[name] for name in SETTINGS} == SETTINGS
+    assert (copy["while_answering"], copy["knowledge_bases"]) == ("interrupt", [])
+
+
+def test_a_session_without_settings_is_exported_for_older_releases(client: APIClient, session: str) -> None:
+    client.patch(f"/api/sessions/{session}/", {"while_answering": "reject"}, format="json")
+    file = file_of(client, session)
+    assert file["version"] == 2
+    assert "settings" not in file
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        pytest.param({"mood": "calm", "prompt": "In rhyme."}, {"prompt": "In rhyme."}, id="of a later release"),
+        pytest.param({"prompt": "x" * 100_001, "reminder": 7}, {}, id="texts that are too long or no texts"),
+        pytest.param({"knowledge_bases": [str(uuid4())]}, {}, id="knowledge bases"),
+        pytest.param(
+            {"tools": ["telepathy", 7, "gone__tool", "web_search", "web_search"]}, {"tools": ["web_search"]}, id="tools"
+        ),
+        pytest.param({"tools": "web_search"}, {}, id="tools that are no list"),
+        pytest.param(
+            {"options": {"temperature": 9, "seed": 4, "mood": "calm", "response_format": {"type": "json_schema"}}},
+            {"options": {"seed": 4}},
+            id="options",
+        ),
+        pytest.param({"options": [1]}, {}, id="options that are no object"),
+    ],
+)  # fmt: skip
+def test_settings_that_a_request_would_not_set_are_left_out(
+    client: APIClient, settings: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    session = imported(client, long_file(2) | {"settings": settings})
+    stored = Session.objects.get(pk=session).settings
+    assert stored == SessionSettings(**expected)
+    assert [message["text"] for message in client.get(f"/api/sessions/{session}/messages/").json()] == [
+        "Line 1",
+        "Line 2",
+    ]
+
+
+@pytest.mark.parametrize("version", range(1, 7))
+def test_a_file_of_any_version_without_settings_gives_a_session_without_settings(
+    client: APIClient, version: int
+) -> None:
+    session = imported(client, long_file(2) | {"version": version, "while_answering": "reject"})
+    assert Session.objects.get(pk=session).settings == SessionSettings(while_answering="reject")
+
+
 def test_a_thousand_messages_cost_few_queries(client: APIClient) -> None:
     with CaptureQueriesContext(connection) as storing:
         session = imported(client, long_file(1000))
@@ -236,7 +309,7 @@ SUMMARY = {"id": 4, "role": "summary", "parent": 1, "sent_at": MOMENT}
 # path, value, code, field (None: the path)
 BAD: list[Any] = [
     ("format", "other", "invalid_value", None),
-    ("version", 6, "invalid_value", None),
+    ("version", 7, "invalid_value", None),
     ("messages", ..., "field_required", None),
     ("messages", [], "invalid_value", "messages.0.role"),
     ("messages", {}, "invalid_type", None),
