@@ -1375,6 +1375,7 @@ interface ToolCallAnswer {
   text_before?: string;
   reasoning?: string;
   reasoning_ms?: number;
+  /** How long the call ran, where known. */
   duration_ms?: number;
   /** What the call asks the user, while it waits. */
   question?: QuestionAnswer;

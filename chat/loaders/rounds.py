@@ -10,6 +10,7 @@ from chat.loaders.attachments import load_tool_images
 from chat.models import Approval, CitedDocument, Run, ToolCall
 from chat.models.approval import Decision, Kind
 from chat.models.tool_call import ToolCallStatus
+from chat.protocol.call_facts import CallFacts
 from chat.transcript.citations import linked_documents
 from chat.transcript.entries import Document, Image, Passage, SentBack
 from chat.transcript.packets import snippet
@@ -136,7 +137,7 @@ def _round(calls: list[ToolCall], stored: _Stored) -> ShownRound:
             response=call.response,
             documents=_documents(call.documents),
             status=call.status,
-            duration_ms=call.duration_ms,
+            facts=CallFacts(**{name: getattr(call, name) for name in CallFacts.__struct_fields__}),
             rounds=_rounds(stored, call.pk),
             report_reasoning=call.report_reasoning,
             report=call.report,

@@ -20,6 +20,7 @@ from chat.protocol.call_answers import (
     SourceAnswer,
     ToolImageAnswer,
 )
+from chat.protocol.call_facts import CallFacts
 from chat.protocol.member_types import choice, doc
 from chat.protocol.tool_change import CHANGED, SUMMARY
 from chat.transcript.citation_links import citation_record
@@ -47,7 +48,7 @@ class MessageFileAnswer(_RowMembers, kw_only=True):
     has_thumbnail: Annotated[bool | UnsetType, doc("Of a picture.")] = UNSET
 
 
-class ToolCallAnswer(Answer, kw_only=True):
+class _StoredCall(Answer, kw_only=True):
     id: UUID
     tool_call_id: str
     name: str
@@ -67,7 +68,15 @@ class ToolCallAnswer(Answer, kw_only=True):
     text_before: str | UnsetType = UNSET
     reasoning: str | UnsetType = UNSET
     reasoning_ms: int | UnsetType = UNSET
-    duration_ms: int | UnsetType = UNSET
+
+
+if TYPE_CHECKING:
+    _EndedCall = _StoredCall
+else:
+    _EndedCall = with_members(_StoredCall, CallFacts, are_optional=True)
+
+
+class ToolCallAnswer(_EndedCall, kw_only=True):
     question: Annotated[QuestionAnswer | UnsetType, doc("What the call asks the user, while it waits.")] = (
         UNSET
     )
@@ -170,7 +179,9 @@ def _questions(waiting: Sequence[UUID]) -> dict[UUID, JSONObject]:
 
 
 def _present_tool_call(call: ToolCall, **members: Any) -> ToolCallAnswer:
-    optional = ("documents", "structured", "text_before", "reasoning", "reasoning_ms", "duration_ms")
+    optional = (
+        "documents", "structured", "text_before", "reasoning", "reasoning_ms", *CallFacts.__struct_fields__,
+    )  # fmt: skip
     given = {name: getattr(call, name) for name in optional if getattr(call, name) not in _EMPTY}
     return ToolCallAnswer.from_row(call, **given, **members)
 

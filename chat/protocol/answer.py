@@ -5,16 +5,18 @@ classes, so that a new member is written once. The names of classes are those of
 """
 
 from collections.abc import Collection, Iterator
-from functools import cache
-from typing import Any, Final, Self, TypeVar, cast
+from functools import cache, reduce
+from operator import or_
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Self, TypeVar, Union, cast, get_args, get_origin
 
 from msgspec import UNSET, Struct, UnsetType, defstruct, to_builtins
 from msgspec.structs import fields
 
 S = TypeVar("S")
 T = TypeVar("T", bound=Struct)
-# The name of classes that with_members() makes.
-_GENERATED: Final = "Generated"
+# The name of classes that with_members() makes. A name that begins with _ is that of a class that is a base alone.
+_GENERATED: Final = "_Generated"
 
 
 class Answer(Struct):
@@ -35,9 +37,9 @@ class Answer(Struct):
 
 
 def subclasses(base: type[S]) -> Iterator[type[S]]:
-    """Yield the classes below a class that are imported, without those that with_members() makes."""
+    """Yield the classes below a class that are imported, without those that are bases alone."""
     for subclass in base.__subclasses__():
-        if subclass.__name__ != _GENERATED:
+        if not subclass.__name__.startswith("_"):
             yield subclass
         yield from subclasses(subclass)
 
@@ -46,14 +48,23 @@ def with_members(
     base: type[T], struct: type[Struct], *, without: Collection[str] = (), are_optional: bool = False
 ) -> type[T]:
     """Return a base class with the members of another Struct too. without: those that are left out.
-    are_optional: they are UNSET by default; else they are required."""
+    are_optional: they are UNSET by default, and never null; else they are required."""
     has = {*base.__struct_fields__, *without}
     members: list[Any] = [
-        (member.name, member.type | UnsetType, UNSET) if are_optional else (member.name, member.type)
+        (member.name, _without_null(member.type) | UnsetType, UNSET)
+        if are_optional
+        else (member.name, member.type)
         for member in fields(struct)
         if member.name not in has
     ]
     return cast("type[T]", defstruct(_GENERATED, members, bases=(base,), kw_only=True))
+
+
+def _without_null(kind: Any) -> Any:
+    inner, *notes = get_args(kind) if get_origin(kind) is Annotated else (kind,)
+    if get_origin(inner) in (Union, UnionType):
+        inner = reduce(or_, (member for member in get_args(inner) if member is not NoneType))
+    return Annotated[(inner, *notes)] if notes else inner
 
 
 @cache

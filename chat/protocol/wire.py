@@ -15,6 +15,7 @@ from chat.protocol.call_answers import (
     SourceAnswer,
     ToolImageAnswer,
 )
+from chat.protocol.call_facts import CallFacts
 from chat.protocol.member_types import Id, choice, doc
 from chat.protocol.tool_change import CHANGED, SUMMARY
 
@@ -139,7 +140,7 @@ class ToolOutput(PacketBody, frozen=True, tag="tool_output", omit_defaults=True)
     images: Annotated[list[ToolImageAnswer] | None, doc("That the tool returned.")] = None
 
 
-class SectionEnd(PacketBody, frozen=True, tag="section_end", omit_defaults=True):
+class SectionEnd(PacketBody, CallFacts, frozen=True, tag="section_end", omit_defaults=True):
     tool_call_id: str | None = None
     status: Annotated[
         str | None,
@@ -148,7 +149,6 @@ class SectionEnd(PacketBody, frozen=True, tag="section_end", omit_defaults=True)
             "How the call ended; left out if it completed, and for blocks that are not calls.",
         ),
     ] = None
-    duration_ms: Annotated[int | None, doc("How long the call ran, where known.")] = None
 
 
 class ReportStart(PacketBody, frozen=True, tag="report_start"):

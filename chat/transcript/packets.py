@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
 from msgspec import UNSET
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from chat.protocol import wire as p
 from chat.protocol.call_answers import PassageAnswer, SourceAnswer, ToolImageAnswer
+from chat.protocol.call_facts import NO_FACTS, CallFacts
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Document, Image
 from chat.transcript.finish import WHOLE, Finish
@@ -145,12 +146,12 @@ class Blocks:
         answers = [present_image(image) for image in images] or None
         yield self._place(replace(_output(self._running[tab], response, found, ref), images=answers), tab)
 
-    def tool_end(self, tab: int, status: str = UNKNOWN, duration_ms: int | None = None) -> Iterator[Placed]:
+    def tool_end(self, tab: int, status: str = UNKNOWN, facts: CallFacts = NO_FACTS) -> Iterator[Placed]:
         """End a call. Without a status the call was interrupted and its outcome is unknown."""
         if tab in self._running:
             # omit_defaults compares by identity, which fails for a status read from the database.
             sent_status = None if status == COMPLETED else status
-            yield self._place(p.SectionEnd(self._running.pop(tab), sent_status, duration_ms), tab)
+            yield self._place(p.SectionEnd(self._running.pop(tab), sent_status, **asdict(facts)), tab)
 
     def within(self, tab: int) -> "Blocks":
         """Return the blocks inside the call of this tab of the open round."""

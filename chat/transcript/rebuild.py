@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chat.protocol import wire as p
+from chat.protocol.call_facts import NO_FACTS, CallFacts
 from chat.transcript.citation_links import citation_link
 from chat.transcript.entries import Document, Image, SentBack
 from chat.transcript.finish import WHOLE, Finish
@@ -36,7 +37,7 @@ class ShownDecision:
 class ShownCall:
     """A stored tool call. id: of its row. response: empty if there was none.
 
-    duration_ms: None if unknown. rounds, report_reasoning, report: the calls and texts inside an agent tool.
+    rounds, report_reasoning, report: the calls and texts inside an agent tool.
     decision: set while the call waits, for approval or an answer.  answers: to its questions, until it ends.
     images: the images that can be shown; with their contents only where the call is resumed.
     asked_about: the tool that the user was asked about last, until the call ends; None: they were not asked.
@@ -49,7 +50,7 @@ class ShownCall:
     response: str
     documents: tuple[Document, ...] = ()
     status: str = "completed"
-    duration_ms: int | None = None
+    facts: CallFacts = NO_FACTS
     rounds: tuple["ShownRound", ...] = ()
     report_reasoning: str = ""
     report: str = ""
@@ -151,7 +152,7 @@ def show_outcome(blocks: Blocks, tab: int, call: ShownCall) -> Iterator[Placed]:
         yield from inside.close()
     if call.response:
         yield from blocks.tool_output(tab, call.response, call.documents, call.id, call.images)
-    yield from blocks.tool_end(tab, call.status, call.duration_ms)
+    yield from blocks.tool_end(tab, call.status, call.facts)
 
 
 def documents_of(rounds: Iterable[ShownRound]) -> Iterator[Document]:

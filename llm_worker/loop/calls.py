@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from chat.protocol.call_facts import NO_FACTS, CallFacts
 from chat.transcript.entries import Document, Image
 from chat.transcript.questions import Answered, AnyQuestion, present_asked
 from chat.transcript.tool_arguments import as_wanted, first_violation
@@ -26,7 +27,7 @@ ResultStatus = Literal["completed", "failed", "unknown", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """The result of a call. documents: numbered, as the response shows them.  duration_ms: None if it did not run.
+    """The result of a call. documents: numbered, as the response shows them.
 
     is_safe_summary: the response stands for documents, none of which may be shown.
     arguments: the arguments that really ran; None: the arguments of the call.
@@ -37,12 +38,17 @@ class CallResult:
     status: ResultStatus
     response: str
     documents: tuple[Document, ...] = ()
-    duration_ms: int | None = field(default=None, compare=False)
+    facts: CallFacts = field(default=NO_FACTS, compare=False)
     is_safe_summary: bool = False
     arguments: Mapping[str, Any] | None = None
     is_knowledge_search: bool = False
     structured: Mapping[str, Any] | None = None
     images: tuple[Image, ...] = ()
+
+    @property
+    def duration_ms(self) -> int | None:
+        """None if the call did not run."""
+        return self.facts.duration_ms
 
     @property
     def logged_as(self) -> str:

@@ -199,7 +199,7 @@ class RoundRunner:
                 documents=result.documents,
                 images=result.images,
                 status=result.status,
-                duration_ms=result.duration_ms,
+                facts=result.facts,
             )
         self.emitter.show(show_outcome(self.emitter.blocks, tab, shown))
 

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from chat.protocol.call_facts import CallFacts
 from chat.transcript.entries import Document, Image
 from chat.transcript.questions import AnyQuestion
 from llm_worker.loop.calls import CallResult, PlannedCall, no_such_tool, with_notes
@@ -90,7 +91,8 @@ async def _settle(tab: int, call: PlannedCall, host: RoundHost, limit_s: float) 
             await host.asked(tab, outcome)
             return None
         ran_s = asyncio.get_running_loop().time() - began_at
-        result = replace(with_notes(outcome, call.answers), duration_ms=round(ran_s * 1000))
+        facts = CallFacts(duration_ms=round(ran_s * 1000))
+        result = replace(with_notes(outcome, call.answers), facts=facts)
     await host.finished(tab, result)
     return result
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
+from chat.protocol.call_facts import CallFacts, Count
 from chat.transcript.entries import MAX_IMAGES
 from chat.transcript.token_usage import TokenUsage
 
@@ -45,17 +46,12 @@ MAX_TEXT: Final = 2_000_000  # characters of one text
 
 # Members that have the names of their columns.
 DOCUMENT: Final = ("number", "document_id", "title", "url", "snippet")
-CALL: Final = (
-    "tool_call_id", "name", "turn_number", "tab_index", "status", "arguments", "response", "structured", "report",
-    "report_reasoning", "text_before", "reasoning", "reasoning_ms", "duration_ms",
-)  # fmt: skip
 RUN: Final = (
     "model", "created_at", "ended_at", "model_index", "status", "forced_tool", "time_to_first_token_ms",
     "reasoning_ms", "cycles", "finish_reason", "finish_tokens",
 )  # fmt: skip
 TOKENS: Final = TokenUsage._fields
 # The ranges of the columns. New documents are numbered from the highest position, which is therefore far below.
-Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Small = Annotated[int, Meta(ge=0, le=2**15 - 1)]
 Position = Annotated[int, Meta(ge=1, le=1_000_000)]
 Text = Annotated[str, Meta(max_length=MAX_TEXT)]
@@ -134,9 +130,7 @@ class Usage(Part, frozen=True):
     cost: Money | None = None
 
 
-class Call(Part, frozen=True):
-    """One tool call. children: the calls made inside it by an agent tool.  images: that it returned, in archives."""
-
+class _StoredCall(Part, CallFacts, frozen=True):
     tool_call_id: Annotated[str, Meta(max_length=200)]
     name: Annotated[str, Meta(max_length=64)]
     turn_number: Small
@@ -152,8 +146,18 @@ class Call(Part, frozen=True):
     text_before: Text = ""
     reasoning: Text = ""
     reasoning_ms: Count | None = None
-    duration_ms: Count | None = None
+
+
+class Call(_StoredCall, frozen=True, kw_only=True):
+    """One tool call. children: the calls made inside it by an agent tool.  images: that it returned, in archives."""
+
     children: list["Call"] = []
+
+
+# Members that have the names of their columns.
+CALL: Final = tuple(
+    name for name in Call.__struct_fields__ if name not in ("documents", "images", "children")
+)
 
 
 class Run(Part, frozen=True):

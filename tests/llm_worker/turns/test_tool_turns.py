@@ -5,7 +5,11 @@ import json
 import pytest
 
 from chat.models import ModelConfig, ToolCall
+from chat.protocol.call_facts import CallFacts
 from chat.protocol.states import Status
+from chat.protocol.wire import SectionEnd
+from chat.sessions.portable.exporter import as_json
+from tests import factories
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import live, rebuilt
 from tests.tool_fixtures import tool_responses
@@ -37,6 +41,28 @@ def test_a_tool_runs_and_the_model_continues_with_its_response(ask, deliver, ups
     assert run.cycles == 2
     assert tool_responses(upstream.requests[1]) == [call.response]
     assert live(run) == rebuilt(run)
+
+
+def test_the_facts_of_a_call_are_the_same_in_packets_in_messages_and_in_the_file(
+    ask, deliver, upstream, clock
+):
+    upstream.reply(NOW, times=1)
+    upstream.reply({"text": "It is late."})
+    [run] = ask("What time is it?", session=clock)
+    deliver(run).result(60)
+    screen = live(run)
+    assert screen == rebuilt(run)
+    [end] = [
+        obj for objs in screen.values() for obj in objs if isinstance(obj, SectionEnd) and obj.tool_call_id
+    ]
+    facts = {name: getattr(end, name) for name in CallFacts.__struct_fields__}
+    assert facts["duration_ms"] is not None
+    session = run.turn.session
+    messages = factories.api_client(session.owner).get(f"/api/sessions/{session.pk}/messages/").json()
+    file = json.loads(b"".join(as_json(session)))
+    for message in (messages[-1], file["messages"][-1]):
+        [call] = message["tool_calls"]
+        assert {name: call.get(name) for name in facts} == facts
 
 
 def test_parallel_calls_are_one_message_with_a_response_each(ask, deliver, upstream, clock):
