@@ -207,4 +207,6 @@ def _feedback(row: ChatMessage) -> f.Feedback | None:
 
 
 def _document(stored: dict[str, Any]) -> f.Document:
-    return f.Document(**{name: stored[name] for name in f.DOCUMENT if stored.get(name) is not None})
+    return f.Document(
+        **{name: stored[name] for name in f.Document.__struct_fields__ if stored.get(name) is not None}
+    )

@@ -44,12 +44,7 @@ MAX_TAGS: Final = 20
 MAX_CITATIONS: Final = 1_000  # of an answer
 MAX_TEXT: Final = 2_000_000  # characters of one text
 
-# Members that have the names of their columns.
-DOCUMENT: Final = ("number", "document_id", "title", "url", "snippet")
-RUN: Final = (
-    "model", "created_at", "ended_at", "model_index", "status", "forced_tool", "time_to_first_token_ms",
-    "reasoning_ms", "cycles", "finish_reason", "finish_tokens",
-)  # fmt: skip
+# Members that have the names of their columns; RUN and CALL, below, are such as well.
 TOKENS: Final = TokenUsage._fields
 # The ranges of the columns. New documents are numbered from the highest position, which is therefore far below.
 Small = Annotated[int, Meta(ge=0, le=2**15 - 1)]
@@ -154,7 +149,6 @@ class Call(_StoredCall, frozen=True, kw_only=True):
     children: list["Call"] = []
 
 
-# Members that have the names of their columns.
 CALL: Final = tuple(
     name for name in Call.__struct_fields__ if name not in ("documents", "images", "children")
 )
@@ -181,6 +175,9 @@ class Run(Part, frozen=True):
     cycles: Small = 0
     finish_reason: Annotated[str, Meta(max_length=40)] = ""
     finish_tokens: Count | None = None
+
+
+RUN: Final = tuple(name for name in Run.__struct_fields__ if name not in ("turn", "origin", "error", "usage"))
 
 
 class Edited(Part, frozen=True):

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.utils import timezone
+from msgspec.structs import asdict
 
 from chat.events import session_list
 from chat.models import (
@@ -190,26 +191,17 @@ class _Rows:
         ended_at = run.ended_at or max(run.created_at, one.sent_at)
         turn = self._turn(one, run, ended_at)
         status = Status.STOPPED if Status(run.status) in LIVE else Status(run.status)
+        stored = {name: getattr(run, name) for name in f.RUN} | {"status": status, "ended_at": ended_at}
         row = Run(
             turn=turn,
             message_id=self.ids[one.id],
-            model=run.model,
-            model_index=run.model_index,
-            forced_tool=run.forced_tool,
-            status=status,
-            created_at=run.created_at,
             deadline=ended_at,
-            ended_at=ended_at,
             announced_at=ended_at,
             # The packet log of an ended run contains at least `stop`.
             attempt=1,
             last_seq=1,
-            time_to_first_token_ms=run.time_to_first_token_ms,
-            reasoning_ms=run.reasoning_ms,
-            cycles=run.cycles,
-            finish_reason=run.finish_reason,
-            finish_tokens=run.finish_tokens,
             is_imported=True,
+            **stored,
             **_error(run),
             **_usage(run.usage),
         )
@@ -235,12 +227,11 @@ class _Rows:
 
     def _add_calls(self, calls: Sequence[f.Call], run: Run, **above: Any) -> None:
         for one in calls:
-            status = ToolCallStatus.UNKNOWN if one.status in _OPEN_CALLS else one.status
-            kept = {name: getattr(one, name) for name in f.CALL if name != "status"}
-            documents = [_document(document) for document in one.documents]
-            row = ToolCall(
-                run=run, status=status, documents=documents, created_at=run.created_at, **kept, **above
-            )
+            stored = {name: getattr(one, name) for name in f.CALL}
+            if one.status in _OPEN_CALLS:
+                stored["status"] = ToolCallStatus.UNKNOWN
+            documents = [asdict(document) for document in one.documents]
+            row = ToolCall(run=run, documents=documents, created_at=run.created_at, **stored, **above)
             self.calls.append(row)
             for position, given in enumerate(one.images):
                 if file := self.contents.get(given.entry or ""):
@@ -250,13 +241,7 @@ class _Rows:
     def _citations(self) -> Iterator[CitedDocument]:
         for one in self.portable_messages:
             for cited in one.citations:
-                yield CitedDocument(
-                    message_id=self.ids[one.id],
-                    number=cited.number,
-                    document_id=cited.document_id,
-                    title=cited.title,
-                    url=cited.url,
-                )
+                yield CitedDocument(message_id=self.ids[one.id], **asdict(cited))
 
     def _edited_answers(self) -> Iterator[EditedAnswer]:
         for one in self.portable_messages:
@@ -270,11 +255,7 @@ class _Rows:
     def _feedback(self) -> Iterator[Feedback]:
         for one in self.portable_messages:
             if one.feedback:
-                yield Feedback(
-                    message_id=self.ids[one.id],
-                    is_positive=one.feedback.is_positive,
-                    text=one.feedback.text,
-                )
+                yield Feedback(message_id=self.ids[one.id], **asdict(one.feedback))
 
     def _store_files(self) -> None:
         """Store the files and their places. A file without content is stored as failed, with CONTENT_MISSING."""
@@ -322,7 +303,3 @@ def _error(run: f.Run) -> dict[str, Any]:
 def _usage(usage: f.Usage) -> dict[str, Any]:
     cost = None if usage.cost is None else Decimal(usage.cost)
     return {name: getattr(usage, name) for name in f.TOKENS} | {"cost": cost}
-
-
-def _document(one: f.Document) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in f.DOCUMENT}
