@@ -1,14 +1,12 @@
 """Attempt: one attempt at a run, from claim to end. Runs the loop and knows why it may be cancelled.
 
-completion.py ends an attempt; loop/resume.py continues what earlier attempts left.
+attempt_completion.py ends an attempt; loop/resume.py continues what earlier attempts left.
 """
 
 import asyncio
 import logging
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Final, Literal
-from uuid import UUID
 
 from django.conf import settings
 from redis.exceptions import RedisError
@@ -16,17 +14,20 @@ from redis.exceptions import RedisError
 from chat.infrastructure.revocation import is_revoked, part_of
 from chat.log.publisher import Publisher
 from chat.metrics import counters
-from chat.models.run_spending import run_limits
 from chat.protocol.run_errors import run_error
 from chat.protocol.states import Status
 from chat.protocol.wire import RunAddress
 from chat.transcript.dialect import UNTAGGED_THINKING
-from chat.transcript.packets import Blocks
 from chat.transcript.rebuild import documents_of
-from chat.transcript.run_options import asks_for_json
-from chat.transcript.token_usage import TokenUsage
-from llm_worker.attempt.attempt_completion import AttemptCompletion, AttemptOutcome
-from llm_worker.attempt.checkpoint_tracker import CheckpointTracker
+from llm_worker.attempt.attempt_completion import (
+    AttemptOutcome,
+    end_briefed,
+    end_opened,
+    release,
+    wait_for_approval,
+)
+from llm_worker.attempt.attempt_phases import BriefedAttempt, OpenedAttempt
+from llm_worker.attempt.checkpointer import CheckpointTracker
 from llm_worker.attempt.dialect_memory import DialectMemory
 from llm_worker.attempt.fenced_writes import Waiting
 from llm_worker.attempt.round_store import DatabaseRoundStore
@@ -35,26 +36,18 @@ from llm_worker.loading.build_brief import build_brief, can_continue, load_openi
 from llm_worker.loading.claim import Claim
 from llm_worker.loading.knowledge import RunKnowledge
 from llm_worker.loading.sources import SessionSources
-from llm_worker.loop.allowance import Allowance
-from llm_worker.loop.brief import Brief
 from llm_worker.loop.call_approval import ApprovalNeeded
-from llm_worker.loop.context_report import ContextReport
-from llm_worker.loop.emitter import Emitter
 from llm_worker.loop.loop import run_llm_loop
 from llm_worker.loop.round_runner import LoopDeps
-from llm_worker.loop.state import RunState
 from llm_worker.mcp.connections import Connections
 from llm_worker.records.request_log import RequestLog
-from llm_worker.records.request_recorder import RequestRecorder
-from llm_worker.records.token_calibration import ReportedRequest, TokenCalibration
-from llm_worker.records.window_usage import WindowUsage
+from llm_worker.records.token_calibration import TokenCalibration
 from llm_worker.request.numbered_documents import Numbering
 from llm_worker.side_requests.query_expansion import QueryExpansion
 from llm_worker.side_requests.safe_summary import SafeSummaries
 from llm_worker.tools.fair_slots import USER
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.llm import LanguageModels
-from llm_worker.upstream.model_request import Request
 
 logger = logging.getLogger(__name__)
 
@@ -83,39 +76,31 @@ class WorkerServices:
 
 
 class Attempt:
-    """One attempt at a run, on the event loop.
+    """One attempt at a run, on the event loop. It goes from phase to phase (attempt_phases.py)."""
 
-    leased_at: a time on the loop's clock, not after the lease began; every heartbeat moves it.
-    """
-
-    def __init__(self, claimed: Claim, services: WorkerServices, leased_at: float) -> None:
-        self.run = run = claimed.run
+    def __init__(self, claim: Claim, services: WorkerServices, leased_at: float) -> None:
+        """Open the packet log. leased_at: a time on the loop's clock, not after the lease began."""
+        self.run = claim.run
         self.leased_at = leased_at
-        self._brief, self._rows = claimed.brief, claimed.rows
+        self._claim = claim
         self._services = services
         self._loop = asyncio.get_running_loop()
-        self._state = RunState()
-        self._requests = RequestRecorder()
-        self._reported: list[ReportedRequest] = []
-        self._producer = services.publisher.open(self._address(), on_stale=lambda: self.cancel("stale"))
-        blocks = Blocks(model_index=run.model_index)
-        self._emitter = Emitter(
-            self._producer, self._state, blocks, self._loop.time, settings.MAX_RUN_CHARACTERS
-        )
-        self.checkpoint = CheckpointTracker(run, self._state, self._producer, leased_at, self._emitter.cited)
-        self._completion = AttemptCompletion(
-            run,
-            services.database,
-            self._producer,
-            self._emitter,
-            self._state,
-            self.checkpoint,
-            started_at=leased_at,
-            window_usage=WindowUsage(settings.COMPRESSION_TRIGGER_RATIO),
-        )
+        producer = services.publisher.open(self._address(), on_stale=lambda: self.cancel("stale"))
+        self._opened = OpenedAttempt(claim.run, producer, leased_at)
+        self._briefed: BriefedAttempt | None = None  # as long as nothing was asked
         self._answering: asyncio.Task[None] | None = None
         self._cancel_reason: CancelReason | None = None
         self._cancelled_at = 0.0
+
+    @property
+    def checkpoint(self) -> CheckpointTracker | None:
+        """The checkpoints of the answer; None before it is asked for, and when its end is saved instead."""
+        is_answering = self._answering is not None and not self._answering.done()
+        return self._briefed.checkpoint if self._briefed and is_answering else None
+
+    def extend_lease(self, leased_at: float) -> None:
+        """Note that a heartbeat has extended the lease. leased_at: a time on the loop's clock, not after that."""
+        self.leased_at = leased_at
 
     async def carry_out(self) -> bool:
         """Answer and end the run, or let it wait for its user. False: another worker must be woken to go on."""
@@ -126,27 +111,36 @@ class Attempt:
             await asyncio.wait({self._answering}, timeout=self.run.expires_in_s)
             self.cancel("deadline")
             await asyncio.wait({self._answering})
-            self.checkpoint.close()
             if self._cancel_reason in ("released", "stale"):
-                return not await self._completion.release()
-            if self._cancel_reason is None and isinstance(self._answering.exception(), ApprovalNeeded):
-                return await self._wait_for_approval()
+                return not await release(self._opened, self._briefed, self._services.database)
+            is_uncancelled = self._cancel_reason is None
+            if self._briefed and is_uncancelled and isinstance(self._answering.exception(), ApprovalNeeded):
+                return await self._wait_for_approval(self._briefed)
             if self._cancel_reason != "lost":
-                await self._completion.end(self._outcome(self._answering), self._measure_stop)
+                await self._end(self._outcome(self._answering))
         finally:
             self._answering.cancel()
-            self._producer.discard()
-            self._services.request_log.keep(self.run, self._requests.take())
-        if self.run.model_config:
-            await self._services.calibration.take(self.run.model_config, self._reported)
+            self._opened.producer.discard()
+            if self._briefed:
+                self._services.request_log.keep(self.run, self._briefed.requests.take())
+        if self._briefed and self.run.model_config:
+            await self._services.calibration.take(self.run.model_config, self._briefed.reported)
         return True
 
-    async def _wait_for_approval(self) -> bool:
+    async def _wait_for_approval(self, briefed: BriefedAttempt) -> bool:
         """Let the run wait for its user. False: the user has decided meanwhile, and another worker must be woken."""
-        became = await self._completion.let_wait()
+        became = await wait_for_approval(briefed, self._services.database)
         if became == Waiting.STOPPING:
-            await self._completion.end(AttemptOutcome(Status.STOPPED), self._measure_stop)
+            await self._end(AttemptOutcome(Status.STOPPED))
         return became != Waiting.DECIDED
+
+    async def _end(self, outcome: AttemptOutcome) -> None:
+        database = self._services.database
+        if self._briefed:
+            ended = end_briefed(self._briefed, outcome)
+        else:
+            ended = await end_opened(self._opened, database, outcome)
+        await ended.commit(database, self._measure_stop)
 
     def cancel(self, reason: CancelReason) -> None:
         """Cancel the answer, even while the upstream is silent. Only the first reason counts; after the end, none."""
@@ -167,74 +161,49 @@ class Attempt:
             self.cancel("stopped")
 
     async def _answer(self) -> None:
-        USER.set(self.run.turn.session.owner_id)
-        if can_continue(self.run):
-            await self._show_saved_answer()
-        if self.run.attempt == 1:
-            self._emitter.run_start(self.run.model)
+        run, database = self.run, self._services.database
+        USER.set(run.turn.session.owner_id)
+        if can_continue(run) and (saved := await database.load(load_opening, run)):
+            self._opened = self._opened.continue_from(saved)
+        if run.attempt == 1:
+            self._opened.show_start()
         # The stop may have been requested before the process listened for this run.
         await self.check_revoked()
-        brief = self._brief
+        brief = self._claim.brief
         if brief is None:
-            rows, self._rows = self._rows, None
-            brief = await self._services.database.load(build_brief, self.run, rows)
-        if self.run.attempt > 1:
-            self._emitter.run_start(self.run.model)
-        self._completion.has_resumed = True
-        self._completion.window_usage.brief = brief
-        self.checkpoint.setup = brief.setup
-        self._state.usage, self._state.cycles = brief.earlier.usage, brief.earlier.cycles
-        self._completion.has_counted(brief.earlier.usage, brief.earlier.finish)
-        self._completion.allowance = allowance = Allowance(run_limits(), brief.earlier.spent)
-        self._emitter.is_json = asks_for_json(brief.options)
-        self._emitter.is_untagged = UNTAGGED_THINKING in brief.model.dialect
-        await run_llm_loop(brief, self._deps(brief, allowance), self._emitter)
-        if self._state.has_untagged_thinking:
-            await self._services.dialects.remember(brief.model, frozenset({UNTAGGED_THINKING}))
-        elif self._state.has_marked_reasoning:
-            await self._services.dialects.forget(brief.model, UNTAGGED_THINKING)
+            brief = await database.load(build_brief, run, self._claim.rows)
+        if run.attempt > 1:
+            self._opened.show_start()
+        self._briefed = briefed = BriefedAttempt.begin(self._opened, brief)
+        await run_llm_loop(brief, self._deps(briefed), briefed.emitter)
+        state, dialects = briefed.emitter.state, self._services.dialects
+        if state.has_untagged_thinking:
+            await dialects.remember(brief.model, frozenset({UNTAGGED_THINKING}))
+        elif state.has_marked_reasoning:
+            await dialects.forget(brief.model, UNTAGGED_THINKING)
 
-    async def _show_saved_answer(self) -> None:
-        """Open the log with a snapshot of what earlier attempts saved."""
-        opening = await self._services.database.load(load_opening, self.run)
-        if opening:
-            self._completion.is_opened = True
-            self._producer.open_with_snapshot(opening)
-
-    def _deps(self, brief: Brief, allowance: Allowance) -> LoopDeps:
+    def _deps(self, briefed: BriefedAttempt) -> LoopDeps:
+        run, brief, services = self.run, briefed.brief, self._services
         return LoopDeps(
-            models=self._services.models,
+            models=services.models,
             store=DatabaseRoundStore(
-                self.run, self._services.database, self.checkpoint, allowance, lambda: self.cancel("lost")
+                run, services.database, briefed.checkpoint, briefed.allowance, lambda: self.cancel("lost")
             ),
             numbering=Numbering(
                 brief.highest_number, [*brief.known_documents, *documents_of(brief.earlier.rounds)]
             ),
-            allowance=allowance,
+            allowance=briefed.allowance,
             # The time of the turn, so that a second attempt sends the same.
-            now=self.run.turn.created_at,
+            now=run.turn.created_at,
             tool_limit_s=settings.TOOL_TIMEOUT_S,
-            on_request=self._record,
-            on_usage=self._record_usage,
+            on_request=briefed.record,
+            on_usage=briefed.record_usage,
             on_tool_call=counters.tool_call_ended,
-            sources=SessionSources.of_session(self.run.turn.session),
-            knowledge=RunKnowledge(
-                self.run, SafeSummaries(self.run, self._services.models, self._services.database)
-            ),
-            servers=self._services.servers,
-            rewrite_queries=QueryExpansion(self.run, self._services.models, self._services.database),
+            sources=SessionSources.of_session(run.turn.session),
+            knowledge=RunKnowledge(run, SafeSummaries(run, services.models, services.database)),
+            servers=services.servers,
+            rewrite_queries=QueryExpansion(run, services.models, services.database),
         )
-
-    def _record(self, inside: str, request: Request, report: ContextReport) -> None:
-        """Record a request that is being sent. inside: the row of the agent call that sends it; may be empty."""
-        tool_call = UUID(inside) if inside else None
-        self._requests.record(request.sent_messages, datetime.now(UTC), tool_call=tool_call, report=report)
-        if not inside:
-            self._completion.window_usage.record(report.context)
-
-    def _record_usage(self, request: Request, usage: TokenUsage) -> None:
-        if reported := ReportedRequest.compare(request, usage):
-            self._reported.append(reported)
 
     def _outcome(self, answering: asyncio.Task[None]) -> AttemptOutcome:
         if self._cancel_reason == "stopped":
@@ -247,11 +216,12 @@ class Attempt:
         if isinstance(failure, LoadingTimeout):
             logger.warning("the attempt was not loaded: %s", failure)
             return AttemptOutcome(Status.FAILED, run_error("deadline_exceeded"))
+        cycles = self._briefed.emitter.state.cycles if self._briefed else 0
         if isinstance(failure, ModelFailed):
-            logger.warning("the attempt failed in cycle %s: %s", self._state.cycles, failure)
+            logger.warning("the attempt failed in cycle %s: %s", cycles, failure)
             failed = failure.redacted()
             return AttemptOutcome(Status.FAILED, run_error(failed.code, failed.option), failed.upstream_error)
-        logger.error("the attempt broke in cycle %s", self._state.cycles, exc_info=failure)
+        logger.error("the attempt broke in cycle %s", cycles, exc_info=failure)
         return AttemptOutcome(Status.FAILED, run_error("internal_error"))
 
     def _measure_stop(self) -> None:

@@ -1,21 +1,20 @@
-"""AttemptCompletion: the end of one attempt. Commits the result, appends `stop`, announces it; or releases the run.
+"""The last phase of an attempt: commits the end, appends `stop`, announces it; or lets the run wait, or releases it.
 
 Every write is fenced by the attempt. A crash between two of the steps is completed by the sweeper.
 """
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from django.conf import settings
 from redis.exceptions import RedisError
 
-from chat.log.producer import PacketProducer, StaleAttempt
+from chat.log.producer import StaleAttempt
 from chat.log.rebuilt import present_stored
 from chat.log.stream import event_log, expire_soon
 from chat.metrics import counters
-from chat.metrics.counters import NO_USAGE
 from chat.models import Run, ToolCall
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
@@ -23,14 +22,21 @@ from chat.protocol.upstream_error import NO_UPSTREAM_ERROR, UpstreamError
 from chat.protocol.wire import Error
 from chat.runs.orphans import publish_end_above
 from chat.transcript.citations import linked_documents
-from chat.transcript.finish import WHOLE, Finish
+from chat.transcript.finish import WHOLE
 from chat.transcript.token_usage import TokenUsage
-from llm_worker.attempt.checkpoint_tracker import CheckpointTracker
-from llm_worker.attempt.fenced_writes import Waiting, announce_end, finish_run, let_wait, release_run
+from llm_worker.attempt.attempt_phases import BriefedAttempt, OpenedAttempt
+from llm_worker.attempt.fenced_writes import (
+    Checkpoint,
+    Waiting,
+    announce_end,
+    finish_run,
+    let_wait,
+    release_run,
+)
 from llm_worker.attempt.round_store import row_of
 from llm_worker.database import Database
 from llm_worker.loading.build_brief import load_saved_answer_and_citations
-from llm_worker.loop.allowance import Allowance
+from llm_worker.loop.brief import EarlierProgress
 from llm_worker.loop.calls import CallResult, PlannedCall
 from llm_worker.loop.emitter import Emitter
 from llm_worker.loop.state import RunState
@@ -51,129 +57,99 @@ class AttemptOutcome(NamedTuple):
     upstream_error: UpstreamError = NO_UPSTREAM_ERROR
 
 
-@dataclass
-class AttemptCompletion:
-    """Ends one attempt. started_at: when the attempt began, on the event loop's clock.
+@dataclass(frozen=True)
+class EndedAttempt:
+    """An attempt that has shown everything but the error and `stop`, with what is stored of it.
 
-    is_opened: readers were shown a snapshot of what earlier attempts saved.  has_resumed: the attempt has loaded what
-    earlier attempts left, so that its own state includes it.  counted_before, finish_before: usage and finish at the
-    run's first end, if the user let it go on.  allowance: counts what the run uses; None before it asks a model.
+    counted_before: the usage at the run's first end, if the user let it go on.  window_usage: None if it was not briefed.
     """
 
-    run: Run
-    database: Database
-    producer: PacketProducer
+    opened: OpenedAttempt
     emitter: Emitter
-    state: RunState
-    checkpoint: CheckpointTracker
-    started_at: float
-    window_usage: WindowUsage = field(default_factory=lambda: WindowUsage(1.0))
-    is_opened: bool = False
-    has_resumed: bool = False
-    counted_before: TokenUsage = NO_USAGE
-    finish_before: Finish = WHOLE
-    allowance: Allowance | None = None
+    outcome: RunOutcome
+    counted_before: TokenUsage
+    window_usage: WindowUsage | None = None
 
-    async def end(self, outcome: AttemptOutcome, on_stop_logged: Callable[[], None]) -> None:
+    async def commit(self, database: Database, on_stop_logged: Callable[[], None]) -> None:
         """Commit the end, append the last packets, then announce. on_stop_logged: called once `stop` is in the log."""
-        end = await self.database.call_with_retry(finish_run, self.run, await self._result(outcome))
+        run, producer = self.opened.run, self.opened.producer
+        end = await database.call_with_retry(finish_run, run, self.outcome)
         if end is None:
             return
-        counters.run_ended(self.run.model, end, self.counted_before)
-        if self.state.has_untagged_thinking:
-            stored = await self.database.call_with_retry(present_stored, self.run)
-            self.producer.replace_shown(stored)
-        is_untold = end.status == Status.FAILED and not self.run.continuations
-        self.producer.log = self.producer.log.as_ending()
+        counters.run_ended(run.model, end, self.counted_before)
+        if self.emitter.state.has_untagged_thinking:
+            producer.replace_shown(await database.call_with_retry(present_stored, run))
+        is_failed = end.status == Status.FAILED
+        is_untold = is_failed and not run.continuations
+        producer.log = producer.log.as_ending()
         self.emitter.stop(end.stop_reason, end.error, WHOLE if is_untold else end.finish)
         try:
-            await self.producer.flush()
+            await producer.flush()
         except StaleAttempt as stale:
-            await self.database.call_with_retry(publish_end_above, self.run, stale.owner)
+            await database.call_with_retry(publish_end_above, run, stale.owner)
             return
         on_stop_logged()
-        is_failed = end.status == Status.FAILED
-        wanted = None if is_failed else self.window_usage.wanted_compression(end.text)
-        await self.database.call_with_retry(announce_end, self.run, wanted)
+        window_usage = None if is_failed else self.window_usage
+        wanted = window_usage.wanted_compression(end.text) if window_usage else None
+        await database.call_with_retry(announce_end, run, wanted)
 
-    async def let_wait(self) -> Waiting:
-        """Save the answer so far and let the run wait for its user without a worker.
 
-        Readers have already been told what its calls ask.
-        """
-        self.emitter.show_deferred()
-        try:
-            await self.producer.flush()
-        except StaleAttempt:
-            return Waiting.DECIDED if await self.release() else Waiting.LOST
-        state, held = self.state, self.checkpoint.take()
-        became = await self.database.call_with_retry(let_wait, held, state.usage, state.cycles)
-        if became == Waiting.WAITING:
-            with suppress(RedisError):  # the logs then expire later
-                await expire_soon(self.producer.log, event_log(self.run.turn.session_id))
-        return became
+def end_briefed(briefed: BriefedAttempt, outcome: AttemptOutcome) -> EndedAttempt:
+    ended = _ended(briefed.opened, briefed.emitter, outcome, briefed.brief.earlier)
+    stored = replace(
+        ended.outcome,
+        spending=briefed.allowance.spent,
+        setup=briefed.checkpoint.unsaved_setup,
+        context_usage=ContextUsage(
+            briefed.window_usage, settings.COMPRESSION_TRIGGER_RATIO, settings.RECENT_MESSAGES_RATIO
+        ).as_json,
+    )
+    return replace(ended, outcome=stored, window_usage=briefed.window_usage)
 
-    async def release(self) -> bool:
-        """Save the answer so far and put the run back into the queue. False: it was stopped meanwhile, or lost."""
-        held = self.checkpoint.take()
-        self.producer.discard()
-        return await self.database.call_with_retry(release_run, held, self.producer.stale_for)
 
-    async def _result(self, outcome: AttemptOutcome) -> RunOutcome:
-        """Return the outcome to commit. Emits all packets but the error and `stop`."""
-        if self.run.attempt > 1 and not self.has_resumed:
-            await self._restore_saved_answer()
-        never_ran = end_interrupted_call(self.run, self.emitter)
-        self.emitter.end()
-        state, first, cited = self.state, self.state.first_token_at, self.emitter.cited.values()
-        # Citations in text that became reasoning are dropped; a snapshot before the end shows readers the rest.
-        replaced = state.has_untagged_thinking
-        return RunOutcome(
-            status=outcome.status,
-            last_seq=self.producer.settle() + replaced + (2 if outcome.error else 1),
-            text=state.text,
-            reasoning=state.reasoning,
-            error=outcome.error,
-            upstream_error=outcome.upstream_error,
-            usage=state.usage,
-            time_to_first_token_ms=None if first is None else round((first - self.started_at) * 1000),
-            reasoning_ms=state.latest.reasoning_ms,
-            cycles=state.cycles,
-            spending=self.allowance.spent if self.allowance else None,
-            finish=self._finish(outcome.status),
-            citations=tuple(linked_documents(state.text, cited) if replaced else cited),
-            # Calls of an earlier attempt may be open too, if this one ended before it resumed them.
-            has_open_calls=state.has_called or self.run.attempt > 1,
-            reports={row: inner.latest[:2] for row, inner in state.reports.items()},
-            never_ran=never_ran,
-            setup=self.checkpoint.setup,
-            context_usage=ContextUsage(
-                self.window_usage, settings.COMPRESSION_TRIGGER_RATIO, settings.RECENT_MESSAGES_RATIO
-            ).as_json,
-        )
+async def end_opened(opened: OpenedAttempt, database: Database, outcome: AttemptOutcome) -> EndedAttempt:
+    """End an attempt before it is briefed: it neither hides nor overwrites what earlier attempts saved."""
+    if opened.run.attempt == 1:
+        return _ended(opened, opened.emitter(RunState()), outcome, EarlierProgress())
+    snapshot, cited, earlier = await database.call_with_retry(load_saved_answer_and_citations, opened.run)
+    if not opened.is_shown:
+        opened.producer.open_with_snapshot(snapshot)
+    emitter = opened.emitter(RunState(usage=earlier.usage, cycles=earlier.cycles))
+    emitter.restore(snapshot.message["text"], opened.run.message.reasoning, cited)
+    return _ended(opened, emitter, outcome, earlier)
 
-    def has_counted(self, usage: TokenUsage, finish: Finish) -> None:
-        """Note what the run's earlier attempts used."""
-        if self.run.continuations:
-            self.counted_before, self.finish_before = usage, finish
 
-    def _finish(self, status: Status) -> Finish:
-        """Return how the answer finished. A failed continuation leaves it cut, so that users can try it again."""
-        return (
-            self.state.finish if self.state.finish.reason or status != Status.FAILED else self.finish_before
-        )
-
-    async def _restore_saved_answer(self) -> None:
-        """Load the saved answer: an attempt that ends before it has resumed must neither hide nor overwrite it."""
-        snapshot, cited, counts = await self.database.call_with_retry(
-            load_saved_answer_and_citations, self.run
-        )
-        self.state.usage, self.state.cycles = counts.usage, counts.cycles
-        self.has_counted(counts.usage, counts.finish)
-        if not self.is_opened:
-            self.producer.open_with_snapshot(snapshot)
-        self.emitter.restore(snapshot.message["text"], self.run.message.reasoning)
-        self.emitter.cited.update({document.number: document for document in cited})
+def _ended(
+    opened: OpenedAttempt, emitter: Emitter, outcome: AttemptOutcome, earlier: EarlierProgress
+) -> EndedAttempt:
+    run, state, cited = opened.run, emitter.state, emitter.cited.values()
+    before = earlier if run.continuations else EarlierProgress()
+    never_ran = end_interrupted_call(run, emitter)
+    emitter.end()
+    first = state.first_token_at
+    # A failed continuation leaves the answer cut, so that users can try it again.
+    is_cut_as_before = outcome.status == Status.FAILED and not state.finish.reason
+    # Citations in text that became reasoning are dropped; a snapshot before the end shows readers the rest.
+    replaced = state.has_untagged_thinking
+    stored = RunOutcome(
+        status=outcome.status,
+        last_seq=opened.producer.settle() + replaced + (2 if outcome.error else 1),
+        text=state.text,
+        reasoning=state.reasoning,
+        error=outcome.error,
+        upstream_error=outcome.upstream_error,
+        usage=state.usage,
+        time_to_first_token_ms=None if first is None else round((first - opened.started_at) * 1000),
+        reasoning_ms=state.latest.reasoning_ms,
+        cycles=state.cycles,
+        finish=before.finish if is_cut_as_before else state.finish,
+        citations=tuple(linked_documents(state.text, cited) if replaced else cited),
+        # Calls of an earlier attempt may be open too, if this one ended before it resumed them.
+        has_open_calls=state.has_called or run.attempt > 1,
+        reports={row: inner.latest[:2] for row, inner in state.reports.items()},
+        never_ran=never_ran,
+    )
+    return EndedAttempt(opened, emitter, stored, before.usage)
 
 
 def end_interrupted_call(run: Run, emitter: Emitter) -> list[ToolCall]:
@@ -198,3 +174,29 @@ def end_interrupted_call(run: Run, emitter: Emitter) -> list[ToolCall]:
     emitter.show(emitter.blocks.tool_arguments(0, call.arguments, str(row.pk)))
     emitter.show(emitter.blocks.close())
     return [row]
+
+
+async def wait_for_approval(briefed: BriefedAttempt, database: Database) -> Waiting:
+    """Save the answer so far and let the run wait for its user without a worker.
+
+    Readers have already been told what its calls ask.
+    """
+    producer, state = briefed.opened.producer, briefed.emitter.state
+    briefed.emitter.show_deferred()
+    try:
+        await producer.flush()
+    except StaleAttempt:
+        return Waiting.DECIDED if await release(briefed.opened, briefed, database) else Waiting.LOST
+    checkpoint = briefed.checkpoint.build()
+    became = await database.call_with_retry(let_wait, checkpoint, state.usage, state.cycles)
+    if became == Waiting.WAITING:
+        with suppress(RedisError):  # the logs then expire later
+            await expire_soon(producer.log, event_log(briefed.opened.run.turn.session_id))
+    return became
+
+
+async def release(opened: OpenedAttempt, briefed: BriefedAttempt | None, database: Database) -> bool:
+    """Save the answer so far and put the run back into the queue. False: it was stopped meanwhile, or lost."""
+    checkpoint = briefed.checkpoint.build() if briefed else Checkpoint(opened.run, 0, "", "", pieces=0)
+    opened.producer.discard()
+    return await database.call_with_retry(release_run, checkpoint, opened.producer.stale_for)

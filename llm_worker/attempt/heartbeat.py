@@ -67,7 +67,7 @@ class Heartbeat:
             if lease is None or lease.attempt != attempt.run.attempt:
                 attempt.cancel("lost")
             else:
-                attempt.leased_at = asked_at
+                attempt.extend_lease(asked_at)
                 if lease.status == Status.STOPPING:
                     attempt.cancel("stopped")
                 elif lease.is_withdrawn:

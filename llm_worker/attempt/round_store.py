@@ -15,7 +15,7 @@ from chat.models.tool_call import ToolCallStatus
 from chat.transcript.entries import Image
 from chat.transcript.run_spending import RunSpending
 from chat.transcript.tokens import count_tokens
-from llm_worker.attempt.checkpoint_tracker import CheckpointTracker
+from llm_worker.attempt.checkpointer import CheckpointTracker
 from llm_worker.attempt.fenced_writes import Checkpoint, owns_run, save_checkpoint
 from llm_worker.attempt.tool_images import ReturnedImages, keep_images
 from llm_worker.database import Database
@@ -58,14 +58,16 @@ class DatabaseRoundStore:
     async def begin(self, new_round: NewRound) -> list[str]:
         rows = [row_of(self._run, new_round, tab, call) for tab, call in enumerate(new_round.calls)]
         # The reasoning is stored with the round; the message keeps only the reasoning that follows.
-        held = replace(self._checkpoint.take(), reasoning="") if not new_round.inside else None
+        checkpoint = replace(self._checkpoint.build(), reasoning="") if not new_round.inside else None
         session = self._run.turn.session
         approvals = [
             Approval.for_call(row, session, call.asked_tool, call.question)
             for row, call in zip(rows, new_round.calls, strict=True)
             if call.needs_approval and call.tool
         ]
-        await self._write(begin_round, self._run, BegunRound(rows, held, self._allowance.spent, approvals))
+        await self._write(
+            begin_round, self._run, BegunRound(rows, checkpoint, self._allowance.spent, approvals)
+        )
         return [str(row.pk) for row in rows]
 
     async def start(self, approved: Mapping[str, PlannedCall]) -> None:

@@ -28,7 +28,7 @@ from chat.protocol.tasks import DEFAULT_QUEUE
 from chat.runs.task_queue import UNREACHABLE, enqueue
 from chat.transcript.tokens import count_tokens
 from llm_worker.attempt.attempt import Attempt, WorkerServices
-from llm_worker.attempt.checkpointer import Checkpointer
+from llm_worker.attempt.checkpointer import Checkpointer, CheckpointTracker
 from llm_worker.attempt.dialect_memory import DialectMemory
 from llm_worker.attempt.drain import Drain
 from llm_worker.attempt.heartbeat import Heartbeat
@@ -152,7 +152,7 @@ class Runtime:
         await self._publisher.start()
         await self._listener.start()
         heartbeat = Heartbeat(self.owner, self._database, self._attempts.values)
-        checkpointer = Checkpointer(self.owner, self._database, self._attempts.values)
+        checkpointer = Checkpointer(self.owner, self._database, self._checkpoints)
         self._background = [
             start_task("beat", heartbeat.keep_extending_leases),
             start_task("fence", heartbeat.keep_fencing),
@@ -228,6 +228,10 @@ class Runtime:
                 del self._attempts[key]
         if not ended:
             await self._wake_another(key)
+
+    def _checkpoints(self) -> list[CheckpointTracker]:
+        attempts = self._attempts.values()
+        return [tracker for attempt in attempts if (tracker := attempt.checkpoint)]
 
     async def _wake_another(self, run_id: str) -> None:
         """Wake another worker for the run. Best effort: otherwise the sweeper does it later."""

@@ -15,7 +15,6 @@ from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.protocol.wire import Snapshot
 from chat.transcript.encodings import installed_encodings, load_encoding
 from chat.transcript.entries import BlockKind, Document
-from chat.transcript.finish import Finish
 from chat.transcript.run_spending import RunSpending
 from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tool_annotations import ApprovalRule
@@ -40,15 +39,6 @@ class PreloadedRows(NamedTuple):
 
     messages: list[MessageRow]
     prompts: StandingPrompts
-
-
-class EarlierCounts(NamedTuple):
-    """The use of earlier attempts. finish: how the run ended before its user let it go on."""
-
-    usage: TokenUsage
-    cycles: int
-    spent: RunSpending
-    finish: Finish
 
 
 def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
@@ -155,16 +145,16 @@ def load_saved_answer(run: Run) -> Snapshot:
     return Snapshot(str(run.pk), run.attempt, 0, left)
 
 
-def load_saved_answer_and_citations(run: Run) -> tuple[Snapshot, list[Document], EarlierCounts]:
+def load_saved_answer_and_citations(run: Run) -> tuple[Snapshot, list[Document], EarlierProgress]:
     """Load the saved answer, the documents that its text links to, and what earlier attempts used."""
     return load_saved_answer(run), load_cited(run), load_counts(run)
 
 
-def load_counts(run: Run) -> EarlierCounts:
+def load_counts(run: Run) -> EarlierProgress:
     spent = (f"spent_{name}" for name in RunSpending._fields)
     columns = (*TokenUsage._fields, *spent, "cycles", "finish_reason", "finish_tokens")
     row = Run.objects.only(*columns).get(pk=run.pk)
-    return EarlierCounts(row.usage, row.cycles, row.spending, row.finish)
+    return EarlierProgress(usage=row.usage, cycles=row.cycles, spent=row.spending, finish=row.finish)
 
 
 def _prompt_parts(turn_context: TurnContext, project: ProjectContext, source: str) -> PromptParts:
@@ -204,18 +194,18 @@ def _continues_text(run: Run) -> bool:
 
 def _earlier(run: Run) -> EarlierProgress:
     rounds = load_rounds(run.pk, to_resume=True)
-    counted = load_counts(run)._asdict() if rounds or run.continuations else {}
+    counts = load_counts(run) if rounds or run.continuations else EarlierProgress()
     if not _continues_text(run):
-        return EarlierProgress(rounds, **counted)
+        return replace(counts, rounds=rounds)
     narrated = sum(len(each.text_before) for each in rounds)
     has_all = not rounds or is_finished(rounds[-1])
-    return EarlierProgress(
-        rounds,
+    return replace(
+        counts,
+        rounds=rounds,
         text=run.message.text[narrated:],
         reasoning=run.message.reasoning if has_all else "",
         is_shown=True,
         is_continued=run.continuations > 0,
-        **counted,
     )
 
 

@@ -83,6 +83,17 @@ class OutputAllowance:
         return taken
 
 
+class AnswerForm(NamedTuple):
+    """The form of an answer. max_characters: of its text, and of its reasoning; None: no limit.
+
+    is_json: the answer is JSON, in which `[1]` cites nothing.  is_untagged: the model omits the tag before its reasoning.
+    """
+
+    max_characters: int | None = None
+    is_json: bool = False
+    is_untagged: bool = False
+
+
 class StepOutput(NamedTuple):
     """The output of a step. utterance: shown since the latest round.  calls: calls that the model wrote as text."""
 
@@ -99,13 +110,13 @@ class Emitter:
         state: RunState,
         blocks: Blocks,
         clock: Callable[[], float],
-        max_characters: int | None = None,
+        form: AnswerForm = AnswerForm(),  # noqa: B008  immutable
     ) -> None:
-        """Begin the first passage. clock: monotonic, in seconds. max_characters: of the text, and of the reasoning."""
+        """Begin the first passage. clock: monotonic, in seconds."""
         self._sink = sink
-        self._max_characters = max_characters
-        self._text_room = OutputAllowance(max_characters)
-        self._reasoning_room = OutputAllowance(max_characters)
+        self._form = form
+        self._text_room = OutputAllowance(form.max_characters)
+        self._reasoning_room = OutputAllowance(form.max_characters)
         self._clock = clock
         self.state = state
         self.blocks = blocks
@@ -120,27 +131,20 @@ class Emitter:
         self._paragraphs = Paragraphs(are_parted=not blocks.inside)
         # Whether tools have found documents in this loop, or in a loop inside it.
         self.has_found = False
-        # Whether the answer is JSON, in which `[1]` cites nothing.
-        self.is_json = False
-        # Whether the model omits the tag before its reasoning.
-        self.is_untagged = False
+        self._is_untagged = form.is_untagged  # as far as the model has shown by now
         self.preview: CallPreview | None = None
         self._deferred = DeferredText()
         self._reasoning_since = 0.0
 
     def within(self, tab: int, state: RunState) -> Emitter:
         """Return an emitter for the loop inside the call of this tab of the open round."""
-        inner = Emitter(self._sink, state, self.blocks.within(tab), self._clock, self._max_characters)
-        inner.is_untagged = self.is_untagged
-        return inner
+        form = AnswerForm(self._form.max_characters, is_untagged=self._is_untagged)
+        return Emitter(self._sink, state, self.blocks.within(tab), self._clock, form)
 
     @property
     def cited(self) -> dict[int, Document]:
         """The documents that have been cited so far, by number."""
         return self._citations.cited
-
-    def run_start(self, model: str) -> None:
-        self.show(self.blocks.run_start(model))
 
     def cite_from(self, documents: Iterable[Document]) -> None:
         """Let these documents be cited, besides those that tools find."""
@@ -151,8 +155,9 @@ class Emitter:
         for number in numbers:
             self.blocks.documents.pop(number, None)
 
-    def restore(self, text: str, reasoning: str) -> None:
-        """Take over the text and reasoning that earlier attempts showed and this one continues, to save them again."""
+    def restore(self, text: str, reasoning: str, cited: Iterable[Document] = ()) -> None:
+        """Take over what earlier attempts showed and this one continues, to save it again. cited: what the text cites."""
+        self.cited.update({document.number: document for document in cited})
         self._text_room.take(text)
         self._reasoning_room.take(reasoning)
         self._passage.texts += [text] if text else []
@@ -166,8 +171,8 @@ class Emitter:
         """
         self._pipeline.start(
             text_calls,
-            has_documents=bool(self.documents) and not self.is_json,
-            is_untagged=self.is_untagged,
+            has_documents=bool(self.documents) and not self._form.is_json,
+            is_untagged=self._is_untagged,
         )
         self._step_begins_at = len(self._passage.texts), len(self._passage.reasonings)
         self.show_deferred()
@@ -183,8 +188,8 @@ class Emitter:
 
     def reasoning(self, text: str) -> None:
         """Show a piece of what the server itself marks as reasoning."""
-        if self.is_untagged and text:
-            self.is_untagged = False
+        if self._is_untagged and text:
+            self._is_untagged = False
             self.state.outermost.has_marked_reasoning = True
         self._show_reasoning(self._pipeline.reasoning(text))
 
@@ -216,7 +221,7 @@ class Emitter:
         reasoning, text = split
         passage.reasonings, passage.texts = [reasoning], [self._paragraphs.begin_again(text)]
         self._step_begins_at = 0, 0
-        self.state.outermost.has_untagged_thinking = self.is_untagged = True
+        self.state.outermost.has_untagged_thinking = self._is_untagged = True
 
     @property
     def written_in_step(self) -> str:

@@ -36,9 +36,7 @@ def replay_text_before(each: ShownRound, emitter: Emitter, *, silently: bool) ->
 
 def continue_text(text: str, reasoning: str, emitter: Emitter) -> None:
     """Take over the text that was shown after the rounds; readers see it already."""
-    linked = linked_documents(text, _citable_documents(emitter).values())
-    emitter.cited.update({document.number: document for document in linked})
-    emitter.restore(text, reasoning)
+    emitter.restore(text, reasoning, linked_documents(text, _citable_documents(emitter).values()))
 
 
 def plan_unfinished_calls(each: ShownRound, tools: Sequence[Tool]) -> list[PlannedCall]:
@@ -92,5 +90,5 @@ def _replay(
     placed = list(show(left))
     if not silently:
         emitter.show(placed)
-    emitter.cited.update({number: one for number, one in citable.items() if number not in left})
-    emitter.restore(each.text_before, each.reasoning)
+    cited = [document for number, document in citable.items() if number not in left]
+    emitter.restore(each.text_before, each.reasoning, cited)

@@ -40,7 +40,7 @@ class Shown:
 def played(*deltas: tuple[str, str], error: Error | None = None) -> tuple[Shown, RunState]:
     shown, state = Shown(), RunState()
     emitter = Emitter(shown, state, Blocks(), clock=lambda: 7.0)
-    emitter.run_start("scripted")
+    emitter.show(emitter.blocks.run_start("scripted"))
     for kind, text in deltas:
         emitter.text(text) if kind == "text" else emitter.reasoning(text)
     emitter.end()

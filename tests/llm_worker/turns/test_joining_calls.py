@@ -17,7 +17,7 @@ from chat.models import Run
 from chat.protocol import wire as p
 from chat.transcript.packets import Blocks
 from llm_worker.attempt.attempt_completion import end_interrupted_call
-from llm_worker.attempt.checkpoint_tracker import CheckpointTracker
+from llm_worker.attempt.checkpointer import CheckpointTracker
 from llm_worker.loop.calls import CallResult, PlannedCall
 from llm_worker.loop.emitter import Emitter
 from llm_worker.loop.round_runner import RoundRunner
@@ -77,10 +77,10 @@ class Stage:
         self.state = RunState()
         self.emitter = Emitter(self.producer, self.state, Blocks(), clock=lambda: 7.0)
         self.run = Run(message_id=uuid4())
-        self.checkpoint = CheckpointTracker(self.run, self.state, self.producer, 0.0)
+        self.checkpoint = CheckpointTracker(self.run, self.emitter, self.producer, 0.0)
         self.sink: Any = self.emitter
         self.calls = 0
-        self.emitter.run_start("model")
+        self.emitter.show(self.emitter.blocks.run_start("model"))
         self.emitter.begin_step()
 
     def do(self, action: str, text: str) -> None:
@@ -102,8 +102,8 @@ class Stage:
         self.sink = self.emitter.call(CallFragment(0, f"call_{self.calls}", "act", piece, begins))
 
     def save(self, _: str = "") -> None:
-        held = self.checkpoint.take()
-        self.saved = (held.seq, held.text)
+        checkpoint = self.checkpoint.build()
+        self.saved = (checkpoint.seq, checkpoint.text)
 
     def append(self, _: str = "") -> None:
         if arguments := self.producer.next_append():

@@ -10,7 +10,7 @@ from chat.prompts import default_system_prompt
 from chat.prompts.definition import base_prompt
 from chat.protocol.states import Status
 from chat.transcript.answer_setup import canonical_json, digest
-from llm_worker.attempt import checkpoint_tracker
+from llm_worker.attempt import checkpointer
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended, wait_for_text
 
@@ -128,7 +128,7 @@ def test_each_attempt_has_its_own_record(ask, deliver, runtime, upstream, agent_
 def test_it_is_stored_with_the_first_text_and_not_only_at_the_end(
     ask, deliver, upstream, monkeypatch, agent_session
 ):
-    monkeypatch.setattr(checkpoint_tracker, "INTERVAL_S", 0)
+    monkeypatch.setattr(checkpointer, "INTERVAL_S", 0)
     upstream.reply({"text": "So "}, {"wait": "end"}, {"text": "it is."})
     [run] = ask("Why?", session=agent_session(prompt="Be brief."))
     future = deliver(run)
