@@ -47,8 +47,9 @@ def known_tools(names: Iterable[object]) -> list[str]:
     """Return those of the names, each once, that agents and chats may choose: any of an existing server too, since the tools
     that a server lists change. Reads the database only for names of servers' tools."""
     named = dict.fromkeys(name for name in names if isinstance(name, str))
-    wanted = {server_of(name) for name in named if is_server_tool(name)}
-    servers = set(McpServer.objects.filter(name__in=wanted).values_list("name", flat=True)) if wanted else ()
+    # Servers are few; the names may be as many as a body holds.
+    is_any_of_servers = any(map(is_server_tool, named))
+    servers = set(McpServer.objects.values_list("name", flat=True)) if is_any_of_servers else ()
     return [
         name
         for name in named
