@@ -9,8 +9,9 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q, Value
+from django.db.models import OuterRef, Q, Subquery, Value
 from django.db.models.expressions import RawSQL
+from django.db.models.functions import Coalesce
 
 from chat.models.lease import RUN_LEASE, Leased
 from chat.models.message import ChatMessage
@@ -76,6 +77,14 @@ class RunQuerySet(RunUsage["Run"]):
         run.turn.session = instance(Session, row.session)
         run.model_config = instance(ModelConfig, row.model) if row.model else None
         return run
+
+    def line_up(self) -> int:
+        """Set what a claim chooses by in the selected runs, whose turns wait for no other; returns how many there were."""
+        owner = Session.objects.filter(turns__runs=OuterRef("pk")).values("owner_id")
+        queue = ModelConfig.objects.filter(pk=OuterRef("model_config")).values("queue")
+        return self.update(
+            asker_id=Subquery(owner), ready_queue=Coalesce(Subquery(queue), Value(DEFAULT_QUEUE))
+        )
 
     def stop(self, run_id: UUID | str) -> runs.StoppedRun | None:
         """Move a run that a worker holds to `stopping`. None: not held, or stopping already."""
@@ -161,6 +170,11 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
 
     status = models.CharField(max_length=9, choices=[(s, s) for s in Status], default=Status.QUEUED)
     deadline = models.DateTimeField()
+    # What a claim chooses by, copied for the indexes of live runs: its session's owner, and the queue whose workers may
+    # claim it now, NULL while its turn waits for another one. NULL in a run of a process of the version before, until
+    # line_up(); its own message claims it as well.
+    asker_id = models.BigIntegerField(null=True, editable=False)
+    ready_queue = models.CharField(max_length=50, null=True, editable=False)  # noqa: DJ001  NULL: not ready
     # How often the user continued it after it was cut; each continuation also took an attempt.
     continuations = models.SmallIntegerField(default=0, db_default=0)
 
@@ -211,6 +225,18 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
         indexes = [
             models.Index(
                 fields=["status", "lease_until"], name="run_live", condition=Q(status__in=sorted(LIVE))
+            ),
+            models.Index(fields=["asker_id"], name="run_live_of_user", condition=Q(status__in=sorted(LIVE))),
+            # For claims: the runs that wait for a worker, and each user's first one.
+            models.Index(
+                fields=["ready_queue", "queued_at", "id"],
+                name="run_ready",
+                condition=Q(status=Status.QUEUED),
+            ),
+            models.Index(
+                fields=["ready_queue", "asker_id", "queued_at", "id"],
+                name="run_ready_of_user",
+                condition=Q(status=Status.QUEUED),
             ),
             models.Index(
                 fields=["ended_at"],

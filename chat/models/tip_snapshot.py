@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
+from django.conf import settings
 from msgspec import json
 
 from chat.models.daily_use import DailyAccount
@@ -29,7 +30,7 @@ class TipSnapshot(NamedTuple):
     own_models: Sequence[str]  # the session's; as agent_id
     preferred: Sequence[str]  # models that the session's owner has chosen for all chats
     own_runs: int  # in progress, of the session's owner
-    queued_runs: Mapping[str, int]  # of all users, by queue
+    queued_runs: Mapping[str, int]  # of all users, by queue; exact up to MAX_QUEUED_RUNS
     stored_bytes: int  # of the session's owner, as the sweeper has summed it up last
     blocker_id: UUID | None  # the turn that must end before a reply to the tip can start
     is_repeat: bool  # a message with this client_message_id is stored already
@@ -51,6 +52,7 @@ class TipSnapshot(NamedTuple):
             names=None if model_names is None else list(model_names),
             most=max(1, len(model_names or ())),
             client_message_id=client_message_id,
+            most_queued=settings.MAX_QUEUED_RUNS,
         )
         if not rows:
             return None

@@ -31,4 +31,5 @@ def release_followers(turn: Turn) -> None:
         released = Run.objects.filter(turn__after=turn, status=Status.QUEUED)
         # The deadline counts from the moment a run can start.
         released.update(deadline=Now() + timedelta(seconds=settings.RUN_DEADLINE_S))
+        released.line_up()
         enqueue_on_commit(list(released.select_related("model_config")))

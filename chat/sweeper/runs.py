@@ -143,6 +143,9 @@ def _enqueue_lost(unclaimed: Iterable[Run]) -> int:
     While a queue has messages its workers are busy, and another message would only make it longer.
     """
     waiting = list(unclaimed)
+    # Their model has moved to another queue, the turn before them was deleted, or the version before has stored them.
+    strays = [run.pk for run in waiting if run.asker_id is None or run.ready_queue != run.queue]
+    Run.objects.filter(pk__in=strays, status=Status.QUEUED).line_up()
     queues = {run.queue for run in waiting}
     empty = {queue for queue in queues if not task_queue.queue_length(queue)}
     lost = [run for run in waiting if run.queue in empty]

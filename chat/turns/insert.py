@@ -72,6 +72,7 @@ class TurnInsert:
                 created_at=turn.created_at,
                 deadline=turn.created_at + timedelta(seconds=settings.RUN_DEADLINE_S),
                 options=options,
+                ready_queue=None if after else model.queue,
             )
             for index, (model, answer) in enumerate(zip(models, answers, strict=True))
         ]
@@ -141,7 +142,13 @@ _SINCE_PLANNED = "(STATEMENT_TIMESTAMP() - %(planned_at)s::timestamptz)"
 _CREATED_AT = f"created_at + {_SINCE_PLANNED}"
 _MESSAGES = insertion(ChatMessage, "messages", sent_at=f"sent_at + {_SINCE_PLANNED}")
 _TURNS = insertion(Turn, "turns", created_at=_CREATED_AT)
-_RUNS = insertion(Run, "runs", created_at=_CREATED_AT, deadline=f"deadline + {_SINCE_PLANNED}")
+_RUNS = insertion(
+    Run,
+    "runs",
+    created_at=_CREATED_AT,
+    deadline=f"deadline + {_SINCE_PLANNED}",
+    asker_id="(SELECT owner_id FROM session)",
+)
 # Plan: primary keys, one_daily_use_per_user_and_day.
 _STORE = Statement(
     f"""

@@ -75,7 +75,8 @@ def ask(transactional_db: None, upstream: Upstream) -> Callable[..., list[Run]]:
         for index, name in enumerate(models or ("scripted",)):
             config, _ = ModelConfig.objects.get_or_create(name=name, defaults={"base_url": upstream.base_url})
             answer = ChatMessage.objects.append(question, role="assistant")
-            given = {"deadline": deadline, **fields}
+            ready = {"asker_id": session.owner_id, "ready_queue": config.queue}
+            given = {"deadline": deadline, **ready, **fields}
             runs.append(
                 Run.objects.create(
                     turn=turn, message=answer, model_config=config, model=name, model_index=index, **given

@@ -215,6 +215,11 @@ GO_ON: Final = Statement(
             queued_at = STATEMENT_TIMESTAMP(), deadline = STATEMENT_TIMESTAMP() + %(limit)s, claimed_at = NULL,
             ended_at = NULL, last_seq = NULL, announced_at = NULL, saved_seq = 0, error_code = '', error_message = '',
             error_retryable = FALSE, upstream_status = NULL, upstream_code = '', upstream_message = '',
+            asker_id = (
+                SELECT session.owner_id FROM chat_turn AS turn JOIN chat_session AS session ON session.id = turn.session_id
+                WHERE turn.id = run.turn_id
+            ),
+            ready_queue = (SELECT queue FROM chat_modelconfig AS model WHERE model.id = run.model_config_id),
             dynamic_context = %(dynamic_context)s, knowledge_bases = %(knowledge_bases)s::uuid[],
             are_bases_picked = %(are_bases_picked)s, knowledge_access = %(knowledge_access)s,
             history = {history_with(_QUEUED, "attempt + 1", "'continued'", owner="NULL")}
@@ -266,22 +271,30 @@ ANNOUNCE: Final = Statement(
 )
 
 # A query for other statements: the live runs of one user, and by queue (jsonb) the queued runs of all, without those that
-# wait behind an answer which waits for its user: that may take days, while workers have nothing to do.
-# Parameters: owner (a user). Plan: all counts by run_live; from there primary keys.
+# wait behind an answer which waits for its user: that may take days, while workers have nothing to do. The runs that are
+# ready in one queue are not counted beyond `most_queued`.
+# Parameters: owner (a user), most_queued. Plan: run_live_of_user, run_ready; chat_modelconfig is read whole. From the
+# runs that are not ready primary keys, and run_live.
 IN_PROGRESS: Final = f"""
     SELECT (
-        SELECT count(*) FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
-        JOIN chat_session AS session ON session.id = turn.session_id
-        WHERE session.owner_id = %(owner)s AND run.status IN ({literals(LIVE)})
+        SELECT count(*) FROM chat_run WHERE asker_id = %(owner)s AND status IN ({literals(LIVE)})
     ) AS own, (
         SELECT COALESCE(jsonb_object_agg(by_queue.queue, by_queue.runs), '{{}}') FROM (
-            SELECT COALESCE(model.queue, {literal(DEFAULT_QUEUE)}) AS queue, count(*) AS runs
-            FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
-            LEFT JOIN chat_modelconfig AS model ON model.id = run.model_config_id
-            WHERE run.status = {_QUEUED} AND (turn.after_id IS NULL OR turn.session_id NOT IN (
-                SELECT above.session_id FROM chat_run AS waiting JOIN chat_turn AS above ON above.id = waiting.turn_id
-                WHERE waiting.status = {literal(Status.WAITING)}
-            )) GROUP BY 1
+            SELECT part.queue, sum(part.runs) AS runs FROM (
+                SELECT model.queue, (
+                    SELECT count(*) FROM (
+                        SELECT FROM chat_run WHERE status = {_QUEUED} AND ready_queue = model.queue LIMIT %(most_queued)s
+                    ) AS ready
+                ) AS runs FROM (SELECT DISTINCT queue FROM chat_modelconfig WHERE enabled) AS model
+                UNION ALL
+                SELECT COALESCE(model.queue, {literal(DEFAULT_QUEUE)}), count(*)
+                FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
+                LEFT JOIN chat_modelconfig AS model ON model.id = run.model_config_id
+                WHERE run.status = {_QUEUED} AND run.ready_queue IS NULL AND turn.session_id NOT IN (
+                    SELECT above.session_id FROM chat_run AS waiting JOIN chat_turn AS above ON above.id = waiting.turn_id
+                    WHERE waiting.status = {literal(Status.WAITING)}
+                ) GROUP BY 1
+            ) AS part GROUP BY 1
         ) AS by_queue
     ) AS queued
 """  # noqa: S608  constants alone

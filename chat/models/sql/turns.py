@@ -104,8 +104,8 @@ END: Final = Statement(
 _PREFERRED = "COALESCE((SELECT models::text[] FROM chat_preferences WHERE user_id = %(owner)s), '{}')"
 _MODEL_ORDER = "model.is_named DESC, model.is_default DESC, model.name"
 # Parameters: session, owner, names (of models, NULL: the preferred and the default one), most (the number of models
-# beside preferred ones), client_message_id (or NULL). Plan: primary keys, unique index on chat_run.message_id,
-# one_message_per_client_id, run_live, those of DAILY_ACCOUNT; chat_modelconfig is read whole.
+# beside preferred ones), client_message_id (or NULL), most_queued. Plan: primary keys, unique index on
+# chat_run.message_id, one_message_per_client_id, those of IN_PROGRESS and DAILY_ACCOUNT; chat_modelconfig is read whole.
 READ_TIP_SNAPSHOT: Final = Statement(
     f"""
     SELECT session.latest_event, session.agent_id,
