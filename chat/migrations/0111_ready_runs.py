@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
     dependencies = [("chat", "0110_fill_session_settings")]
 
     operations = [
-        migrations.AddField("run", "asker_id", models.BigIntegerField(editable=False, null=True)),
+        migrations.AddField("run", "asker_id", models.BigIntegerField(editable=False, null=True, verbose_name="user")),
         migrations.AddField(
             "run", "ready_queue", models.CharField(editable=False, max_length=50, null=True)
         ),

@@ -173,7 +173,7 @@ class Run(UpstreamFailureFields, RunSpendingFields, RunOptionsFields, RunKnowled
     # What a claim chooses by, copied for the indexes of live runs: its session's owner, and the queue whose workers may
     # claim it now, NULL while its turn waits for another one. NULL in a run of a process of the version before, until
     # line_up(); its own message claims it as well.
-    asker_id = models.BigIntegerField(null=True, editable=False)
+    asker_id = models.BigIntegerField("user", null=True, editable=False)
     ready_queue = models.CharField(max_length=50, null=True, editable=False)  # noqa: DJ001  NULL: not ready
     # How often the user continued it after it was cut; each continuation also took an attempt.
     continuations = models.SmallIntegerField(default=0, db_default=0)

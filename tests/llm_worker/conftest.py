@@ -76,10 +76,10 @@ def ask(transactional_db: None, upstream: Upstream) -> Callable[..., list[Run]]:
             config, _ = ModelConfig.objects.get_or_create(name=name, defaults={"base_url": upstream.base_url})
             answer = ChatMessage.objects.append(question, role="assistant")
             ready = {"asker_id": session.owner_id, "ready_queue": config.queue}
-            given = {"deadline": deadline, **ready, **fields}
+            columns = {"deadline": deadline, **ready, **fields}
             runs.append(
                 Run.objects.create(
-                    turn=turn, message=answer, model_config=config, model=name, model_index=index, **given
+                    turn=turn, message=answer, model_config=config, model=name, model_index=index, **columns
                 )
             )
         question.choose()

@@ -27,7 +27,7 @@ NAMES: Final = (
     _("number"), _("options"), _("origin"), _("owner"), _("pages"), _("parent"), _("parent role"), _("parent tool call"), _("parts"),
     _("prefix share"), _("project"),
     _("prompt"), _("prompt block"), _("prompt blocks"), _("prompt price"), _("prompt version"), _("prompt versions"), _("unsupported options"), _("unused since"), _("prompt tokens"), _("queue"),
-    _("queued at"), _("reasoning"), _("reasoning ms"), _("reasoning tokens"), _("reminder"),
+    _("queued at"), _("ready queue"), _("reasoning"), _("reasoning ms"), _("reasoning tokens"), _("reminder"),
     _("replaces system prompt"), _("requires alternating roles"), _("reply to"), _("request id"), _("report"), _("report reasoning"), _("request digest"),
     _("reserved tokens"), _("response"), _("retry at"), _("revoked at"), _("role"), _("run"), _("runs"), _("runs per day"),
     _("saved seq"), _("seen event"), _("sent at"), _("sent request"), _("sent requests"), _("shared with"), _("shared with users"), _("session"),

@@ -118,9 +118,9 @@ def test_each_claim_is_of_the_user_with_the_fewest_then_of_the_run_that_waits_lo
     messages = chance.sample(runs, len(runs))
     for number, message in enumerate(messages):
         if number % 5 == 0:  # an answer ends
-            held = list(Run.objects.filter(status=Status.RUNNING).order_by("queued_at")[:3])
-            if held:
-                ended = Run.objects.filter(pk=chance.choice(held).pk)
+            running = list(Run.objects.filter(status=Status.RUNNING).order_by("queued_at")[:3])
+            if running:
+                ended = Run.objects.filter(pk=chance.choice(running).pk)
                 ended.update(status=Status.COMPLETED, ended_at=timezone.now(), last_seq=1, lease_until=None)
         live = list(Run.objects.live())
         held_by = Counter(run.asker_id for run in live if run.status in HELD)
