@@ -1,6 +1,6 @@
 """Attempt: one attempt at a run, from claim to end. Runs the loop and knows why it may be cancelled.
 
-attempt_completion.py ends an attempt; loop/resume.py continues what earlier attempts left.
+attempt_phases.py has the steps; loop/resume.py continues what earlier attempts left.
 """
 
 import asyncio
@@ -19,14 +19,15 @@ from chat.protocol.states import Status
 from chat.protocol.wire import RunAddress
 from chat.transcript.dialect import UNTAGGED_THINKING
 from chat.transcript.rebuild import documents_of
-from llm_worker.attempt.attempt_completion import (
+from llm_worker.attempt.attempt_phases import (
     AttemptOutcome,
+    BriefedAttempt,
+    OpenedAttempt,
     end_briefed,
     end_opened,
     release,
     wait_for_approval,
 )
-from llm_worker.attempt.attempt_phases import BriefedAttempt, OpenedAttempt
 from llm_worker.attempt.checkpointer import CheckpointTracker
 from llm_worker.attempt.dialect_memory import DialectMemory
 from llm_worker.attempt.fenced_writes import Waiting
@@ -37,8 +38,8 @@ from llm_worker.loading.claim import Claim
 from llm_worker.loading.knowledge import RunKnowledge
 from llm_worker.loading.sources import SessionSources
 from llm_worker.loop.call_approval import ApprovalNeeded
+from llm_worker.loop.deps import LoopDeps
 from llm_worker.loop.loop import run_llm_loop
-from llm_worker.loop.round_runner import LoopDeps
 from llm_worker.mcp.connections import Connections
 from llm_worker.records.request_log import RequestLog
 from llm_worker.records.token_calibration import TokenCalibration

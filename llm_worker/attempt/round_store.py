@@ -21,7 +21,7 @@ from llm_worker.attempt.tool_images import ReturnedImages, keep_images
 from llm_worker.database import Database
 from llm_worker.loop.allowance import Allowance
 from llm_worker.loop.calls import CallResult, PlannedCall
-from llm_worker.loop.stored_round import AgentReport, NewRound
+from llm_worker.loop.deps import AgentReport, NewRound
 from llm_worker.request.model_message import call_text
 from llm_worker.side_requests.safe_summary_log import log_safe_summary
 
@@ -85,7 +85,7 @@ class DatabaseRoundStore:
         approval = Approval.for_call(row_asked, self._run.turn.session, call.asked_tool, call.question)
         await self._write(wait_for_answer, self._run, approval)
 
-    async def keep_images(self, row: str, name: str, contents: Sequence[bytes]) -> Sequence[Image]:
+    async def store_images(self, row: str, name: str, contents: Sequence[bytes]) -> Sequence[Image]:
         return await keep_images(self._database, self._run, ReturnedImages(row, name, contents))
 
     async def _write(self, function: Callable[..., bool], *args: Any) -> None:

@@ -46,7 +46,9 @@ def build_cycle(brief: Brief, rounds: Sequence[Round], share: LoopShare, *, has_
     is_last = len(rounds) + 1 >= brief.max_cycles or share.has_one_inference
     cycle = _build(brief, rounds, is_last=is_last, has_found=has_found)
     if not is_last and share.has_tokens_for_one(cycle.need):
-        return _build(brief, rounds, is_last=True, has_found=has_found)
+        cycle = _build(brief, rounds, is_last=True, has_found=has_found)
+    if brief.earlier.text and len(rounds) == len(brief.earlier.rounds):
+        return replace(cycle, request=_continued(cycle.request, brief.earlier))
     return cycle
 
 
@@ -58,11 +60,14 @@ def _build(brief: Brief, rounds: Sequence[Round], *, is_last: bool, has_found: b
     choice: ToolChoice = "required" if is_forced else "none" if is_last else "auto"
     if is_last and not brief.model.takes_tool_choice_none:
         tools = []
+    called = {call.name for each in rounds for call in each.calls}
     reminder = build_reminder(
         brief.reminder,
         is_last_cycle=is_last and bool(brief.tools),
         has_found=has_found,
-        may_open_pages=_may_open_pages(tools, rounds),
+        # The web was searched in this loop, and a tool can open the results.
+        may_open_pages=any(tool.finds_pages and tool.name in called for tool in tools)
+        and any(tool.opens_pages for tool in tools),
     )
     context = _with_summary_or_without(brief, rounds, reminder)
     request = Request(
@@ -74,23 +79,12 @@ def _build(brief: Brief, rounds: Sequence[Round], *, is_last: bool, has_found: b
         options=brief.options,
     )
     report = ContextReport(context, brief, tools, choice)
-    return Cycle(request, [] if is_last else tools, report, _need(brief, context), is_last)
+    sent = (context.tokens + schema_tokens(brief.tools)) * brief.token_factor
+    need = TokenNeed(int(sent), brief.answer_reserve, brief.model.max_output_tokens, brief.context_window)
+    return Cycle(request, [] if is_last else tools, report, need, is_last)
 
 
-def _may_open_pages(tools: Sequence[Tool], rounds: Sequence[Round]) -> bool:
-    """Return whether the web was searched in this loop, and a tool can open the results."""
-    called = {call.name for each in rounds for call in each.calls}
-    return any(tool.finds_pages and tool.name in called for tool in tools) and any(
-        tool.opens_pages for tool in tools
-    )
-
-
-def _need(brief: Brief, context: Context) -> TokenNeed:
-    prompt = (context.tokens + schema_tokens(brief.tools)) * brief.token_factor
-    return TokenNeed(int(prompt), brief.answer_reserve, brief.model.max_output_tokens, brief.context_window)
-
-
-def continued_request(request: Request, earlier: EarlierProgress) -> Request:
+def _continued(request: Request, earlier: EarlierProgress) -> Request:
     """Build the request for what follows the text of earlier attempts.
 
     That text counts as output unless the user continues it.

@@ -1,7 +1,8 @@
 """Emitter: sends readers everything that a loop shows. One per attempt, and one per agent call inside it.
 
 It sends what a model streams through the answer pipeline (stream/pipeline.py) and turns its outputs into packets and
-into entries of RunState: what is shown is saved. The log producer numbers the packets.
+into entries of RunState: what is shown is saved. The log producer numbers the packets. The loop only writes to it: what
+the loop needs of an inference is what begin_step() and end_step() return.
 """
 
 from __future__ import annotations
@@ -9,19 +10,22 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Concatenate, Literal, NamedTuple, ParamSpec, Protocol
 
 from chat.protocol import wire as p
-from chat.transcript.citations import Citations
+from chat.transcript.citations import Citations, linked_documents
 from chat.transcript.entries import Document
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.packets import Blocks, Placed
+from chat.transcript.rebuild import ShownRound, show_before, show_rounds
 from llm_worker.loop.state import RunState, Utterance
 from llm_worker.stream.call_assembler import CallFragment, RequestedCall
 from llm_worker.stream.paragraphs import Paragraphs
 from llm_worker.stream.pipeline import AnswerPipeline, Output
 from llm_worker.stream.text_calls import TextCalls
 from llm_worker.stream.think_tags import Reasoning, split_untagged
+
+Arguments = ParamSpec("Arguments")
 
 
 class PacketSink(Protocol):
@@ -66,21 +70,21 @@ class DeferredText:
         self.deltas.append(Reasoning(text))
 
 
-class OutputAllowance:
-    """The characters that may still be shown."""
+class OutputRoom:
+    """The characters of text, or of reasoning, that may still be shown. is_full: the model has written more."""
 
     def __init__(self, characters: int | None) -> None:
-        self._left = characters
+        self._left = {"text": characters, "reasoning": characters}
         self.is_full = False
 
-    def take(self, text: str) -> str:
-        """Take as much of the text as there is room for, and return it."""
-        if self._left is None:
+    def fit(self, kind: Literal["text", "reasoning"], text: str) -> str:
+        """Return as much of the text as there is room for."""
+        left = self._left[kind]
+        if left is None:
             return text
-        self.is_full |= len(text) > self._left
-        taken = text[: self._left]
-        self._left -= len(taken)
-        return taken
+        self.is_full |= len(text) > left
+        self._left[kind] = max(0, left - len(text))
+        return text[:left]
 
 
 class AnswerForm(NamedTuple):
@@ -95,8 +99,12 @@ class AnswerForm(NamedTuple):
 
 
 class StepOutput(NamedTuple):
-    """The output of a step. utterance: shown since the latest round.  calls: calls that the model wrote as text."""
+    """The output of an inference, as far as it was shown. written: its reasoning and its text.
 
+    utterance: shown since the latest round.  calls: calls that the model wrote as text.
+    """
+
+    written: str
     utterance: Utterance
     calls: list[RequestedCall]
 
@@ -115,31 +123,29 @@ class Emitter:
         """Begin the first passage. clock: monotonic, in seconds."""
         self._sink = sink
         self._form = form
-        self._text_room = OutputAllowance(form.max_characters)
-        self._reasoning_room = OutputAllowance(form.max_characters)
+        self._room = OutputRoom(form.max_characters)
         self._clock = clock
         self.state = state
-        self.blocks = blocks
+        self._blocks = blocks
         self._own_documents: dict[int, Document] = {}
-        self.documents = ChainMap(blocks.documents, self._own_documents)  # may be cited, by number
+        self._documents = ChainMap(blocks.documents, self._own_documents)  # may be cited, by number
         # The report of an agent tool is a source for the answer, and keeps its numbers as they are.
-        self._citations = Citations(self.documents, "plain" if blocks.inside else "links")
+        self._citations = Citations(self._documents, "plain" if blocks.inside else "links")
         self._pipeline = AnswerPipeline(self._citations)
         self._passage = state.open_passage()
         self._step_begins_at = 0, 0  # the number of pieces of the passage that were shown before
         self._has_spoken = False
         self._paragraphs = Paragraphs(are_parted=not blocks.inside)
-        # Whether tools have found documents in this loop, or in a loop inside it.
-        self.has_found = False
+        self._reads_text_calls = True
         self._is_untagged = form.is_untagged  # as far as the model has shown by now
         self.preview: CallPreview | None = None
         self._deferred = DeferredText()
         self._reasoning_since = 0.0
 
     def within(self, tab: int, state: RunState) -> Emitter:
-        """Return an emitter for the loop inside the call of this tab of the open round."""
+        """Return an emitter for the loop inside the call of this tab of the open round. state: of that loop."""
         form = AnswerForm(self._form.max_characters, is_untagged=self._is_untagged)
-        return Emitter(self._sink, state, self.blocks.within(tab), self._clock, form)
+        return Emitter(self._sink, state, self._blocks.within(tab), self._clock, form)
 
     @property
     def cited(self) -> dict[int, Document]:
@@ -153,32 +159,65 @@ class Emitter:
     def withhold_documents(self, numbers: Iterable[int]) -> None:
         """Withhold documents, which may no longer be cited."""
         for number in numbers:
-            self.blocks.documents.pop(number, None)
+            self._blocks.documents.pop(number, None)
 
     def restore(self, text: str, reasoning: str, cited: Iterable[Document] = ()) -> None:
         """Take over what earlier attempts showed and this one continues, to save it again. cited: what the text cites."""
         self.cited.update({document.number: document for document in cited})
-        self._text_room.take(text)
-        self._reasoning_room.take(reasoning)
+        self._room.fit("text", text)
+        self._room.fit("reasoning", reasoning)
         self._passage.texts += [text] if text else []
         self._paragraphs.note(text)
         self._passage.reasonings += [reasoning] if reasoning else []
 
-    def begin_step(self, text_calls: TextCalls | None = None) -> None:
+    def continue_text(self, text: str, reasoning: str) -> None:
+        """Take over the text that earlier attempts showed after the rounds."""
+        self.restore(text, reasoning, linked_documents(text, self._uncited().values()))
+
+    def replay(self, each: ShownRound, *, is_finished: bool, silently: bool) -> None:
+        """Show a round again, or only the text before it if its calls have not ended. silently: readers see it already."""
+        uncited = self._uncited()
+        left = dict(uncited)
+        if is_finished:
+            placed = list(show_rounds(self._blocks, [each], left))
+        else:
+            placed = list(show_before(self._blocks, each, left))
+        if not silently:
+            self._send(placed)
+        cited = [uncited[number] for number in uncited if number not in left]
+        self.restore(each.text_before, each.reasoning, cited)
+        if is_finished:
+            self.open_round()
+
+    def _uncited(self) -> dict[int, Document]:
+        return {number: document for number, document in self._documents.items() if number not in self.cited}
+
+    def begin_step(self, text_calls: TextCalls | None = None) -> OutputRoom:
         """Begin an inference, which may cite all documents found by now. Shows deferred text first.
 
         text_calls: finds the calls that the model writes as text; None: they are text like any other.
+        Returns the room for its output; what is beyond is not shown.
         """
         self._pipeline.start(
-            text_calls,
-            has_documents=bool(self.documents) and not self._form.is_json,
+            # Once per turn: further markup is talk about tools.
+            text_calls if self._reads_text_calls else None,
+            has_documents=bool(self._documents) and not self._form.is_json,
             is_untagged=self._is_untagged,
         )
         self._step_begins_at = len(self._passage.texts), len(self._passage.reasonings)
         self.show_deferred()
+        return self._room
 
-    def show(self, placed: Iterable[Placed]) -> None:
-        """Emit packets that the blocks have built."""
+    def show(
+        self,
+        build: Callable[Concatenate[Blocks, Arguments], Iterable[Placed]],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> None:
+        """Emit the packets that `build` makes with the blocks of this loop, and these arguments."""
+        self._send(build(self._blocks, *args, **kwargs))
+
+    def _send(self, placed: Iterable[Placed]) -> None:
         for placement, obj in placed:
             self._sink.emit(placement, obj)
 
@@ -190,7 +229,7 @@ class Emitter:
         """Show a piece of what the server itself marks as reasoning."""
         if self._is_untagged and text:
             self._is_untagged = False
-            self.state.outermost.has_marked_reasoning = True
+            self.state.note_marked_reasoning()
         self._show_reasoning(self._pipeline.reasoning(text))
 
     def call(self, fragment: CallFragment) -> DeltaSink:
@@ -202,16 +241,24 @@ class Emitter:
             self._emit(self._pipeline.flush())
             self._sink.hold()
             self.preview = CallPreview(fragment.id, fragment.name)
-            self.show(self.blocks.tool_start(fragment.tab, fragment.id, fragment.name))
+            self._send(self._blocks.tool_start(fragment.tab, fragment.id, fragment.name))
         self.preview.pieces.append(fragment.text)
-        self.show(self.blocks.tool_writing(fragment.tab, fragment.text))
+        self._send(self._blocks.tool_writing(fragment.tab, fragment.text))
         return self._deferred
 
     def end_step(self) -> StepOutput:
         """End an inference and show text that was held back."""
         self._emit(self._pipeline.flush())
         self._separate_untagged_thinking()
-        return StepOutput(self._passage.utterance, self._pipeline.take_calls())
+        calls = self._pipeline.take_calls()
+        self._reads_text_calls = self._reads_text_calls and not calls
+        return self.break_off_step()._replace(calls=calls)
+
+    def break_off_step(self) -> StepOutput:
+        """End an inference that failed or was cancelled. Text that was held back is shown at the end."""
+        texts, reasonings = self._step_begins_at
+        written = "".join((*self._passage.reasonings[reasonings:], *self._passage.texts[texts:]))
+        return StepOutput(written, self._passage.utterance, [])
 
     def _separate_untagged_thinking(self) -> None:
         """Save text before a closing tag without opening tag as reasoning; readers see that at the end of the run."""
@@ -219,15 +266,10 @@ class Emitter:
         if passage.reasonings or not (split := split_untagged("".join(passage.texts))):
             return
         reasoning, text = split
-        passage.reasonings, passage.texts = [reasoning], [self._paragraphs.begin_again(text)]
+        passage.separate(reasoning, self._paragraphs.begin_again(text))
         self._step_begins_at = 0, 0
-        self.state.outermost.has_untagged_thinking = self._is_untagged = True
-
-    @property
-    def written_in_step(self) -> str:
-        """The reasoning and the text of the latest inference."""
-        texts, reasonings = self._step_begins_at
-        return "".join((*self._passage.reasonings[reasonings:], *self._passage.texts[texts:]))
+        self._is_untagged = True
+        self.state.note_untagged_thinking()
 
     def calls_are_stored(self) -> None:
         """Note that the calls that readers see have rows, or will have them at the end of the run."""
@@ -244,12 +286,12 @@ class Emitter:
         """Show everything but the error and `stop`, which follow when the end has been committed."""
         self.end_step()
         self.show_deferred()
-        self.show(self.blocks.close())
+        self._send(self._blocks.close())
 
     def stop(self, reason: p.StopReason, error: p.Error | None = None, finish: Finish = WHOLE) -> None:
         if error:
-            self.show(self.blocks.error(error.code, error.message, retryable=error.retryable))
-        self.show(self.blocks.stop(reason, finish))
+            self._send(self._blocks.error(error.code, error.message, retryable=error.retryable))
+        self._send(self._blocks.stop(reason, finish))
 
     def show_deferred(self) -> None:
         """Show the text that the model wrote after a call: the round is over, or waits for its user."""
@@ -266,28 +308,23 @@ class Emitter:
                 self._show_text(output)
             elif isinstance(output, Reasoning):
                 self._show_reasoning(output.text)
-            elif not self.blocks.inside:
-                self.show(self.blocks.citation(output))
-
-    @property
-    def is_full(self) -> bool:
-        """Whether a model has written as much as it may; further text is not shown."""
-        return self._text_room.is_full or self._reasoning_room.is_full
+            elif not self._blocks.inside:
+                self._send(self._blocks.citation(output))
 
     def _show_text(self, text: str) -> None:
-        if text := self._text_room.take(self._paragraphs.begin(text)):
+        if text := self._room.fit("text", self._paragraphs.begin(text)):
             self._paragraphs.note(text)
             if not self._has_spoken:
                 self._speak()
             self._passage.texts.append(text)
-            self.show(self.blocks.message(text))
+            self._send(self._blocks.message(text))
 
     def _show_reasoning(self, text: str) -> None:
-        if text := self._reasoning_room.take(text):
+        if text := self._room.fit("reasoning", text):
             if not self._has_spoken:
                 self._speak()
             self._passage.reasonings.append(text)
-            self.show(self.blocks.reasoning(text, self._reasoning_ms()))
+            self._send(self._blocks.reasoning(text, self._reasoning_ms()))
 
     def _speak(self) -> None:
         self._has_spoken = True
@@ -295,11 +332,12 @@ class Emitter:
 
     def _reasoning_ms(self) -> int | None:
         """Measure how long the reasoning block, open or about to be, has been written. None inside an agent tool."""
-        if self.blocks.inside:
+        if self._blocks.inside:
             return None
         now = self._clock()
-        if self.blocks.open != "reasoning":
+        if self._blocks.open != "reasoning":
             self._reasoning_since = now
             self._passage.open_reasoning()
-        self._passage.block_ms = block_ms = round((now - self._reasoning_since) * 1000)
+        block_ms = round((now - self._reasoning_since) * 1000)
+        self._passage.measure_reasoning(block_ms)
         return block_ms

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from chat.transcript.finish import WHOLE, Finish
+from chat.transcript.finish import TOKENS_USED_UP, WHOLE, Finish
 from chat.transcript.token_usage import TokenUsage
 
 
@@ -23,17 +23,24 @@ class Utterance(NamedTuple):
 class Passage:
     """The text shown between two rounds of tools, or before the first or after the last round, in pieces."""
 
-    __slots__ = ("_closed_ms", "block_ms", "reasonings", "texts")
+    __slots__ = ("_block_ms", "_closed_ms", "reasonings", "texts")
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.reasonings: list[str] = []
-        self.block_ms: int | None = None  # how long the latest block of reasoning has been written
+        self._block_ms: int | None = None  # how long the latest block of reasoning has been written
         self._closed_ms = 0
 
+    def separate(self, reasoning: str, text: str) -> None:
+        """Replace text by the reasoning and the text that it turned out to be."""
+        self.reasonings, self.texts = [reasoning], [text]
+
     def open_reasoning(self) -> None:
-        """Begin another block of reasoning, which block_ms measures from now on."""
-        self._closed_ms += self.block_ms or 0
+        """Begin another block of reasoning, which measure_reasoning() measures from now on."""
+        self._closed_ms += self._block_ms or 0
+
+    def measure_reasoning(self, block_ms: int) -> None:
+        self._block_ms = block_ms
 
     @property
     def utterance(self) -> Utterance:
@@ -41,7 +48,7 @@ class Passage:
 
     @property
     def reasoning_ms(self) -> int | None:
-        return None if self.block_ms is None else self._closed_ms + self.block_ms
+        return None if self._block_ms is None else self._closed_ms + self._block_ms
 
 
 @dataclass
@@ -72,12 +79,35 @@ class RunState:
         if counted.first_token_at is None:
             counted.first_token_at = at
 
-    def count_step(self, usage: TokenUsage) -> None:
-        """Count an inference and its usage."""
-        self.cycles += 1
-        self.usage = self.usage.plus(usage)
-        if self.outer:
-            self.outer.count_step(usage)
+    def count_step(self, usage: TokenUsage, finish: Finish) -> None:
+        """Count an inference and its usage. finish: how it ended; WHOLE if it broke off."""
+        self.finish = finish
+        for state in filter(None, (self, self.outer)):
+            state.cycles += 1
+            state.usage = state.usage.plus(usage)
+
+    def end_without_tokens(self) -> Finish:
+        """Note that the run has no tokens for another inference, and return this as the end of the answer."""
+        self.finish = finish = Finish(TOKENS_USED_UP)
+        return finish
+
+    def begin_calls(self) -> None:
+        self.has_called = True
+
+    def open_report(self, row: str) -> RunState:
+        """Open the state of the loop of an agent call."""
+        self.outermost.reports[row] = inner = RunState(outer=self.outermost)
+        return inner
+
+    def close_report(self, row: str) -> None:
+        """Drop the state of an agent call, which is stored. Does nothing for another call."""
+        self.outermost.reports.pop(row, None)
+
+    def note_untagged_thinking(self) -> None:
+        self.outermost.has_untagged_thinking = True
+
+    def note_marked_reasoning(self) -> None:
+        self.outermost.has_marked_reasoning = True
 
     @property
     def outermost(self) -> RunState:

@@ -109,7 +109,10 @@ async def _run_tool(
             if not running.done():
                 return _timed_out(tool, limit_s)
         finally:
-            await _cancel(running)
+            # Give a tool that has not ended a moment to close what it holds.
+            if not running.done():
+                running.cancel()
+                await asyncio.wait({running}, timeout=CANCEL_GRACE_S)
     failure = _failure(running)
     if failure is None:
         return await _completed(tab, tool, running.result(), host)
@@ -151,13 +154,6 @@ def _timed_out(tool: Tool, limit_s: float) -> CallResult:
     if tool.annotations.may_run_again:
         return CallResult("failed", f"{sentence}.")
     return CallResult("unknown", f"{sentence}; it may or may not have taken effect.")
-
-
-async def _cancel(running: asyncio.Task[ToolResult]) -> None:
-    """Cancel the tool if it has not ended, and give it a moment to close what it holds."""
-    if not running.done():
-        running.cancel()
-        await asyncio.wait({running}, timeout=CANCEL_GRACE_S)
 
 
 def _failure(running: asyncio.Task[ToolResult]) -> BaseException | None:

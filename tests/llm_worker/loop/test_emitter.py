@@ -40,7 +40,7 @@ class Shown:
 def played(*deltas: tuple[str, str], error: Error | None = None) -> tuple[Shown, RunState]:
     shown, state = Shown(), RunState()
     emitter = Emitter(shown, state, Blocks(), clock=lambda: 7.0)
-    emitter.show(emitter.blocks.run_start("scripted"))
+    emitter.show(Blocks.run_start, "scripted")
     for kind, text in deltas:
         emitter.text(text) if kind == "text" else emitter.reasoning(text)
     emitter.end()
@@ -106,7 +106,7 @@ def test_the_text_shown_equals_the_text_saved_and_can_be_stored_and_sent(deltas,
     shown, state = played(*pieces)
     seen = fold(shown.placed)
     if state.has_untagged_thinking:
-        # Was shown as text; a snapshot at the end of the run shows what is saved (attempt_completion.py).
+        # Was shown as text; a snapshot at the end of the run shows what is saved (attempt_phases.py).
         assert split_untagged(seen.text) == (state.reasoning, state.text)
     else:
         assert (seen.text, seen.reasoning) == (state.text, state.reasoning)

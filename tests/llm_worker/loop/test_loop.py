@@ -15,11 +15,10 @@ from llm_worker import loop
 from llm_worker.loop.allowance import Allowance
 from llm_worker.loop.brief import Brief, EarlierProgress
 from llm_worker.loop.calls import CallResult
+from llm_worker.loop.deps import AgentReport, LoopDeps, NewRound
 from llm_worker.loop.emitter import Emitter
 from llm_worker.loop.loop import run_llm_loop
-from llm_worker.loop.round_runner import LoopDeps
 from llm_worker.loop.state import RunState, Utterance
-from llm_worker.loop.stored_round import AgentReport, NewRound
 from llm_worker.request.numbered_documents import Numbering
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.tools.current_time.tool import CurrentTime
@@ -137,12 +136,21 @@ async def test_an_agent_tool_reports_what_its_loop_returns():
 
 
 # What the modules of the loop may do with a RunState: leave something there, or find the one that counts.
-WRITES = {"count_step", "finish", "has_called", "open_passage", "outermost", "reports", "stamp_first_token"}
+WRITES = {
+    "begin_calls",
+    "close_report",
+    "count_step",
+    "end_without_tokens",
+    "note_marked_reasoning",
+    "note_untagged_thinking",
+    "open_passage",
+    "open_report",
+    "stamp_first_token",
+}
 MODULES = [
     "allowance.py",
     "cycle.py",
     "emitter.py",
-    "inference.py",
     "loop.py",
     "step.py",
     "resume.py",
@@ -151,16 +159,44 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_modules_of_the_loop_only_write_to_the_state(module):
+# Results come back from the methods; the packets are built by those of `Blocks`.
+WRITES_TO_EMITTER = {
+    "begin_step",
+    "break_off_step",
+    "call",
+    "calls_are_stored",
+    "cite_from",
+    "continue_text",
+    "end",
+    "end_step",
+    "open_round",
+    "replay",
+    "show",
+    "state",
+    "withhold_documents",
+    "within",
+}
+
+
+def attributes_of(name: str, module: str) -> set[str]:
+    """Return the attributes that a module of the loop uses of what it calls by this name."""
     tree = ast.parse((Path(loop.__file__).parent / module).read_text(encoding="utf-8"))
-    used = {
+    return {
         node.attr
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
         and (
-            (isinstance(node.value, ast.Attribute) and node.value.attr == "state")
-            or (isinstance(node.value, ast.Name) and node.value.id == "state")
+            (isinstance(node.value, ast.Attribute) and node.value.attr == name)
+            or (isinstance(node.value, ast.Name) and node.value.id == name)
         )
     }
-    assert used <= WRITES
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_modules_of_the_loop_only_write_to_the_state(module):
+    assert attributes_of("state", module) <= WRITES
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_modules_of_the_loop_only_write_to_the_emitter(module):
+    assert attributes_of("emitter", module) <= WRITES_TO_EMITTER

@@ -139,7 +139,7 @@ def test_a_sign_in_before_the_run_waits_is_seen_by_it(
         factories.create_mcp_credential(harbour, session.owner)
         return really(*args)
 
-    monkeypatch.setattr("llm_worker.attempt.attempt_completion.let_wait", signs_in_first)
+    monkeypatch.setattr("llm_worker.attempt.attempt_phases.let_wait", signs_in_first)
     run = answer(TIDE)
     assert run.status == Status.QUEUED
     assert Approval.objects.get().decision == "signed_in"

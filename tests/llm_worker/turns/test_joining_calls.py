@@ -16,7 +16,7 @@ from chat.log.stream import Appended
 from chat.models import Run
 from chat.protocol import wire as p
 from chat.transcript.packets import Blocks
-from llm_worker.attempt.attempt_completion import end_interrupted_call
+from llm_worker.attempt.attempt_phases import end_interrupted_call
 from llm_worker.attempt.checkpointer import CheckpointTracker
 from llm_worker.loop.calls import CallResult, PlannedCall
 from llm_worker.loop.emitter import Emitter
@@ -80,7 +80,7 @@ class Stage:
         self.checkpoint = CheckpointTracker(self.run, self.emitter, self.producer, 0.0)
         self.sink: Any = self.emitter
         self.calls = 0
-        self.emitter.show(self.emitter.blocks.run_start("model"))
+        self.emitter.show(Blocks.run_start, "model")
         self.emitter.begin_step()
 
     def do(self, action: str, text: str) -> None:
@@ -148,9 +148,9 @@ class Stage:
         result = CallResult("completed", "Done.")
         for tab in range(len(calls)):
             await runner.finished(tab, result)
-        self.emitter.show(self.emitter.blocks.close())
+        self.emitter.show(Blocks.close)
 
-    # round_runner.RoundStore
+    # deps.RoundStore
 
     async def begin(self, new_round: Any) -> list[str]:
         self.do("append", "")
