@@ -81,13 +81,14 @@ class Attempt:
 
     def __init__(self, claim: Claim, services: WorkerServices, leased_at: float) -> None:
         """Open the packet log. leased_at: a time on the loop's clock, not after the lease began."""
-        self.run = claim.run
+        self.run = run = claim.run
         self.leased_at = leased_at
         self._claim = claim
         self._services = services
         self._loop = asyncio.get_running_loop()
-        producer = services.publisher.open(self._address(), on_stale=lambda: self.cancel("stale"))
-        self._opened = OpenedAttempt(claim.run, producer, leased_at)
+        address = RunAddress(str(run.turn.session_id), str(run.pk), run.attempt, run.model_index)
+        producer = services.publisher.open(address, on_stale=lambda: self.cancel("stale"))
+        self._opened = OpenedAttempt(run, producer, leased_at)
         self._briefed: BriefedAttempt | None = None  # as long as nothing was asked
         self._answering: asyncio.Task[None] | None = None
         self._cancel_reason: CancelReason | None = None
@@ -227,11 +228,3 @@ class Attempt:
 
     def _measure_stop(self) -> None:
         counters.stop_appended(self._cancel_reason, self._loop.time() - self._cancelled_at)
-
-    def _address(self) -> RunAddress:
-        return RunAddress(
-            session=str(self.run.turn.session_id),
-            run=str(self.run.pk),
-            attempt=self.run.attempt,
-            model_index=self.run.model_index,
-        )

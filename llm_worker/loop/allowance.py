@@ -70,6 +70,13 @@ class Allowance:
         self.spent = spent._replace(tool_calls=spent.tool_calls + 1, searches=spent.searches + searches)
         return None
 
+    def spend(self, *, inferences: int = 0, tokens: int = 0) -> None:
+        """Count what a loop has used."""
+        spent = self.spent
+        self.spent = spent._replace(
+            inferences=spent.inferences + inferences, tokens=min(spent.tokens + tokens, MAX_TOKENS)
+        )
+
     @property
     def free_inferences(self) -> int:
         """The inferences that are left and that no open loop keeps in reserve."""
@@ -111,8 +118,7 @@ class LoopShare:
             raise UsedUp("The tokens of this answer are used up.")
         if allowance.free_inferences <= 0:
             self.has_reserve = False
-        spent = allowance.spent
-        allowance.spent = spent._replace(inferences=spent.inferences + 1)
+        allowance.spend(inferences=1)
         self._need, self.kept_tokens = need, min(left, need.total)
         most = left - need.prompt
         return most if most < (need.max_output or max(1, need.window - need.prompt)) else None
@@ -120,8 +126,7 @@ class LoopShare:
     def end(self, usage: TokenUsage) -> None:
         """Count the tokens of the inference in progress."""
         used = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
-        spent = self._allowance.spent
-        self._allowance.spent = spent._replace(tokens=min(spent.tokens + used, MAX_TOKENS))
+        self._allowance.spend(tokens=used)
         self.kept_tokens = max(0, min(self._allowance.tokens_for(self), self._need.of_next))
 
     def close(self) -> None:

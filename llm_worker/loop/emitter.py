@@ -166,9 +166,9 @@ class Emitter:
         self.cited.update({document.number: document for document in cited})
         self._room.fit("text", text)
         self._room.fit("reasoning", reasoning)
-        self._passage.texts += [text] if text else []
+        self._passage.texts.extend([text] if text else [])
         self._paragraphs.note(text)
-        self._passage.reasonings += [reasoning] if reasoning else []
+        self._passage.reasonings.extend([reasoning] if reasoning else [])
 
     def continue_text(self, text: str, reasoning: str) -> None:
         """Take over the text that earlier attempts showed after the rounds."""
