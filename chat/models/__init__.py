@@ -8,7 +8,7 @@ from chat.models.agent import Agent
 from chat.models.approval import Approval
 from chat.models.cited_document import CitedDocument
 from chat.models.compression import Compression, CompressionStatus, TriggeredBy
-from chat.models.daily_use import DailyUse
+from chat.models.daily_use import DailyUse, PendingUse
 from chat.models.edited_answer import EditedAnswer
 from chat.models.feedback import Feedback
 from chat.models.group_limits import GroupLimits
@@ -72,6 +72,7 @@ __all__ = [
     "McpToolList",
     "MessageFile",
     "ModelConfig",
+    "PendingUse",
     "Preferences",
     "PromptBlock",
     "PromptVersion",

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 
-from chat.models.sql.daily_use import ADD_USE, COUNT_RUNS, READ_ACCOUNT, DailyAccountRow
+from chat.models.sql.daily_use import ADD_PENDING, ADD_USE, COUNT_RUNS, READ_ACCOUNT, DailyAccountRow
 from chat.protocol.limit_use import LimitUse
 from chat.transcript.token_usage import TokenUsage
 
@@ -78,6 +78,10 @@ class DailyUseQuerySet(models.QuerySet["DailyUse"]):
             is_estimated = bool(usage.estimated_tokens)
             ADD_USE.first(session=session_id, tokens=tokens, cost=cost or 0, is_estimated=is_estimated)
 
+    def add_pending(self, most: int) -> None:
+        """Add to its days what waits in PendingUse, at most so many rows of it."""
+        ADD_PENDING.all(most=most)
+
 
 class DailyUse(models.Model):
     """Written by the statements that start runs and store what they use; kept for the admin."""
@@ -103,6 +107,20 @@ class DailyUse(models.Model):
                 condition=Q(runs__gte=0, tokens__gte=0, cost__gte=0), name="daily_use_not_negative"
             ),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} on {self.day}"
+
+
+class PendingUse(models.Model):
+    """Use that the sweeper adds to its day: another statement had locked the row of the day."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    day = models.DateField()
+    runs = models.IntegerField()
+    tokens = models.BigIntegerField()
+    cost = models.DecimalField(max_digits=18, decimal_places=9)
+    is_estimated = models.BooleanField()
 
     def __str__(self) -> str:
         return f"{self.user_id} on {self.day}"

@@ -18,7 +18,7 @@ from chat.events import session_events
 from chat.infrastructure import log_context
 from chat.log.stream import event_log, positions_now
 from chat.metrics import counters
-from chat.models import Approval, Run, SessionEvent
+from chat.models import Approval, DailyUse, Run, SessionEvent
 from chat.models.run import RunQuerySet
 from chat.protocol.run_errors import run_error
 from chat.protocol.states import Status
@@ -41,6 +41,7 @@ RECENT: Final = timedelta(minutes=1)
 APPROVALS_AT_ONCE: Final = 100
 # One pass ends no more runs of disabled models, since the others wait for the next pass.
 DISABLED_AT_ONCE: Final = 200
+USE_AT_ONCE: Final = 5000
 
 
 @dataclass
@@ -92,6 +93,7 @@ def sweep(*, trust_locks: bool) -> SweepReport:
         report.undecided += attempt_repair(str(approval), end_sign_in, approval)
     for run in Run.objects.filter(ended_at__lt=Now() - UNANNOUNCED_FOR, announced_at__isnull=True):
         report.announced += attempt_repair(str(run), _announce, run)
+    attempt_repair("use of today", DailyUse.objects.add_pending, USE_AT_ONCE)
     report.compressions = swept_compressions.take_over()
     report.files = swept_files.take_over() + swept_files.announce_ended()
     swept_files.delete_stale_chunks()

@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 from chat.infrastructure import log_context
 from chat.models import ChatMessage, ModelConfig, Role, Run, SessionEvent, Turn
 from chat.models.run_knowledge import RunKnowledge
-from chat.models.sql.daily_use import increment_runs_sql
+from chat.models.sql.daily_use import count_runs_sql
 from chat.models.sql.rows import SESSION
 from chat.models.sql.sessions import IS_WAITING, RecordedEvent
 from chat.models.sql.statements import Statement, insertion, rows
@@ -155,7 +155,7 @@ _STORE = Statement(
     WITH held AS (
         SELECT owner_id FROM chat_session
         WHERE id = %(session)s AND latest_event = %(latest_event)s AND deleted_at IS NULL FOR NO KEY UPDATE
-    ), counted AS ({increment_runs_sql("held")}), session AS (
+    ), {count_runs_sql("held", "counted")}, session AS (
         UPDATE chat_session
         SET leaf_id = COALESCE(%(leaf)s::uuid, leaf_id), updated_at = STATEMENT_TIMESTAMP(), latest_event = latest_event + 1, is_measured = FALSE,
             seen_event = latest_event + 1, -- a user who sends a message has seen the answers above it

@@ -1,6 +1,7 @@
 """The use of users today (UTC, the database's clock), and the limits on it that their groups set.
 
-One row per user and day. Statements lock the session first, then the run, then this row.
+One row per user and day, and what the sweeper adds to it within a second. Statements lock the session first, then the
+run, then this row.
 """
 
 from datetime import datetime
@@ -45,7 +46,15 @@ DAILY_ACCOUNT: Final = f"""
         account.is_superuser, grouped.most_runs, grouped.most_tokens, grouped.most_cost,
         COALESCE(used.is_estimated, FALSE) AS is_estimated
     FROM auth_user AS account
-    LEFT JOIN chat_dailyuse AS used ON used.user_id = account.id AND used.day = {TODAY}
+    CROSS JOIN LATERAL (
+        SELECT sum(part.runs) AS runs, sum(part.tokens) AS tokens, sum(part.cost) AS cost,
+            bool_or(part.is_estimated) AS is_estimated
+        FROM (
+            SELECT runs, tokens, cost, is_estimated FROM chat_dailyuse WHERE user_id = account.id AND day = {TODAY}
+            UNION ALL
+            SELECT runs, tokens, cost, is_estimated FROM chat_pendinguse WHERE user_id = account.id AND day = {TODAY}
+        ) AS part
+    ) AS used
     CROSS JOIN LATERAL (
         SELECT {_most("runs_per_day")} AS most_runs, {_most("tokens_per_day")} AS most_tokens,
             {_most("cost_per_day")} AS most_cost
@@ -57,49 +66,95 @@ DAILY_ACCOUNT: Final = f"""
 READ_ACCOUNT: Final = Statement(DAILY_ACCOUNT, DailyAccountRow)
 
 
-def increment_runs_sql(sessions: str) -> str:
-    """Return SQL that counts new runs of the owner of the one session in this table, unless they exceed the limit.
-
-    If they do, the SQL returns no row. Parameters: new_runs, most_runs (NULL: no limit).
-    """
-    return f"""
-        INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost)
-        SELECT owner_id, {TODAY}, %(new_runs)s::int, 0, 0 FROM {sessions}
-        WHERE %(most_runs)s::bigint IS NULL OR %(new_runs)s::int <= %(most_runs)s::bigint
-        ON CONFLICT (user_id, day) DO UPDATE SET runs = used.runs + EXCLUDED.runs
-        WHERE %(most_runs)s::bigint IS NULL OR used.runs + EXCLUDED.runs <= %(most_runs)s::bigint
-        RETURNING user_id
-    """  # noqa: S608  names of tables alone
-
-
 _ADDED: Final = """ON CONFLICT (user_id, day) DO UPDATE
-        SET tokens = used.tokens + EXCLUDED.tokens, cost = used.cost + EXCLUDED.cost,
+        SET runs = used.runs + EXCLUDED.runs, tokens = used.tokens + EXCLUDED.tokens, cost = used.cost + EXCLUDED.cost,
             is_estimated = used.is_estimated OR EXCLUDED.is_estimated"""
 
 
+def count_use(more: str, counted: str) -> str:
+    """Return the tables of a WITH clause that add the row of `more` to its user's day; the last one is `counted`.
+
+    The columns of `more`: user_id, runs, tokens, cost, is_estimated, most_runs (NULL: no limit). `counted` has no row if
+    the runs would exceed most_runs, or `more` has none.
+
+    Turns of one user that start and end side by side do not wait for each other: where another statement has locked
+    the row of the day, the use is added by the sweeper (ADD_PENDING). Only who has a limit on runs waits.
+    """
+    return f"""free_day AS (
+        SELECT used.user_id FROM chat_dailyuse AS used JOIN {more} AS more ON more.user_id = used.user_id
+        WHERE used.day = {TODAY} FOR NO KEY UPDATE OF used SKIP LOCKED
+    ), pending AS (
+        INSERT INTO chat_pendinguse (user_id, day, runs, tokens, cost, is_estimated)
+        SELECT more.user_id, {TODAY}, more.runs, more.tokens, more.cost, more.is_estimated FROM {more} AS more
+        WHERE more.most_runs IS NULL AND NOT EXISTS (SELECT FROM free_day)
+            AND EXISTS (SELECT FROM chat_dailyuse AS used WHERE used.user_id = more.user_id AND used.day = {TODAY})
+        RETURNING user_id
+    ), added AS (
+        INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost, is_estimated)
+        SELECT more.user_id, {TODAY}, more.runs, more.tokens, more.cost, more.is_estimated FROM {more} AS more
+        WHERE NOT EXISTS (SELECT FROM pending) AND (more.most_runs IS NULL OR more.runs <= more.most_runs)
+        {_ADDED}
+        WHERE (SELECT most_runs FROM {more}) IS NULL OR used.runs + EXCLUDED.runs <= (SELECT most_runs FROM {more})
+        RETURNING user_id
+    ), {counted} AS (SELECT user_id FROM pending UNION ALL SELECT user_id FROM added)"""  # noqa: S608  constants alone
+
+
+def count_runs_sql(sessions: str, counted: str) -> str:
+    """Return the tables that count new runs of the owner of the one session in this table: see count_use().
+
+    Parameters: new_runs, most_runs (NULL: no limit).
+    """
+    return f"""more AS (
+        SELECT owner_id AS user_id, %(new_runs)s::int AS runs, 0::bigint AS tokens, 0::numeric AS cost,
+            FALSE AS is_estimated, %(most_runs)s::bigint AS most_runs FROM {sessions}
+    ), {count_use("more", counted)}"""  # noqa: S608  names of tables alone
+
+
 def add_use_sql(runs: str) -> str:
-    """Return SQL that adds the use of the runs in this table to the day of their owners.
+    """Return the tables that add the use of the run in this table to the day of its owner: see count_use().
     The columns of the table: turn_id, tokens, cost, is_estimated.
     """
-    return f"""
-        INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost, is_estimated)
-        SELECT session.owner_id, {TODAY}, 0, GREATEST(0, more.tokens), GREATEST(0, more.cost), more.is_estimated
-        FROM {runs} AS more JOIN chat_turn AS turn ON turn.id = more.turn_id
+    return f"""more AS (
+        SELECT session.owner_id AS user_id, 0 AS runs, GREATEST(0, run.tokens) AS tokens, GREATEST(0, run.cost) AS cost,
+            run.is_estimated, NULL::bigint AS most_runs
+        FROM {runs} AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
         JOIN chat_session AS session ON session.id = turn.session_id
-        WHERE more.tokens > 0 OR more.cost > 0 OR more.is_estimated
-        {_ADDED}
-    """  # noqa: S608  names of tables alone
+        WHERE run.tokens > 0 OR run.cost > 0 OR run.is_estimated
+    ), {count_use("more", "used")}"""  # noqa: S608  names of tables alone
 
 
 # Parameters: session, new_runs, most_runs. Plan: primary key, one_daily_use_per_user_and_day.
 COUNT_RUNS: Final = Statement(
-    increment_runs_sql("(SELECT owner_id FROM chat_session WHERE id = %(session)s) AS session"), CountedUser
+    f"""
+    WITH session AS (SELECT owner_id FROM chat_session WHERE id = %(session)s), {count_runs_sql("session", "counted")}
+    SELECT user_id FROM counted
+    """,  # noqa: S608  constants alone
+    CountedUser,
 )
 # Adds the use of a request beside the runs. Parameters: session, tokens, cost, is_estimated. Plan: as COUNT_RUNS.
 ADD_USE: Final = Statement(
     f"""
+    WITH more AS (
+        SELECT owner_id AS user_id, 0 AS runs, %(tokens)s::bigint AS tokens, %(cost)s::numeric AS cost,
+            %(is_estimated)s::boolean AS is_estimated, NULL::bigint AS most_runs
+        FROM chat_session WHERE id = %(session)s
+    ), {count_use("more", "counted")}
+    SELECT user_id FROM counted
+    """,  # noqa: S608  constants alone
+    CountedUser,
+)
+# Adds to the days what has waited. A day whose row is locked delays its own alone: the sweeper repeats it.
+# Parameters: most (rows at once). Plan: chat_pendinguse is read whole, one_daily_use_per_user_and_day.
+ADD_PENDING: Final = Statement(
+    f"""
+    WITH taken AS (
+        DELETE FROM chat_pendinguse WHERE id IN (
+            SELECT id FROM chat_pendinguse ORDER BY id LIMIT %(most)s FOR UPDATE SKIP LOCKED
+        ) RETURNING *
+    )
     INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost, is_estimated)
-    SELECT owner_id, {TODAY}, 0, %(tokens)s::bigint, %(cost)s::numeric, %(is_estimated)s FROM chat_session WHERE id = %(session)s
+    SELECT user_id, day, sum(runs), sum(tokens), sum(cost), bool_or(is_estimated) FROM taken
+    GROUP BY user_id, day ORDER BY user_id, day
     {_ADDED}
     RETURNING user_id
     """,  # noqa: S608  constants alone

@@ -182,7 +182,7 @@ END: Final = Statement(
         SELECT run, attempt, %(version)s::text AS version, %(content)s::text AS content, %(agent)s::uuid AS agent,
             %(agent_name)s::text AS agent_name, %(options)s::text AS options
         FROM ended
-    ), {store_setups("setup", "setup")}, used AS ({add_use_sql("ended")})
+    ), {store_setups("setup", "setup")}, {add_use_sql("ended")}
     UPDATE chat_chatmessage AS message
     SET text = %(text)s, reasoning = %(reasoning)s, token_count = %(token_count)s
     FROM ended WHERE message.id = ended.message_id RETURNING message.id
@@ -198,7 +198,7 @@ SPEND: Final = Statement(
     ), spent AS (
         UPDATE chat_run SET {_SPENT} FROM before WHERE id = spending_run
         RETURNING turn_id, spent_tokens - counted_tokens AS tokens, 0::numeric AS cost, FALSE AS is_estimated
-    ), used AS ({add_use_sql("spent")})
+    ), {add_use_sql("spent")}
     SELECT turn_id FROM spent
     """,  # noqa: S608  constants alone
     SpentTurn,

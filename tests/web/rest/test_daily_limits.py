@@ -1,5 +1,6 @@
 """What a user may use in a day: runs, tokens and cost, checked whenever runs are started."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -7,12 +8,14 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
+from django.db import connection, transaction
 from rest_framework.test import APIClient
 
-from chat.models import DailyUse, GroupLimits, ModelConfig, Run, Turn
+from chat.models import DailyUse, GroupLimits, ModelConfig, PendingUse, Run, Turn
 from chat.models.outcome import RunOutcome
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
+from chat.sweeper.runs import sweep
 from chat.transcript.finish import Finish
 from chat.transcript.run_spending import RunSpending
 from chat.transcript.token_usage import TokenUsage
@@ -131,6 +134,31 @@ def test_sends_side_by_side_never_pass_the_limit_on_runs(alice: Any, settings: A
     statuses = run_concurrently(*(partial(send, session) for session in sessions))
     assert sorted(statuses) == [202] * 5 + [429] * 7
     assert Run.objects.count() == DailyUse.objects.get().runs == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_turns_of_a_user_side_by_side_do_not_wait_for_the_row_of_the_day(
+    client: APIClient, session: str
+) -> None:
+    """What they use is added to it by the sweeper, and counts at once."""
+    answer(client, session, 100)
+
+    def answer_once_more() -> Run:
+        try:
+            return answer(client, session, 20)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor() as thread, transaction.atomic():
+        DailyUse.objects.select_for_update().get()
+        thread.submit(answer_once_more).result(timeout=30)
+    assert [limits_of(client)[name]["used"] for name in ("runs_per_day", "tokens_per_day")] == [2, 120]
+    assert DailyUse.objects.get().runs == 1
+    sweep(trust_locks=False)
+    use = DailyUse.objects.get()
+    assert (use.runs, use.tokens, PendingUse.objects.count()) == (2, 120, 0)
+    sweep(trust_locks=False)
+    assert [limits_of(client)[name]["used"] for name in ("runs_per_day", "tokens_per_day")] == [2, 120]
 
 
 # Tokens and cost
