@@ -77,6 +77,10 @@ class McpServerQuerySet(models.QuerySet["McpServer"]):
         """Defer the documents, for readers of many rows: a document may be long, and only workers need it."""
         return self.defer("document")
 
+    def switches(self, ids: Iterable[str]) -> dict[str, McpServer]:
+        """Return what staff switch of these servers, by id; without those that are deleted."""
+        return {str(row.pk): row for row in self.filter(pk__in=ids).only("is_enabled", "enabled_tools")}
+
     def offer_demo(self, command: list[str]) -> McpServer:
         """Store the server of a trial, started by this command. A row of that name that staff have entered stays."""
         server, _ = self.get_or_create(
@@ -279,16 +283,20 @@ class McpServer(models.Model):
             name.lower() == "authorization" for name in self.headers
         )
 
+    def enables(self, tool: str) -> bool:
+        """Return whether staff let a tool be called. tool: the server's own name of it."""
+        return self.is_enabled and (not self.enabled_tools or tool in self.enabled_tools)
+
     def offered_to(self, own: Tools | None = None) -> Tools:
         """Return the tools that a user may choose now: none of a server that is down or disabled.
         If the user has not signed in to the server, a call waits until they have.
         own: what the server has listed to this user (McpToolList); None: nothing yet, and what it lists to all is offered.
         """
         waits = self.status == McpStatus.NEEDS_SIGN_IN and self.takes_sign_ins
-        if not self.is_enabled or not (self.status == McpStatus.READY or waits):
+        if not (self.status == McpStatus.READY or waits):
             return []
         tools = self.tools if own is None else limited(own, self.tools)
-        return [tool for tool in tools if not self.enabled_tools or tool["tool"] in self.enabled_tools]
+        return [tool for tool in tools if self.enables(tool["tool"])]
 
     def chosen_tools(self, choices: frozenset[str], own: Tools | None) -> Tools:
         """Return the offered tools that are chosen. choices: names of tools, `server__*` among them."""

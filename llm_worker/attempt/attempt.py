@@ -47,6 +47,7 @@ from llm_worker.request.numbered_documents import Numbering
 from llm_worker.side_requests.query_expansion import QueryExpansion
 from llm_worker.side_requests.safe_summary import SafeSummaries
 from llm_worker.tools.fair_slots import USER
+from llm_worker.tools.run_servers import RunServers
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.llm import LanguageModels
 
@@ -99,6 +100,11 @@ class Attempt:
         """The checkpoints of the answer; None before it is asked for, and when its end is saved instead."""
         is_answering = self._answering is not None and not self._answering.done()
         return self._briefed.checkpoint if self._briefed and is_answering else None
+
+    @property
+    def servers(self) -> RunServers | None:
+        """The servers whose tools the run may call; None before it is known which."""
+        return self._briefed.servers if self._briefed else None
 
     def extend_lease(self, leased_at: float) -> None:
         """Note that a heartbeat has extended the lease. leased_at: a time on the loop's clock, not after that."""
@@ -176,7 +182,7 @@ class Attempt:
             brief = await database.load(build_brief, run, self._claim.rows)
         if run.attempt > 1:
             self._opened.show_start()
-        self._briefed = briefed = BriefedAttempt.begin(self._opened, brief)
+        self._briefed = briefed = BriefedAttempt.begin(self._opened, brief, self._services.servers)
         await run_llm_loop(brief, self._deps(briefed), briefed.emitter)
         state, dialects = briefed.emitter.state, self._services.dialects
         if state.has_untagged_thinking:
@@ -203,7 +209,7 @@ class Attempt:
             on_tool_call=counters.tool_call_ended,
             sources=SessionSources.of_session(run.turn.session),
             knowledge=RunKnowledge(run, SafeSummaries(run, services.models, services.database)),
-            servers=services.servers,
+            servers=briefed.servers,
             rewrite_queries=QueryExpansion(run, services.models, services.database),
         )
 

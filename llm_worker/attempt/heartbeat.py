@@ -1,4 +1,5 @@
-"""Extends the leases of this process's runs every second and reads back which runs were stopped or taken over, and whose model was disabled.
+"""Extends the leases of this process's runs every second and reads back which runs were stopped or taken over, and which
+models and tools were disabled.
 
 Without a successful heartbeat the process releases its runs (self-fencing) before another worker may claim them.
 """
@@ -10,7 +11,7 @@ from collections.abc import Callable, Collection
 from django.db import DatabaseError
 
 from chat.metrics import counters
-from chat.models import Run
+from chat.models import McpServer, Run
 from chat.models.lease import RUN_LEASE
 from chat.protocol.states import Status
 from llm_worker.attempt.attempt import Attempt
@@ -72,3 +73,11 @@ class Heartbeat:
                     attempt.cancel("stopped")
                 elif lease.is_withdrawn:
                     attempt.cancel("disabled")
+        await self._disable_tools(attempts)
+
+    async def _disable_tools(self, attempts: Collection[Attempt]) -> None:
+        in_use = [attempt.servers for attempt in attempts if attempt.servers]
+        if ids := {pk for servers in in_use for pk in servers.ids}:
+            rows = await self._database.extend_leases(McpServer.objects.switches, ids)
+            for servers in in_use:
+                servers.disable(rows)

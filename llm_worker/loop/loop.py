@@ -14,7 +14,7 @@ from chat.transcript.finish import FILTERED, LENGTH
 from chat.transcript.passages import without_break
 from llm_worker.loop.allowance import UsedUp
 from llm_worker.loop.brief import Brief
-from llm_worker.loop.call_approval import mark_for_approval
+from llm_worker.loop.call_approval import mark_for_approval, without_tools
 from llm_worker.loop.calls import admit, plan_calls
 from llm_worker.loop.cycle import build_cycle
 from llm_worker.loop.deps import LoopDeps
@@ -45,9 +45,13 @@ async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAn
             # Without documents to which the user has lost access since the turn started.
             texts = await deps.knowledge.withhold(LoopTexts(brief.prompt_parts.dynamic_context, rounds))
             emitter.withhold_documents(texts.withheld)
-            parts = replace(brief.prompt_parts, dynamic_context=texts.dynamic_context)
+            current = replace(
+                brief,
+                prompt_parts=replace(brief.prompt_parts, dynamic_context=texts.dynamic_context),
+                tools=without_tools(brief.tools, deps.servers.disabled),
+            )
             has_found = any(each.has_found for each in ended)
-            cycle = build_cycle(replace(brief, prompt_parts=parts), texts.rounds, share, has_found=has_found)
+            cycle = build_cycle(current, texts.rounds, share, has_found=has_found)
             try:
                 with log_context.bound(cycle=number):
                     step = await run_llm_step(brief, cycle, deps, emitter, share)
@@ -61,7 +65,8 @@ async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAn
             # Calls of tools that are not offered are answered too, even where no tool is offered.
             if cycle.is_last or not step.calls:
                 break
-            planned = mark_for_approval(plan_calls(step.calls, cycle.tools), brief.tools_needing_approval)
+            callable_now = without_tools(cycle.tools, deps.servers.disabled)
+            planned = mark_for_approval(plan_calls(step.calls, callable_now), brief.tools_needing_approval)
             start = RoundStart(len(rounds), step.utterance, step.sent_back)
             runner = RoundRunner(brief, deps, emitter, run_llm_loop)
             ended.append(await runner.run(admit(planned, deps.allowance), start))

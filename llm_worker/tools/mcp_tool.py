@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from chat.models import McpServer
 from chat.transcript.questions import SignInQuestion
 from chat.transcript.tool_annotations import Annotations, ApprovalRule
 from chat.transcript.tool_identity import ToolIdentity, digest
@@ -80,9 +81,15 @@ class McpTool(Tool):
     def identity(self) -> ToolIdentity:
         return ToolIdentity(*self.server, digest(self._listed))
 
+    def is_enabled(self, servers: Mapping[str, McpServer]) -> bool:
+        """Return whether staff let the tool be called. servers: the rows by id, without deleted ones."""
+        server = servers.get(self._configuration.server)
+        return server is not None and server.enables(self._listed["tool"])
+
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         try:
-            answer = await self._call(arguments, work)
+            async with work.servers.while_enabled(self.name):
+                answer = await self._call(arguments, work)
         except Asked as asked:
             raise InputNeeded(asked.question) from asked
         except ServerUnavailable as unavailable:

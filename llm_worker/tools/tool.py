@@ -1,6 +1,7 @@
 """The interface of tools: their declarations, their context and their results. Pure."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
@@ -157,12 +158,26 @@ class Servers(Protocol):
         """Call a tool, by the server's own name. Raises ServerUnavailable, CallFailed, CallLost, Asked."""
         ...
 
+    @property
+    def disabled(self) -> frozenset[str]:
+        """The names of the tools that staff have disabled since the run was loaded."""
+        ...
+
+    def while_enabled(self, tool: str) -> AbstractAsyncContextManager[None]:
+        """Cancel the block when staff disable the tool. Raises ToolFailed before it, ToolOutcomeUnknown after it."""
+        ...
+
 
 class NoServers:
     """The Servers of a run without tools of servers."""
 
+    disabled: frozenset[str] = frozenset()
+
     async def call(self, configuration: Configuration, *_: object) -> Answer:
         raise ToolFailed(f"There is no server named {configuration.name}.")
+
+    def while_enabled(self, tool: str) -> AbstractAsyncContextManager[None]:  # noqa: ARG002
+        return nullcontext()
 
 
 class ToolContext(Protocol):
