@@ -144,6 +144,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "run_limit_reached": (409, "The answer has used all that one answer may use."),
     "not_waiting": (409, "This question does not wait any more: it cannot be changed or taken back."),
     "already_decided": (409, "This call is decided already, or its answer has ended."),
+    "tool_unavailable": (409, "This tool is not available any more. Refuse the call, or stop the answer."),
     "arguments_invalid": (400, "The tool does not take these arguments."),
     "answer_invalid": (400, "The answer does not fit the question."),
     "idempotency_mismatch": (409, "This client_message_id was used for another request."),

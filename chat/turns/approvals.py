@@ -16,10 +16,11 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from chat.events.session_changed import record_session_changed
-from chat.models import Approval, Run, ToolCall
+from chat.models import Approval, McpServer, McpToolList, Run, ToolCall
 from chat.models.approval import Decision, Kind
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.errors import ApiError
+from chat.protocol.mcp_names import is_server_tool
 from chat.protocol.states import TERMINAL, Status
 from chat.runs.task_queue import enqueue_on_commit
 from chat.transcript.forms import Question, find_problem
@@ -137,6 +138,8 @@ def _go_on(run: Run) -> None:
 
 
 def _check_reply(reply: Reply, approval: Approval) -> None:
+    if reply.is_approved and is_server_tool(approval.name):
+        _check_tool(approval)
     match approval.question:
         case Question() as question:
             _check_answer(reply, question)
@@ -147,6 +150,17 @@ def _check_reply(reply: Reply, approval: Approval) -> None:
             _check_sign_in(reply, approval)
         case None:
             _check_approval(reply, approval)
+
+
+def _check_tool(approval: Approval) -> None:
+    """Raise ApiError if staff have disabled the tool, or its server, since the call was made."""
+    server = McpServer.objects.named_in([approval.name]).without_documents().first()
+    if server is None:
+        raise ApiError("tool_unavailable")
+    own = McpToolList.objects.tools_by_server(approval.owner, [server])
+    listed = [*server.tools, *own.get(server.pk, ())]
+    if not all(server.enables(tool["tool"]) for tool in listed if tool["name"] == approval.name):
+        raise ApiError("tool_unavailable")
 
 
 def _check_approval(reply: Reply, approval: Approval) -> None:

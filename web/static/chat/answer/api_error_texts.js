@@ -168,6 +168,7 @@ export const API_ERRORS = {
   turn_in_progress: () => t("The latest answer is still being written. Wait for it, or stop it."),
   not_continuable: () => t("This answer cannot be continued (any more). Reload the page."),
   already_decided: () => t("This is decided already, or the answer has ended."),
+  tool_unavailable: () => t("This tool is not available any more. Refuse the call, or stop the answer."),
   arguments_invalid: () => t("The tool does not take these arguments."),
   answer_invalid: () => t("The answer does not fit the question."),
   tool_call_not_found: () => t("Nothing asks for your approval there any more."),
