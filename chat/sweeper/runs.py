@@ -16,7 +16,7 @@ from kombu.exceptions import ChannelError
 
 from chat.events import session_events
 from chat.infrastructure import log_context
-from chat.log.stream import event_log, positions_now
+from chat.log.stream import QUIET_TTL_S, event_log, positions_now
 from chat.metrics import counters
 from chat.models import Approval, DailyUse, Run, SessionEvent
 from chat.models.run import RunQuerySet
@@ -36,8 +36,9 @@ logger = logging.getLogger(__name__)
 UNANNOUNCED_FOR: Final = timedelta(seconds=2)
 # A worker ends its run at the deadline; after this it has failed to.
 PAST_DEADLINE: Final = timedelta(seconds=5)
-# Older events have been swept already.
-RECENT: Final = timedelta(minutes=1)
+# Older events have been swept already. Shorter than a quiet log lives: one that has just expired would be begun again
+# with its last event, for an hour.
+RECENT: Final = timedelta(seconds=QUIET_TTL_S / 2)
 APPROVALS_AT_ONCE: Final = 100
 # One pass ends no more runs of disabled models, since the others wait for the next pass.
 DISABLED_AT_ONCE: Final = 200
