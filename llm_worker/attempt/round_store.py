@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 from django.db import transaction
+from msgspec import structs
 
 from chat.infrastructure.fault_points import reach
 from chat.loaders.rounds import document_record
@@ -163,7 +164,7 @@ def finish_call(run: Run, row: str, result: CallResult, report: AgentReport) -> 
             structured=dict(result.structured) if result.structured is not None else None,
             report=report.report,
             report_reasoning=report.reasoning,
-            duration_ms=result.duration_ms,
+            **structs.asdict(result.facts),
         )
     reach("after_call_ended")
     return True
