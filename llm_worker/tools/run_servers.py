@@ -18,7 +18,7 @@ class RunServers:
     def __init__(self, connections: Connections, tools: Iterable[Tool]) -> None:
         self._connections = connections
         self._tools = [tool for tool in tools if isinstance(tool, McpTool)]
-        self.ids = {tool.identity.server for tool in self._tools}
+        self.ids = {tool.server[0] for tool in self._tools}
         self.disabled: frozenset[str] = frozenset()
         self._calls: dict[asyncio.Timeout, str] = {}
 
