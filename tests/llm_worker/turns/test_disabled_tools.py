@@ -9,7 +9,7 @@ from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.turns.approvals import Reply, decide, get_approval
 from tests.llm_worker.attempt.test_drain import another_worker_does
-from tests.llm_worker.outcomes import ended
+from tests.llm_worker.outcomes import ended, wait_for_text
 from tests.llm_worker.turns.test_mcp_turns import call, server, session
 from tests.tool_fixtures import tool_responses
 
@@ -73,6 +73,24 @@ def test_a_call_that_the_model_makes_all_the_same_is_refused(disable, calling, u
     ended(run, Status.COMPLETED, text="Done.")
     assert "late" not in "".join(journal_of(tmp_path))
     assert ToolCall.objects.filter(run=run, name="tests__write").get().status == "failed"
+
+
+@disabling
+def test_a_call_that_the_model_was_writing_neither_runs_nor_waits_for_approval(
+    disable, server, session, ask, deliver, upstream, runtime
+):
+    upstream.reply({"text": "Half"}, {"wait": "the disabling"}, call("write", text="late"), times=1)
+    upstream.reply({"text": "Done."})
+    [run] = ask("Go", "plain", session=session)
+    future = deliver(run)
+    wait_for_text(upstream, run)
+    [attempt] = runtime._attempts.values()
+    disable()
+    upstream.wait_for(lambda: attempt.servers.disabled)
+    upstream.release("the disabling")
+    assert future.result(30) is True
+    ended(run, Status.COMPLETED)
+    assert ToolCall.objects.filter(run=run).get().status == "failed"
 
 
 @disabling
