@@ -78,9 +78,9 @@ class DailyUseQuerySet(models.QuerySet["DailyUse"]):
             is_estimated = bool(usage.estimated_tokens)
             ADD_USE.first(session=session_id, tokens=tokens, cost=cost or 0, is_estimated=is_estimated)
 
-    def add_pending(self, most: int) -> None:
-        """Add to its days what waits in PendingUse, at most so many rows of it."""
-        ADD_PENDING.all(most=most)
+    def add_pending(self) -> None:
+        """Add to its days what waits in PendingUse, but for days that are locked."""
+        ADD_PENDING.all()
 
 
 class DailyUse(models.Model):
@@ -115,7 +115,8 @@ class DailyUse(models.Model):
 class PendingUse(models.Model):
     """Use that the sweeper adds to its day: another statement had locked the row of the day."""
 
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    # Without a constraint: the version before deletes users, and knows no such rows.
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_constraint=False)
     day = models.DateField()
     runs = models.IntegerField()
     tokens = models.BigIntegerField()

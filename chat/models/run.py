@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import models
-from django.db.models import OuterRef, Q, Subquery, Value
+from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 
@@ -79,12 +79,12 @@ class RunQuerySet(RunUsage["Run"]):
         return run
 
     def line_up(self) -> int:
-        """Set what a claim chooses by in the selected runs, whose turns wait for no other; returns how many there were."""
-        owner = Session.objects.filter(turns__runs=OuterRef("pk")).values("owner_id")
+        """Set what a claim chooses by in the selected live runs; returns how many there were."""
+        owner = Session.with_trash.filter(turns__runs=OuterRef("pk")).values("owner_id")
         queue = ModelConfig.objects.filter(pk=OuterRef("model_config")).values("queue")
-        return self.update(
-            asker_id=Subquery(owner), ready_queue=Coalesce(Subquery(queue), Value(DEFAULT_QUEUE))
-        )
+        is_ready = Exists(self.model.objects.unblocked().filter(pk=OuterRef("pk")))
+        ready_queue = Case(When(is_ready, then=Coalesce(Subquery(queue), Value(DEFAULT_QUEUE))))
+        return self.update(asker_id=Subquery(owner), ready_queue=ready_queue)
 
     def stop(self, run_id: UUID | str) -> runs.StoppedRun | None:
         """Move a run that a worker holds to `stopping`. None: not held, or stopping already."""
@@ -140,6 +140,14 @@ class RunQuerySet(RunUsage["Run"]):
         """
         disabled = self.live().exclude(status=Status.STOPPING).filter(self.model.is_withdrawn)
         return disabled.order_by("-turn__created_at")
+
+    def strays(self) -> Self:
+        """Select live runs that the version before has stored, and those that wait unclaimed while the indexes of claims
+        hold them in another queue, or in none.
+        """
+        queue = Coalesce(F("model_config__queue"), Value(DEFAULT_QUEUE))
+        misplaced = self.unblocked().unclaimed().exclude(ready_queue=queue).values("pk")
+        return self.live().filter(Q(asker_id=None) | Q(pk__in=misplaced))
 
     def unblocked(self) -> Self:
         """Select runs whose turn does not wait for another turn to end."""

@@ -36,13 +36,14 @@ logger = logging.getLogger(__name__)
 UNANNOUNCED_FOR: Final = timedelta(seconds=2)
 # A worker ends its run at the deadline; after this it has failed to.
 PAST_DEADLINE: Final = timedelta(seconds=5)
-# Older events have been swept already. Shorter than a quiet log lives: one that has just expired would be begun again
-# with its last event, for an hour.
-RECENT: Final = timedelta(seconds=QUIET_TTL_S / 2)
+# Older events have been swept already.
+RECENT: Final = timedelta(minutes=1)
+# A log that is missing after this may just have expired: it would be begun again with its last event, for an hour.
+MAY_HAVE_EXPIRED: Final = timedelta(seconds=QUIET_TTL_S / 2)
 APPROVALS_AT_ONCE: Final = 100
 # One pass ends no more runs of disabled models, since the others wait for the next pass.
 DISABLED_AT_ONCE: Final = 200
-USE_AT_ONCE: Final = 5000
+LINED_UP_AT_ONCE: Final = 200
 
 
 @dataclass
@@ -94,7 +95,8 @@ def sweep(*, trust_locks: bool) -> SweepReport:
         report.undecided += attempt_repair(str(approval), end_sign_in, approval)
     for run in Run.objects.filter(ended_at__lt=Now() - UNANNOUNCED_FOR, announced_at__isnull=True):
         report.announced += attempt_repair(str(run), _announce, run)
-    attempt_repair("use of today", DailyUse.objects.add_pending, USE_AT_ONCE)
+    attempt_repair("what claims choose by", _line_up)
+    attempt_repair("use that waits for its day", DailyUse.objects.add_pending)
     report.compressions = swept_compressions.take_over()
     report.files = swept_files.take_over() + swept_files.announce_ended()
     swept_files.delete_stale_chunks()
@@ -119,6 +121,14 @@ def _take_over(run: Run, report: SweepReport) -> None:
         logger.warning("run %s: taken from dead owner %s", run.pk, run.owner)
         report.taken_over += 1
         _enqueue([run])
+
+
+def _line_up() -> None:
+    """Set what claims choose by where the version before has stored a run, its model has moved to another queue, or the
+    turn before it was deleted.
+    """
+    strays = Run.objects.strays()[:LINED_UP_AT_ONCE].unlocked()
+    Run.objects.filter(pk__in=[run.pk for run in strays]).live().line_up()
 
 
 def _announce(run: Run) -> bool:
@@ -146,9 +156,6 @@ def _enqueue_lost(unclaimed: Iterable[Run]) -> int:
     While a queue has messages its workers are busy, and another message would only make it longer.
     """
     waiting = list(unclaimed)
-    # Their model has moved to another queue, the turn before them was deleted, or the version before has stored them.
-    strays = [run.pk for run in waiting if run.asker_id is None or run.ready_queue != run.queue]
-    Run.objects.filter(pk__in=strays, status=Status.QUEUED).line_up()
     queues = {run.queue for run in waiting}
     empty = {queue for queue in queues if not task_queue.queue_length(queue)}
     lost = [run for run in waiting if run.queue in empty]
@@ -175,10 +182,12 @@ def _enqueue(runs: Iterable[Run]) -> None:
 def _push_events() -> int:
     """Push recent session events that a crash kept from the log; return the number of sessions."""
     recent = SessionEvent.objects.filter(created_at__gt=Now() - RECENT).values_list("session")
-    newest = dict(recent.annotate(newest=Max("n")))
-    logged = positions_now(event_log(session) for session in newest)
+    newest = list(recent.annotate(n=Max("n"), age=Now() - Max("created_at")))
+    logged = positions_now(event_log(session) for session, _, _ in newest)
     lacking = [
-        session for session, at in zip(newest, logged, strict=True) if at is None or at.seq < newest[session]
+        session
+        for (session, n, age), position in zip(newest, logged, strict=True)
+        if (age < MAY_HAVE_EXPIRED if position is None else position.seq < n)
     ]
     for session in lacking:
         session_events.resend(session)

@@ -180,6 +180,8 @@ class Attempt:
         brief = self._claim.brief
         if brief is None:
             brief = await database.load(build_brief, run, self._claim.rows)
+        # The rows of a long branch must not stay in memory for as long as the answer takes.
+        self._claim = self._claim._replace(brief=None, rows=None)
         if run.attempt > 1:
             self._opened.show_start()
         self._briefed = briefed = BriefedAttempt.begin(self._opened, brief, self._services.servers)

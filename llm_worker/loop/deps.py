@@ -1,4 +1,4 @@
-"""The collaborators of a loop: their interfaces, and the values that it passes to them. Pure."""
+"""The collaborators of a loop: their interfaces, and the values that it passes to them."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field

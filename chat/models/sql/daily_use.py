@@ -143,20 +143,30 @@ ADD_USE: Final = Statement(
     """,  # noqa: S608  constants alone
     CountedUser,
 )
-# Adds to the days what has waited. A day whose row is locked delays its own alone: the sweeper repeats it.
-# Parameters: most (rows at once). Plan: chat_pendinguse is read whole, one_daily_use_per_user_and_day.
+# Adds to the days what has waited, but for days that are locked. Without a row of its day it is deleted: its user was.
+# Plan: chat_pendinguse is read whole, one_daily_use_per_user_and_day.
 ADD_PENDING: Final = Statement(
-    f"""
-    WITH taken AS (
-        DELETE FROM chat_pendinguse WHERE id IN (
-            SELECT id FROM chat_pendinguse ORDER BY id LIMIT %(most)s FOR UPDATE SKIP LOCKED
+    """
+    WITH due AS (
+        SELECT used.user_id, used.day FROM chat_dailyuse AS used
+        WHERE EXISTS (SELECT FROM chat_pendinguse AS more WHERE more.user_id = used.user_id AND more.day = used.day)
+        FOR NO KEY UPDATE OF used SKIP LOCKED
+    ), removed AS (
+        DELETE FROM chat_pendinguse AS more
+        WHERE EXISTS (SELECT FROM due WHERE due.user_id = more.user_id AND due.day = more.day) OR NOT EXISTS (
+            SELECT FROM chat_dailyuse AS used WHERE used.user_id = more.user_id AND used.day = more.day
         ) RETURNING *
     )
-    INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost, is_estimated)
-    SELECT user_id, day, sum(runs), sum(tokens), sum(cost), bool_or(is_estimated) FROM taken
-    GROUP BY user_id, day ORDER BY user_id, day
-    {_ADDED}
-    RETURNING user_id
-    """,  # noqa: S608  constants alone
+    UPDATE chat_dailyuse AS used
+    SET runs = used.runs + more.runs, tokens = used.tokens + more.tokens, cost = used.cost + more.cost,
+        is_estimated = used.is_estimated OR more.is_estimated
+    FROM (
+        SELECT user_id, day, sum(runs) AS runs, sum(tokens) AS tokens, sum(cost) AS cost,
+            bool_or(is_estimated) AS is_estimated
+        FROM removed GROUP BY user_id, day
+    ) AS more
+    WHERE used.user_id = more.user_id AND used.day = more.day
+    RETURNING used.user_id
+    """,
     CountedUser,
 )

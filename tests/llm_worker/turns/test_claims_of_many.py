@@ -164,6 +164,14 @@ class TestDrift:
         sweep(trust_locks=False)
         assert claim(done) == lost.pk
 
+    def test_a_run_that_a_worker_of_the_version_before_holds_counts_for_its_user(
+        self, backlog: list[Run]
+    ) -> None:
+        held_by = backlog[0].turn.session.owner_id
+        Run.objects.update(asker_id=None, ready_queue=None)
+        sweep(trust_locks=False)
+        assert set(Run.objects.values_list("asker_id", "ready_queue")) == {(held_by, "llm")}
+
     def test_a_run_follows_its_model_to_another_queue(self, backlog: list[Run], monkeypatch: Any) -> None:
         done, lost = backlog
         monkeypatch.setattr(task_queue, "queue_length", lambda _: 1)
