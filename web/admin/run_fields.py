@@ -26,7 +26,9 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "recovery": ("attempt", "failures", "owner", "beat_at", "lease_until", "silent_s"),
     "request": ("options", "forced_tool", "knowledge_bases", "are_bases_picked", "knowledge_access", "dynamic_context"),
-    "internals": ("id", "model_config", "model_index", "is_imported", "last_seq", "saved_seq", "history"),
+    "internals": (
+        "id", "model_config", "model_index", "asker_id", "ready_queue", "is_imported", "last_seq", "saved_seq", "history",
+    ),
 }  # fmt: skip
 
 
