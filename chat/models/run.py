@@ -78,13 +78,13 @@ class RunQuerySet(RunUsage["Run"]):
         run.model_config = instance(ModelConfig, row.model) if row.model else None
         return run
 
-    def line_up(self) -> int:
-        """Set what a claim chooses by in the selected live runs; returns how many there were."""
+    def line_up(self, **fields: Any) -> None:
+        """Set what a claim chooses by in the selected live runs, and other fields with it."""
         owner = Session.with_trash.filter(turns__runs=OuterRef("pk")).values("owner_id")
         queue = ModelConfig.objects.filter(pk=OuterRef("model_config")).values("queue")
         is_ready = Exists(self.model.objects.unblocked().filter(pk=OuterRef("pk")))
         ready_queue = Case(When(is_ready, then=Coalesce(Subquery(queue), Value(DEFAULT_QUEUE))))
-        return self.update(asker_id=Subquery(owner), ready_queue=ready_queue)
+        self.update(asker_id=Subquery(owner), ready_queue=ready_queue, **fields)
 
     def stop(self, run_id: UUID | str) -> runs.StoppedRun | None:
         """Move a run that a worker holds to `stopping`. None: not held, or stopping already."""

@@ -30,6 +30,5 @@ def release_followers(turn: Turn) -> None:
     else:
         released = Run.objects.filter(turn__after=turn, status=Status.QUEUED)
         # The deadline counts from the moment a run can start.
-        released.update(deadline=Now() + timedelta(seconds=settings.RUN_DEADLINE_S))
-        released.line_up()
+        released.line_up(deadline=Now() + timedelta(seconds=settings.RUN_DEADLINE_S))
         enqueue_on_commit(list(released.select_related("model_config")))

@@ -155,7 +155,7 @@ _STORE = Statement(
     WITH held AS (
         SELECT owner_id FROM chat_session
         WHERE id = %(session)s AND latest_event = %(latest_event)s AND deleted_at IS NULL FOR NO KEY UPDATE
-    ), {count_runs_sql("held", "counted")}, session AS (
+    ), {count_runs_sql("held")}, session AS (
         UPDATE chat_session
         SET leaf_id = COALESCE(%(leaf)s::uuid, leaf_id), updated_at = STATEMENT_TIMESTAMP(), latest_event = latest_event + 1, is_measured = FALSE,
             seen_event = latest_event + 1, -- a user who sends a message has seen the answers above it

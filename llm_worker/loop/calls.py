@@ -46,11 +46,6 @@ class CallResult:
     images: tuple[Image, ...] = ()
 
     @property
-    def duration_ms(self) -> int | None:
-        """None if the call did not run."""
-        return self.facts.duration_ms
-
-    @property
     def logged_as(self) -> str:
         """The prefix of the log lines about storing the result; empty if nothing is logged."""
         if self.is_safe_summary:

@@ -60,13 +60,13 @@ def _build(brief: Brief, rounds: Sequence[Round], *, is_last: bool, has_found: b
     choice: ToolChoice = "required" if is_forced else "none" if is_last else "auto"
     if is_last and not brief.model.takes_tool_choice_none:
         tools = []
-    called = {call.name for each in rounds for call in each.calls}
+    called_names = {call.name for earlier_round in rounds for call in earlier_round.calls}
     reminder = build_reminder(
         brief.reminder,
         is_last_cycle=is_last and bool(brief.tools),
         has_found=has_found,
         # The web was searched in this loop, and a tool can open the results.
-        may_open_pages=any(tool.finds_pages and tool.name in called for tool in tools)
+        may_open_pages=any(tool.finds_pages and tool.name in called_names for tool in tools)
         and any(tool.opens_pages for tool in tools),
     )
     context = _with_summary_or_without(brief, rounds, reminder)

@@ -41,7 +41,7 @@ async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAn
         ended = await resume(brief, deps, emitter, run_llm_loop)
         # Numbered like the stored requests, for each attempt and agent tool.
         for number in count(1):
-            rounds = [each.round for each in ended]
+            rounds = [ended_round.round for ended_round in ended]
             # Without documents to which the user has lost access since the turn started.
             texts = await deps.knowledge.withhold(LoopTexts(brief.prompt_parts.dynamic_context, rounds))
             emitter.withhold_documents(texts.withheld)
@@ -50,7 +50,7 @@ async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAn
                 prompt_parts=replace(brief.prompt_parts, dynamic_context=texts.dynamic_context),
                 tools=without_tools(brief.tools, deps.servers.disabled),
             )
-            has_found = any(each.has_found for each in ended)
+            has_found = any(ended_round.has_found for ended_round in ended)
             cycle = build_cycle(current, texts.rounds, share, has_found=has_found)
             try:
                 with log_context.bound(cycle=number):

@@ -21,21 +21,26 @@ async def resume(brief: Brief, deps: LoopDeps, emitter: Emitter, loop: Loop) -> 
     """Continue where earlier attempts ended. Returns the rounds so far; an interrupted round is run to its end."""
     earlier, rounds = brief.earlier, list[EndedRound]()
     by_name = {tool.name: tool for tool in brief.tools}
-    for each in earlier.rounds:
-        has_found = any(documents_of([each]))
-        emitter.replay(each, is_finished=is_finished(each), silently=earlier.is_shown)
-        if is_finished(each):
+    for shown_round in earlier.rounds:
+        is_whole = is_finished(shown_round)
+        has_found = any(documents_of([shown_round]))
+        emitter.replay(shown_round, is_finished=is_whole, silently=earlier.is_shown)
+        if is_whole:
             calls = tuple(
                 Call(call.tool_call_id, call.name, call.arguments, call.response, images=call.images)
-                for call in each.calls
+                for call in shown_round.calls
             )
-            ended = EndedRound(Round(calls, each.text_before, each.reasoning, each.sent_back), has_found)
+            ended = EndedRound(
+                Round(calls, shown_round.text_before, shown_round.reasoning, shown_round.sent_back), has_found
+            )
         else:
             start = RoundStart(
-                len(rounds), Utterance(each.text_before, each.reasoning, each.reasoning_ms), each.sent_back
+                len(rounds),
+                Utterance(shown_round.text_before, shown_round.reasoning, shown_round.reasoning_ms),
+                shown_round.sent_back,
             )
-            runner = RoundRunner(brief, deps, emitter, loop, resumed=each)
-            planned = [_plan_again(call, by_name.get(call.name)) for call in each.calls]
+            runner = RoundRunner(brief, deps, emitter, loop, resumed=shown_round)
+            planned = [_plan_again(call, by_name.get(call.name)) for call in shown_round.calls]
             ended = await runner.run(planned, start)
             ended = EndedRound(ended.round, ended.has_found or has_found)
         rounds.append(ended)

@@ -151,8 +151,8 @@ class RoundRunner:
             await self.deps.store.finish(row, result, AgentReport(report.text, report.reasoning))
             self.emitter.state.close_report(row)
             # Calls under a name that a model has made up are not counted.
-            if call.tool and result.duration_ms is not None:
-                self.deps.on_tool_call(call.tool.name, result.status, result.duration_ms / 1000)
+            if call.tool and result.facts.duration_ms is not None:
+                self.deps.on_tool_call(call.tool.name, result.status, result.facts.duration_ms / 1000)
             ran = self._shown(tab, _as_it_ran(call, result))
             if result.arguments is not None:
                 self.emitter.show(Blocks.tool_arguments, tab, ran.arguments, ran.id)

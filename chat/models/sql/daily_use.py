@@ -65,53 +65,45 @@ DAILY_ACCOUNT: Final = f"""
 """  # noqa: S608  constants alone
 READ_ACCOUNT: Final = Statement(DAILY_ACCOUNT, DailyAccountRow)
 
-
-_ADDED: Final = """ON CONFLICT (user_id, day) DO UPDATE
-        SET runs = used.runs + EXCLUDED.runs, tokens = used.tokens + EXCLUDED.tokens, cost = used.cost + EXCLUDED.cost,
-            is_estimated = used.is_estimated OR EXCLUDED.is_estimated"""
-
-
-def count_use(more: str, counted: str) -> str:
-    """Return the tables of a WITH clause that add the row of `more` to its user's day; the last one is `counted`.
-
-    The columns of `more`: user_id, runs, tokens, cost, is_estimated, most_runs (NULL: no limit). `counted` has no row if
-    the runs would exceed most_runs, or `more` has none.
-
-    Turns of one user that start and end side by side do not wait for each other: where another statement has locked
-    the row of the day, the use is added by the sweeper (ADD_PENDING). Only who has a limit on runs waits.
-    """
-    return f"""free_day AS (
-        SELECT used.user_id FROM chat_dailyuse AS used JOIN {more} AS more ON more.user_id = used.user_id
-        WHERE used.day = {TODAY} FOR NO KEY UPDATE OF used SKIP LOCKED
-    ), pending AS (
-        INSERT INTO chat_pendinguse (user_id, day, runs, tokens, cost, is_estimated)
-        SELECT more.user_id, {TODAY}, more.runs, more.tokens, more.cost, more.is_estimated FROM {more} AS more
-        WHERE more.most_runs IS NULL AND NOT EXISTS (SELECT FROM free_day)
-            AND EXISTS (SELECT FROM chat_dailyuse AS used WHERE used.user_id = more.user_id AND used.day = {TODAY})
-        RETURNING user_id
-    ), added AS (
-        INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost, is_estimated)
-        SELECT more.user_id, {TODAY}, more.runs, more.tokens, more.cost, more.is_estimated FROM {more} AS more
-        WHERE NOT EXISTS (SELECT FROM pending) AND (more.most_runs IS NULL OR more.runs <= more.most_runs)
-        {_ADDED}
-        WHERE (SELECT most_runs FROM {more}) IS NULL OR used.runs + EXCLUDED.runs <= (SELECT most_runs FROM {more})
-        RETURNING user_id
-    ), {counted} AS (SELECT user_id FROM pending UNION ALL SELECT user_id FROM added)"""  # noqa: S608  constants alone
+# Tables of a WITH clause that add the row of a table `more` to its user's day. The columns of `more`: user_id, runs, tokens,
+# cost, is_estimated, most_runs (NULL: no limit). The last table, `counted`, has no row if the runs would exceed most_runs,
+# or if `more` has none.
+# Turns of one user that start and end side by side do not wait for each other: where another statement has locked the row
+# of the day, the use is added by the sweeper (ADD_PENDING). Only a user with a limit on runs waits.
+_COUNT_MORE: Final = f"""free_day AS (
+    SELECT used.user_id FROM chat_dailyuse AS used JOIN more ON more.user_id = used.user_id
+    WHERE used.day = {TODAY} FOR NO KEY UPDATE OF used SKIP LOCKED
+), pending AS (
+    INSERT INTO chat_pendinguse (user_id, day, runs, tokens, cost, is_estimated)
+    SELECT more.user_id, {TODAY}, more.runs, more.tokens, more.cost, more.is_estimated FROM more
+    WHERE more.most_runs IS NULL AND NOT EXISTS (SELECT FROM free_day)
+        AND EXISTS (SELECT FROM chat_dailyuse AS used WHERE used.user_id = more.user_id AND used.day = {TODAY})
+    RETURNING user_id
+), added AS (
+    INSERT INTO chat_dailyuse AS used (user_id, day, runs, tokens, cost, is_estimated)
+    SELECT more.user_id, {TODAY}, more.runs, more.tokens, more.cost, more.is_estimated FROM more
+    WHERE NOT EXISTS (SELECT FROM pending) AND (more.most_runs IS NULL OR more.runs <= more.most_runs)
+    ON CONFLICT (user_id, day) DO UPDATE SET
+        runs = used.runs + EXCLUDED.runs, tokens = used.tokens + EXCLUDED.tokens, cost = used.cost + EXCLUDED.cost,
+        is_estimated = used.is_estimated OR EXCLUDED.is_estimated
+    WHERE (SELECT most_runs FROM more) IS NULL OR used.runs + EXCLUDED.runs <= (SELECT most_runs FROM more)
+    RETURNING user_id
+), counted AS (SELECT user_id FROM pending UNION ALL SELECT user_id FROM added)"""  # noqa: S608  constants alone
 
 
-def count_runs_sql(sessions: str, counted: str) -> str:
-    """Return the tables that count new runs of the owner of the one session in this table: see count_use().
+def count_runs_sql(sessions: str) -> str:
+    """Return the tables that count new runs of the owner of the one session in this table: see _COUNT_MORE.
 
     Parameters: new_runs, most_runs (NULL: no limit).
     """
     return f"""more AS (
         SELECT owner_id AS user_id, %(new_runs)s::int AS runs, 0::bigint AS tokens, 0::numeric AS cost,
             FALSE AS is_estimated, %(most_runs)s::bigint AS most_runs FROM {sessions}
-    ), {count_use("more", counted)}"""  # noqa: S608  names of tables alone
+    ), {_COUNT_MORE}"""  # noqa: S608  names of tables alone
 
 
 def add_use_sql(runs: str) -> str:
-    """Return the tables that add the use of the run in this table to the day of its owner: see count_use().
+    """Return the tables that add the use of the run in this table to the day of its owner: see _COUNT_MORE.
     The columns of the table: turn_id, tokens, cost, is_estimated.
     """
     return f"""more AS (
@@ -120,13 +112,13 @@ def add_use_sql(runs: str) -> str:
         FROM {runs} AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
         JOIN chat_session AS session ON session.id = turn.session_id
         WHERE run.tokens > 0 OR run.cost > 0 OR run.is_estimated
-    ), {count_use("more", "used")}"""  # noqa: S608  names of tables alone
+    ), {_COUNT_MORE}"""  # noqa: S608  names of tables alone
 
 
 # Parameters: session, new_runs, most_runs. Plan: primary key, one_daily_use_per_user_and_day.
 COUNT_RUNS: Final = Statement(
     f"""
-    WITH session AS (SELECT owner_id FROM chat_session WHERE id = %(session)s), {count_runs_sql("session", "counted")}
+    WITH session AS (SELECT owner_id FROM chat_session WHERE id = %(session)s), {count_runs_sql("session")}
     SELECT user_id FROM counted
     """,  # noqa: S608  constants alone
     CountedUser,
@@ -138,7 +130,7 @@ ADD_USE: Final = Statement(
         SELECT owner_id AS user_id, 0 AS runs, %(tokens)s::bigint AS tokens, %(cost)s::numeric AS cost,
             %(is_estimated)s::boolean AS is_estimated, NULL::bigint AS most_runs
         FROM chat_session WHERE id = %(session)s
-    ), {count_use("more", "counted")}
+    ), {_COUNT_MORE}
     SELECT user_id FROM counted
     """,  # noqa: S608  constants alone
     CountedUser,
