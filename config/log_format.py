@@ -23,7 +23,17 @@ _FILTERS: Final = {
     "outages": {"()": "config.outage_filter.OutageFilter"},
 }
 LEVELS: Final = ("debug", "info", "warning", "error")
-_LEVELLED: Final = ("celery", "chat", "compression", "config", "ingest", "knowledge", "llm_worker", "web")
+_LEVELLED: Final = (
+    "celery",
+    "chat",
+    "compression",
+    "config",
+    "features",
+    "ingest",
+    "knowledge",
+    "llm_worker",
+    "web",
+)
 
 
 class ContextFilter(logging.Filter):

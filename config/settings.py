@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "web",
     "llm_worker",
     "compression",
+    "features.tags",
     # Last, so that chat's templates of the same name come first.
     "config.apps.TurnwireAdminConfig",
 ]

@@ -9,6 +9,8 @@ from web.socket.asyncapi import AsyncApiView
 
 urlpatterns = [
     path("api/asyncapi.yaml", AsyncApiView.as_view()),
+    path("api/", include("features.tags.api")),
+    # Behind the features, because it answers every path below /api/.
     path("api/", include("web.rest.urls")),
     path("health/live", health.live),
     path("health/ready", health.ready),

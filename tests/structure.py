@@ -17,7 +17,7 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("knowledge", "chat", "llm_worker", "web", "compression", "ingest", "config")
+PACKAGES = ("knowledge", "chat", "llm_worker", "web", "compression", "ingest", "features", "config")
 # Django's own furniture: prescribed names, imported by no layer.
 PRESCRIBED = {"__init__", "apps", "management", "migrations"}
 

@@ -1,21 +1,22 @@
 """The tags of sessions: words that a user gives them. A tag exists while a session has it.
 
-Tags are compared without regard to case, and each is spelt as the user's other sessions spell it.
+Tags are compared without regard to case, and each is spelt as the user's other sessions spell it. Here is what creating,
+changing and importing a session needs; features/tags has their routes, renames and deletes them.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Annotated, Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from msgspec import Meta
 
-from chat.events import session_list
-from chat.events.frames import TagChanged
 from chat.models import Session
 from chat.models.sql import tags
 from chat.models.sql.tags import UsedTag
+from chat.protocol.body import rule
 from chat.protocol.errors import ApiError
-from chat.protocol.wire import encode
+from chat.protocol.members import Visible
 from chat.runs import quotas
 
 MAX_CHARACTERS: Final = 40
@@ -33,9 +34,21 @@ def clean(names: Iterable[str]) -> list[str]:
     return [*kept.values()]
 
 
-def list_tags(user: User) -> list[UsedTag]:
-    """Return the tags of the user in alphabetical order."""
-    return tags.LIST.all(user=user.pk, but=None)
+def _check_tag(tag: str) -> str:
+    if not clean([tag]):
+        raise ApiError("invalid_value")
+    return tag
+
+
+# One tag. Surrounding and repeated spaces are removed.
+Tag = Annotated[Visible, Meta(max_length=MAX_CHARACTERS), rule(_check_tag)]
+# The tags of a session. A repeated tag, regardless of case, counts once.
+Tags = Annotated[list[Tag], Meta(max_length=MAX_TAGS), rule(clean)]
+
+
+def list_tags(user: User, but: UUID | None = None) -> list[UsedTag]:
+    """Return the tags of the user's sessions in alphabetical order. but: a session that is left out."""
+    return tags.LIST.all(user=user.pk, but=but)
 
 
 def choose_tags(owner: User, wanted: Sequence[str], session: UUID | None = None) -> list[str]:
@@ -66,31 +79,5 @@ def adopt_tags(session: Session, wanted: Sequence[str]) -> None:
     session.change(tags=session.tags)
 
 
-def rename_tag(user: User, tag: str, name: str) -> UsedTag:
-    """Rename a tag in all sessions of the user; a session with both keeps one. Raises ApiError if none has `tag`."""
-    [spelt] = clean([name])
-    others = {key: one for key, one in _names_by_key(user, None).items() if key != _key(tag)}
-    spelt = others.get(spelt.lower(), spelt)
-    _replace(user, tag, spelt)
-    return next(one for one in list_tags(user) if one.name.lower() == spelt.lower())
-
-
-def delete_tag(user: User, tag: str) -> None:
-    """Remove a tag from all sessions of the user. Raises ApiError if no session has it."""
-    _replace(user, tag, None)
-
-
-def _replace(user: User, tag: str, name: str | None) -> None:
-    """Rename or remove (name: None) a tag in all sessions, with one event. Raises ApiError if no session has it."""
-    spelt = " ".join(tag.split())
-    if not tags.REPLACE.all(user=user.pk, tag=spelt, name=name):
-        raise ApiError("tag_not_found", field="tag")
-    session_list.publish(user.pk, encode(TagChanged(tag=spelt, name=name)))
-
-
 def _names_by_key(user: User, but: UUID | None) -> dict[str, str]:
-    return {one.name.lower(): one.name for one in tags.LIST.all(user=user.pk, but=but)}
-
-
-def _key(tag: str) -> str:
-    return " ".join(tag.split()).lower()
+    return {tag.name.lower(): tag.name for tag in list_tags(user, but)}

@@ -46,7 +46,7 @@ def test_nothing_but_the_settings_reads_the_environment() -> None:
     what numpy is told when it is loaded."""
     readers = {
         str(path.relative_to(ROOT)): line.strip()
-        for package in ("chat", "web", "llm_worker", "compression", "ingest", "knowledge")
+        for package in ("chat", "web", "llm_worker", "compression", "ingest", "features", "knowledge")
         for path in (ROOT / package).rglob("*.py")
         if path.parent.name != "mcp" or path.name != "configuration.py"
         for line in path.read_text(encoding="utf-8").splitlines()

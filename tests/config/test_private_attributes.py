@@ -29,7 +29,7 @@ from uvicorn.server import ServerState
 
 from tests.instance import ROOT
 
-SOURCES = ("chat", "compression", "config", "ingest", "knowledge", "llm_worker", "web")
+SOURCES = ("chat", "compression", "config", "features", "ingest", "knowledge", "llm_worker", "web")
 # Django documents these as its model API, for storages, and to copy rows.
 DOCUMENTED = {"_meta", "_default_manager", "_save", "_state"}
 

@@ -16,7 +16,7 @@ from tests.matrix import asyncapi
 from tests.openapi import document
 from web.rest.errors import ERROR_CODES
 
-PACKAGES = ("knowledge", "chat", "llm_worker", "web", "compression", "config")
+PACKAGES = ("knowledge", "chat", "llm_worker", "web", "compression", "features", "config")
 TABLES = {ROOT / "chat/protocol/errors.py", ROOT / "chat/protocol/wire.py"}
 # What ApiError takes beside members of the error's body.
 NOT_MEMBERS = {"field", "retry_after_s"}

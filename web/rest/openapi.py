@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast, get_args, get_origin
 
 import msgspec
+from django.urls import register_converter
 from django.urls.converters import StringConverter
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
@@ -26,6 +27,9 @@ TEXT: Final = {"type": "string", **STORABLE}
 
 class IdConverter(StringConverter):
     """An id in a path. It accepts any text: views parse ids, so that a malformed id has its own error code."""
+
+
+register_converter(IdConverter, "id")
 
 
 def whole_number(least: int, most: int) -> dict[str, Any]:

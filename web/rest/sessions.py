@@ -21,6 +21,7 @@ from chat.protocol.members import KnowledgeBases, Models
 from chat.sessions import deletion
 from chat.sessions.creation import create_session
 from chat.sessions.settings import SettingsBody, edit_session
+from chat.sessions.tags import Tags
 from chat.transcript.run_options import OptionsBody
 from chat.turns.knowledge_bases import choose_bases
 from chat.turns.tool_names import Tools
@@ -30,7 +31,6 @@ from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_fl
 from web.rest.openapi import FLAG, ID, TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination, Page
 from web.rest.request_slots import EXPENSIVE
-from web.rest.tags import Tags
 from web.rest.user_slots import UserSlots
 
 

@@ -1,6 +1,6 @@
-"""The routes below /api/. Views parse ids themselves, so that a malformed id has its own error code."""
+"""The routes below /api/, those of features left out (config/urls.py). Views parse ids themselves, so that a malformed id has its own error code."""
 
-from django.urls import path, re_path, register_converter
+from django.urls import path, re_path
 
 from web.rest.agents import AgentShareView, AgentsView, AgentView
 from web.rest.api_tokens import ApiTokensView, ApiTokenView
@@ -28,7 +28,6 @@ from web.rest.members import MembersView, MemberView
 from web.rest.message_texts import AnswerEditsView, MessageView
 from web.rest.messages import MessageSearchView, MessagesView, SelectionView, TreeView, WithdrawalView
 from web.rest.models import ModelsView
-from web.rest.openapi import IdConverter
 from web.rest.passwords import PasswordView
 from web.rest.preferences import PreferencesView
 from web.rest.projects import ProjectFilesView, ProjectFileView, ProjectsView, ProjectView
@@ -40,13 +39,10 @@ from web.rest.session_files import ExportView, ImportView
 from web.rest.sessions import SeenView, SessionsView, SessionView
 from web.rest.shares import SharedPageView, SharesView, ShareView
 from web.rest.system_prompt import SystemPromptView
-from web.rest.tags import TagsView
 from web.rest.token_login import TokenView
 from web.rest.trash import RestorationView, TrashedSessionView, TrashView
 from web.rest.turns import ContinuationView, RegenerationsView, TurnCancellationView, TurnsView
 from web.rest.usage import UsageView
-
-register_converter(IdConverter, "id")
 
 urlpatterns = [
     path("auth/token/", TokenView.as_view()),
@@ -108,7 +104,6 @@ urlpatterns = [
     path("sessions/<id:session>/turns/", TurnsView.as_view()),
     path("sessions/<id:session>/compression/", CompressionView.as_view()),
     path("sessions/<id:session>/shares/", SharesView.as_view()),
-    path("tags/", TagsView.as_view()),
     path("trash/", TrashView.as_view()),
     path("trash/<id:session>/", TrashedSessionView.as_view()),
     path("trash/<id:session>/restoration/", RestorationView.as_view()),

@@ -4,13 +4,12 @@ A tag is a word that at least one session has; words that differ only in capital
 """
 
 from typing import Any, Final, NamedTuple
-from uuid import UUID
 
 from django.db.models.expressions import RawSQL
 
 from chat.models.sql.statements import Statement
 
-_HAS_TAG: Final = "EXISTS (SELECT FROM unnest(tags) AS tag WHERE lower(tag) = lower({tag}))"
+HAS_TAG: Final = "EXISTS (SELECT FROM unnest(tags) AS tag WHERE lower(tag) = lower({tag}))"
 
 
 class UsedTag(NamedTuple):
@@ -18,10 +17,6 @@ class UsedTag(NamedTuple):
 
     name: str
     sessions: int
-
-
-class ChangedSession(NamedTuple):
-    id: UUID
 
 
 # Parameters: user, but (a session that is left out, or NULL). In the order of the alphabet. Plan: session_by_owner.
@@ -34,24 +29,9 @@ LIST: Final = Statement(
     """,
     UsedTag,
 )
-# Parameters: user, tag, name (NULL: the tag is removed). A session that has both keeps one. Plan: session_by_owner.
-REPLACE: Final = Statement(
-    f"""
-    UPDATE chat_session SET tags = ARRAY(
-        SELECT CASE WHEN lower(tag) = lower(%(tag)s) THEN %(name)s::text ELSE tag END
-        FROM unnest(tags) WITH ORDINALITY AS one(tag, place)
-        WHERE CASE WHEN lower(tag) = lower(%(tag)s) THEN %(name)s::text IS NOT NULL
-            ELSE lower(tag) IS DISTINCT FROM lower(%(name)s::text) END
-        ORDER BY place
-    )
-    WHERE owner_id = %(user)s AND {_HAS_TAG.format(tag="%(tag)s")}
-    RETURNING id
-    """,  # noqa: S608  constants alone
-    ChangedSession,
-)
 
 
 def sessions_with(owner_id: Any, tag: str) -> RawSQL:
     """Return a subquery of the ids of the owner's sessions that have the tag."""
-    condition = _HAS_TAG.format(tag="%s")
+    condition = HAS_TAG.format(tag="%s")
     return RawSQL(f"SELECT id FROM chat_session WHERE owner_id = %s AND {condition}", [owner_id, tag])  # noqa: S608, S611  no values

@@ -1,7 +1,8 @@
-"""Views of the tags of the user's sessions. Tags are set with the sessions (sessions.py)."""
+"""The routes of the tags of the user's sessions. Tags are set with the sessions (web/rest/sessions.py)."""
 
 from typing import Annotated, Any
 
+from django.urls import path
 from msgspec import Meta
 from rest_framework import status
 from rest_framework.request import Request
@@ -9,25 +10,13 @@ from rest_framework.response import Response
 
 from chat.models.sql.tags import UsedTag
 from chat.protocol.answer import Answer
-from chat.protocol.body import Body, rule
+from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
-from chat.protocol.members import Visible
-from chat.sessions.tags import MAX_CHARACTERS, MAX_TAGS, clean, delete_tag, list_tags, rename_tag
+from chat.sessions.tags import MAX_CHARACTERS, Tag, list_tags
+from features.tags.tags import delete_tag, rename_tag
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import TEXT, documented, query
-
-
-def _check_tag(tag: str) -> str:
-    if not clean([tag]):
-        raise ApiError("invalid_value")
-    return tag
-
-
-# One tag. Surrounding and repeated spaces are removed.
-Tag = Annotated[Visible, Meta(max_length=MAX_CHARACTERS), rule(_check_tag)]
-# The tags of a session. A repeated tag, regardless of case, counts once.
-Tags = Annotated[list[Tag], Meta(max_length=MAX_TAGS), rule(clean)]
 
 
 class TagAnswer(Answer):
@@ -67,3 +56,6 @@ class TagsView(StrictAPIView):
 
 def _present_tag(tag: UsedTag) -> dict[str, Any]:
     return TagAnswer.from_row(tag).json()
+
+
+urlpatterns = [path("tags/", TagsView.as_view())]
