@@ -16,7 +16,9 @@ class TurnwireAdminConfig(AdminConfig):
     def ready(self) -> None:
         super().ready()
         from config import migration_locks, secret_filter
+        from web.admin import translate_tables
 
+        translate_tables()
         secret_filter.install()
         migration_locks.install(self)
         import chat.runs.mcp.checks  # noqa: F401  registers it, as those below

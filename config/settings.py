@@ -75,7 +75,9 @@ INSTALLED_APPS = [
     "web",
     "llm_worker",
     "compression",
+    "features.prompts",
     "features.tags",
+    "features.transfer",
     # Last, so that chat's templates of the same name come first.
     "config.apps.TurnwireAdminConfig",
 ]

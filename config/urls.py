@@ -9,6 +9,7 @@ from web.socket.asyncapi import AsyncApiView
 
 urlpatterns = [
     path("api/asyncapi.yaml", AsyncApiView.as_view()),
+    path("api/", include("features.prompts.api")),
     path("api/", include("features.tags.api")),
     # Behind the features, because it answers every path below /api/.
     path("api/", include("web.rest.urls")),
@@ -16,5 +17,6 @@ urlpatterns = [
     path("health/ready", health.ready),
     path("metrics", metrics),
     path("admin/", admin.site.urls),
+    path("", include("features.transfer.account_archive")),
     path("", include("web.page.urls")),
 ]

@@ -34,6 +34,7 @@ ADMIN = (
     ROOT / "web" / "page" / "mcp_sign_in.py",
     ROOT / "web" / "admin_overviews.py",
     ROOT / "web" / "admin_site.py",
+    *sorted((ROOT / "features").glob("*/admin.py")),
     # The cards of tools.
     *sorted((ROOT / "llm_worker" / "tools").glob("*/__init__.py")),
 )

@@ -32,7 +32,6 @@ from chat.models.provider import Provider
 from chat.models.role import Role
 from chat.models.run import Run, run_of
 from chat.models.run_setup import RunSetup
-from chat.models.saved_prompt import SavedPrompt
 from chat.models.sent_request import SentRequest
 from chat.models.session import Session, SessionEvent
 from chat.models.share import Share, SharedPage
@@ -80,7 +79,6 @@ __all__ = [
     "Role",
     "Run",
     "RunSetup",
-    "SavedPrompt",
     "Scope",
     "SentRequest",
     "Session",

@@ -17,7 +17,7 @@ from knox.models import AuthToken
 from redis.exceptions import RedisError
 
 from chat.infrastructure import socket_registry
-from chat.models import Agent, SavedPrompt, Session, StoredBytes
+from chat.models import Agent, Session, StoredBytes
 from chat.protocol.errors import ApiError
 from chat.protocol.limit_use import LimitUse
 from knowledge.models import File, KnowledgeBase, Project
@@ -87,7 +87,7 @@ def limit_uses(user: User) -> Iterator[LimitUse]:
 # Expired tokens count until they are deleted, and sessions in the trash until they are deleted for good.
 SESSIONS: Final = RowQuota("too_many_sessions", "MAX_SESSIONS_PER_USER", Session.with_trash.visible_to)
 AGENTS: Final = RowQuota("too_many_agents", "MAX_AGENTS_PER_USER", Agent.objects.visible_to)
-PROMPTS: Final = RowQuota("too_many_prompts", "MAX_PROMPTS_PER_USER", SavedPrompt.objects.visible_to)
+PROMPTS: Final = RowQuota("too_many_prompts", "MAX_PROMPTS_PER_USER", lambda user: user.saved_prompts.all())
 PROJECTS: Final = RowQuota("too_many_projects", "MAX_PROJECTS_PER_USER", Project.objects.visible_to)
 TOKENS: Final = RowQuota(
     "too_many_tokens", "MAX_API_TOKENS_PER_USER", lambda user: AuthToken.objects.filter(user=user)

@@ -22,7 +22,8 @@ from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.utils import timezone
 from chat.models import Approval, ToolCall, ToolPolicy
-from chat.models import ChatMessage, Compression, Feedback, Invitation, McpServer, Provider, Run, SavedPrompt, Share, SideRequest, Suggestion, SystemPrompt
+from chat.models import (ChatMessage, Compression, Feedback, Invitation, McpServer, Provider, Run, Share, SideRequest, Suggestion, SystemPrompt)
+from features.prompts.models import SavedPrompt
 from chat.transcript.tool_identity import AskedTool
 from knowledge.models import KnowledgeBase, MembershipChange
 from web.admin.read_only import admin_url

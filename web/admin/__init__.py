@@ -24,7 +24,6 @@ from web.admin import (
     providers,
     run_setups,
     runs,
-    saved_prompts,
     sent_requests,
     sessions,
     shares,
@@ -50,7 +49,6 @@ __all__ = [
     "providers",
     "run_setups",
     "runs",
-    "saved_prompts",
     "sent_requests",
     "sessions",
     "shares",
@@ -60,6 +58,11 @@ __all__ = [
 ]
 
 apps.get_app_config("knowledge").verbose_name = _("Files, projects and knowledge bases")
-# Every table that has a page, and the tables that only appear inside another table's page.
-for translate in (translate_names, translate_choices):
-    translate(*admin.site._registry, CitedDocument, GroupLimits, MessageFile, PromptBlock)  # noqa: SLF001
+
+
+def translate_tables() -> None:
+    """Translate every table that has a page, and the tables that only appear inside another table's page.
+    Features have pages of their own, so this waits until all apps have registered theirs.
+    """
+    for translate in (translate_names, translate_choices):
+        translate(*admin.site._registry, CitedDocument, GroupLimits, MessageFile, PromptBlock)  # noqa: SLF001

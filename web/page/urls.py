@@ -22,7 +22,6 @@ from web.accounts.password_mail import RequestPasswordLink
 from web.accounts.profile import Profile
 from web.accounts.registration import Register, RegisterConfirmed, RegisterInvited
 from web.accounts.second_factor.views import LoginCode, SecondFactor
-from web.page.data_export import export_account
 from web.page.index import page
 from web.page.languages import catalog
 from web.page.manifest import manifest
@@ -59,7 +58,6 @@ urlpatterns = [
     path("profile/passkeys/codes/", limited(RecoveryCodes.as_view()), name="recovery_codes"),
     path("profile/passkeys/<int:passkey>/", limited(Passkey.as_view()), name="passkey"),
     path("profile/oidc/", limited(oidc.Connection.as_view()), name="oidc_connection"),
-    path("profile/export/", export_account, name="export_account"),
     path("profile/deletion/", limited(DeleteAccount.as_view()), name="delete_account"),
     path("profile/address/<str:token>/", confirm_address, name="confirm_address"),
     path("setup/<str:token>/", limited(FirstAdmin.as_view()), name="first_admin"),

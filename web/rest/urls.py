@@ -1,4 +1,4 @@
-"""The routes below /api/, those of features left out (config/urls.py). Views parse ids themselves, so that a malformed id has its own error code."""
+"""The routes below /api/, but those of features (config/urls.py). Views parse ids themselves, so that a malformed id has its own error code."""
 
 from django.urls import path, re_path
 
@@ -33,7 +33,6 @@ from web.rest.preferences import PreferencesView
 from web.rest.projects import ProjectFilesView, ProjectFileView, ProjectsView, ProjectView
 from web.rest.providers import ProviderCheckView, ProviderModelsView, ProvidersView, ProviderView
 from web.rest.runs import PacketsView, RunCancellationView, RunContinuationView, RunView
-from web.rest.saved_prompts import SavedPromptsView, SavedPromptView
 from web.rest.schema_views import DocsView, SchemaView, not_found
 from web.rest.session_files import ExportView, ImportView
 from web.rest.sessions import SeenView, SessionsView, SessionView
@@ -67,8 +66,6 @@ urlpatterns = [
     path("agents/<id:agent>/share/", AgentShareView.as_view()),
     path("groups/", GroupsView.as_view()),
     path("preferences/", PreferencesView.as_view()),
-    path("prompts/", SavedPromptsView.as_view()),
-    path("prompts/<id:prompt>/", SavedPromptView.as_view()),
     path("files/", FilesView.as_view()),
     path("files/<id:file>/", FileView.as_view()),
     path("files/<id:file>/content/", FileContentView.as_view()),

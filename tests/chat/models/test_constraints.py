@@ -37,7 +37,6 @@ from chat.models import (
     Role,
     Run,
     RunSetup,
-    SavedPrompt,
     SentRequest,
     Session,
     SessionEvent,
@@ -50,6 +49,7 @@ from chat.models import (
 )
 from chat.models.token_scope import TokenScope
 from chat.transcript.tool_identity import AskedTool
+from features.prompts.models import SavedPrompt
 from knowledge.models import File
 from tests import factories
 

@@ -19,12 +19,13 @@ from knox.models import AuthToken
 from schemathesis.core.parameters import ParameterLocation
 
 from chat.infrastructure.redis_client import sync_redis
-from chat.models import Agent, McpRequest, McpServer, Provider, Run, SavedPrompt, Session
+from chat.models import Agent, McpRequest, McpServer, Provider, Run, Session
 from chat.models.outcome import RunOutcome
 from chat.presenters.tools import choosable_tools
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
 from chat.transcript.finish import Finish
+from features.prompts.models import SavedPrompt
 from knowledge.models import File, KnowledgeBase, Project
 from tests import factories
 from tests.chat.sessions.foreign_exports.examples import chatgpt

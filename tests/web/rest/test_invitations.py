@@ -13,12 +13,12 @@ from chat.knowledge_bases.members import MAX_INVITATIONS
 from chat.models import AccountDeletion, Session
 from chat.runs import quotas
 from chat.sweeper.accounts import delete_accounts
+from features.transfer.account_archive import account_archive
 from knowledge.models import KnowledgeBase, KnowledgeBaseMember
 from tests import factories
 from tests.concurrency import run_concurrently
 from tests.indexed import add_indexed
 from tests.web.rest.knowledge_bases import BASES, Team, refusal, send
-from web.page.data_export import account_archive
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

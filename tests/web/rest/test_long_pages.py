@@ -11,8 +11,9 @@ from django.utils import timezone
 from knox.models import AuthToken
 from rest_framework.test import APIClient
 
-from chat.models import Agent, ChatMessage, SavedPrompt, Session
+from chat.models import Agent, ChatMessage, Session
 from chat.presenters.page_bytes import PAGE_BYTES
+from features.prompts.models import SavedPrompt
 from knowledge.models import KnowledgeBase, Project
 from tests import factories
 from tests.asgi_requests import AsgiRequest, stalled

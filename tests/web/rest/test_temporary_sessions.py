@@ -14,7 +14,7 @@ from chat.models import ChatMessage, DailyUse, MessageFile, SentRequest, Session
 from chat.runs import titles
 from knowledge.models import File
 from tests import factories
-from tests.web.page.test_data_export import download
+from tests.features.transfer.test_account_archive import download
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

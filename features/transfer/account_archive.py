@@ -15,23 +15,25 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import HttpRequest, StreamingHttpResponse
+from django.urls import path
 from django.utils.http import content_disposition_header
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from knox.models import AuthToken
 from msgspec import json, structs
 
-from chat.models import Agent, Login, MessageFile, ModelConfig, Preferences, SavedPrompt, Session
+from chat.models import Agent, Login, MessageFile, ModelConfig, Preferences, Session
 from chat.presenters.agents import present_agents
 from chat.presenters.documents import present_documents
 from chat.presenters.files import present_file
 from chat.presenters.json_values import JSONObject, isoformat_or_none, isoformat_utc
 from chat.presenters.preferences import present_preferences
 from chat.presenters.projects import present_projects
-from chat.presenters.saved_prompts import present_saved_prompt
 from chat.presenters.sessions import annotate_sessions, present_trashed_session
 from chat.presenters.usage import present_limit_use
 from chat.sessions.portable.archive_writer import Pipe, as_zip, compressed, write_content
+from features.prompts.api import present_saved_prompt
+from features.prompts.models import SavedPrompt
 from knowledge.models import Document, File, KnowledgeBase, KnowledgeBaseMember, Project
 from web.rest.limits import SOURCES
 from web.rest.request_slots import EXPORTS
@@ -187,3 +189,6 @@ def _entry(folder: str, number: int, name: str) -> str:
     if dot and len(ending) < 10:
         words = f"{stem[: _NAME_CHARACTERS - len(ending) - 1]}.{ending}"
     return f"{folder}/{number} {words[:_NAME_CHARACTERS]}".strip(" .")
+
+
+urlpatterns = [path("profile/export/", export_account, name="export_account")]

@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from chat.models import SavedPrompt
+from features.prompts.models import SavedPrompt
 
 
 @admin.register(SavedPrompt)

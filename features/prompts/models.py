@@ -24,6 +24,7 @@ class SavedPrompt(OwnedRow):
     objects = OwnedQuerySet["SavedPrompt"].as_manager()
 
     class Meta:
+        app_label = "chat"
         ordering = ("-updated_at", "-id")
         indexes = [models.Index(fields=["owner", "-updated_at", "-id"], name="saved_prompt_by_owner")]
         constraints = [models.CheckConstraint(condition=~Q(name=""), name="saved_prompt_has_a_name")]

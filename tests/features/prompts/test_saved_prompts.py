@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
-from chat.models import SavedPrompt
+from features.prompts.models import SavedPrompt
 from tests import factories
 
 PROMPTS = "/api/prompts/"

@@ -1,24 +1,36 @@
-"""CRUD views of saved prompts: texts that a user inserts into messages repeatedly."""
+"""The routes of saved prompts: texts that a user inserts into messages repeatedly."""
 
 from typing import Annotated, Final
+from uuid import UUID
 
+from django.urls import path
 from msgspec import Meta
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.models import SavedPrompt
-from chat.presenters.saved_prompts import SavedPromptAnswer, present_saved_prompt
+from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.body import Body, patched
 from chat.protocol.errors import ApiError
+from chat.protocol.member_types import Moment
 from chat.protocol.members import Text, Visible
 from chat.runs import quotas
+from features.prompts.models import SavedPrompt
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
 
 # The same limit as for a message.
 MAX_TEXT_CHARACTERS: Final = 100_000
+
+
+class SavedPromptAnswer(Answer):
+    id: UUID
+    name: str
+    text: str
+    created_at: Moment
+    updated_at: Moment
 
 
 class SavedPromptBody(Body):
@@ -69,5 +81,15 @@ class SavedPromptView(StrictAPIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
+def present_saved_prompt(prompt: SavedPrompt) -> JSONObject:
+    return SavedPromptAnswer.from_row(prompt).json()
+
+
 def _get_own_prompt(request: Request, pk: str) -> SavedPrompt:
     return get_own_row(SavedPrompt.objects.visible_to(current_user(request)), pk, "prompt")
+
+
+urlpatterns = [
+    path("prompts/", SavedPromptsView.as_view()),
+    path("prompts/<id:prompt>/", SavedPromptView.as_view()),
+]
