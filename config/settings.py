@@ -76,6 +76,7 @@ INSTALLED_APPS = [
     "llm_worker",
     "compression",
     "features.prompts",
+    "features.sharing",
     "features.tags",
     "features.transfer",
     # Last, so that chat's templates of the same name come first.
@@ -181,7 +182,7 @@ CACHES: dict[str, dict[str, Any]] = {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "OPTIONS": {"MAX_ENTRIES": 10_000},
     },
-    # Pages of shared links (chat/sessions/sharing.py), of at most a megabyte each.
+    # Pages of shared links (features/sharing/shared_page.py), of at most a megabyte each.
     "shared_pages": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": "shared_pages",

@@ -1,6 +1,6 @@
 """Routes of the HTML pages.
 They are the chat, the logins (password, passkey, OpenID Connect), logout, passwords, the profile, the first admin,
-registration, shared branches, signing in to MCP servers, the language, previews and the manifest.
+registration, signing in to MCP servers, the language, previews and the manifest.
 """
 
 from django.contrib.auth.views import PasswordResetDoneView
@@ -27,7 +27,6 @@ from web.page.languages import catalog
 from web.page.manifest import manifest
 from web.page.mcp_sign_in import McpServers, mcp_callback, mcp_client, mcp_sign_in
 from web.page.preview import preview_diagram, preview_html
-from web.page.shared import CopyShared, shared
 
 urlpatterns = [
     path("", page, name="page"),
@@ -67,8 +66,6 @@ urlpatterns = [
     ),
     path("register/invited/<str:token>/", limited(RegisterInvited.as_view()), name="register_invited"),
     path("register/confirmed/<str:token>/", limited(RegisterConfirmed.as_view()), name="register_confirmed"),
-    path("shared/<str:token>/", shared, name="shared"),
-    path("shared/<str:token>/copy/", CopyShared.as_view(), name="copy_shared"),
     path("language/", set_language, name="set_language"),
     path("language/catalog.js", catalog, name="catalog"),
     path("preview/html/", preview_html, name="preview_html"),

@@ -36,7 +36,6 @@ from web.rest.runs import PacketsView, RunCancellationView, RunContinuationView,
 from web.rest.schema_views import DocsView, SchemaView, not_found
 from web.rest.session_files import ExportView, ImportView
 from web.rest.sessions import SeenView, SessionsView, SessionView
-from web.rest.shares import SharedPageView, SharesView, ShareView
 from web.rest.system_prompt import SystemPromptView
 from web.rest.token_login import TokenView
 from web.rest.trash import RestorationView, TrashedSessionView, TrashView
@@ -100,12 +99,9 @@ urlpatterns = [
     path("sessions/<id:session>/tree/", TreeView.as_view()),
     path("sessions/<id:session>/turns/", TurnsView.as_view()),
     path("sessions/<id:session>/compression/", CompressionView.as_view()),
-    path("sessions/<id:session>/shares/", SharesView.as_view()),
     path("trash/", TrashView.as_view()),
     path("trash/<id:session>/", TrashedSessionView.as_view()),
     path("trash/<id:session>/restoration/", RestorationView.as_view()),
-    path("shares/<id:share>/", ShareView.as_view()),
-    path("shared/<str:link>/", SharedPageView.as_view()),
     path("messages/<id:message>/", MessageView.as_view()),
     path("messages/<id:message>/edits/", AnswerEditsView.as_view()),
     path("messages/<id:message>/regenerations/", RegenerationsView.as_view()),

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.debug import ExceptionReporter, get_exception_reporter_filter
 
 from config import secret_filter
+from features.sharing import page
 from tests.stack import Stack
 from web.page import urls
 
@@ -138,7 +139,9 @@ def test_a_row_that_postgres_refuses_is_in_no_record(detail: str) -> None:
 def test_no_record_contains_the_token_of_a_link() -> None:
     """The paths of refused requests are logged, also those of links that are still good."""
     token = "canary-0123456789abcdef:1x"
-    with_tokens = [one for one in urls.urlpatterns if "token" in one.pattern.converters]
+    with_tokens = [
+        route for route in (*urls.urlpatterns, *page.urlpatterns) if "token" in route.pattern.converters
+    ]
     assert len(with_tokens) == 7
     for one in with_tokens:
         given = dict.fromkeys(one.pattern.converters, "MQ") | {"token": token}

@@ -1,25 +1,31 @@
-"""Shares as clients see them: the link for its owner, and the shared branch for all who have the link.
+"""The shared branch, page by page, as all who have the link see it.
 
-The shared branch has no ids and no owner; it has reasoning and tool calls only if the owner chose so.
+It has no ids and no owner; it has reasoning and tool calls only if the owner chose so.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 from uuid import UUID
 
+from django.core.cache import caches
 from msgspec import UNSET, UnsetType, json
 
-from chat.models import ChatMessage, EditedAnswer, Role, Share, SharedPage, run_of
+from chat.models import ChatMessage, EditedAnswer, Role, Run, Share, SharedPage, run_of
 from chat.models.sql.shares import CALLS_OF_CALLS, CALLS_OF_MESSAGES, MAX_SHOWN_CALLS, ROUND_TEXTS, ShownCall
 from chat.models.tool_call import ToolCallStatus
 from chat.presenters.json_values import JSONObject
 from chat.presenters.related import present_citations, present_files
 from chat.presenters.runs import present_cut
 from chat.protocol.answer import Answer
+from chat.protocol.errors import ApiError
 from chat.protocol.member_types import Moment, choice, doc
+from chat.protocol.states import LIVE
 from chat.transcript.finish import CUT
 from chat.transcript.passages import readable_text
+
+# Largest page that is cached. With the number of entries in settings.CACHES it limits the memory of one process.
+MAX_CACHED_BYTES: Final = 1024 * 1024
 
 
 class SharedCallAnswer(Answer, kw_only=True):
@@ -63,27 +69,22 @@ class SharedPageAnswer(Answer):
     next: Annotated[int | None, doc("The number of the next page.")]
 
 
-class ShareAnswer(Answer):
-    id: UUID
-    session: UUID
-    leaf: UUID
-    url: str | None
-    is_current: bool
-    shows_details: bool
-    created_at: Moment
-    expires_at: Annotated[
-        Moment | None, doc("Null: no end. An expired link is not found until it gets another.")
-    ]
-
-
-def present_share(share: Share) -> JSONObject:
-    """Present a share with its session. url: relative to the site; null if the token cannot be derived any more."""
-    return ShareAnswer.from_row(
-        share,
-        session=share.session_id,
-        leaf=share.leaf_id,
-        url=f"/shared/{share.token}/" if share.token else None,
-        is_current=share.leaf_id == share.session.leaf_id,
+def read_page(share: Share, number: int) -> JSONObject:
+    """Return page `number`, counted from 1, of a shared branch. share: with its session loaded. Raises ApiError."""
+    pages = share.read_pages()
+    if not 1 <= number <= len(pages):
+        raise ApiError("invalid_pagination")
+    key = _cache_key(share, number)
+    messages = caches["shared_pages"].get(key) if key else None
+    if messages is None:
+        messages = present_shared_page(share, pages[number - 1])
+        if key and len(json.encode(messages)) <= MAX_CACHED_BYTES:
+            caches["shared_pages"].set(key, messages)
+    return SharedPageAnswer(
+        title=share.shown_title,
+        shared_at=share.created_at,
+        messages=messages,
+        next=number + 1 if number < len(pages) else None,
     ).json()
 
 
@@ -164,3 +165,12 @@ def _present_call(call: ShownCall) -> SharedCallAnswer:
     return SharedCallAnswer.from_row(
         call, arguments=json.decode(call.arguments), is_shortened=True if call.is_shortened else UNSET
     )
+
+
+def _cache_key(share: Share, number: int) -> str | None:
+    """Return the cache key; None while the last answer is being continued. Messages above it no longer change."""
+    run = Run.objects.filter(message=share.leaf_id).values_list("status", "attempt").first()
+    if run and run[0] in LIVE:
+        return None
+    attempt = run[1] if run else 0
+    return f"{share.pk}:{share.leaf_id}:{attempt}:{share.shows_details}:{number}"

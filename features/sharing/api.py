@@ -1,11 +1,12 @@
-"""Views of public links to a branch: owners create, list, update and revoke them, and visitors read the branch."""
+"""The routes of public links to a branch: owners create, list, update and revoke them, and visitors read the branch."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Annotated, Any
 from uuid import UUID
 
 from django.http import HttpResponseBase
+from django.urls import path
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
@@ -15,12 +16,14 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.models import ChatMessage, Session, Share
-from chat.presenters.shares import ShareAnswer, SharedPageAnswer, present_share
+from chat.models import ChatMessage, Role, Run, Session, Share
+from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import doc
-from chat.sessions.sharing import change_share, create_share, read_page
+from chat.protocol.member_types import Moment, doc
+from chat.sessions.temporary import check_listed
+from features.sharing.shared_page import SharedPageAnswer, read_page
 from web.rest.api_tokens import MAX_DAYS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented, query, whole_number
@@ -30,6 +33,19 @@ from web.rest.sessions import get_own_session
 
 # The most open links of one session.
 MAX_SHARES = 100
+
+
+class ShareAnswer(Answer):
+    id: UUID
+    session: UUID
+    leaf: UUID
+    url: str | None
+    is_current: bool
+    shows_details: bool
+    created_at: Moment
+    expires_at: Annotated[
+        Moment | None, doc("Null: no end. An expired link is not found until it gets another.")
+    ]
 
 
 class ShareBody(Body):
@@ -119,6 +135,17 @@ class SharedPageView(StrictAPIView):
         return get_conditional_response(own, etag=etag, response=response) or response
 
 
+def present_share(share: Share) -> JSONObject:
+    """Present a share with its session. url: relative to the site; null if the token cannot be derived any more."""
+    return ShareAnswer.from_row(
+        share,
+        session=share.session_id,
+        leaf=share.leaf_id,
+        url=f"/shared/{share.token}/" if share.token else None,
+        is_current=share.leaf_id == share.session.leaf_id,
+    ).json()
+
+
 def _get_own_share(request: Request, pk: str) -> Share:
     return get_own_row(
         Share.objects.visible_to(current_user(request)).open().select_related("session"), pk, "share"
@@ -129,3 +156,39 @@ def _find_leaf(session: Session, body: dict[str, Any]) -> ChatMessage | None:
     if "leaf" not in body:
         return None
     return get_own_row(session.messages.all(), str(body["leaf"]), "message", field="leaf")
+
+
+def create_share(
+    session: Session, leaf: ChatMessage | None, *, shows_details: bool, expires_at: datetime | None = None
+) -> Share:
+    """Share the branch that ends in `leaf`; None means the current branch. Raises ApiError."""
+    check_listed(session)
+    return Share.objects.start(
+        _checked_leaf(leaf or ChatMessage.objects.tip_of(session)),
+        shows_details=shows_details,
+        expires_at=expires_at,
+    )
+
+
+def change_share(share: Share, leaf: ChatMessage | None, **fields: bool | datetime | None) -> None:
+    """Set shows_details, expires_at, or another leaf with the current title; None keeps both. The link stays. Raises ApiError."""
+    shared_again = {"leaf": _checked_leaf(leaf), "title": share.session.title} if leaf else {}
+    share.change(**fields, **shared_again)
+
+
+def _checked_leaf(leaf: ChatMessage) -> ChatMessage:
+    """Return `leaf` if neither it nor the messages above it change any more; raise ApiError otherwise.
+    Questions below an answer in progress may still be changed or withdrawn."""
+    if leaf.role not in (Role.USER, Role.ASSISTANT):
+        raise ApiError("role_order", "There is nothing to share yet.", field="leaf")
+    branch = list(ChatMessage.objects.branch_to(leaf).values_list("pk", flat=True))
+    if Run.objects.live().filter(message__in=branch).exists():
+        raise ApiError("turn_in_progress", field="leaf")
+    return leaf
+
+
+urlpatterns = [
+    path("sessions/<id:session>/shares/", SharesView.as_view()),
+    path("shares/<id:share>/", ShareView.as_view()),
+    path("shared/<str:link>/", SharedPageView.as_view()),
+]

@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, CitedDocument, MessageFile, Run, Session
 from tests import factories
-from tests.chat.sessions.test_sharing import client, session, share
+from tests.features.sharing.test_sharing import client, session, share
 
 __all__ = ["client", "session"]
 

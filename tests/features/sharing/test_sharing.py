@@ -182,7 +182,7 @@ def test_an_answer_in_progress_cannot_be_shared(client: APIClient, session: str)
 def test_the_number_of_links_is_limited(
     client: APIClient, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("web.rest.shares.MAX_SHARES", 1)
+    monkeypatch.setattr("features.sharing.api.MAX_SHARES", 1)
     share(client, session)
     response = client.post(f"/api/sessions/{session}/shares/", {}, format="json")
     assert (response.status_code, response.json()["code"]) == (409, "too_many_shares")

@@ -14,7 +14,7 @@ from chat.models import ChatMessage, Run, Session, Share, ToolCall
 from chat.models.share import PAGE_BYTES, PAGE_MESSAGES
 from chat.models.sql import shares, statements
 from chat.protocol.states import Status
-from chat.sessions.sharing import create_share
+from features.sharing.api import create_share
 from tests import factories, huge_session
 
 pytestmark = pytest.mark.django_db

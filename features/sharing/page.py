@@ -6,6 +6,7 @@ from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
+from django.urls import path
 from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.cache import never_cache
@@ -13,7 +14,8 @@ from django.views.decorators.http import require_safe
 
 from chat.models import Share
 from chat.protocol.errors import ApiError
-from chat.sessions.sharing import copy_share, read_page
+from features.sharing.copies import copy_share
+from features.sharing.shared_page import read_page
 from web.page.preview import base_url, with_previews
 from web.rest.request_slots import SHARED
 
@@ -68,3 +70,9 @@ class CopyShared(LoginRequiredMixin, View):
 
 def _gone(request: HttpRequest) -> HttpResponse:
     return render(request, "web/shared_gone.html", status=404)
+
+
+urlpatterns = [
+    path("shared/<str:token>/", shared, name="shared"),
+    path("shared/<str:token>/copy/", CopyShared.as_view(), name="copy_shared"),
+]
