@@ -28,15 +28,6 @@ def restore_lock_timeout() -> RunSQL:
     return RunSQL(f"SET lock_timeout = '{LOCK_TIMEOUT}'", "SET lock_timeout = 0")
 
 
-def build_index(name: str, on: str) -> list[RunSQL]:
-    """Build the index of a column or expression that Django does not know; to be used after remove_lock_timeout().
-
-    `on`: table, method and indexed expressions. The unused index of an interrupted attempt is dropped first.
-    """
-    drop = f"DROP INDEX CONCURRENTLY IF EXISTS {name}"
-    return [RunSQL(drop, RunSQL.noop), RunSQL(f"CREATE INDEX CONCURRENTLY {name} ON {on}", drop)]
-
-
 def gather_columns(
     table: str, column: str, columns: Sequence[str], gathered: str, spread: str
 ) -> list[RunSQL]:

@@ -90,7 +90,7 @@ MUTATIONS: Final = [
     ),
     Mutation(
         "constraints of the tree",
-        "chat/migrations/0001_initial.py",
+        "chat/migrations/0001_version_0_2_0.py",
         "condition=models.Q(('role', 'root')), fields=('session',), name='one_root_per_session'",
         "condition=models.Q(('role', 'none')), fields=('session',), name='one_root_per_session'",
         "tests/chat/models/test_constraints.py",

@@ -1,6 +1,6 @@
 """The normal form in which texts are searched, whatever their spelling (decision 0106). Pure.
 
-The functions of Postgres (knowledge/migrations/0018_normal_words.py) and web/static/chat/state/normal_form.js do the
+The functions of Postgres (knowledge/migrations/0001_version_0_2_0.py) and web/static/chat/state/normal_form.js do the
 same; all pass tests/knowledge/texts/normal_forms.json.
 """
 

@@ -12,7 +12,7 @@ from tests.former_columns import execute, read_columns
 
 pytestmark = pytest.mark.django_db
 
-COLUMNS = import_module("knowledge.migrations.0024_reading").COLUMNS
+COLUMNS = import_module("knowledge.migrations.0026_reading").COLUMNS
 COUNTED = {"unread_pages": 12, "shown_pages": 10, "table_rows": 3_000_000_000, "shown_rows": 50}
 
 

@@ -1,8 +1,8 @@
 """The search for a user's sessions by the words of their titles and messages, in any spelling (decision 0106).
 
 One message or the title must have every word of the query, or a word that begins with it. The indexes are those of
-migrations 0015 and 0075. A text in a script that puts no spaces between words is searched for as it stands, in messages
-that have all its pairs of characters.
+chat/migrations/0001_version_0_2_0.py. A text in a script that puts no spaces between words is searched for as it stands,
+in messages that have all its pairs of characters.
 """
 
 import re

@@ -55,7 +55,7 @@ from tests import factories
 
 pytestmark = pytest.mark.django_db
 
-TREE_KEYS = import_module("chat.migrations.0002_tree_keys").KEYS
+TREE_KEYS = import_module("chat.migrations.0001_version_0_2_0").KEYS
 # Unique because they contain the primary key: they exist as targets of the tree's composite foreign keys.
 TARGETS = {"message_session_id", "message_id_role", "message_id_reply_to"}
 

@@ -1,24 +1,17 @@
 """Full-text search of sessions: by title and messages, for their owner only, and by an index."""
 
 import random
-from importlib import import_module
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import connection
-from django.db.migrations.state import ProjectState
 from django.db.models.expressions import RawSQL
 from rest_framework.test import APIClient
 
 from chat.models import ChatMessage, Session
 from chat.models.role import Role
 from chat.models.sql.session_search import matching_messages, matching_sessions
-from knowledge.migration_operations import FillInBatches
 from tests import factories
-
-MIGRATION = import_module("chat.migrations.0075_normal_words").Migration
 
 
 @pytest.fixture
@@ -211,15 +204,3 @@ def test_no_text_has_more_words_than_postgres_takes(client: APIClient, range_: t
     message = ChatMessage.objects.append(ChatMessage.objects.root_of(session), role="user", text=text)
     assert list(search(client, text[1_000:1_100].split(maxsplit=1)[-1][:9])) == ["Long"]
     assert message.text == text
-
-
-def test_messages_that_are_there_are_filled(client: APIClient) -> None:
-    chat(client, "Other", "the of\ufb01ce")
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE chat_chatmessage SET normal_words = NULL")
-    assert search(client, "office") == {}
-    assert set(search(client, "the")) == {"Other"}
-    [fill] = [one for one in MIGRATION.operations if isinstance(one, FillInBatches)]
-    state = ProjectState.from_apps(apps)
-    fill.database_forwards("chat", SimpleNamespace(connection=connection), state, state)
-    assert set(search(client, "office")) == {"Other"}

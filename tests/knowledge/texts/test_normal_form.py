@@ -2,7 +2,6 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from tests import factories
 from tests.indexed import add_indexed
 
 FORMS = json.loads(Path(__file__).with_name("normal_forms.json").read_text())
-MIGRATION = import_module("knowledge.migrations.0018_normal_words").Migration
+FILL = FillInBatches("knowledge_chunk", "normal_words", "knowledge_other_words(language::regconfig, text)")
 
 
 @pytest.fixture
@@ -138,8 +137,6 @@ def _fill() -> None:
     state = ProjectState.from_apps(apps)
     try:
         with connection.schema_editor(atomic=False) as editor:
-            for operation in MIGRATION.operations:
-                if isinstance(operation, FillInBatches):
-                    operation.database_forwards("knowledge", editor, state, state)
+            FILL.database_forwards("knowledge", editor, state, state)
     finally:
         connection.close()
