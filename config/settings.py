@@ -79,6 +79,7 @@ INSTALLED_APPS = [
     "features.sharing",
     "features.tags",
     "features.transfer",
+    "features.trash",
     # Last, so that chat's templates of the same name come first.
     "config.apps.TurnwireAdminConfig",
 ]

@@ -12,6 +12,7 @@ urlpatterns = [
     path("api/", include("features.prompts.api")),
     path("api/", include("features.sharing.api")),
     path("api/", include("features.tags.api")),
+    path("api/", include("features.trash.api")),
     # Behind the features, because it answers every path below /api/.
     path("api/", include("web.rest.urls")),
     path("health/live", health.live),

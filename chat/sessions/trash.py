@@ -1,6 +1,4 @@
-"""The trash of a user: sessions that they have deleted and can restore until they are deleted for good."""
-
-from django.contrib.auth.models import User
+"""Restores a session from the trash. Imports need it, and features/trash, which has the other routes of the trash."""
 
 from chat.events import session_list
 from chat.models import Session
@@ -17,8 +15,3 @@ def restore_session(session: Session) -> Session:
         raise ApiError("session_not_found")
     session_list.publish_row(restored)
     return restored
-
-
-def empty_trash(owner: User) -> None:
-    """Empty the trash: its sessions cannot be restored any more, and the sweeper deletes them for good."""
-    Session.with_trash.visible_to(owner).empty_trash()

@@ -38,7 +38,6 @@ from web.rest.session_files import ExportView, ImportView
 from web.rest.sessions import SeenView, SessionsView, SessionView
 from web.rest.system_prompt import SystemPromptView
 from web.rest.token_login import TokenView
-from web.rest.trash import RestorationView, TrashedSessionView, TrashView
 from web.rest.turns import ContinuationView, RegenerationsView, TurnCancellationView, TurnsView
 from web.rest.usage import UsageView
 
@@ -99,9 +98,6 @@ urlpatterns = [
     path("sessions/<id:session>/tree/", TreeView.as_view()),
     path("sessions/<id:session>/turns/", TurnsView.as_view()),
     path("sessions/<id:session>/compression/", CompressionView.as_view()),
-    path("trash/", TrashView.as_view()),
-    path("trash/<id:session>/", TrashedSessionView.as_view()),
-    path("trash/<id:session>/restoration/", RestorationView.as_view()),
     path("messages/<id:message>/", MessageView.as_view()),
     path("messages/<id:message>/edits/", AnswerEditsView.as_view()),
     path("messages/<id:message>/regenerations/", RegenerationsView.as_view()),

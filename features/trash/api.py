@@ -1,5 +1,9 @@
-"""Views of the trash: list, restore and delete for good the sessions that the user has deleted."""
+"""The routes of the trash: list, restore and delete for good the sessions that the user has deleted.
 
+Moving there and the end of their time are the engine's (chat/sessions/deletion.py, chat/sweeper/trash.py).
+"""
+
+from django.urls import path
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,7 +17,7 @@ from chat.presenters.sessions import (
     present_trashed_session,
 )
 from chat.sessions import deletion
-from chat.sessions.trash import empty_trash, restore_session
+from chat.sessions.trash import restore_session
 from chat.turns.deletion import put_back
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import TEXT, documented, query, whole_number
@@ -50,7 +54,7 @@ class TrashView(StrictAPIView):
     @documented("trash_empty", statuses=(204,))
     def delete(self, request: Request) -> Response:
         """Empty the trash. None of its sessions can be restored any more."""
-        empty_trash(current_user(request))
+        Session.with_trash.visible_to(current_user(request)).empty_trash()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -76,3 +80,10 @@ class RestorationView(StrictAPIView):
 
 def _get_trashed_session(request: Request, pk: str) -> Session:
     return get_own_row(Session.with_trash.visible_to(current_user(request)).in_trash(), pk, "session")
+
+
+urlpatterns = [
+    path("trash/", TrashView.as_view()),
+    path("trash/<id:session>/", TrashedSessionView.as_view()),
+    path("trash/<id:session>/restoration/", RestorationView.as_view()),
+]
