@@ -23,7 +23,7 @@ from tests.instance import ROOT
 
 LOCALES = ("ar", "de", "es", "fr", "zh_Hans")
 DOMAINS = ("django", "djangojs")
-MODULES = ROOT / "web" / "static" / "chat"
+MODULES = sorted(path for app in ("web", "features/*") for path in ROOT.glob(f"{app}/static/chat/**/*.js"))
 TEMPLATES = ROOT / "web" / "templates"
 IN_TEMPLATES = {"gettext": None, "ngettext": (1, 2)}
 ADMIN = (
@@ -61,7 +61,7 @@ def found(domain: str) -> list[Found]:
 
 
 def in_modules() -> Iterator[Found]:
-    for file in sorted(MODULES.rglob("*.js")):
+    for file in MODULES:
         for call in LITERAL_CALL.finditer(_code(file)):
             one, many = (text and json.loads(text) for text in (call["one"] or call["one_"], call["many"]))
             yield Found((one, many) if many else one, file)

@@ -3,9 +3,10 @@
 import json
 import re
 from pathlib import Path
+from posixpath import normpath
 
 import pytest
-from django.contrib.staticfiles.finders import get_finders
+from django.contrib.staticfiles.finders import find, get_finders
 from django.core.exceptions import ImproperlyConfigured
 
 from tests.instance import ROOT
@@ -109,8 +110,8 @@ def test_without_the_program_the_collection_says_what_to_do(
 
 @pytest.mark.pure
 def test_every_style_sheet_that_a_page_imports_exists() -> None:
-    for name in ("page.css", "sharing/shared_page.css"):
-        sheet = ROOT / "web" / "static" / "chat" / name
-        imported = re.findall(r'@import "([^"]+)"', sheet.read_text(encoding="utf-8"))
+    for name in ("chat/page.css", "chat/sharing/shared_page.css"):
+        sheet = Path(str(find(name))).read_text(encoding="utf-8")
+        imported = re.findall(r'@import "([^"]+)"', sheet)
         assert imported
-        assert [each for each in imported if not (sheet.parent / each).is_file()] == []
+        assert [each for each in imported if not find(normpath(f"{name}/../{each}"))] == []

@@ -21,6 +21,7 @@ from django.views.i18n import JSONCatalog
 
 from chat.models import CitedDocument, PromptBlock
 from tests import messages
+from tests.instance import ROOT
 
 pytestmark = [pytest.mark.documents]
 
@@ -47,7 +48,7 @@ TEXT_ATTRIBUTES = re.compile(r'(?:aria-label|title|placeholder|alt)="([^"{]*[A-Z
 
 def test_every_text_of_a_module_is_a_literal_that_can_be_found() -> None:
     found = [file for _text, file in messages.in_modules()]
-    calls = {file: messages.calls_in(file) for file in messages.MODULES.rglob("*.js")}
+    calls = {file: messages.calls_in(file) for file in messages.MODULES}
     assert {file.name: count for file, count in calls.items() if count != found.count(file)} == {}
 
 
@@ -101,7 +102,7 @@ def test_the_compiled_texts_are_the_written_ones(domain: str, locale: str) -> No
 
 
 def test_the_page_offers_every_language_by_its_own_name() -> None:
-    dialog = (messages.MODULES / "settings" / "settings_dialog.js").read_text(encoding="utf-8")
+    dialog = (ROOT / "web/static/chat/settings/settings_dialog.js").read_text(encoding="utf-8")
     offered = re.findall(r'\{ value: "([\w-]+)", label: "([^"]+)" \}', dialog)
     assert offered == settings.LANGUAGES
     assert {to_locale(code) for code, _name in offered} == {"en", *messages.LOCALES}

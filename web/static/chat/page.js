@@ -33,7 +33,7 @@ import { Suggestions } from "./composer/suggestions.js";
 import { attachShortcuts } from "./frame/shortcuts.js";
 import { Sidebar } from "./frame/sidebar.js";
 import { TemporaryChat } from "./frame/temporary_chat.js";
-import { showTags } from "./sessions/tag_chips.js";
+import { showTags } from "./tags/tag_chips.js";
 import { Socket } from "./server/socket.js";
 import { RunStopper } from "./composer/run_stopper.js";
 import { TitleBar } from "./frame/title_bar.js";

@@ -84,7 +84,7 @@ export class SessionActions {
   /** @param {Session} session */
   async tags(session) {
     const page = { failed: this.page.failed, closed: this.page.changed };
-    await this.page.attempt(async () => (await import("./tags_dialog.js")).openTags(session, page));
+    await this.page.attempt(async () => (await import("../tags/tags_dialog.js")).openTags(session, page));
   }
 
   /** @param {Session} session */

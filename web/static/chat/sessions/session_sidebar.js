@@ -5,7 +5,7 @@ import { SessionList } from "./session_list.js";
 import { SessionSearch } from "./session_search.js";
 import { SessionSelection } from "./session_selection.js";
 import { SessionStore } from "./session_store.js";
-import { TagFilter } from "./tag_filter.js";
+import { TagFilter } from "../tags/tag_filter.js";
 import { hasTrash, mayDeleteAll } from "./trash_state.js";
 import { UndoNotice } from "../elements/undo_notice.js";
 import { WaitingChats } from "./waiting_chats.js";

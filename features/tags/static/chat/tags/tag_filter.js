@@ -3,13 +3,13 @@
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { RepeatedRead } from "../server/repeated_read.js";
-import { readTags } from "../server/tags_api.js";
-import { hasTag } from "./tags.js";
+import { readTags } from "./tags_api.js";
+import { hasTag } from "../sessions/tags.js";
 
 export class TagFilter {
   /**
    * @param {HTMLSelectElement} field
-   * @param {import("./session_store.js").SessionStore} store
+   * @param {import("../sessions/session_store.js").SessionStore} store
    * @param {(text: string) => void} announce
    */
   constructor(field, store, announce) {

@@ -8,8 +8,8 @@ import { icon } from "../elements/icons.js";
 import { menuButton } from "../elements/menu.js";
 import { t } from "../i18n.js";
 import { changeSession } from "../server/sessions_api.js";
-import { deleteTag, readTags, renameTag } from "../server/tags_api.js";
-import { hasTag, isSameTag, replaceTag } from "./tags.js";
+import { deleteTag, readTags, renameTag } from "./tags_api.js";
+import { hasTag, isSameTag, replaceTag } from "../sessions/tags.js";
 
 /** @import {Session} from "../types.js" */
 

@@ -1,6 +1,6 @@
 /** REST calls of the tags of chats. */
 
-import { call } from "./api.js";
+import { call } from "../server/api.js";
 
 /** @typedef {TagAnswer} Tag */
 
