@@ -24,7 +24,12 @@ from tests.instance import ROOT
 LOCALES = ("ar", "de", "es", "fr", "zh_Hans")
 DOMAINS = ("django", "djangojs")
 MODULES = sorted(path for app in ("web", "features/*") for path in ROOT.glob(f"{app}/static/chat/**/*.js"))
-TEMPLATES = ROOT / "web" / "templates"
+TEMPLATES = sorted(
+    path
+    for app in ("web", "features/*")
+    for ending in ("html", "txt")
+    for path in ROOT.glob(f"{app}/templates/**/*.{ending}")
+)
 IN_TEMPLATES = {"gettext": None, "ngettext": (1, 2)}
 ADMIN = (
     *sorted((ROOT / "web" / "admin").glob("*.py")),
@@ -69,7 +74,7 @@ def in_modules() -> Iterator[Found]:
 
 def in_templates() -> Iterator[Found]:
     # Pages, and texts of e-mails.
-    for file in sorted((*TEMPLATES.rglob("*.html"), *TEMPLATES.rglob("*.txt"))):
+    for file in TEMPLATES:
         lines = templatize(file.read_text(encoding="utf-8")).splitlines()
         source = io.BytesIO("\n".join(line.strip() for line in lines).encode())
         rows = extract("python", source, keywords=IN_TEMPLATES)

@@ -34,7 +34,7 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
         with SHARED.take(share.session.owner_id):
             page = read_page(share, 1)
         shown = {"shown": page, "token": token, "preview_url": base_url()}
-        response = render(request, "web/shared.html", shown)
+        response = render(request, "sharing/shared.html", shown)
     response["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     # The URL is the secret: links on the page must not reveal it.
     response["Referrer-Policy"] = "no-referrer"
@@ -65,11 +65,11 @@ class CopyShared(LoginRequiredMixin, View):
         self, request: HttpRequest, share: Share, *, problem: str = "", status: int = 200
     ) -> HttpResponse:
         shown = {"title": share.shown_title, "problem": problem}
-        return render(request, "web/shared_copy.html", shown, status=status)
+        return render(request, "sharing/shared_copy.html", shown, status=status)
 
 
 def _gone(request: HttpRequest) -> HttpResponse:
-    return render(request, "web/shared_gone.html", status=404)
+    return render(request, "sharing/shared_gone.html", status=404)
 
 
 urlpatterns = [

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.staticfiles.finders import find, get_finders
 from django.core.exceptions import ImproperlyConfigured
 
-from tests.instance import ROOT
+from tests.messages import TEMPLATES
 from web.page import bundle as bundling
 from web.page.bundle import GROUPS, Bundle, bundled
 
@@ -48,9 +48,8 @@ def test_every_script_and_style_sheet_that_is_made_of_others_is_bundled(bundle: 
 
 @pytest.mark.pure
 def test_every_module_that_a_template_names_is_bundled() -> None:
-    templates = (ROOT / "web" / "templates").rglob("*.html")
     tags = [
-        tag for each in templates for tag in re.findall(r"<script type=.module.*?</script>", each.read_text())
+        tag for each in TEMPLATES for tag in re.findall(r"<script type=.module.*?</script>", each.read_text())
     ]
     named = {re.findall(r"static ['\"]([^'\"]+)", tag)[0] for tag in tags}
     assert named == {name for group in GROUPS for name in group if name.endswith(".js")}

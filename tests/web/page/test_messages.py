@@ -59,7 +59,7 @@ def test_the_admin_says_nothing_that_gettext_does_not_know() -> None:
 
 def test_the_templates_of_the_admin_have_no_words_outside_of_translate() -> None:
     texts = {
-        file.name: file.read_text(encoding="utf-8") for file in (messages.TEMPLATES / "admin").rglob("*.html")
+        file.name: file.read_text(encoding="utf-8") for file in messages.TEMPLATES if "admin" in file.parts
     }
     assert {name: words for name, text in texts.items() if (words := _untranslated(text))} == {}
 

@@ -12,6 +12,7 @@ from django.test import AsyncClient, Client
 
 from chat.models import Suggestion
 from tests.instance import ROOT
+from tests.messages import TEMPLATES
 from web.page.vendor import MODULES
 
 
@@ -84,7 +85,7 @@ def test_an_address_that_leads_nowhere_leads_to_the_chats() -> None:
 
 @pytest.mark.pure
 def test_every_static_file_a_template_names_exists() -> None:
-    templates = [file.read_text(encoding="utf-8") for file in (ROOT / "web" / "templates").rglob("*.html")]
+    templates = [file.read_text(encoding="utf-8") for file in TEMPLATES]
     names = re.findall(r"{% static ['\"]([^'\"]+)", "\n".join(templates))
     assert [name for name in names if not finders.find(name)] == []
 

@@ -8,7 +8,7 @@ import { ForcedTool } from "./forced_tool.js";
 import { readModels } from "../server/api.js";
 import { readCatalogs } from "../server/attachments_api.js";
 import { ModelPicker } from "./model_picker.js";
-import { readPrompts } from "../server/prompts_api.js";
+import { readPrompts } from "../prompts/prompts_api.js";
 import { changeSession } from "../server/sessions_api.js";
 import { onPreferences } from "../settings/tab_sync.js";
 import { t } from "../i18n.js";

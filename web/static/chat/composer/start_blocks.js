@@ -5,7 +5,7 @@ import { h } from "../elements/element.js";
 import { knowledgeAddress, sessionAddress } from "../frame/address.js";
 import { t } from "../i18n.js";
 import { readBases } from "../server/knowledge_api.js";
-import { readPrompts } from "../server/prompts_api.js";
+import { readPrompts } from "../prompts/prompts_api.js";
 import { titleOf } from "../sessions/session_row.js";
 
 /** @import {Agent, KnowledgeBase, SavedPrompt, Session} from "../types.js" */

@@ -38,7 +38,7 @@ export function attachAccountMenu(button, { logout, archive, trash, failed }) {
     {
       label: t("Prompts"),
       icon: "edit",
-      action: () => import("../settings/prompts_dialog.js").then((m) => m.openPrompts(failed), failed),
+      action: () => import("../prompts/prompts_dialog.js").then((m) => m.openPrompts(failed), failed),
     },
     { label: t("Keyboard shortcuts"), icon: "keyboard", action: () => openSheet().catch(failed) },
     ...installItems(failed),

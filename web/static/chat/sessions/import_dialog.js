@@ -5,12 +5,12 @@ import { h } from "../elements/element.js";
 import { takeDrops } from "../files/file_drops.js";
 import { t, tn } from "../i18n.js";
 import { ApiError } from "../server/api.js";
-import { importArchive, importFile, importForeign } from "../server/shares_api.js";
+import { importArchive, importFile, importForeign } from "../server/imports_api.js";
 import { apiErrorText } from "../answer/status_texts.js";
 import { hasManifest } from "./archive_directory.js";
 
 /** @import {Session} from "../types.js" */
-/** @import {ForeignImport} from "../server/shares_api.js" */
+/** @import {ForeignImport} from "../server/imports_api.js" */
 
 /** @template T @typedef {(file: File, progressed: (share: number) => void) => {done: Promise<T>, abort: () => void}} Send */
 

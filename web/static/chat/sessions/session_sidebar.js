@@ -38,7 +38,7 @@ export class SessionSidebar {
     this.list.selection = new SessionSelection(this.list, (ids, action) => this.#changeAll(ids, action));
     /** The last one that was opened. @type {import("./archive_dialog.js").ArchiveDialog|null} */
     this.archive = null;
-    /** @type {import("./trash_dialog.js").TrashDialog|null} */
+    /** @type {import("../trash/trash_dialog.js").TrashDialog|null} */
     this.trash = null;
     this.search = new SessionSearch(parts, this.store, () => this.list.focus());
     this.tags = new TagFilter(parts.tag, this.store, (text) => (parts.status.textContent = text));
@@ -131,7 +131,7 @@ export class SessionSidebar {
 
   /** Opens the dialog of deleted chats. */
   async openTrash() {
-    const { TrashDialog } = await import("./trash_dialog.js");
+    const { TrashDialog } = await import("../trash/trash_dialog.js");
     this.trash = new TrashDialog(this.page.failed, () => this.store.refresh());
   }
 }

@@ -1,21 +1,6 @@
-/** REST calls of public links and of the import of chats. */
+/** REST calls of the import of chats. */
 
-import { call } from "./api.js";
 import { upload } from "./upload.js";
-
-/** @typedef {ShareAnswer} Share */
-
-/** @param {string} session @returns {Promise<Share[]>} open links, newest first */
-export const readShares = (session) => call("GET", `sessions/${session}/shares/`);
-
-/** @param {string} session @param {ShareBody} fields @returns {Promise<Share>} */
-export const createShare = (session, fields) => call("POST", `sessions/${session}/shares/`, fields);
-
-/** @param {string} share @param {ShareBody} fields @returns {Promise<Share>} */
-export const changeShare = (share, fields) => call("PATCH", `shares/${share}/`, fields);
-
-/** @param {string} share */
-export const revokeShare = (share) => call("DELETE", `shares/${share}/`);
 
 /** The server stores the files before it answers. */
 const LONGEST_IMPORT_MS = 300_000;
@@ -37,6 +22,3 @@ export const importArchive = importing("sessions/import/", "application/zip");
 
 /** @type {(file: File, progressed: (share: number) => void) => {done: Promise<ForeignImport>, abort: () => void}} file: JSON of another product, or its zip */
 export const importForeign = importing("sessions/import/foreign/", "application/octet-stream");
-
-/** Reads without a login. @param {string} link its token @param {number} page @returns {Promise<any>} */
-export const readSharedPage = (link, page) => call("GET", `shared/${link}/?page=${page}`);

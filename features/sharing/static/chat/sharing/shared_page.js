@@ -11,7 +11,7 @@ import { language, t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
 import { QuestionText } from "../conversation/question_text.js";
 import { parseJson } from "../server/exact_json.js";
-import { readSharedPage } from "../server/shares_api.js";
+import { readSharedPage } from "./shares_api.js";
 
 /** @import {Source} from "../types.js" */
 

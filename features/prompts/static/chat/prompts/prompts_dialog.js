@@ -5,7 +5,7 @@ import { askFor, line, text } from "../elements/form_dialog.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
-import { deletePrompt, readPrompts, savePrompt } from "../server/prompts_api.js";
+import { deletePrompt, readPrompts, savePrompt } from "./prompts_api.js";
 
 /** @import {SavedPrompt} from "../types.js" */
 

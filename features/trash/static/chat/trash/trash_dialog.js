@@ -6,7 +6,7 @@ import { icon } from "../elements/icons.js";
 import { language, t } from "../i18n.js";
 import { call } from "../server/api.js";
 import { LARGEST_PAGE, readOlder, readTrash, restoreSession } from "../server/sessions_api.js";
-import { titleOf } from "./session_row.js";
+import { titleOf } from "../sessions/session_row.js";
 
 /** @import {Session} from "../types.js" */
 /** @typedef {Session & {deleted_at: string, purge_at: string, is_part: boolean}} TrashedSession */

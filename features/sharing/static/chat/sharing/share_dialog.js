@@ -6,10 +6,10 @@ import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { language, t, tn } from "../i18n.js";
-import { changeShare, createShare, readShares, revokeShare } from "../server/shares_api.js";
+import { changeShare, createShare, readShares, revokeShare } from "./shares_api.js";
 import { apiErrorText } from "../answer/status_texts.js";
 
-/** @import {Share} from "../server/shares_api.js" */
+/** @import {Share} from "./shares_api.js" */
 
 const DATE = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
 
