@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from django.contrib.postgres.operations import AddIndexConcurrently
-from django.db.migrations import RunPython, RunSQL
+from django.db.migrations import CreateModel, RunPython, RunSQL, SeparateDatabaseAndState
 
 # How long `migrate` waits for a lock; all other users of the table wait behind it.
 LOCK_TIMEOUT: Final = "5s"
@@ -65,16 +65,38 @@ END $$;
         f"{table}_changed_columns": (f"UPDATE OF {', '.join(columns)}", is_changed, to_json),
     }
     return [
-        RunSQL(f"ALTER TABLE {table} ADD COLUMN {column} jsonb", f"ALTER TABLE {table} DROP COLUMN {column}"),
-        RunSQL(functions, f"DROP FUNCTION {to_columns}(); DROP FUNCTION {to_json}();"),
+        RunSQL(f"ALTER TABLE {table} ADD COLUMN {column} jsonb"),
+        RunSQL(functions),
         *(
             RunSQL(
-                f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW WHEN ({condition}) EXECUTE FUNCTION {function}()",
-                f"DROP TRIGGER {name} ON {table}",
+                f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW WHEN ({condition}) EXECUTE FUNCTION {function}()"
             )
             for name, (event, condition, function) in triggers.items()
         ),
     ]
+
+
+class CreateTables(SeparateDatabaseAndState):
+    """Creates the tables of several models, which may refer to each other, with their constraints and indexes.
+
+    Django's own operations render the models of all apps again after each table; here they are rendered once.
+    """
+
+    def __init__(self, *models: CreateModel) -> None:
+        super().__init__(state_operations=models)
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        # The cached value of this property is updated after each operation, and is made anew when it is needed.
+        state.__dict__.pop("apps", None)
+        super().state_forwards(app_label, state)
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        for model in self.state_operations:
+            model.database_forwards(app_label, schema_editor, from_state, to_state)
+        # For SQL that follows.
+        for statement in schema_editor.deferred_sql:
+            schema_editor.execute(statement)
+        schema_editor.deferred_sql.clear()
 
 
 class AddMissingIndex(AddIndexConcurrently):

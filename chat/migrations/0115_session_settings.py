@@ -47,10 +47,7 @@ class Migration(migrations.Migration):
         migrations.RemoveConstraint("session", "session_while_answering_known"),
         migrations.SeparateDatabaseAndState(
             database_operations=[
-                migrations.RunSQL(
-                    "ALTER TABLE chat_session ALTER COLUMN while_answering SET DEFAULT 'enqueue'",
-                    "ALTER TABLE chat_session ALTER COLUMN while_answering DROP DEFAULT",
-                ),
+                migrations.RunSQL("ALTER TABLE chat_session ALTER COLUMN while_answering SET DEFAULT 'enqueue'"),
                 *gather_columns("chat_session", "settings", COLUMNS, SETTINGS, COLUMNS_OF_SETTINGS),
             ],
             state_operations=[
