@@ -32,6 +32,8 @@ from chat.transcript.run_spending import RunSpending
 from chat.transcript.token_usage import TokenUsage
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.contrib.auth.models import User
 
 # A run that is claimed within this time did not wait for a slot. So no other run waits for one: none has to be chosen.
@@ -69,6 +71,13 @@ class RunQuerySet(RunUsage["Run"]):
         if claimed is None:
             claimed = claims.CLAIM_FAIREST.first(**given, queue=queue)
         return self._claimed(claimed) if claimed else None
+
+    def read_queue_positions(self, run_ids: Sequence[UUID]) -> dict[str, int]:
+        """Return the positions of the queued runs among `run_ids`; 1 is the next run of its Celery queue.
+
+        Runs of turns that wait for another turn come after all runs that wait for a worker.
+        """
+        return {str(row.run): row.place for row in claims.QUEUE_POSITIONS.all(runs=run_ids)}
 
     def _claimed(self, row: runs.ClaimedRun) -> Run:
         run = instance(self.model, row.run)

@@ -17,8 +17,7 @@ from chat.log.rebuilt import build_ending
 from chat.models import ChatMessage, Run, Session, run_of
 from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
-from chat.protocol.states import LIVE, Status
-from chat.protocol.tasks import DEFAULT_QUEUE
+from chat.protocol.states import LIVE
 from web.socket.replies import SubscribedRun
 
 # The maximum number of runs in `subscribed`: clients send the cursors of ended runs.
@@ -118,18 +117,3 @@ def find_ended(run_ids: Iterable[str]) -> set[str]:
     wanted = set(run_ids)
     live = Run.objects.live().filter(pk__in=wanted).values_list("pk", flat=True)
     return wanted - {str(pk) for pk in live}
-
-
-def read_queue_positions(run_ids: Iterable[str]) -> dict[str, int]:
-    """Return the positions of the queued runs of `run_ids`; 1 is the next run of its Celery queue.
-
-    Runs of turns that wait for another turn come after all runs that wait for a worker.
-    """
-    queued = Run.objects.filter(status=Status.QUEUED).order_by("created_at", "model_index")
-    unblocked = set(Run.objects.unblocked().filter(status=Status.QUEUED).values_list("pk", flat=True))
-    rows = sorted(queued.values_list("pk", "model_config__queue"), key=lambda row: row[0] not in unblocked)
-    order: dict[str, list[str]] = {}
-    for pk, queue in rows:
-        order.setdefault(queue or DEFAULT_QUEUE, []).append(str(pk))
-    wanted = set(run_ids)
-    return {pk: place for pks in order.values() for place, pk in enumerate(pks, start=1) if pk in wanted}

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
+from uuid import UUID
 
 from django.db import DatabaseError
 from redis.exceptions import RedisError
@@ -18,10 +19,11 @@ from chat.infrastructure.server_waits import read_waits
 from chat.infrastructure.threads import in_thread
 from chat.log.cursor import START
 from chat.log.stream import Log, event_log, positions, run_log
+from chat.models import Run
 from chat.protocol.wire import encode
 from web.socket.feed import LogFeed, SubscriptionFeeds
 from web.socket.outbox import Outbox
-from web.socket.session_snapshot import find_ended, read_queue_positions
+from web.socket.session_snapshot import find_ended
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +108,8 @@ class Watchdog:
         ]
         if not waiting:
             return
-        queue_positions = await in_thread(read_queue_positions, {feed.name for _, feed in waiting})
+        runs = [UUID(feed.name) for _, feed in waiting]
+        queue_positions = await in_thread(Run.objects.read_queue_positions, runs)
         for subscription, feed in waiting:
             position = queue_positions.get(feed.name)
             if position is not None:

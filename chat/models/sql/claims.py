@@ -4,7 +4,8 @@ No claim reads every live run: what it costs depends on the runs that workers ho
 and at most on the number of users who wait.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
+from uuid import UUID
 
 from chat.models.sql.lease import IS_CLAIMABLE
 from chat.models.sql.runs import CLAIM_FREE, IS_UNBLOCKED, ClaimedRun
@@ -85,4 +86,28 @@ CLAIM_FAIREST: Final = Statement(
     ), {CLAIM_FREE}
     """,  # noqa: S608  constants alone
     ClaimedRun,
+)
+
+
+class QueuePosition(NamedTuple):
+    """place: 1 is the run that has waited longest in its queue; runs whose turn waits for another come last."""
+
+    run: UUID
+    place: int
+
+
+# Parameter: runs. Plan: every queued run, since each may be the one before.
+QUEUE_POSITIONS: Final = Statement(
+    f"""
+    SELECT id, place FROM (
+        SELECT run.id, ROW_NUMBER() OVER (
+            PARTITION BY COALESCE(model.queue, {literal(DEFAULT_QUEUE)})
+            ORDER BY run.ready_queue IS NULL, run.created_at, run.model_index
+        ) AS place
+        FROM chat_run AS run LEFT JOIN chat_modelconfig AS model ON model.id = run.model_config_id
+        WHERE run.status = {_QUEUED}
+    ) AS line
+    WHERE id = ANY(%(runs)s)
+    """,  # noqa: S608  constants alone
+    QueuePosition,
 )
