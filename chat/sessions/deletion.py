@@ -1,4 +1,4 @@
-"""Deletes sessions: into the trash, from which their owner can restore them, and for good."""
+"""Deletes sessions: into the trash, from which their owner can restore them, and for good. features/trash has the routes."""
 
 import logging
 import time
@@ -16,6 +16,7 @@ from chat.infrastructure import prefix_cache, revocation
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import event_log, run_log
 from chat.models import Role, Run, Session, StoredBytes
+from chat.presenters.sessions import annotate_sessions
 from chat.protocol.errors import ApiError
 from chat.runs.cancellation import stop_run
 from knowledge.files import blobs
@@ -50,6 +51,17 @@ def after_trashing(session: Session) -> None:
     """Publish the deletion and stop the runs of a session, once its move to the trash is committed."""
     session_list.publish_deleted(session)
     _stop_runs(session.pk)
+
+
+def restore_session(session: Session) -> Session:
+    """Restore a session from the trash, unchanged. Raises ApiError if it is no longer there."""
+    if not Session.with_trash.filter(pk=session.pk).restore():
+        raise ApiError("session_not_found")
+    restored = annotate_sessions(Session.objects.filter(pk=session.pk)).first()
+    if restored is None:
+        raise ApiError("session_not_found")
+    session_list.publish_row(restored)
+    return restored
 
 
 def delete_for_good(session: Session) -> None:

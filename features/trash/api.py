@@ -17,7 +17,6 @@ from chat.presenters.sessions import (
     present_trashed_session,
 )
 from chat.sessions import deletion
-from chat.sessions.trash import restore_session
 from chat.turns.deletion import put_back
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import TEXT, documented, query, whole_number
@@ -75,7 +74,7 @@ class RestorationView(StrictAPIView):
         trashed = _get_trashed_session(request, session)
         if whole := put_back(trashed):
             return Response(present_current(whole))
-        return Response(present_session(restore_session(trashed)))
+        return Response(present_session(deletion.restore_session(trashed)))
 
 
 def _get_trashed_session(request: Request, pk: str) -> Session:

@@ -18,7 +18,7 @@ from chat.models import Session
 from chat.presenters.foreign_imports import ConversationRemark, ImportedConversation, RefusedConversation
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import count_values, storable
-from chat.sessions.deletion import delete_for_good
+from chat.sessions.deletion import delete_for_good, restore_session
 from chat.sessions.foreign_exports.elements import Content, Element, Path, line_of, split
 from chat.sessions.foreign_exports.foreign_objects import Remark, Unreadable
 from chat.sessions.foreign_exports.inline_pictures import Lifted, lift
@@ -29,7 +29,6 @@ from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import Origin, store_session
 from chat.sessions.portable.parser import parse
 from chat.sessions.tags import MAX_CHARACTERS, clean
-from chat.sessions.trash import restore_session
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

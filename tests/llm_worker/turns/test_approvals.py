@@ -18,8 +18,7 @@ from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.protocol.wire import ApprovalRequired
 from chat.runs.cancellation import stop_run
-from chat.sessions.deletion import delete_session
-from chat.sessions.trash import restore_session
+from chat.sessions.deletion import delete_session, restore_session
 from chat.sweeper import runs as swept
 from chat.transcript.tool_annotations import Annotations
 from chat.turns.approvals import Reply, decide, get_approval
