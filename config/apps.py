@@ -11,7 +11,7 @@ from config.database_timeouts import role_of
 
 
 class TurnwireAdminConfig(AdminConfig):
-    default_site = "web.admin_site.Site"
+    default_site = "features.accounts.admin_site.AccountsSite"
 
     def ready(self) -> None:
         super().ready()
@@ -22,7 +22,7 @@ class TurnwireAdminConfig(AdminConfig):
         secret_filter.install()
         migration_locks.install(self)
         import chat.runs.mcp.checks  # noqa: F401  registers it, as those below
-        import web.accounts.oidc.checks
+        import features.accounts.checks  # noqa: F401
         import web.page.checks  # noqa: F401
 
         check_role()

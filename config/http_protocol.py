@@ -15,7 +15,7 @@ from msgspec import json
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from chat.protocol.errors import ApiError
-from web.accounts.client_network import client_network
+from features.accounts.client_network import client_network
 
 # Browsers and proxies send at most 8 to 32 KiB.
 MAX_HEAD_BYTES: Final = 64 * 1024

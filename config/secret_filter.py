@@ -30,7 +30,7 @@ SECRET_NAME: Final = re.compile(
 SECRET_VARIABLE: Final = re.compile(r"KEY|SECRET|PASS|TOKEN", re.IGNORECASE)
 # User and password in an address.
 CREDENTIALS: Final = re.compile(r"(?<=://)[^\s/@\"'<>]{1,500}@")
-# The token in the path of a page (web/page/urls.py, features/sharing/page.py), which is as good as a password until the link is used or ends.
+# The token in the path of a page (page.py of accounts and sharing), which is as good as a password until the link is used or ends.
 _LINK: Final = re.compile(
     r"(/(?:password/link/[^/\s]+|profile/address|register/(?:invited|confirmed)|setup|shared)/)[^/\s]{20,}"
 )

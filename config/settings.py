@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "web",
     "llm_worker",
     "compression",
+    "features.accounts",
     "features.prompts",
     "features.sharing",
     "features.tags",
@@ -89,11 +90,11 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "web.page.static_middleware.StaticFiles",
     "csp.middleware.CSPMiddleware",
-    "web.accounts.middleware.Sessions",
+    "features.accounts.middleware.Sessions",
     "web.page.languages.Languages",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "web.accounts.middleware.Authentication",
+    "features.accounts.middleware.Authentication",
     "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -110,7 +111,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "web.page.frame.frame",
-                "web.accounts.oidc.login_ways.login_ways",
+                "features.accounts.login_ways.login_ways",
             ]
         },
     }
@@ -178,7 +179,7 @@ LLM_QUEUES = env.names("LLM_QUEUES", "llm")
 
 # The caches of each process. They are not in Redis, which must have room for the logs of runs.
 CACHES: dict[str, dict[str, Any]] = {
-    # Which logins were used a moment ago (web/accounts/logins.py).
+    # Which logins were used a moment ago (features/accounts/logins.py).
     "default": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "OPTIONS": {"MAX_ENTRIES": 10_000},
@@ -341,9 +342,9 @@ if EMAIL_HOST and not DEFAULT_FROM_EMAIL:
 EMAIL_TIMEOUT = 20
 # Seconds for which a link that sets a password is valid.
 PASSWORD_RESET_TIMEOUT = env.constant("PASSWORD_RESET_TIMEOUT", 3_600)
-# Who may make an account (web/accounts/registration.py).
+# Who may make an account (features/accounts/registration.py).
 REGISTRATION = env.one_of("REGISTRATION", ("closed", "invitation", "open"), "closed")
-# Names of groups whose members are staff (web/accounts/staff_groups.py).
+# Names of groups whose members are staff (features/accounts/staff_groups.py).
 STAFF_GROUPS = env.names("STAFF_GROUPS")
 # Keys that encrypt the keys of model providers in the database (chat/infrastructure/encryption.py): the first encrypts,
 # all decrypt.
@@ -354,7 +355,7 @@ KEEP_DELETED_DAYS = env.whole_number("KEEP_DELETED_DAYS", 30, high=3_650)
 # chats.
 TEMPORARY_CHAT_MINUTES = env.whole_number("TEMPORARY_CHAT_MINUTES", 30, high=1_440)
 
-# A provider of OpenID Connect, with which people log in (web/accounts/oidc/, decision 0139).
+# A provider of OpenID Connect, with which people log in (features/accounts/, decision 0139).
 OIDC_ISSUER = env.url("OIDC_ISSUER", "", schemes=("https", "http")).rstrip("/")
 OIDC_CLIENT_ID = env.text("OIDC_CLIENT_ID")
 # None: a public client, which PKCE alone protects.
@@ -366,7 +367,7 @@ OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
 OIDC_STAFF_GROUPS = env.names("OIDC_STAFF_GROUPS")
 OIDC_ADMIN_GROUPS = env.names("OIDC_ADMIN_GROUPS")
 PASSWORD_LOGIN = env.switch("PASSWORD_LOGIN", default=True)
-# The domain that passkeys are made for, if several hosts are to share them (web/accounts/passkeys/); empty: each host
+# The domain that passkeys are made for, if several hosts are to share them (features/accounts/passkeys.py); empty: each host
 # has its own.
 PASSKEY_DOMAIN = env.text("PASSKEY_DOMAIN").lower()
 if PASSKEY_DOMAIN and not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)*", PASSKEY_DOMAIN):
@@ -390,12 +391,12 @@ if not OIDC_ISSUER:
             env.fail(_name, "has no effect without OIDC_ISSUER, which is required with it")
 
 # django-allauth. Its own accounts, e-mails, limits and pages are not used (decision 0123).
-ACCOUNT_ADAPTER = "web.accounts.oidc.adapters.Accounts"
+ACCOUNT_ADAPTER = "features.accounts.oidc_adapters.Accounts"
 ACCOUNT_EMAIL_VERIFICATION = SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_NOTIFICATIONS = False
 ACCOUNT_RATE_LIMITS = False
-MFA_ADAPTER = "web.accounts.second_factor.adapter.SecondFactors"
-SOCIALACCOUNT_ADAPTER = "web.accounts.oidc.adapters.SocialAccounts"
+MFA_ADAPTER = "features.accounts.second_factor_adapter.SecondFactors"
+SOCIALACCOUNT_ADAPTER = "features.accounts.oidc_adapters.SocialAccounts"
 SOCIALACCOUNT_STORE_TOKENS = False
 
 # --- Languages of the page, its e-mails and the admin (web/locale/) -----------------------------------------

@@ -9,6 +9,7 @@ from web.socket.asyncapi import AsyncApiView
 
 urlpatterns = [
     path("api/asyncapi.yaml", AsyncApiView.as_view()),
+    path("api/", include("features.accounts.api")),
     path("api/", include("features.prompts.api")),
     path("api/", include("features.sharing.api")),
     path("api/", include("features.tags.api")),
@@ -19,6 +20,7 @@ urlpatterns = [
     path("health/ready", health.ready),
     path("metrics", metrics),
     path("admin/", admin.site.urls),
+    path("", include("features.accounts.page")),
     path("", include("features.sharing.page")),
     path("", include("features.transfer.account_archive")),
     path("", include("web.page.urls")),

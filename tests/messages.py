@@ -33,13 +33,12 @@ TEMPLATES = sorted(
 IN_TEMPLATES = {"gettext": None, "ngettext": (1, 2)}
 ADMIN = (
     *sorted((ROOT / "web" / "admin").glob("*.py")),
-    *sorted((ROOT / "web" / "accounts").rglob("*.py")),
     ROOT / "chat" / "models" / "model_server_rules.py",
     ROOT / "chat" / "runs" / "mcp" / "imports.py",
     ROOT / "web" / "page" / "mcp_sign_in.py",
     ROOT / "web" / "admin_overviews.py",
     ROOT / "web" / "admin_site.py",
-    *sorted((ROOT / "features").glob("*/admin.py")),
+    *sorted((ROOT / "features").glob("*/*.py")),
     # The cards of tools.
     *sorted((ROOT / "llm_worker" / "tools").glob("*/__init__.py")),
 )

@@ -97,10 +97,10 @@ MUTATIONS: Final = [
     ),
     Mutation(
         "login limits",
-        "web/accounts/login_attempt.py",
+        "features/accounts/login_attempt.py",
         "PER_NAME_AND_ADDRESS: Final = (8, 60)",
         "PER_NAME_AND_ADDRESS: Final = (8_000, 60)",
-        "tests/web/accounts/test_login_limits.py",
+        "tests/features/accounts/test_login_limits.py",
     ),
 ]
 

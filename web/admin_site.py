@@ -5,9 +5,7 @@ The module is outside web/admin/: Django creates the site before it imports the 
 
 from functools import wraps
 from typing import Any, Final
-from urllib.parse import urlencode
 
-from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.exceptions import DisallowedModelAdminLookup
 from django.contrib.admin.utils import flatten_fieldsets
@@ -31,19 +29,6 @@ OFTEN_NEEDED: Final = (
 class Site(admin.AdminSite):
     site_header = site_title = "Turnwire"
     index_title = _("Administration")
-
-    def login(  # type: ignore[override]
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponseBase:
-        from web.accounts.login_forms import LimitedAdminLogin, limited  # these import the models
-
-        if settings.OIDC_ISSUER and request.method == "GET" and not request.user.is_authenticated:
-            # The login page offers all ways to log in.
-            return redirect(
-                f"{reverse('login')}?{urlencode({'next': request.GET.get('next', request.path)})}"
-            )
-        self.login_form = LimitedAdminLogin
-        return limited(super().login)(request, extra_context)
 
     def logout(  # type: ignore[override]
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -15,6 +15,8 @@ from chat.protocol.strict_json import UNSTORABLE_PATTERN
 MAX_MODELS: Final = 4
 MAX_KNOWLEDGE_BASES: Final = 20
 MAX_USER_NAME: Final = 150
+# Days after which something ends: at most ten years.
+LifetimeDays = Annotated[int, Meta(ge=1, le=3650)]
 # Control, format (zero-width) and separator characters, and letters without a visible glyph.
 _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")

@@ -10,7 +10,7 @@ from django.urls import path
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
-from msgspec import UNSET, Meta, UnsetType, json
+from msgspec import UNSET, UnsetType, json
 from rest_framework import status
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -22,9 +22,9 @@ from chat.protocol.answer import Answer
 from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import Moment, doc
+from chat.protocol.members import LifetimeDays
 from chat.sessions.temporary import check_listed
 from features.sharing.shared_page import SharedPageAnswer, read_page
-from web.rest.api_tokens import MAX_DAYS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented, query, whole_number
 from web.rest.pagination import MAX_COUNT, page_number
@@ -52,7 +52,7 @@ class ShareBody(Body):
     leaf: UUID | UnsetType = UNSET
     shows_details: bool | UnsetType = UNSET
     expires_in_days: Annotated[
-        Annotated[int, Meta(ge=1, le=MAX_DAYS)] | UnsetType | None,
+        LifetimeDays | UnsetType | None,
         doc("From now. Null: no end, as a new link has without it; a change without it keeps the end."),
     ] = UNSET
 

@@ -15,9 +15,9 @@ from websockets.asyncio.client import connect
 
 from config import http_protocol, websocket
 from config.embedded import find_suitable_port
+from features.accounts.client_network import client_network
 from tests.instance import is_listening
 from tests.stack import READY_S, Stack, constants
-from web.accounts.client_network import client_network
 
 PATIENCE_S = 60
 MEGABYTE = 1024 * 1024

@@ -10,14 +10,12 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import CitedDocument, GroupLimits, MessageFile, PromptBlock
 from web.admin import (
-    accounts,
     agents,
     approvals,
     compressions,
     conversations,
     daily_limits,
     files,
-    invitations,
     knowledge_bases,
     mcp_servers,
     projects,
@@ -34,14 +32,12 @@ from web.admin.choice_names import translate_choices
 from web.admin.translations import translate_names
 
 __all__ = [
-    "accounts",
     "agents",
     "approvals",
     "compressions",
     "conversations",
     "daily_limits",
     "files",
-    "invitations",
     "knowledge_bases",
     "mcp_servers",
     "projects",

@@ -16,7 +16,7 @@ from django.utils.text import smart_split, unescape_string_literal
 
 from chat.models.sql import session_search
 from chat.protocol.run_errors import RUN_ERRORS
-from web.accounts.account_lookup import accounts_named
+from web.account_lookup import accounts_named
 
 M = TypeVar("M", bound=models.Model)
 

@@ -19,10 +19,10 @@ from django.core.exceptions import ImproperlyConfigured
 GROUPS = (
     ("chat/page.js", "chat/page.css"),
     ("chat/sharing/shared_page.js", "chat/sharing/shared_page.css"),
-    ("chat/frame/login.js",),
+    ("chat/accounts/login.js",),
     ("chat/frame/shown_password.js",),
-    ("chat/frame/time_left.js",),
-    ("chat/frame/passkeys.js",),
+    ("chat/accounts/time_left.js",),
+    ("chat/accounts/passkeys.js",),
 )
 # Browsers with light-dark() support everything that the sources use.
 TARGET = "es2022,chrome123,firefox120,safari17.5"

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 
 from chat.models import Agent, LoginLimit
 from chat.protocol.errors import ApiError
-from web.accounts.login_attempt import charge, spend
+from web.attempt_limits import charge, spend
 from web.rest.groups import groups_to_share_with
 from web.rest.members import UNKNOWN_NAMES
 

@@ -1,4 +1,4 @@
-"""Authentication of REST requests by the header `Authorization: Token …`. token_login.py creates tokens."""
+"""Authentication of REST requests by the header `Authorization: Token …`. features/accounts creates tokens."""
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from chat.models import Scope, TokenScope
 from chat.protocol.errors import ApiError
-from web.accounts.demo_account import may_log_in
+from web.demo_account import may_log_in
 
 
 class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]

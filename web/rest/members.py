@@ -15,7 +15,7 @@ from chat.protocol.member_types import choice, doc
 from chat.protocol.members import UserName
 from knowledge.models import KnowledgeBase, KnowledgeBaseMember, MemberRole
 from knowledge.models.knowledge_base import READING
-from web.accounts.login_attempt import charge, spend
+from web.attempt_limits import charge, spend
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.knowledge_bases import get_base, get_owned_base
 from web.rest.openapi import documented

@@ -3,7 +3,6 @@
 from django.urls import path, re_path
 
 from web.rest.agents import AgentShareView, AgentsView, AgentView
-from web.rest.api_tokens import ApiTokensView, ApiTokenView
 from web.rest.approvals import ApprovalsView, ApprovalView
 from web.rest.bulk_changes import BulkView
 from web.rest.compression import CompressionView
@@ -28,7 +27,6 @@ from web.rest.members import MembersView, MemberView
 from web.rest.message_texts import AnswerEditsView, MessageView
 from web.rest.messages import MessageSearchView, MessagesView, SelectionView, TreeView, WithdrawalView
 from web.rest.models import ModelsView
-from web.rest.passwords import PasswordView
 from web.rest.preferences import PreferencesView
 from web.rest.projects import ProjectFilesView, ProjectFileView, ProjectsView, ProjectView
 from web.rest.providers import ProviderCheckView, ProviderModelsView, ProvidersView, ProviderView
@@ -37,15 +35,10 @@ from web.rest.schema_views import DocsView, SchemaView, not_found
 from web.rest.session_files import ExportView, ImportView
 from web.rest.sessions import SeenView, SessionsView, SessionView
 from web.rest.system_prompt import SystemPromptView
-from web.rest.token_login import TokenView
 from web.rest.turns import ContinuationView, RegenerationsView, TurnCancellationView, TurnsView
 from web.rest.usage import UsageView
 
 urlpatterns = [
-    path("auth/token/", TokenView.as_view()),
-    path("auth/password/", PasswordView.as_view()),
-    path("auth/tokens/", ApiTokensView.as_view()),
-    path("auth/tokens/<id:token>/", ApiTokenView.as_view()),
     path("models/", ModelsView.as_view()),
     path("providers/", ProvidersView.as_view()),
     path("providers/<id:provider>/", ProviderView.as_view()),

@@ -18,7 +18,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from chat.models import Scope
 from chat.models.sql.statements import Statement
-from web.accounts.demo_account import may_log_in
+from web.demo_account import may_log_in
 from web.rest.authentication import TokenAuthentication
 
 

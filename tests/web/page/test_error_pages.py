@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.debug import ExceptionReporter, get_exception_reporter_filter
 
 from config import secret_filter
+from features.accounts import page as accounts_page
 from features.sharing import page
 from tests.stack import Stack
 from web.page import urls
@@ -140,7 +141,9 @@ def test_no_record_contains_the_token_of_a_link() -> None:
     """The paths of refused requests are logged, also those of links that are still good."""
     token = "canary-0123456789abcdef:1x"
     with_tokens = [
-        route for route in (*urls.urlpatterns, *page.urlpatterns) if "token" in route.pattern.converters
+        route
+        for route in (*urls.urlpatterns, *accounts_page.urlpatterns, *page.urlpatterns)
+        if "token" in route.pattern.converters
     ]
     assert len(with_tokens) == 7
     for one in with_tokens:

@@ -1,0 +1,88 @@
+"""The limits of one attempt to get into an account, by password or by link, and what a success resets.
+
+Every attempt is charged before the password is hashed, so that concurrent attempts count too. A right password gets its
+charge back (docs/decisions/0080-login-limits.md).
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from django.db import connection
+from django.http import HttpRequest
+
+from chat.models import LoginLimit
+from features.accounts.client_network import client_network
+from features.accounts.known_device import read_device
+from features.accounts.password_hashing import hashing
+from web.attempt_limits import charge, spend
+
+# (attempts at once, seconds after which one more is allowed), by name and network.
+PER_NAME_AND_ADDRESS: Final = (8, 60)
+# By network: passwords tried with many names.
+PER_ADDRESS: Final = (40, 15)
+# By name: one name tried from many addresses, at most 90 times an hour.
+PER_NAME: Final = (20, 40)
+
+
+class LoginAttempt:
+    """The charges of one attempt. A browser known for the name is charged by its device id, not by name and address."""
+
+    def __init__(self, name: str, address: str, device: str | None) -> None:
+        name = unicodedata.normalize("NFKC", name).casefold()
+        if device:
+            self.own = charge(PER_NAME_AND_ADDRESS, "device", name, device)
+            self.charges = [self.own]
+        else:
+            self.own = charge(PER_NAME_AND_ADDRESS, "pair", name, address)
+            self.charges = [
+                self.own,
+                charge(PER_ADDRESS, "address", address),
+                charge(PER_NAME, "name", name),
+            ]
+        self.has_right_password = False
+
+    def start(self) -> None:
+        """Charge the attempt. Raises ApiError as spend() does."""
+        spend(self.charges)
+
+    def finish(self) -> None:
+        """Give back the charges and forget earlier wrong passwords if the password was right; else purge old limits."""
+        if self.has_right_password:
+            LoginLimit.objects.give_back(self.charges)
+            LoginLimit.objects.forget(self.own)
+        else:
+            LoginLimit.objects.purge()
+
+
+@contextmanager
+def login_attempt(request: HttpRequest, name: str) -> Iterator[LoginAttempt]:
+    """Limit the block, which checks the password and sets has_right_password. Raises ApiError if a limit is reached."""
+    address = address_of(request)
+    with hashing.entered(address):
+        attempt = LoginAttempt(name, address, read_device(request, name))
+        attempt.start()
+        if not connection.in_atomic_block:
+            connection.close()  # a request that waits for its turn holds no connection
+        with hashing.slot():
+            try:
+                yield attempt
+            finally:
+                attempt.finish()
+
+
+@contextmanager
+def link_attempt(request: HttpRequest) -> Iterator[Callable[[], None]]:
+    """Limit the block, which checks a secret link and calls the yielded function if the link is right.
+
+    Wrong links count for the address as wrong passwords do. Raises ApiError if a limit is reached.
+    """
+    charges = [charge(PER_ADDRESS, "address", address_of(request))]
+    spend(charges)
+    yield lambda: LoginLimit.objects.give_back(charges)
+
+
+def address_of(request: HttpRequest) -> str:
+    """Return the network of the client, by which limits count."""
+    return client_network(request.META.get("REMOTE_ADDR"))

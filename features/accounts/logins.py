@@ -1,0 +1,116 @@
+"""The logins of a user in browsers: recorded with requests, listed on a page, and ended there, one or all others."""
+
+import logging
+from typing import Any, Final
+
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.contrib.auth.models import User
+from django.contrib.auth.views import LogoutView
+from django.contrib.sessions.models import Session as BrowserSession
+from django.core.cache import cache
+from django.db import DatabaseError, transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.crypto import constant_time_compare
+from django.utils.functional import cached_property
+from django.views.generic import TemplateView
+from psycopg_pool import PoolTimeout
+
+from chat.events import access
+from chat.models import Login
+from chat.models.login import PAUSE
+from features.accounts.device_names import read_device_name
+
+logger = logging.getLogger(__name__)
+
+# The limit of the page. "Log out everywhere else" ends all, listed or not.
+MAX_LISTED: Final = 100
+MAX_DIGITS: Final = 19
+
+
+def note_use(request: HttpRequest) -> None:
+    """Store that the login of the request is used, unless this process did so recently. Never fails."""
+    key, user = request.session.session_key, request.session.get(SESSION_KEY)
+    if not key or not user or cache.get(f"login:{key}"):
+        return
+    try:
+        language = getattr(request, "LANGUAGE_CODE", "")  # pages have a language, API requests do not
+        Login.objects.use(key, int(user), request.headers.get("User-Agent", ""), language)
+    except (DatabaseError, PoolTimeout) as error:
+        # The next request tries again. The failure must not turn a finished response into an error.
+        logger.warning("user %s: the use of a login is not stored: %s", user, error)
+    else:
+        cache.set(f"login:{key}", True, PAUSE.total_seconds())
+
+
+def end_logins(user: User, *, except_key: str | None = None) -> None:
+    """End all logins of the user in browsers, except the session `except_key`. API tokens stay."""
+    with transaction.atomic():
+        Login.objects.filter(user=user).exclude(session=except_key).end()
+        _unrecorded(user).exclude(pk=except_key).delete()
+        access.announce_change(user.pk)
+
+
+def _unrecorded(user: User) -> Any:
+    """Return the sessions of the user without a Login row: no request has used them since logins are recorded."""
+    sessions = BrowserSession.objects.filter(login=None).iterator()
+    own = [one.pk for one in sessions if one.get_decoded().get(SESSION_KEY) == str(user.pk)]
+    return BrowserSession.objects.filter(pk__in=own)
+
+
+class Logins(LoginRequiredMixin, TemplateView):
+    template_name = "accounts/logins.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        key = self.request.session.session_key
+        shown = [
+            {
+                "id": login.pk,
+                "device": read_device_name(login.user_agent),
+                "created_at": login.created_at,
+                "used_at": login.used_at,
+                "is_current": login.session_id == key,
+            }
+            for login in self._logins().select_related("session").lasting()[:MAX_LISTED]
+            if self._is_valid(login)
+        ]
+        return super().get_context_data(**kwargs) | {
+            "logins": shown,
+            "has_others": any(not one["is_current"] for one in shown),
+        }
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """End one login, or all others. The form's `login` is the id of a login, or `others`."""
+        chosen = request.POST.get("login", "")
+        if chosen == "others":
+            end_logins(self._user, except_key=request.session.session_key)
+        elif chosen.isascii() and chosen.isdigit() and len(chosen) < MAX_DIGITS:
+            with transaction.atomic():
+                self._logins().filter(pk=chosen).end()
+                access.announce_change(self._user.pk)
+        return HttpResponseRedirect(f"{reverse('logins')}?notice=ended")
+
+    def _logins(self) -> Any:
+        return Login.objects.filter(user=self._user)
+
+    def _is_valid(self, login: Login) -> bool:
+        """Return whether the login has the hash of the current password.
+        After a password change its session still exists.
+        """
+        held = login.session.get_decoded().get(HASH_SESSION_KEY, "")
+        return constant_time_compare(held, self._user.get_session_auth_hash())
+
+    @cached_property
+    def _user(self) -> User:
+        return User.objects.get(username=self.request.user.get_username())
+
+
+class Logout(LogoutView):
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Log out, and close the websockets of this login."""
+        user_id = request.user.pk
+        response = super().post(request, *args, **kwargs)
+        if user_id is not None:
+            access.announce_change(user_id)
+        return response

@@ -1,0 +1,162 @@
+"""The two ceremonies of WebAuthn, each with two requests: the options for the browser, and the check of its answer.
+
+The session holds the challenge for one answer. fido2 is loaded by the first request that needs it.
+"""
+
+import json
+import logging
+import struct
+import time
+from typing import Any, Final
+
+from django.http import HttpRequest
+
+from chat.protocol.errors import ApiError
+from chat.protocol.strict_json import decode
+from features.accounts import passkeys as stored
+from features.accounts.relying_party import domain_of, has_passkeys, origin_of
+
+logger = logging.getLogger(__name__)
+
+MAX_AGE_S: Final = 300
+MAX_ANSWER_CHARACTERS: Final = 16_384
+# In the session: the challenge, its purpose, and the time when it was made.
+CHALLENGE: Final = "passkey_challenge"
+# Exceptions that fido2 raises for malformed answers, which no browser sends.
+MALFORMED: Final = (
+    ApiError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    NotImplementedError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    struct.error,
+)
+
+
+class PasskeyRefused(Exception):
+    """The browser's answer is not accepted. The message is for the log."""
+
+
+def begin_addition(request: HttpRequest, user: Any) -> dict[str, Any]:
+    """Return the options of navigator.credentials.create() as JSON. Raises PasskeyRefused where there are no passkeys."""
+    options, state = _server(request).register_begin(
+        {"id": str(user.pk).encode(), "name": user.get_username(), "displayName": str(user)},
+        list(_stored_keys(request, user).values()),
+        resident_key_requirement="preferred",
+        user_verification="preferred",
+        extensions={"credProps": True},
+    )
+    _keep(request, state, "add", user.pk)
+    return _as_json(options)
+
+
+def finish_addition(request: HttpRequest, user: Any, answer: str) -> dict[str, Any]:
+    """Check the answer and return the fields of the new passkey, except its name. Raises PasskeyRefused."""
+    state, server = _take(request, "add", user.pk), _server(request)
+    try:
+        given = decode(answer)
+        data = server.register_complete(state, given)
+        key = data.credential_data
+        offered = [one.alg for one in server.allowed_algorithms]
+        if key is None or key.public_key[3] not in offered:
+            raise PasskeyRefused("its key is of an unknown algorithm")
+        properties = given.get("clientExtensionResults", {}).get("credProps", {})
+        is_discoverable = properties.get("rk")
+    except MALFORMED as error:
+        raise PasskeyRefused(f"not added: {error!r}") from error
+    return {
+        "domain": domain_of(request),
+        "key": bytes(key).hex(),
+        "sign_count": data.counter,
+        "is_discoverable": is_discoverable if isinstance(is_discoverable, bool) else None,
+    }
+
+
+def begin_login(request: HttpRequest, user: Any = None) -> dict[str, Any]:
+    """Return the options of navigator.credentials.get() as JSON. Raises PasskeyRefused.
+
+    user: the user who has given the password; None: any user. Without a password the passkey must verify its user, by a
+    PIN or biometrics.
+    """
+    options, state = _server(request).authenticate_begin(
+        list(_stored_keys(request, user).values()) if user else None,
+        user_verification="preferred" if user else "required",
+    )
+    _keep(request, state, "login", user and user.pk)
+    return _as_json(options)
+
+
+def finish_login(request: HttpRequest, answer: str, user: Any = None) -> Any:
+    """Return the user whose passkey has answered, and record its use. user: as for begin_login().
+    Raises PasskeyRefused.
+    """
+    state, server = _take(request, "login", user and user.pk), _server(request)
+    try:
+        response = _authentication_response(answer)
+        named = stored.owner_of((response.response.user_handle or b"").decode())
+        owner = user or named
+        if owner is None or (named is not None and named.pk != owner.pk):
+            raise PasskeyRefused("it belongs to another account, or to none")
+        keys = _stored_keys(request, owner)
+        used = server.authenticate_complete(state, list(keys.values()), response)
+        pk = next(pk for pk, key in keys.items() if key is used)
+        counter = response.response.authenticator_data.counter
+    except MALFORMED as error:
+        raise PasskeyRefused(f"not accepted: {error!r}") from error
+    if why := stored.use(pk, sign_count=counter, challenge=state["challenge"]):
+        raise PasskeyRefused(f"user {owner.pk}, passkey {pk}: {why}")
+    logger.info("user %s: passkey %s used", owner.pk, pk)
+    return owner
+
+
+def has_usable_passkey(request: HttpRequest, user: Any) -> bool:
+    """Return whether the user has a passkey of this site, and browsers use passkeys at its address."""
+    own = stored.passkeys_of(user).filter(data__domain=domain_of(request))
+    return has_passkeys(request) and own.exists()
+
+
+def _authentication_response(answer: str) -> Any:
+    from fido2.webauthn import AuthenticationResponse
+
+    return AuthenticationResponse.from_dict(decode(answer))
+
+
+def _server(request: HttpRequest) -> Any:
+    if not has_passkeys(request):
+        raise PasskeyRefused("not at this address")
+    from fido2.server import Fido2Server
+    from fido2.webauthn import PublicKeyCredentialRpEntity
+
+    origin = origin_of(request)
+    party = PublicKeyCredentialRpEntity(id=domain_of(request), name="Turnwire")
+    return Fido2Server(party, verify_origin=lambda given: given == origin)
+
+
+def _stored_keys(request: HttpRequest, user: Any) -> dict[int, Any]:
+    from fido2.webauthn import AttestedCredentialData
+
+    rows = stored.passkeys_of(user).filter(data__domain=domain_of(request))
+    return {row.pk: AttestedCredentialData(bytes.fromhex(row.data["key"])) for row in rows}
+
+
+def _keep(request: HttpRequest, state: Any, purpose: str, user: int | None) -> None:
+    request.session[CHALLENGE] = {**state, "purpose": purpose, "user": user, "at": time.time()}
+
+
+def _take(request: HttpRequest, purpose: str, user: int | None) -> dict[str, Any]:
+    state: dict[str, Any] = request.session.pop(CHALLENGE, {})
+    if (state.get("purpose"), state.get("user")) != (purpose, user):
+        raise PasskeyRefused("nothing was asked")
+    if time.time() - state["at"] > MAX_AGE_S:
+        raise PasskeyRefused("the answer came too late")
+    return state
+
+
+def _as_json(options: Any) -> dict[str, Any]:
+    """Return fido2's options as plain JSON values. fido2's own mappings only serialise through json.dumps()."""
+    made: dict[str, Any] = json.loads(json.dumps(dict(options)))["publicKey"]
+    return made

@@ -1,0 +1,172 @@
+"""The pages on which people create an account, as the setting REGISTRATION allows: by invitation, or everybody.
+
+With a mail server, an account is created behind a link that was sent to its address: nobody learns which addresses have
+accounts, and no account has an address that is not its user's.
+"""
+
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from django import forms
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.core import signing
+from django.core.mail import send_mail
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.generic import FormView
+
+from chat.models import Invitation, LoginLimit
+from features.accounts.login_attempt import address_of, link_attempt
+from features.accounts.mail import charge_mail, send_later
+from features.accounts.new_account import NewAccount, complete_registration, enter
+from features.accounts.password_hashing import hashing
+from features.accounts.password_links import password_link_lifetime
+from features.accounts.reauthentication import require_passwords
+from web.account_lookup import accounts_at
+from web.attempt_limits import charge, spend
+from web.site_origin import site_url
+
+# (forms at once, seconds after which one more is allowed), by address: a form reveals whether a name is taken.
+PER_ADDRESS: Final = (20, 30)
+_SALT: Final = "web.accounts.registration"
+
+
+class Ticket(NamedTuple):
+    """The right to create an account.
+    address: the confirmed address of the account; empty if it is not known yet.
+    """
+
+    address: str = ""
+    invitation: Invitation | None = None
+
+
+def find_invitation(token: str) -> Invitation | None:
+    return None if settings.REGISTRATION == "closed" else Invitation.objects.behind(token)
+
+
+class AddressForm(forms.Form):
+    email = forms.EmailField(max_length=254)
+
+
+@method_decorator(never_cache, name="dispatch")
+class Register(FormView[Any]):
+    template_name = "accounts/register.html"
+    invitation_token = ""
+
+    def find_ticket(self) -> Ticket | None:
+        """Return the right to create an account, or None."""
+        return Ticket() if settings.REGISTRATION == "open" else None
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with link_attempt(request) as accept:
+            ticket = self.find_ticket()
+            if ticket is None:
+                return self._refuse()
+            accept()
+        self.ticket = ticket
+        return super().dispatch(request, *args, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        require_passwords()
+        spend([charge(PER_ADDRESS, "registration", address_of(request))])
+        LoginLimit.objects.purge()
+        return super().post(request, *args, **kwargs)
+
+    def get_form_class(self) -> type[Any]:
+        return AddressForm if settings.EMAIL_HOST and not self.ticket.address else NewAccount
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {
+            "fixed_address": self.ticket.address,
+            "invitation_token": self.invitation_token,
+            "is_open": settings.REGISTRATION == "open",
+            "asks_for_address": self.get_form_class() is AddressForm,
+        }
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        if isinstance(form, AddressForm):
+            return self._send_link(form.cleaned_data["email"])
+        try:
+            with hashing.entered(address_of(self.request)), hashing.slot(), transaction.atomic():
+                user = self._make_account(form)
+        except IntegrityError:
+            form.add_error("username", form.instance.unique_error_message(User, ["username"]))
+            return self.form_invalid(form)
+        if user is None:
+            return self._refuse()
+        return enter(self.request, user)
+
+    def _make_account(self, form: NewAccount) -> User | None:
+        """Return the new account; None if the invitation is used up or the address has an account meanwhile."""
+        address, invitation = self.ticket
+        if invitation is not None and not Invitation.objects.use(invitation.pk):
+            return None
+        if address:
+            # Of concurrent requests with one link, the first one creates an account.
+            ContentType.objects.select_for_update().get(app_label="auth", model="user")
+            if accounts_at(address).exists():
+                transaction.set_rollback(True)
+                return None
+        user = form.make_user(email=address or form.cleaned_data["email"])
+        complete_registration(user, invitation)
+        return user
+
+    def _send_link(self, address: str) -> HttpResponse:
+        charge_mail(self.request, address)
+        invitation = self.ticket.invitation
+        token = signing.dumps([address, invitation and invitation.pk], salt=_SALT)
+        link, login = (
+            site_url(path) for path in (reverse("register_confirmed", args=[token]), reverse("login"))
+        )
+        send_later(partial(_send, address, link, login))
+        return HttpResponseRedirect(reverse("register_sent"))
+
+    def _refuse(self) -> HttpResponse:
+        context = {"form": None, "is_open": settings.REGISTRATION == "open"}
+        return render(self.request, "accounts/register.html", context, status=404)
+
+
+class RegisterInvited(Register):
+    """Registration with the link of an invitation. An invitation that was sent by e-mail confirms its address."""
+
+    def find_ticket(self) -> Ticket | None:
+        invitation = find_invitation(self.kwargs["token"])
+        self.invitation_token = self.kwargs["token"]
+        return Ticket(invitation.email, invitation) if invitation else None
+
+
+class RegisterConfirmed(Register):
+    """Registration with the link that was sent to the address of the account."""
+
+    def find_ticket(self) -> Ticket | None:
+        try:
+            address, pk = signing.loads(
+                self.kwargs["token"], salt=_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT
+            )
+        except (signing.BadSignature, TypeError, ValueError):
+            return None
+        invitation = Invitation.objects.usable().filter(pk=pk).first() if pk else None
+        allowed = settings.REGISTRATION == "open" if pk is None else settings.REGISTRATION != "closed"
+        if not allowed or (pk and invitation is None) or accounts_at(address).exists():
+            return None
+        return Ticket(address, invitation)
+
+
+def _send(address: str, link: str, login: str) -> None:
+    """Send the e-mail in the active language of the thread. It says whether the address has an account."""
+    context = {
+        "link": link,
+        "login": login,
+        "has_account": accounts_at(address).exists(),
+        "valid_for": password_link_lifetime(),
+    }
+    subject = render_to_string("accounts/register_mail_subject.txt", context).strip()
+    send_mail(subject, render_to_string("accounts/register_mail.txt", context), None, [address])

@@ -1,0 +1,160 @@
+"""The second factor of an account: whether it has one, how it gets one, and which codes are right, each once.
+
+allauth remembers used codes in a cache, which each process has of its own; here the row of the secret stores them.
+"""
+
+import hmac
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from allauth.core.internal.cryptokit import normalize_user_code
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
+from allauth.mfa.utils import decrypt
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import HttpRequest
+
+from chat.models import LoginLimit
+from features.accounts.login_attempt import PER_ADDRESS, address_of
+from features.accounts.owner_mail import tell_wrong_codes
+from features.accounts.second_factor_adapter import UnreadableSecret
+from web.attempt_limits import charge, spend
+
+logger = logging.getLogger(__name__)
+
+# (codes at once, seconds after which one more is allowed), by account: whoever has the password guesses one of a
+# million.
+PER_ACCOUNT: Final = (5, 60)
+# In addition, by account and password: at most 60 wrong codes on the first day and 30 on each later day. Three of a
+# million codes are right at a time, so a year of guessing succeeds with a probability of 3 %. A new password ends the
+# guessing.
+PER_PASSWORD: Final = (30, 2880)
+PERIOD_S: Final = 30
+# Tolerance for clock differences, in periods.
+TOLERANCE: Final = 1
+# In the row's data: the period of the last used code.
+USED: Final = "used_period"
+
+
+def has_second_factor(user: Any) -> bool:
+    """Return whether the login asks for a second factor: a code of an app, or a passkey."""
+    factors = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+    return bool(Authenticator.objects.filter(user_id=user.pk, type__in=factors).exists())
+
+
+def has_app(user: Any) -> bool:
+    return bool(_rows(user, Authenticator.Type.TOTP).exists())
+
+
+def switch_on(user: Any, secret: str, period: int) -> list[str]:
+    """Store the secret of the user's app; return new recovery codes, or none if the account has some.
+    period: of the code that proved that the app has the secret.
+    """
+    codes: list[str] = []
+    with transaction.atomic():
+        lock(user)
+        _rows(user, Authenticator.Type.TOTP).delete()
+        totp = TOTP.activate(user, secret).instance
+        Authenticator.objects.filter(pk=totp.pk).update(data={**totp.data, USED: period})
+        if not _rows(user, Authenticator.Type.RECOVERY_CODES).exists():
+            codes = RecoveryCodes.activate(user).generate_codes()
+    logger.info("user %s: the app of the second factor added", user.pk)
+    return codes
+
+
+def new_recovery_codes(user: Any) -> list[str]:
+    """Replace the recovery codes and return the new ones. The former ones become void."""
+    with transaction.atomic():
+        lock(user)
+        _rows(user, Authenticator.Type.RECOVERY_CODES).delete()
+        codes: list[str] = RecoveryCodes.activate(user).generate_codes()
+    logger.info("user %s: new recovery codes", user.pk)
+    return codes
+
+
+def remove_app(user: Any) -> None:
+    """Remove the app. A passkey keeps the recovery codes; they are deleted with the last second factor."""
+    with transaction.atomic():
+        lock(user)
+        _rows(user, Authenticator.Type.TOTP).delete()
+        if not has_second_factor(user):
+            switch_off(user)
+    logger.info("user %s: the app of the second factor removed", user.pk)
+
+
+def switch_off(user: Any) -> None:
+    Authenticator.objects.filter(user_id=user.pk).delete()
+
+
+def _rows(user: Any, kind: str) -> Any:
+    return Authenticator.objects.filter(user_id=user.pk, type=kind)
+
+
+def lock(user: Any) -> None:
+    """Lock the user's row, so that concurrent changes (a double click) each see the result of the one before."""
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+
+
+def is_right(request: HttpRequest, user: Any, code: str) -> bool:
+    """Return whether the code of the app, or the recovery code, is right, and use it. Raises ApiError as spend()."""
+    return check(request, user, lambda: _use(user, code))
+
+
+def check(request: HttpRequest, user: Any, is_accepted: Callable[[], bool]) -> bool:
+    """Return whether the second factor is accepted, within the limits of its account. Raises ApiError as spend()."""
+    charges = [
+        charge(PER_ACCOUNT, "code", str(user.pk)),
+        charge(PER_PASSWORD, "codes of a day", str(user.pk), user.password),
+        charge(PER_ADDRESS, "address", address_of(request)),
+    ]
+    spend(charges)
+    if is_right := is_accepted():
+        LoginLimit.objects.give_back(charges)
+        LoginLimit.objects.forget(charges[0])
+    else:
+        logger.warning("user %s: a wrong second factor after the right password", user.pk)
+        tell_wrong_codes(user)
+    return is_right
+
+
+def period_of(secret: str, code: str, after: int = 0) -> int | None:
+    """Return the period of a code that is right now and later than `after`, else None."""
+    now = int(time.time()) // PERIOD_S
+    periods = range(max(now - TOLERANCE, after + 1), now + TOLERANCE + 1)
+    given = normalize_user_code(code).encode()
+    right = [one for one in periods if hmac.compare_digest(_code(secret, one), given)]
+    return right[0] if right else None
+
+
+def _use(user: Any, code: str) -> bool:
+    with transaction.atomic():
+        # Of concurrent requests with one code, only one uses it.
+        kinds = (Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES)
+        rows = Authenticator.objects.select_for_update().filter(user_id=user.pk, type__in=kinds)
+        try:
+            return any(_use_row(row, code) for row in rows.order_by("-type"))
+        except UnreadableSecret:
+            logger.warning("user %s: the second factor was encrypted with another SECRET_KEY", user.pk)
+            return False
+
+
+def _use_row(row: Authenticator, code: str) -> bool:
+    if row.type == Authenticator.Type.RECOVERY_CODES:
+        is_used: bool = row.wrap().validate_code(code)
+    else:
+        period = period_of(decrypt(row.data["secret"]), code, row.data.get(USED, 0))
+        is_used = period is not None
+        row.data[USED] = period
+    if is_used:
+        row.record_usage()
+        Authenticator.objects.filter(pk=row.pk, type=Authenticator.Type.TOTP).update(data=row.data)
+    return is_used
+
+
+def _code(secret: str, period: int) -> bytes:
+    code: str = format_hotp_value(hotp_value(secret, period))
+    return code.encode()

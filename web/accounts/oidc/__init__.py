@@ -1,1 +1,0 @@
-"""Login with an OpenID Connect provider, through django-allauth: decision 0139."""

@@ -1,0 +1,23 @@
+"""Limits on attempts that can be wrong: logins, links, names of people. Each is charged to its subject before it is made."""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import timedelta
+
+from chat.models import LoginLimit
+from chat.models.login_limit import Charge
+from chat.protocol.errors import ApiError
+
+
+def charge(limit: tuple[int, int], *subject: str) -> Charge:
+    """Return the charge of one attempt of the subject. limit: (attempts at once, seconds until one more is allowed)."""
+    burst, pause_s = limit
+    key = hashlib.sha256("\0".join(subject).encode()).hexdigest()
+    return Charge(key, timedelta(seconds=pause_s), burst)
+
+
+def spend(charges: Sequence[Charge]) -> None:
+    """Spend the charges. If a limit is reached, nothing is charged and ApiError is raised with the seconds to wait."""
+    wait_s = LoginLimit.objects.spend(charges)
+    if wait_s is not None:
+        raise ApiError("rate_limited", retry_after_s=wait_s)
