@@ -15,7 +15,7 @@ PAGE_FILES := "{web,features/*}/static/**/*.{js,css}" "tests/web/**/*.mjs"
 # Where the environment forbids compiled modules, each of the hundreds of processes that tests start compiles its own.
 quick test core remaining faults full chaos: export PYTHONDONTWRITEBYTECODE =
 
-run: setup
+run: production
 	@exec $(VENV) -m config.launcher --follow-parent
 
 # The pure tests but the slow ones: no services, no other process, few examples of each property, and only the plugins that
@@ -84,8 +84,8 @@ bench: setup
 	@$(VENV) -m bench
 
 # Installs a small local model, which `make run` then serves on loopback. Compiles llama.cpp once, which takes minutes.
-local-model: setup
-	@$(SETUP) --local-model
+local-model:
+	@$(SETUP) --production --local-model
 	@echo "Installed. make run now answers with SmolLM2-135M-Instruct when LLM_BASE_URL is not set."
 
 # Pins the newest versions that pyproject.toml allows, without registry addresses. The local model's packages must be
@@ -99,7 +99,7 @@ lock: setup
 	@echo 'cyclonedx-bom>=7,<8' | $(UV_COMPILE) - -o requirements-sbom.lock
 	@echo 'kubernetes-validate>=1.37,<2' | $(UV_COMPILE) - -o requirements-kubernetes.lock
 
-# Installs what production runs: no tests, no tools. For a clone that is not developed in.
+# Installs what running needs: no tests, no tools.
 production:
 	@$(SETUP) --production
 
