@@ -74,12 +74,16 @@ def is_installed(locks: list[str], is_production: bool) -> bool:
 
 
 def install(locks: list[str], is_production: bool) -> None:
-    if not is_venv_ready():
-        make_venv()
-    for lock in locks:
-        install_lock(lock)
-    if not has_current_modules(is_production):
-        npm_install(is_production)
+    # uv and npm need a home directory for their caches; users of containers often have none.
+    home = os.path.expanduser("~")  # noqa: PTH111  Path.home() raises where there is none
+    with tempfile.TemporaryDirectory() as empty:
+        os.environ["HOME"] = home if os.access(home, os.W_OK) else empty
+        if not is_venv_ready():
+            make_venv()
+        for lock in locks:
+            install_lock(lock)
+        if not has_current_modules(is_production):
+            npm_install(is_production)
 
 
 def restart_with_newer_python() -> int:
@@ -110,7 +114,8 @@ def lock_stamp(lock: str) -> Path:
 
 
 def is_lock_installed(lock: str) -> bool:
-    return is_current(lock_stamp(lock), digest(ROOT / lock))
+    wholes = (lock, LOCK) if lock == PRODUCTION_LOCK else (lock,)
+    return any(is_current(lock_stamp(whole), digest(ROOT / whole)) for whole in wholes)
 
 
 def install_lock(lock: str) -> None:
@@ -120,8 +125,7 @@ def install_lock(lock: str) -> None:
         if not uv_install(lock):
             say("uv failed, pip tries")
             run([*PIP_INSTALL, "-r", str(ROOT / lock)])
-    for installed in (lock, PRODUCTION_LOCK) if lock == LOCK else (lock,):
-        lock_stamp(installed).write_text(digest(ROOT / installed))
+    lock_stamp(lock).write_text(digest(ROOT / lock))
 
 
 def uv_install(lock: str) -> bool:
@@ -177,10 +181,7 @@ def modules_digest() -> str:
 
 def npm_install(is_production: bool) -> None:
     command = npm()
-    # npm needs a home directory for its cache; users of containers often have none.
-    home = os.path.expanduser("~")  # noqa: PTH111  Path.home() raises where there is none
-    with step("installing package-lock.json"), tempfile.TemporaryDirectory() as empty:
-        os.environ["HOME"] = home if os.access(home, os.W_OK) else empty
+    with step("installing package-lock.json"):
         omitted = ["--omit=dev"] if is_production else []
         run([*command, "ci", *omitted, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])
     MODULES_STAMP.write_text(modules_digest() + ("production" if is_production else ""))

@@ -24,8 +24,8 @@ NAMELESS_ID = next(
     uid for uid in range(43210, 60000) if uid not in {entry.pw_uid for entry in pwd.getpwall()}
 )
 
-# Environment variables that pip and npm need to reach their registries.
-NETWORK_SETTING = re.compile(r"(?i)pip_|npm_config_|ssl_cert|node_extra_ca|(https?|no|all)_proxy$")
+# Environment variables that pip, uv and npm need to reach their registries.
+NETWORK_SETTING = re.compile(r"(?i)pip_|uv_|npm_config_|ssl_cert|node_extra_ca|(https?|no|all)_proxy$")
 
 
 def can_unshare() -> bool:
