@@ -213,11 +213,9 @@ def main() -> None:
     started.stop()
 
 
-def set_up(database: str = "") -> services.Services:
-    """Start Postgres, or use the given database; create the tables and set up Django."""
+def set_up() -> services.Services:
+    """Start Postgres, create the tables and set up Django."""
     started = services.start_for_this_process()
-    if database:
-        os.environ["DATABASE_URL"] = database
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     import django
     from django.core.management import call_command

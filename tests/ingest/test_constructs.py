@@ -1,15 +1,15 @@
-"""No construct of a document loses its words, or their order: of the files of `bench/extraction.py`, each holds one."""
+"""No construct of a document loses its words, or their order: each of the files holds one."""
 
 from pathlib import Path
 
 import pytest
 
-from bench import extraction_office as office
-from bench import extraction_pages as pages
-from bench.extraction_words import Quality, Words, compare
 from ingest.reader import file_reader
 from knowledge.files.file_types import detect_type
+from tests.ingest import construct_office as office
+from tests.ingest import construct_pages as pages
 from tests.ingest import documents
+from tests.ingest.construct_words import Quality, Words, compare
 
 # As a whole: the libraries that make documents take half a second to import.
 pytestmark = [pytest.mark.pure, pytest.mark.slow]

@@ -1,12 +1,12 @@
-"""What is kept of a page of the web: bench/main_text.py measures more pages."""
+"""What is kept of a page of the web."""
 
 from pathlib import Path
 
 import pytest
 
-from bench import main_text_pages
-from bench.extraction_words import split
 from ingest.reader import main_text
+from tests.ingest import main_text_pages
+from tests.ingest.construct_words import split
 
 pytestmark = [pytest.mark.pure, pytest.mark.slow]
 

@@ -18,7 +18,7 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Cm
 
-from bench.extraction_words import Words
+from tests.ingest.construct_words import Words
 from tests.ingest.documents import picture, saved
 
 _W: Final = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

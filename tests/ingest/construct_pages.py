@@ -3,8 +3,8 @@
 from email.message import EmailMessage
 from typing import Final
 
-from bench.extraction_words import Words
 from tests.ingest import documents
+from tests.ingest.construct_words import Words
 
 HTML: Final = {
     "article": "<h1>{3}</h1><p>{60}</p><h2>{4}</h2><p>{60}</p><blockquote>{20}</blockquote>",

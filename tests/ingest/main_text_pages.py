@@ -5,7 +5,7 @@ Each has a main text with known words, between menus, advertisements and footers
 import random
 from typing import Final
 
-from bench.extraction_words import Words, split
+from tests.ingest.construct_words import Words, split
 
 # The main text of each page. {n}: n words.
 PAGES: Final = {
@@ -70,7 +70,7 @@ def make(name: str) -> tuple[str, list[str], list[str]]:
     main = _OtherWords(name) if name in _LETTERS else Words(name)
     # Another seed, and the words of the main text marked as used.
     around = Words(f"{name}, around")
-    around._used |= main._used  # noqa: SLF001
+    around._used |= main._used
     comments = _COMMENTS if "<!--comments-->" in PAGES[name] else ""
     source = around.fill(_HEAD) + main.fill(PAGES[name]) + around.fill(comments + _FOOT)
     known = set(main.order)
