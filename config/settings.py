@@ -90,11 +90,11 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "web.page.static_middleware.StaticFiles",
     "csp.middleware.CSPMiddleware",
-    "features.accounts.middleware.Sessions",
+    "features.accounts.logins.Sessions",
     "web.page.languages.Languages",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "features.accounts.middleware.Authentication",
+    "features.accounts.logins.Authentication",
     "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -111,7 +111,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "web.page.frame.frame",
-                "features.accounts.login_ways.login_ways",
+                "features.accounts.login_forms.login_ways",
             ]
         },
     }
@@ -391,12 +391,12 @@ if not OIDC_ISSUER:
             env.fail(_name, "has no effect without OIDC_ISSUER, which is required with it")
 
 # django-allauth. Its own accounts, e-mails, limits and pages are not used (decision 0123).
-ACCOUNT_ADAPTER = "features.accounts.oidc_adapters.Accounts"
+ACCOUNT_ADAPTER = "features.accounts.oidc_provider.Accounts"
 ACCOUNT_EMAIL_VERIFICATION = SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_NOTIFICATIONS = False
 ACCOUNT_RATE_LIMITS = False
-MFA_ADAPTER = "features.accounts.second_factor_adapter.SecondFactors"
-SOCIALACCOUNT_ADAPTER = "features.accounts.oidc_adapters.SocialAccounts"
+MFA_ADAPTER = "features.accounts.second_factor.SecondFactors"
+SOCIALACCOUNT_ADAPTER = "features.accounts.oidc_provider.SocialAccounts"
 SOCIALACCOUNT_STORE_TOKENS = False
 
 # --- Languages of the page, its e-mails and the admin (web/locale/) -----------------------------------------

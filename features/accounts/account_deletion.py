@@ -6,14 +6,13 @@ Decision 0115 defines what happens to knowledge bases: a base with another owner
 
 from typing import Any
 
-from django import forms
 from django.conf import settings
 from django.contrib.auth import logout
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.generic import FormView
 from knox.models import AuthToken
@@ -21,7 +20,7 @@ from knox.models import AuthToken
 from chat.models import AccountDeletion
 from chat.runs.cancellation import stop_abandoned_runs
 from features.accounts.logins import end_logins
-from features.accounts.reauthentication import is_confirmed, is_fresh, unconfirmed_message
+from features.accounts.reauthentication import PasswordAgain, is_fresh
 from web.demo_account import DEMO
 
 
@@ -48,24 +47,6 @@ def request_deletion(user: User) -> bool:
         end_logins(user)
         transaction.on_commit(stop_abandoned_runs)
     return True
-
-
-class PasswordAgain(forms.Form):
-    """A form that asks for the password again.
-    For accounts without a password, the provider confirms the identity (reauthentication.py).
-    """
-
-    current_password = forms.CharField(required=False, strip=False, max_length=4096)
-
-    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.request = request
-
-    def clean_current_password(self) -> str:
-        password: str = self.cleaned_data["current_password"]
-        if not is_confirmed(self.request, password):
-            raise forms.ValidationError(unconfirmed_message(self.request.user))
-        return password
 
 
 class DeleteAccount(LoginRequiredMixin, FormView[PasswordAgain]):

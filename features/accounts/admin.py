@@ -14,11 +14,9 @@ from django.contrib.admin.utils import unquote
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.core.mail import send_mail
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils import timezone
@@ -30,8 +28,8 @@ from chat.events import access
 from chat.models import Invitation
 from chat.runs.cancellation import stop_abandoned_runs
 from features.accounts.account_deletion import is_last_admin, request_deletion
-from features.accounts.mail import send_later
-from features.accounts.password_links import make_password_link, password_link_lifetime
+from features.accounts.mail import send_later, send_mail_of
+from features.accounts.passwords import make_password_link, password_link_lifetime
 from features.accounts.staff_groups import follow_groups, is_in_staff_group
 from web.admin.daily_limits import limits_of_today
 from web.demo_account import may_log_in
@@ -239,7 +237,8 @@ class InvitationAdmin(admin.ModelAdmin[Invitation]):
     ) -> HttpResponse:
         link = request.invitation_link  # type: ignore[attr-defined]
         if obj.email:
-            send_later(partial(_send, obj.email, link, obj.expires_at))
+            context = {"link": link, "expires_at": obj.expires_at}
+            send_later(partial(send_mail_of, "invitation", obj.email, context))
             return super().response_add(request, obj, post_url_continue)
         context = {
             **self.admin_site.each_context(request),
@@ -250,10 +249,3 @@ class InvitationAdmin(admin.ModelAdmin[Invitation]):
             "is_closed": settings.REGISTRATION == "closed",
         }
         return TemplateResponse(request, "admin/chat/invitation/link.html", context)
-
-
-def _send(address: str, link: str, expires_at: Any) -> None:
-    """Send the e-mail with the link, in the active language of the thread."""
-    context = {"link": link, "expires_at": expires_at}
-    subject = render_to_string("accounts/invitation_mail_subject.txt", context).strip()
-    send_mail(subject, render_to_string("accounts/invitation_mail.txt", context), None, [address])

@@ -18,12 +18,12 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.generic import FormView
 
-from features.accounts.address_confirmation import send_confirmation
 from features.accounts.login_attempt import address_of, link_attempt
 from features.accounts.mail import charge_mail
-from features.accounts.new_account import NewAccount, enter
 from features.accounts.password_hashing import hashing
+from features.accounts.profile import send_confirmation
 from features.accounts.reauthentication import require_passwords
+from features.accounts.registration import NewAccount, enter
 from web.demo_account import DEMO
 
 _SALT: Final = "web.accounts.first_admin"

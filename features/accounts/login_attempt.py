@@ -1,20 +1,25 @@
 """The limits of one attempt to get into an account, by password or by link, and what a success resets.
 
 Every attempt is charged before the password is hashed, so that concurrent attempts count too. A right password gets its
-charge back (docs/decisions/0080-login-limits.md).
+charge back (docs/decisions/0080-login-limits.md). A cookie marks browsers in which a user has logged in, so that attacks on
+the user's name do not lock them out: it is signed and names the user and the browser, and does not log anybody in (OWASP
+calls it a device cookie).
 """
 
+import secrets
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from django.conf import settings
+from django.core import signing
 from django.db import connection
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 
 from chat.models import LoginLimit
 from features.accounts.client_network import client_network
-from features.accounts.known_device import read_device
 from features.accounts.password_hashing import hashing
 from web.attempt_limits import charge, spend
 
@@ -24,6 +29,11 @@ PER_NAME_AND_ADDRESS: Final = (8, 60)
 PER_ADDRESS: Final = (40, 15)
 # By name: one name tried from many addresses, at most 90 times an hour.
 PER_NAME: Final = (20, 40)
+COOKIE: Final = "known_device"
+# A longer time would be as safe: a stolen cookie allows eight guesses at one password.
+MAX_AGE_S: Final = 31_536_000
+# The former path of this code: cookies of browsers were signed with it.
+_SALT: Final = "web.accounts.known_device"
 
 
 class LoginAttempt:
@@ -86,3 +96,20 @@ def link_attempt(request: HttpRequest) -> Iterator[Callable[[], None]]:
 def address_of(request: HttpRequest) -> str:
     """Return the network of the client, by which limits count."""
     return client_network(request.META.get("REMOTE_ADDR"))
+
+
+def read_device(request: HttpRequest, name: str) -> str | None:
+    """Return the id of the browser if `name` has logged in there, else None."""
+    try:
+        known, device = signing.loads(request.COOKIES.get(COOKIE, ""), salt=_SALT, max_age=MAX_AGE_S)
+    except (signing.BadSignature, TypeError, ValueError):
+        return None
+    return str(device) if known == name else None
+
+
+def remember_device(response: HttpResponseBase, name: str) -> None:
+    """Set the cookie of a browser in which `name` has just logged in."""
+    value = signing.dumps((name, secrets.token_urlsafe(12)), salt=_SALT)
+    response.set_cookie(
+        COOKIE, value, MAX_AGE_S, httponly=True, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE
+    )

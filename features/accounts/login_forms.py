@@ -18,8 +18,8 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from chat.protocol.errors import ApiError
-from features.accounts.known_device import remember_device
-from features.accounts.login_attempt import login_attempt
+from features.accounts.login_attempt import login_attempt, remember_device
+from features.accounts.passkey_ceremonies import has_passkeys
 from features.accounts.reauthentication import require_passwords
 from features.accounts.second_factor import has_second_factor
 from features.accounts.staff_groups import follow_groups
@@ -117,3 +117,14 @@ def _refusal(request: HttpRequest, refused: ApiError) -> HttpResponse:
     response = render(request, "accounts/too_many_attempts.html", context, status=refused.status)
     response["Retry-After"] = str(wait_s)
     return response
+
+
+def login_ways(request: HttpRequest) -> dict[str, Any]:
+    """Return the ways to log in.
+    oidc_name: empty without a provider. has_passkeys: a callable, since only some templates need it.
+    """
+    return {
+        "oidc_name": settings.OIDC_NAME if settings.OIDC_ISSUER else "",
+        "has_passkeys": lambda: has_passkeys(request),
+        "has_password_login": settings.PASSWORD_LOGIN,
+    }

@@ -4,16 +4,19 @@ import logging
 from typing import Any, Final
 
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.middleware import AuthenticationMiddleware, auser, get_user
 from django.contrib.auth.mixins import LoginRequiredMixin
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.auth.views import LogoutView
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.contrib.sessions.models import Session as BrowserSession
 from django.core.cache import cache
 from django.db import DatabaseError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
 from django.utils.crypto import constant_time_compare
-from django.utils.functional import cached_property
+from django.utils.functional import SimpleLazyObject, cached_property
 from django.views.generic import TemplateView
 from psycopg_pool import PoolTimeout
 
@@ -21,6 +24,8 @@ from chat.events import access
 from chat.models import Login
 from chat.models.login import PAUSE
 from features.accounts.device_names import read_device_name
+from knowledge.idle_connection import return_idle_connection
+from web.demo_account import may_log_in
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +60,7 @@ def end_logins(user: User, *, except_key: str | None = None) -> None:
 def _unrecorded(user: User) -> Any:
     """Return the sessions of the user without a Login row: no request has used them since logins are recorded."""
     sessions = BrowserSession.objects.filter(login=None).iterator()
-    own = [one.pk for one in sessions if one.get_decoded().get(SESSION_KEY) == str(user.pk)]
+    own = [session.pk for session in sessions if session.get_decoded().get(SESSION_KEY) == str(user.pk)]
     return BrowserSession.objects.filter(pk__in=own)
 
 
@@ -64,7 +69,7 @@ class Logins(LoginRequiredMixin, TemplateView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         key = self.request.session.session_key
-        shown = [
+        entries = [
             {
                 "id": login.pk,
                 "device": read_device_name(login.user_agent),
@@ -76,8 +81,8 @@ class Logins(LoginRequiredMixin, TemplateView):
             if self._is_valid(login)
         ]
         return super().get_context_data(**kwargs) | {
-            "logins": shown,
-            "has_others": any(not one["is_current"] for one in shown),
+            "logins": entries,
+            "has_others": any(not entry["is_current"] for entry in entries),
         }
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -98,8 +103,8 @@ class Logins(LoginRequiredMixin, TemplateView):
         """Return whether the login has the hash of the current password.
         After a password change its session still exists.
         """
-        held = login.session.get_decoded().get(HASH_SESSION_KEY, "")
-        return constant_time_compare(held, self._user.get_session_auth_hash())
+        password_hash = login.session.get_decoded().get(HASH_SESSION_KEY, "")
+        return constant_time_compare(password_hash, self._user.get_session_auth_hash())
 
     @cached_property
     def _user(self) -> User:
@@ -114,3 +119,45 @@ class Logout(LogoutView):
         if user_id is not None:
             access.announce_change(user_id)
         return response
+
+
+class Sessions(SessionMiddleware):
+    """Session middleware that records logins. It is the outermost middleware that uses the database.
+    Behind it the request's connection returns to the pool, because the response may be sent to a client that reads
+    slowly (decision 0160).
+    """
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        try:
+            return self._store(request, response)
+        finally:
+            return_idle_connection()
+
+    def _store(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        # Otherwise recording it would load a session that no code has asked for.
+        is_used = request.session.accessed and response.status_code < 500
+        stored = super().process_response(request, response)
+        if is_used:
+            note_use(request)
+            # A response that depends on the user must not be cached, in the browser or by a proxy, unless a view says
+            # otherwise.
+            if "Cache-Control" not in response:
+                add_never_cache_headers(response)
+        return stored
+
+
+class Authentication(AuthenticationMiddleware):
+    """Authentication middleware whose request.user is anonymous if the account may not be used (any more)."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
+
+        async def checked_auser() -> Any:
+            return _or_nobody(await auser(request))
+
+        request.user = SimpleLazyObject(lambda: _or_nobody(get_user(request)))  # type: ignore[assignment]
+        request.auser = checked_auser
+
+
+def _or_nobody(user: Any) -> Any:
+    return user if user.is_authenticated and may_log_in(user) else AnonymousUser()

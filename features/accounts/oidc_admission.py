@@ -1,10 +1,12 @@
-"""The rules by which a login with the provider gets into an account: decision 0139.
+"""The rules by which a login with the provider gets into an account, and the page of a refusal: decision 0139.
 
 An account is found by issuer and subject. An account that nobody can enter by a password is also found, once, by an
 e-mail address that the provider has verified. Anybody else needs what REGISTRATION requires.
 """
 
+import logging
 import re
+import time
 import unicodedata
 from itertools import count
 from typing import Any, Final, NamedTuple
@@ -15,26 +17,146 @@ from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
 from knox.models import AuthToken
 
 from chat.models import Invitation
-from features.accounts.claimed_groups import follow_claim
 from features.accounts.first_admin import is_setup_token, needs_first_admin
 from features.accounts.logins import end_logins
-from features.accounts.new_account import complete_registration
-from features.accounts.oidc_confirmation import confirm
 from features.accounts.oidc_identity import Identity
-from features.accounts.oidc_refusals import LoginRefused
-from features.accounts.reauthentication import has_password
-from features.accounts.staff_groups import follow_groups
+from features.accounts.reauthentication import CONFIRMED_AT, MAX_AGE_S, has_password
+from features.accounts.registration import complete_registration
+from features.accounts.staff_groups import follow_claim, follow_groups
 from web.account_lookup import accounts_at
 from web.demo_account import DEMO, may_log_in
+
+logger = logging.getLogger(__name__)
+
+# The part of a provider's response that is logged.
+MAX_CAUSE_CHARACTERS: Final = 300
+# reason: (status, heading, what to do).
+REASONS: Final = {
+    "denied": (
+        403,
+        _("You are not logged in"),
+        _("%(name)s has not let you in: the login was cancelled there, or you may not use this site."),
+    ),
+    "expired": (
+        400,
+        _("This login cannot be completed"),
+        _("It was started too long ago, in another browser, or it has been completed already. Start again."),
+    ),
+    "failed": (
+        502,
+        _("This login cannot be completed"),
+        _("The answer of %(name)s was not accepted. Start again; if that does not help, tell an administrator."),
+    ),
+    "unreachable": (
+        503,
+        _("%(name)s does not answer"),
+        _("Try again in a moment. Your chats are not affected."),
+    ),
+    "closed": (
+        403,
+        _("There is no account for you yet"),
+        _("%(name)s knows you, but you have no account here. Ask an administrator for one."),
+    ),
+    "invitation": (
+        404,
+        _("This link is not valid"),
+        _("It was used already, or it is too old. Ask for a new one."),
+    ),
+    "inactive": (
+        403,
+        _("Your account is closed"),
+        _("An administrator can open it again."),
+    ),
+    "address_taken": (
+        403,
+        _("There is an account with your e-mail address"),
+        _("Log in to it and connect %(name)s on your profile, or ask an administrator."),
+    ),
+    "other_account": (
+        403,
+        _("This login belongs to another account"),
+        _("The person whom %(name)s has named is not the one who is logged in here."),
+    ),
+    "connected": (
+        403,
+        _("Your account is connected already"),
+        _("An account has one login of %(name)s. Disconnect that one first."),
+    ),
+    "logged_out": (
+        403,
+        _("You are not logged in"),
+        _("Your login has ended meanwhile. Start again."),
+    ),
+}  # fmt: skip
 
 # Lengths of the columns of the user table.
 MAX_NAME_CHARACTERS: Final = 150
 MAX_EMAIL_CHARACTERS: Final = 254
+
+
+class LoginRefused(Exception):
+    """The login is refused. reason: a key of REASONS."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def refuse(request: HttpRequest, reason: str, cause: Any = None) -> HttpResponse:
+    """Log the cause and render the page of the reason. cause: for the log only."""
+    logger.warning(
+        "a login by OpenID Connect ended as %s: %s", reason, str(cause or "-")[:MAX_CAUSE_CHARACTERS]
+    )
+    status, heading, advice = REASONS[reason]
+    named = {"name": settings.OIDC_NAME}
+    context = {"heading": heading % named, "advice": advice % named}
+    return render(request, "accounts/oidc_refused.html", context, status=status)
+
+
+def confirm(request: HttpRequest, login: Any, purpose: str, user: int | None) -> HttpResponse:
+    """Connect the provider with the account, or record the confirmation; return the redirect. Raises LoginRefused.
+    user: id of the user who started the login.
+    """
+    if user is None or request.user.pk != user:
+        raise LoginRefused("logged_out")
+    here = {"provider": settings.OIDC_ISSUER, "uid": login.identity.subject}
+    owner = SocialAccount.objects.filter(**here).values_list("user", flat=True).first()
+    if owner is not None and owner != user:
+        raise LoginRefused("other_account")
+    if purpose == "again":
+        if owner is None:
+            raise LoginRefused("other_account")
+        _check_age(login.identity.authenticated_at)
+        request.session[CONFIRMED_AT] = time.time()
+    else:
+        _connect(user, here)
+    return HttpResponseRedirect(login.get_redirect_url(request))
+
+
+def _connect(user: int, here: dict[str, str]) -> None:
+    if SocialAccount.objects.filter(user=user, provider=here["provider"]).exists():
+        raise LoginRefused("connected")
+    try:
+        with transaction.atomic():
+            SocialAccount.objects.create(user_id=user, **here)
+    except IntegrityError:
+        # Another account was connected at the same time.
+        raise LoginRefused("other_account") from None
+
+
+def _check_age(authenticated_at: float | None) -> None:
+    """Refuse a login that is too old.
+    A provider may ignore `max_age` and accept its existing session, which confirms nothing.
+    """
+    if authenticated_at is not None and time.time() - authenticated_at > MAX_AGE_S:
+        raise LoginRefused("failed")
 
 
 class Intent(NamedTuple):
@@ -82,10 +204,10 @@ def _account_of(identity: Identity, intent: Intent) -> User:
 
 def _waiting_account(email: str) -> User | None:
     """Return the account with this address if nobody can have entered it by password or with the provider, else None."""
-    found = list(accounts_at(email).exclude(username=DEMO)[:2])
-    if len(found) != 1:
+    accounts = list(accounts_at(email).exclude(username=DEMO)[:2])
+    if len(accounts) != 1:
         return None
-    user = found[0]
+    user = accounts[0]
     if has_password(user) or SocialAccount.objects.filter(user=user, provider=settings.OIDC_ISSUER).exists():
         return None
     if user.has_usable_password():

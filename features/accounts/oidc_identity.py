@@ -126,9 +126,9 @@ def _verified_email(claims: Claims) -> str:
     """Return the verified address of one source, or an empty string.
     Sources are not mixed: address and confirmation of different sources may not belong together.
     """
-    said = claims.get("email_verified")
+    is_verified = claims.get("email_verified")
     # Some providers send a string instead of a boolean.
-    return _text(claims, "email") if said is True or said == "true" else ""
+    return _text(claims, "email") if is_verified is True or is_verified == "true" else ""
 
 
 def _text(claims: Claims, name: str) -> str:

@@ -19,14 +19,11 @@ from django.views.decorators.http import require_safe
 from django.views.generic import FormView
 from requests import RequestException
 
-from features.accounts.account_deletion import PasswordAgain
 from features.accounts.first_admin import is_setup_token
 from features.accounts.login_attempt import address_of, link_attempt
-from features.accounts.oidc_adapters import SocialAccounts
-from features.accounts.oidc_admission import Intent
-from features.accounts.oidc_provider import Endpoints
-from features.accounts.oidc_refusals import refuse
-from features.accounts.reauthentication import MAX_AGE_S, has_password, is_fresh
+from features.accounts.oidc_admission import Intent, refuse
+from features.accounts.oidc_provider import Endpoints, SocialAccounts
+from features.accounts.reauthentication import MAX_AGE_S, PasswordAgain, has_password, is_fresh
 from features.accounts.registration import find_invitation
 from web.attempt_limits import charge, spend
 

@@ -8,16 +8,21 @@ from django.views.generic import TemplateView
 
 from features.accounts import oidc_pages as oidc
 from features.accounts.account_deletion import DeleteAccount
-from features.accounts.address_confirmation import confirm_address
 from features.accounts.first_admin import FirstAdmin
 from features.accounts.login_forms import Login, limited, with_passwords
 from features.accounts.logins import Logins, Logout
-from features.accounts.passkey_login import PasskeyLogin, PendingPasskey, login_options, pending_options
-from features.accounts.passkey_pages import Passkey, Passkeys, RecoveryCodes, addition_options
-from features.accounts.password_change import ChangePassword
-from features.accounts.password_links import SetPassword
-from features.accounts.password_mail import RequestPasswordLink
-from features.accounts.profile import Profile
+from features.accounts.passkey_pages import (
+    Passkey,
+    PasskeyLogin,
+    Passkeys,
+    PendingPasskey,
+    RecoveryCodes,
+    addition_options,
+    login_options,
+    pending_options,
+)
+from features.accounts.passwords import ChangePassword, RequestPasswordLink, SetPassword
+from features.accounts.profile import Profile, confirm_address
 from features.accounts.registration import Register, RegisterConfirmed, RegisterInvited
 from features.accounts.second_factor_pages import LoginCode, SecondFactor
 

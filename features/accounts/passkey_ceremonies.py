@@ -1,20 +1,24 @@
 """The two ceremonies of WebAuthn, each with two requests: the options for the browser, and the check of its answer.
 
-The session holds the challenge for one answer. fido2 is loaded by the first request that needs it.
+A site has passkeys of its domain (the RP id of WebAuthn), and answers must name its origin. The session holds the challenge for
+one answer. fido2 is loaded by the first request that needs it.
 """
 
 import json
 import logging
 import struct
 import time
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, Final
 
+from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest
 
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import decode
 from features.accounts import passkeys as stored
-from features.accounts.relying_party import domain_of, has_passkeys, origin_of
+from web.site_origin import LOCALHOST
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +41,55 @@ MALFORMED: Final = (
 )
 
 
+def has_passkeys(request: HttpRequest) -> bool:
+    """Return whether browsers can use passkeys at the address of the request: a host name, over HTTPS or localhost."""
+    if not settings.PASSWORD_LOGIN:
+        return False  # the provider alone decides who may log in
+    host = _host(request)
+    is_safe = request.is_secure() or host == "localhost" or host.endswith(".localhost")
+    return is_safe and _address(host) is None and _is_within(host, domain_of(request))
+
+
+def address_with_passkeys(request: HttpRequest) -> str:
+    """Return the address of the page at localhost if the request came to an IP address of this machine; else empty."""
+    address = _address(_host(request))
+    if request.is_secure() or address is None or not address.is_loopback:
+        return ""
+    # As at the address that a start prints (web/site_origin.py).
+    there = HttpRequest()
+    there.META = {**request.META, "HTTP_HOST": request.get_host().lower().replace(_host(request), LOCALHOST)}
+    try:
+        return there.build_absolute_uri(request.path) if has_passkeys(there) else ""
+    except DisallowedHost:
+        return ""
+
+
+def domain_of(request: HttpRequest) -> str:
+    """Return the RP id: PASSKEY_DOMAIN, or the host of the request, which ALLOWED_HOSTS limits."""
+    return settings.PASSKEY_DOMAIN or _host(request)
+
+
+def origin_of(request: HttpRequest) -> str:
+    """Return the origin of the pages as the browser sees it. A trusted proxy tells whether that is HTTPS."""
+    return f"{request.scheme}://{request.get_host().lower()}"
+
+
+def _host(request: HttpRequest) -> str:
+    host = request.get_host().lower()
+    return host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(host.strip("[]"))
+    except ValueError:
+        return None
+
+
+def _is_within(host: str, domain: str) -> bool:
+    return host == domain or host.endswith(f".{domain}")
+
+
 class PasskeyRefused(Exception):
     """The browser's answer is not accepted. The message is for the log."""
 
@@ -50,21 +103,21 @@ def begin_addition(request: HttpRequest, user: Any) -> dict[str, Any]:
         user_verification="preferred",
         extensions={"credProps": True},
     )
-    _keep(request, state, "add", user.pk)
+    _store_challenge(request, state, "add", user.pk)
     return _as_json(options)
 
 
 def finish_addition(request: HttpRequest, user: Any, answer: str) -> dict[str, Any]:
     """Check the answer and return the fields of the new passkey, except its name. Raises PasskeyRefused."""
-    state, server = _take(request, "add", user.pk), _server(request)
+    state, server = _pop_challenge(request, "add", user.pk), _server(request)
     try:
-        given = decode(answer)
-        data = server.register_complete(state, given)
+        credential = decode(answer)
+        data = server.register_complete(state, credential)
         key = data.credential_data
-        offered = [one.alg for one in server.allowed_algorithms]
+        offered = [algorithm.alg for algorithm in server.allowed_algorithms]
         if key is None or key.public_key[3] not in offered:
             raise PasskeyRefused("its key is of an unknown algorithm")
-        properties = given.get("clientExtensionResults", {}).get("credProps", {})
+        properties = credential.get("clientExtensionResults", {}).get("credProps", {})
         is_discoverable = properties.get("rk")
     except MALFORMED as error:
         raise PasskeyRefused(f"not added: {error!r}") from error
@@ -86,7 +139,7 @@ def begin_login(request: HttpRequest, user: Any = None) -> dict[str, Any]:
         list(_stored_keys(request, user).values()) if user else None,
         user_verification="preferred" if user else "required",
     )
-    _keep(request, state, "login", user and user.pk)
+    _store_challenge(request, state, "login", user and user.pk)
     return _as_json(options)
 
 
@@ -94,7 +147,7 @@ def finish_login(request: HttpRequest, answer: str, user: Any = None) -> Any:
     """Return the user whose passkey has answered, and record its use. user: as for begin_login().
     Raises PasskeyRefused.
     """
-    state, server = _take(request, "login", user and user.pk), _server(request)
+    state, server = _pop_challenge(request, "login", user and user.pk), _server(request)
     try:
         response = _authentication_response(answer)
         named = stored.owner_of((response.response.user_handle or b"").decode())
@@ -133,7 +186,7 @@ def _server(request: HttpRequest) -> Any:
 
     origin = origin_of(request)
     party = PublicKeyCredentialRpEntity(id=domain_of(request), name="Turnwire")
-    return Fido2Server(party, verify_origin=lambda given: given == origin)
+    return Fido2Server(party, verify_origin=lambda named: named == origin)
 
 
 def _stored_keys(request: HttpRequest, user: Any) -> dict[int, Any]:
@@ -143,11 +196,11 @@ def _stored_keys(request: HttpRequest, user: Any) -> dict[int, Any]:
     return {row.pk: AttestedCredentialData(bytes.fromhex(row.data["key"])) for row in rows}
 
 
-def _keep(request: HttpRequest, state: Any, purpose: str, user: int | None) -> None:
+def _store_challenge(request: HttpRequest, state: Any, purpose: str, user: int | None) -> None:
     request.session[CHALLENGE] = {**state, "purpose": purpose, "user": user, "at": time.time()}
 
 
-def _take(request: HttpRequest, purpose: str, user: int | None) -> dict[str, Any]:
+def _pop_challenge(request: HttpRequest, purpose: str, user: int | None) -> dict[str, Any]:
     state: dict[str, Any] = request.session.pop(CHALLENGE, {})
     if (state.get("purpose"), state.get("user")) != (purpose, user):
         raise PasskeyRefused("nothing was asked")

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from features.accounts.owner_mail import tell_passkeys
+from features.accounts.mail import notify_of_passkeys
 from features.accounts.second_factor import has_second_factor, lock, switch_off
 
 logger = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ def add(user: Any, fields: dict[str, Any]) -> list[str]:
         if not _recovery_codes(user).exists():
             codes = RecoveryCodes.activate(user).generate_codes()
     logger.info("user %s: passkey %s added", user.pk, row.pk)
-    tell_passkeys(user)
+    notify_of_passkeys(user)
     return codes
 
 
@@ -65,7 +65,7 @@ def remove(user: Any, pk: int) -> bool:
             switch_off(user)
     if deleted:
         logger.info("user %s: passkey %s removed", user.pk, pk)
-        tell_passkeys(user)
+        notify_of_passkeys(user)
     return bool(deleted)
 
 

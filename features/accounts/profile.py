@@ -1,22 +1,31 @@
 """The page on which users change their name and their e-mail address.
 
-A new address is stored when the link that was sent to it is opened, since whoever reads its e-mail can set the
-password. Without a mail server it is stored at once.
+A new address is stored when its user, logged in, opens the link that was sent to it, since whoever reads its e-mail can
+set the password. Without a mail server it is stored at once.
 """
 
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
+from django.core import signing
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
 from django.views.generic import UpdateView
 
-from features.accounts.address_confirmation import notify_former, send_confirmation
-from features.accounts.mail import charge_mail
+from features.accounts.mail import charge_mail, send_later, send_mail_of
+from features.accounts.passwords import password_link_lifetime
 from features.accounts.reauthentication import is_confirmed, is_fresh, unconfirmed_message
+from web.site_origin import site_url
+
+_SALT: Final = "web.accounts.profile"
 
 
 class ProfileForm(forms.ModelForm[User]):
@@ -70,3 +79,46 @@ class Profile(LoginRequiredMixin, UpdateView[User, ProfileForm]):
             notify_former(form.initial["email"], form.instance.get_username())
         User.objects.filter(pk=form.instance.pk).update(**values)
         return HttpResponseRedirect(f"{reverse('profile')}?notice={notice}")
+
+
+def send_confirmation(user: User, address: str) -> None:
+    """Send a link that makes `address` the address of `user`. Raises ApiError as send_later() does."""
+    token = signing.dumps([user.pk, user.email, address], salt=_salt(user))
+    link = site_url(reverse("confirm_address", args=[token]))
+    send_later(
+        lambda: send_mail_of("address", address, {"link": link, "valid_for": password_link_lifetime()})
+    )
+
+
+@require_safe
+@never_cache
+@login_required
+def confirm_address(request: HttpRequest, token: str) -> HttpResponse:
+    """Store the address that the link was sent to.
+    The link must be valid, and its user must be logged in and still have the address and the password of the time when
+    it was sent.
+    """
+    try:
+        user, old, new = signing.loads(
+            token, salt=_salt(request.user), max_age=settings.PASSWORD_RESET_TIMEOUT
+        )
+    except (signing.BadSignature, TypeError, ValueError):
+        user = old = new = None
+    own = User.objects.filter(username=request.user.get_username())
+    if user != request.user.pk or not own.filter(email=old).update(email=new):
+        return render(request, "accounts/address_link.html", status=404)
+    notify_former(old, request.user.get_username())
+    return redirect(f"{reverse('profile')}?notice=address")
+
+
+def _salt(user: Any) -> str:
+    """Return the salt of the user's links: who asked for one with a former password may have been somebody else."""
+    return f"{_SALT}.{user.get_session_auth_hash()}"
+
+
+def notify_former(address: str, name: str) -> None:
+    """Tell a former address that the account `name` has another one now.
+    Without an address or a mail server, do nothing.
+    """
+    if settings.EMAIL_HOST and address:
+        send_later(partial(send_mail_of, "former_address", address, {"name": name}))

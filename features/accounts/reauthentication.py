@@ -3,6 +3,7 @@
 import time
 from typing import Any, Final
 
+from django import forms
 from django.conf import settings
 from django.contrib.auth.forms import PasswordChangeForm
 from django.http import Http404, HttpRequest, HttpResponseRedirect
@@ -59,3 +60,21 @@ def unconfirmed_message(user: Any) -> str:
     if has_password(user):
         return str(PasswordChangeForm.error_messages["password_incorrect"])
     return _("Log in with %(name)s once more first.") % {"name": settings.OIDC_NAME}
+
+
+class PasswordAgain(forms.Form):
+    """A form that asks for the password again.
+    For accounts without a password, the provider confirms the identity.
+    """
+
+    current_password = forms.CharField(required=False, strip=False, max_length=4096)
+
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.request = request
+
+    def clean_current_password(self) -> str:
+        password: str = self.cleaned_data["current_password"]
+        if not is_confirmed(self.request, password):
+            raise forms.ValidationError(unconfirmed_message(self.request.user))
+        return password

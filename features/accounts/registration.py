@@ -4,39 +4,95 @@ With a mail server, an account is created behind a link that was sent to its add
 accounts, and no account has an address that is not its user's.
 """
 
+import logging
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 from django import forms
 from django.conf import settings
+from django.contrib.admin.models import ADDITION, LogEntry
+from django.contrib.auth import login
+from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core import signing
-from django.core.mail import send_mail
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
-from django.template.loader import render_to_string
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.generic import FormView
 
 from chat.models import Invitation, LoginLimit
-from features.accounts.login_attempt import address_of, link_attempt
-from features.accounts.mail import charge_mail, send_later
-from features.accounts.new_account import NewAccount, complete_registration, enter
+from features.accounts.login_attempt import address_of, link_attempt, remember_device
+from features.accounts.mail import charge_mail, send_later, send_mail_of
 from features.accounts.password_hashing import hashing
-from features.accounts.password_links import password_link_lifetime
+from features.accounts.passwords import password_link_lifetime
 from features.accounts.reauthentication import require_passwords
+from features.accounts.staff_groups import follow_groups
 from web.account_lookup import accounts_at
 from web.attempt_limits import charge, spend
+from web.demo_account import DEMO
 from web.site_origin import site_url
+
+logger = logging.getLogger(__name__)
 
 # (forms at once, seconds after which one more is allowed), by address: a form reveals whether a name is taken.
 PER_ADDRESS: Final = (20, 30)
 _SALT: Final = "web.accounts.registration"
+
+
+class NewAccount(UserCreationForm[User]):
+    """A form that reports a taken name, in any case of its letters, and reveals nothing else about other accounts."""
+
+    class Meta(UserCreationForm.Meta):
+        fields = ("username", "email")
+
+    def clean_username(self) -> str:
+        name: str = super().clean_username() or ""
+        if name.casefold() == DEMO:
+            # The demo account has a public password, and is closed outside development.
+            raise ValidationError(_("A user with that username already exists."))
+        return name
+
+    def make_user(self, **fields: Any) -> User:
+        """Hash the password and store the account. Raises IntegrityError if the name was taken meanwhile."""
+        for name, value in fields.items():
+            setattr(self.instance, name, value)
+        user: User = super().save()
+        return user
+
+
+def enter(request: HttpRequest, user: User, to: str = "page") -> HttpResponse:
+    """Log in who has just made an account, and redirect. to: an address, or the name of a page."""
+    login(request, user)
+    response = redirect(to)
+    remember_device(response, user.get_username())
+    return response
+
+
+def complete_registration(user: User, invitation: Invitation | None, how: str = "") -> None:
+    """Add a new account to the group of its invitation, which may make it staff, and log how it was created.
+
+    how: the words before those about the invitation in the log, with a space at their end.
+    """
+    by = how + (f"with invitation {invitation.pk}" if invitation else "without an invitation")
+    if invitation is not None and invitation.group is not None:
+        user.groups.add(invitation.group)
+        follow_groups(user)
+    LogEntry.objects.create(
+        user=user,
+        content_type=ContentType.objects.get_for_model(User),
+        object_id=str(user.pk),
+        object_repr=user.get_username(),
+        action_flag=ADDITION,
+        change_message=f"Registered {by}.",
+    )
+    logger.info("user %s registered %s", user.pk, by)
 
 
 class Ticket(NamedTuple):
@@ -168,5 +224,4 @@ def _send(address: str, link: str, login: str) -> None:
         "has_account": accounts_at(address).exists(),
         "valid_for": password_link_lifetime(),
     }
-    subject = render_to_string("accounts/register_mail_subject.txt", context).strip()
-    send_mail(subject, render_to_string("accounts/register_mail.txt", context), None, [address])
+    send_mail_of("register", address, context)

@@ -3,6 +3,7 @@
 allauth remembers used codes in a cache, which each process has of its own; here the row of the secret stores them.
 """
 
+import base64
 import hmac
 import logging
 import time
@@ -10,18 +11,20 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from allauth.core.internal.cryptokit import normalize_user_code
+from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
 from allauth.mfa.utils import decrypt
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
 
 from chat.models import LoginLimit
 from features.accounts.login_attempt import PER_ADDRESS, address_of
-from features.accounts.owner_mail import tell_wrong_codes
-from features.accounts.second_factor_adapter import UnreadableSecret
+from features.accounts.mail import warn_of_wrong_codes
 from web.attempt_limits import charge, spend
 
 logger = logging.getLogger(__name__)
@@ -38,6 +41,45 @@ PERIOD_S: Final = 30
 TOLERANCE: Final = 1
 # In the row's data: the period of the last used code.
 USED: Final = "used_period"
+
+
+class UnreadableSecret(Exception):
+    """The secret was encrypted with a SECRET_KEY that is not known any more."""
+
+
+class SecondFactors(DefaultMFAAdapter):  # type: ignore[misc]
+    def encrypt(self, text: str) -> str:
+        """Encrypt with a key derived from SECRET_KEY, so that a copy of the database alone yields no codes."""
+        encrypted: bytes = _cipher().encrypt(text.encode())
+        return encrypted.decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Decrypt a stored secret. Raises UnreadableSecret if no current or fallback SECRET_KEY fits."""
+        from cryptography.fernet import InvalidToken
+
+        try:
+            text: bytes = _cipher().decrypt(encrypted_text.encode())
+        except InvalidToken:
+            raise UnreadableSecret from None
+        return text.decode()
+
+    def get_totp_label(self, user: object) -> str:
+        return str(user)
+
+    def get_totp_issuer(self) -> str:
+        return "Turnwire"
+
+
+def _cipher() -> Any:
+    from cryptography.fernet import Fernet, MultiFernet  # other processes do not load it
+
+    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    # The former path of this code: stored secrets are encrypted with a key of that name.
+    keys = [
+        salted_hmac("web.accounts.second_factor", "key", secret=secret, algorithm="sha256").digest()
+        for secret in secrets
+    ]
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(key)) for key in keys])
 
 
 def has_second_factor(user: Any) -> bool:
@@ -117,7 +159,7 @@ def check(request: HttpRequest, user: Any, is_accepted: Callable[[], bool]) -> b
         LoginLimit.objects.forget(charges[0])
     else:
         logger.warning("user %s: a wrong second factor after the right password", user.pk)
-        tell_wrong_codes(user)
+        warn_of_wrong_codes(user)
     return is_right
 
 
@@ -125,8 +167,8 @@ def period_of(secret: str, code: str, after: int = 0) -> int | None:
     """Return the period of a code that is right now and later than `after`, else None."""
     now = int(time.time()) // PERIOD_S
     periods = range(max(now - TOLERANCE, after + 1), now + TOLERANCE + 1)
-    given = normalize_user_code(code).encode()
-    right = [one for one in periods if hmac.compare_digest(_code(secret, one), given)]
+    digits = normalize_user_code(code).encode()
+    right = [period for period in periods if hmac.compare_digest(_code(secret, period), digits)]
     return right[0] if right else None
 
 

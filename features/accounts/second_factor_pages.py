@@ -17,9 +17,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.generic import FormView
 
-from features.accounts.account_deletion import PasswordAgain
 from features.accounts.passkey_ceremonies import has_usable_passkey
-from features.accounts.reauthentication import WithPasswordMixin, has_password
+from features.accounts.reauthentication import PasswordAgain, WithPasswordMixin, has_password
 from features.accounts.second_factor import (
     has_app,
     has_second_factor,
@@ -106,8 +105,8 @@ def pending_user(request: HttpRequest) -> Any:
     user = stage and stage.login.user
     if user is None or not (has_password(user) and may_log_in(user)):
         return None
-    given = stage.state.get(PASSWORD_DIGEST, "")
-    return user if constant_time_compare(given, user.get_session_auth_hash()) else None
+    digest = stage.state.get(PASSWORD_DIGEST, "")
+    return user if constant_time_compare(digest, user.get_session_auth_hash()) else None
 
 
 @method_decorator(never_cache, name="dispatch")

@@ -8,7 +8,7 @@ from django.test import RequestFactory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.accounts.password_mail import LinkRequest
+from features.accounts.passwords import LinkRequest
 from tests import factories
 from web.account_lookup import accounts_at, accounts_named
 

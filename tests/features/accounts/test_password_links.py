@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 
 from features.accounts import mail as sending
 from features.accounts.login_attempt import PER_ADDRESS
-from features.accounts.password_links import make_password_link
+from features.accounts.passwords import make_password_link
 from tests import factories
 from tests.concurrency import run_concurrently
 from tests.features.accounts.concurrent_hashing import ConcurrentHashing
@@ -147,7 +147,7 @@ def test_wrong_links_count_for_their_address_like_wrong_passwords(
 def test_of_requests_with_one_link_side_by_side_one_sets_the_password(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("features.accounts.password_links.hashing", ConcurrentHashing(4))
+    monkeypatch.setattr("features.accounts.passwords.hashing", ConcurrentHashing(4))
     link = make_password_link(alice)
     browsers = [Client() for _ in range(4)]
     places = [open_link(browser, link) for browser in browsers]

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from features.accounts.first_admin import make_setup_link, needs_first_admin
-from features.accounts.password_links import password_link_lifetime
+from features.accounts.passwords import password_link_lifetime
 from web.site_origin import site_url
 
 
