@@ -77,6 +77,7 @@ INSTALLED_APPS = [
     "compression",
     "features.accounts",
     "features.prompts",
+    "features.providers",
     "features.sharing",
     "features.tags",
     "features.transfer",

@@ -11,6 +11,7 @@ urlpatterns = [
     path("api/asyncapi.yaml", AsyncApiView.as_view()),
     path("api/", include("features.accounts.api")),
     path("api/", include("features.prompts.api")),
+    path("api/", include("features.providers.api")),
     path("api/", include("features.sharing.api")),
     path("api/", include("features.tags.api")),
     path("api/", include("features.trash.api")),

@@ -9,6 +9,7 @@ import uuid
 from typing import Any, Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -42,7 +43,7 @@ class Provider(models.Model):
     # Encrypted by chat/infrastructure/encryption.py; empty: the server is sent no key.
     encrypted_api_key = models.TextField(blank=True, default="", editable=False)
     is_enabled = models.BooleanField(default=True)
-    # {id, status, requested_at, …} (chat/runs/providers/provider_checks.py); None: it was never checked.
+    # {id, status, requested_at, …} (features/providers/providers.py); None: it was never checked.
     latest_check = models.JSONField(null=True, editable=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", editable=False
@@ -118,3 +119,7 @@ class Provider(models.Model):
 def server_address(base_url: str, provider: Provider | None) -> str:
     """Return the address of the server of a model with this address or this provider; empty if none is set."""
     return provider.base_url if provider else base_url or settings.LLM_BASE_URL
+
+
+def may_view_providers(user: User | AnonymousUser) -> bool:
+    return user.is_staff and any(user.has_perm(f"chat.{verb}_provider") for verb in ("view", "change"))

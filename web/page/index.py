@@ -15,9 +15,9 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from chat.models import McpCatalog, ModelConfig, Suggestion
+from chat.models.provider import may_view_providers
 from chat.presenters.tools import choices_of_servers, configured_tools, present_tool_cards
 from web.page.preview import base_url, with_previews
-from web.rest.providers import may_view_providers
 
 
 @require_safe

@@ -29,7 +29,6 @@ from web.rest.messages import MessageSearchView, MessagesView, SelectionView, Tr
 from web.rest.models import ModelsView
 from web.rest.preferences import PreferencesView
 from web.rest.projects import ProjectFilesView, ProjectFileView, ProjectsView, ProjectView
-from web.rest.providers import ProviderCheckView, ProviderModelsView, ProvidersView, ProviderView
 from web.rest.runs import PacketsView, RunCancellationView, RunContinuationView, RunView
 from web.rest.schema_views import DocsView, SchemaView, not_found
 from web.rest.session_files import ExportView, ImportView
@@ -40,10 +39,6 @@ from web.rest.usage import UsageView
 
 urlpatterns = [
     path("models/", ModelsView.as_view()),
-    path("providers/", ProvidersView.as_view()),
-    path("providers/<id:provider>/", ProviderView.as_view()),
-    path("providers/<id:provider>/models/", ProviderModelsView.as_view()),
-    path("providers/<id:provider>/check/", ProviderCheckView.as_view()),
     path("mcp-servers/", McpServersView.as_view()),
     path("mcp-servers/<id:server>/", McpServerView.as_view()),
     path("mcp-servers/<id:server>/refresh/", McpServerRefreshView.as_view()),

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from chat.models import ModelConfig, Provider
-from chat.presenters.providers import present_provider
-from chat.runs.providers.provider_checks import request_check
+from features.providers.api import present_provider
+from features.providers.providers import request_check
 from llm_worker.side_requests import provider_check
 from tests.secrets_keys import SECOND
 from tests.upstream import Upstream
@@ -110,7 +110,7 @@ def test_an_address_that_is_refused_by_now_is_not_asked(check, provider, upstrea
 def test_the_result_of_a_check_that_was_overtaken_is_not_stored(
     runtime, provider, upstream, overtake, monkeypatch
 ):
-    monkeypatch.setattr("chat.runs.providers.provider_checks._is_pending", lambda *_: False)
+    monkeypatch.setattr("features.providers.providers._is_pending", lambda *_: False)
     request_check(provider, "")
     first = provider.latest_check["id"]
     overtake(provider)

@@ -1,8 +1,10 @@
 """Every error code of the API and of failed runs has a text in the page."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -16,21 +18,30 @@ from tests.web.page.test_reducer import node
 
 pytestmark = [pytest.mark.documents]
 
-PAGE = Path(ROOT) / "web/static/chat"
 # Codes that the page itself creates.
 ITS_OWN = {"unreachable", "unreadable", "proxy_too_large", "upload_interrupted"}
 
 
 def texts_of(module: str, table: str, text: str = "text()") -> dict[str, str]:
-    """Return the English texts of a module's table, by code. text: what is the text of a value, in JavaScript."""
+    """Return the English texts of a module's table, by code. text: what is the text of a value, in JavaScript.
+
+    The modules of all apps are imported from one folder, as the server puts them together.
+    """
     runtime = node()
     if runtime is None:
         pytest.skip("Node is missing: the page's words were NOT compared with the codes")
     entries = "Object.fromEntries(Object.entries(words).map(([code, text]) => [code, " + text + "]))"
-    script = f"import {{ {table} as words }} from '{PAGE / module}'; console.log(JSON.stringify({entries}));"
-    done = subprocess.run(
-        [runtime, "--input-type=module", "-e", script], capture_output=True, text=True, check=False
-    )
+    with TemporaryDirectory() as page:
+        Path(page, "package.json").write_text('{"type": "module"}', encoding="utf-8")
+        for app in ("web", "features/*"):
+            for modules in ROOT.glob(f"{app}/static/chat"):
+                shutil.copytree(modules, page, dirs_exist_ok=True)
+        script = (
+            f"import {{ {table} as words }} from '{page}/{module}'; console.log(JSON.stringify({entries}));"
+        )
+        done = subprocess.run(
+            [runtime, "--input-type=module", "-e", script], capture_output=True, text=True, check=False
+        )
     assert done.returncode == 0, done.stderr
     words: dict[str, str] = json.loads(done.stdout)
     return words

@@ -4,9 +4,9 @@ import { apiErrorText } from "../answer/status_texts.js";
 import { askFor, line } from "../elements/form_dialog.js";
 import { boxes, checked, group } from "../elements/check_boxes.js";
 import { t } from "../i18n.js";
-import { saveModels, saveProvider } from "../server/providers_api.js";
+import { saveModels, saveProvider } from "./providers_api.js";
 
-/** @import {Provider, ProviderModel} from "../server/providers_api.js" */
+/** @import {Provider, ProviderModel} from "./providers_api.js" */
 
 const EXAMPLES = [
   "OpenAI: https://api.openai.com/v1",

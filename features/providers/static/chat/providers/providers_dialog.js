@@ -6,9 +6,9 @@ import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { t, tn } from "../i18n.js";
 import { ProviderView } from "./provider_view.js";
-import { deleteProvider, readProviders } from "../server/providers_api.js";
+import { deleteProvider, readProviders } from "./providers_api.js";
 
-/** @import {Provider} from "../server/providers_api.js" */
+/** @import {Provider} from "./providers_api.js" */
 
 /** @param {(error: any) => void} failed @param {{adds?: boolean}} [how] adds: with the form of a new one */
 export async function openProviders(failed, { adds = false } = {}) {

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.infrastructure import encryption
 from chat.models import Provider
 from chat.models.model_server_rules import is_same_server, provider_address_problem
-from chat.runs.providers.changes import change_provider, create_provider
+from features.providers.providers import change_provider, create_provider
 
 
 class ProviderForm(forms.ModelForm[Provider]):
@@ -33,19 +33,19 @@ class ProviderForm(forms.ModelForm[Provider]):
         fields = ("name", "base_url", "is_enabled")
 
     def clean(self) -> dict[str, Any]:
-        given: dict[str, Any] = super().clean() or self.cleaned_data
-        address, before = given.get("base_url", ""), self.initial.get("base_url", "")
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        address, before = cleaned.get("base_url", ""), self.initial.get("base_url", "")
         if address and (problem := provider_address_problem(address)):
             self.add_error("base_url", problem)
-        same_name = Provider.objects.existing().filter(name=given.get("name"))
+        same_name = Provider.objects.existing().filter(name=cleaned.get("name"))
         if same_name.exclude(pk=self.instance.pk).exists():
             self.add_error("name", _("There is a provider of this name."))
-        if given.get("api_key") and not encryption.is_available():
+        if cleaned.get("api_key") and not encryption.is_available():
             self.add_error("api_key", _("Keys cannot be stored: SECRETS_KEYS is not set."))
-        keeps_key = self.instance.has_key and not (given.get("api_key") or given.get("removes_key"))
+        keeps_key = self.instance.has_key and not (cleaned.get("api_key") or cleaned.get("removes_key"))
         if keeps_key and address and not is_same_server(address, before):
             self.add_error("api_key", _("The stored key is not sent to another server. Enter the key again."))
-        return given
+        return cleaned
 
 
 @admin.register(Provider)
@@ -80,11 +80,11 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
         return False
 
     def save_model(self, request: HttpRequest, obj: Provider, form: Any, change: bool) -> None:
-        given = {name: form.cleaned_data[name] for name in ("name", "base_url", "is_enabled")}
+        fields = {name: form.cleaned_data[name] for name in ("name", "base_url", "is_enabled")}
         key = form.cleaned_data["api_key"]
         if change:
             stored = Provider.objects.get(pk=obj.pk)
             is_kept = not key and not form.cleaned_data["removes_key"]
-            change_provider(stored, api_key=None if is_kept else key, **given)
+            change_provider(stored, api_key=None if is_kept else key, **fields)
         else:
-            obj.pk = create_provider(cast("User", request.user), api_key=key, **given).pk
+            obj.pk = create_provider(cast("User", request.user), api_key=key, **fields).pk

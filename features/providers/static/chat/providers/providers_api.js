@@ -1,6 +1,6 @@
 /** REST calls of providers of models, for staff. Keys are sent and never received. */
 
-import { call } from "./api.js";
+import { call } from "../server/api.js";
 
 /** @typedef {CheckErrorAnswer} CheckError */
 /** @typedef {ListedModelAnswer} ListedModel */

@@ -9,7 +9,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from chat.models import ModelConfig, Provider, Run
-from chat.runs.providers import provider_checks
+from features.providers import providers as provider_checks
 from tests import factories
 from tests.secrets_keys import SECOND
 

@@ -7,9 +7,9 @@ import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
 import { ProviderModels } from "./provider_models.js";
-import * as api from "../server/providers_api.js";
+import * as api from "./providers_api.js";
 
-/** @import {Provider} from "../server/providers_api.js" */
+/** @import {Provider} from "./providers_api.js" */
 
 const POLL_MS = 1000;
 /** A check may take two minutes; without a worker it never ends. */

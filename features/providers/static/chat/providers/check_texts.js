@@ -3,7 +3,7 @@
 import { RUN_ERRORS } from "../answer/run_error_texts.js";
 import { language, t, tn } from "../i18n.js";
 
-/** @import {CheckError, ProviderCheck} from "../server/providers_api.js" */
+/** @import {CheckError, ProviderCheck} from "./providers_api.js" */
 
 /** @type {Record<string, () => string>} */
 export const PROVIDER_ERRORS = {
