@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.forms import AuthenticationForm
+from django.core import signing
 from django.db.models import F
-from django.test import Client
+from django.test import Client, RequestFactory
 from rest_framework.test import APIClient
 
 from chat.models import LoginLimit
@@ -164,3 +165,9 @@ def test_every_way_to_log_in_is_limited() -> None:
         and not re.search(r"login_attempt\(|LimitedLogin|hashing\.slot\(", text)
     }
     assert unlimited == set()
+
+
+def test_a_browser_that_an_earlier_version_has_marked_stays_known() -> None:
+    request = RequestFactory().get("/")
+    request.COOKIES["known_device"] = signing.dumps(("alice", "laptop"), salt="web.accounts.known_device")
+    assert login_attempt.read_device(request, "alice") == "laptop"
