@@ -207,7 +207,9 @@ def test_migrations_only_add(old: Old) -> None:
 
 
 def test_every_row_is_there(old: Old) -> None:
-    assert list(lost(old.before, old.after)) == []
+    # Columns of summaries that 0.2.0 gave up and nothing read.
+    dropped = re.compile(r"^ chat_compression .* (prepared_text|prepared_cutoff_id|probe_score) is gone$")
+    assert [line for line in lost(old.before, old.after) if not dropped.search(line)] == []
     added = {table for table, kept in old.before.items() if len(kept) != len(old.after[table])}
     assert added <= OF_MIGRATE
 

@@ -93,18 +93,6 @@ END $$;
 CREATE TRIGGER chat_tool_call_images_deleted AFTER DELETE ON chat_toolcallimage
     REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION chat_delete_tool_images();
 """
-# Unused: a later version drops it (decision 0172).
-PREPARED_SUMMARIES = """
-ALTER TABLE chat_compression
-    ADD COLUMN prepared_text text NOT NULL DEFAULT '',
-    ADD COLUMN prepared_cutoff_id uuid,
-    ADD COLUMN probe_score double precision,
-    ADD CONSTRAINT probe_score_is_a_share CHECK (probe_score IS NULL OR (probe_score >= 0.0 AND probe_score <= 1.0)),
-    DROP CONSTRAINT compression_status_known,
-    ADD CONSTRAINT compression_status_known
-        CHECK (status IN ('queued', 'running', 'done', 'failed', 'refused', 'nothing', 'prepared'));
-CREATE INDEX chat_compression_prepared_cutoff_id_6b811b29 ON chat_compression (prepared_cutoff_id);
-"""
 
 
 class Migration(migrations.Migration):
@@ -1125,5 +1113,4 @@ class Migration(migrations.Migration):
         migrations.RunSQL(SEARCH),
         migrations.RunSQL(NORMAL_WORDS),
         migrations.RunSQL(DELETE_FILES),
-        migrations.RunSQL(PREPARED_SUMMARIES),
     ]

@@ -10,6 +10,14 @@ from django.db.models.functions import Now
 from knowledge.migration_operations import AddMissingIndex, FillInBatches, remove_lock_timeout, restore_lock_timeout
 
 SETTINGS = import_module("chat.migrations.0115_session_settings").SETTINGS
+# Nothing has used these columns since 0.2.0, which gave them up (decision 0172). A database that is made new has none.
+PREPARED_SUMMARIES = """
+ALTER TABLE chat_compression
+    DROP COLUMN IF EXISTS prepared_text, DROP COLUMN IF EXISTS prepared_cutoff_id, DROP COLUMN IF EXISTS probe_score,
+    DROP CONSTRAINT IF EXISTS compression_status_known,
+    ADD CONSTRAINT compression_status_known
+        CHECK (status IN ('queued', 'running', 'done', 'failed', 'refused', 'nothing')) NOT VALID;
+"""
 LIVE = models.Q(status__in=["queued", "running", "stopping", "waiting"])
 QUEUED = models.Q(status="queued")
 # As McpServer.address_digest has them at this time.
@@ -36,7 +44,7 @@ def sort_lists(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    """Fills what 0114 and 0115 added, and builds the indexes of ready runs."""
+    """Fills what 0114 and 0115 added, drops what 0.2.0 gave up, and builds the indexes of ready runs."""
 
     atomic = False
     replaces = [("chat", "0110_fill_session_settings"), ("chat", "0112_ready_run_indexes")]
@@ -47,6 +55,8 @@ class Migration(migrations.Migration):
         migrations.RunPython(sort_lists),
         FillInBatches("chat_session", "settings", SETTINGS.format(row="")),
         ValidateConstraint("session", "session_settings_known"),
+        migrations.RunSQL(PREPARED_SUMMARIES),
+        ValidateConstraint("compression", "compression_status_known"),
         remove_lock_timeout(),
         AddMissingIndex("run", models.Index(fields=["asker_id"], name="run_live_of_user", condition=LIVE)),
         AddMissingIndex(
