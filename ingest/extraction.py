@@ -1,7 +1,7 @@
 """Extracts the text of one file: claims it, has a child process read it, and stores the result once.
 
 The rows decide, not the message of the queue. A message only offers a slot, which goes to the owner with the fewest
-files in work (decision 0164). Only the attempt that holds the lease of a file may end it (knowledge/models/file.py).
+files in work (decision 0094). Only the attempt that holds the lease of a file may end it (knowledge/models/file.py).
 """
 
 import logging

@@ -24,7 +24,7 @@ def extract_file(*, file_id: str, **_later: object) -> None:
     """Extract the text of the next file, this one or another. Idempotent: if no file waits, nothing is done.
 
     Then compute vectors for some seconds if nobody does: a message for them would wait behind those of all files.
-    A file that left its slot to others (decision 0164) has no message any more, so one is sent.
+    A file that left its slot to others (decision 0094) has no message any more, so one is sent.
     """
     if extract(file_id):
         if waiting := File.objects.unclaimed().first():

@@ -1,6 +1,6 @@
 """Computes the vectors of waiting chunks for some seconds, and then leaves the turn to other messages of the queue.
 
-Batches span files, and owners take turns in them (decision 0164). One worker at a time holds the lease of a model. If
+Batches span files, and owners take turns in them (decision 0094). One worker at a time holds the lease of a model. If
 it is killed, the next worker computes the batch again; a vector is stored once.
 """
 

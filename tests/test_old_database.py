@@ -215,7 +215,7 @@ def test_every_row_is_there(old: Old) -> None:
 
 
 def test_everything_reads_as_it_did(old: Old) -> None:
-    # Pictures had no count of tokens (decision 0065).
+    # Pictures had no count of tokens (decision 0032).
     counted = re.compile(r" files \d+ token_count: 0 is now [1-9]\d*$")
     assert [line for line in lost(old.recorded["answers"], old.answers) if not counted.search(line)] == []
 
@@ -225,7 +225,7 @@ def test_shared_links_show_what_they_did(old: Old) -> None:
         for link, showed in old.recorded["shared"].items():
             page = stranger.get(link).text
             [shown] = re.findall(r'<script id="shown" type="application/json">(.*?)</script>', page)
-            # Paragraph breaks where tools ran are new (decision 0043).
+            # Paragraph breaks where tools ran are new (decision 0040).
             assert list(lost(with_single_spaces(showed), with_single_spaces(json.loads(shown)))) == []
 
 

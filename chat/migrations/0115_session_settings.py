@@ -1,5 +1,5 @@
 """The settings of a session in one column of JSON. Processes of the version before go on with a column for each: triggers keep both
-alike until a later version drops these columns (decision 0172)."""
+alike until a later version drops these columns (decision 0086)."""
 
 from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models

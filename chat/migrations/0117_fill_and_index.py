@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from knowledge.migration_operations import AddMissingIndex, FillInBatches, remove_lock_timeout, restore_lock_timeout
 
 SETTINGS = import_module("chat.migrations.0115_session_settings").SETTINGS
-# Nothing has used these columns since 0.2.0, which gave them up (decision 0172). A database that is made new has none.
+# Nothing has used these columns since 0.2.0, which gave them up (decision 0086). A database that is made new has none.
 PREPARED_SUMMARIES = """
 ALTER TABLE chat_compression
     DROP COLUMN IF EXISTS prepared_text, DROP COLUMN IF EXISTS prepared_cutoff_id, DROP COLUMN IF EXISTS probe_score,

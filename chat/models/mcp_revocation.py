@@ -1,4 +1,4 @@
-"""McpRevocation: tokens of an MCP server that nobody uses now, until a worker has told their issuer (decision 0191)."""
+"""McpRevocation: tokens of an MCP server that nobody uses now, until a worker has told their issuer (decision 0182)."""
 
 from __future__ import annotations
 

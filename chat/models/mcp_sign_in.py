@@ -1,4 +1,4 @@
-"""McpCredential: the tokens of one or all users for an MCP server. McpSignIn: a sign-in in progress (decision 0191)."""
+"""McpCredential: the tokens of one or all users for an MCP server. McpSignIn: a sign-in in progress (decision 0182)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""McpToolList: the tools that an MCP server has listed to one user, who signs in to it (decision 0191)."""
+"""McpToolList: the tools that an MCP server has listed to one user, who signs in to it (decision 0182)."""
 
 from __future__ import annotations
 

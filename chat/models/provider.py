@@ -1,4 +1,4 @@
-"""Provider: an OpenAI-compatible server that staff have added on the page, with its key, encrypted (decision 0146).
+"""Provider: an OpenAI-compatible server that staff have added on the page, with its key, encrypted (decision 0053).
 
 A deleted one stays, without its key, for the models that have answered; nothing offers or uses it any more.
 """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Purpose(models.TextChoices):
     TITLE = "title"
     SUMMARY = "summary"
-    # A summary of documents that a run may not show its model; its text is kept as lengths and hashes (decision 0117).
+    # A summary of documents that a run may not show its model; its text is kept as lengths and hashes (decision 0115).
     SAFE_SUMMARY = "safe_summary"
     EXPANSION = "expansion"  # expands the queries of a search
 

@@ -1,7 +1,7 @@
 """Bodies of requests: msgspec Structs, from which come the validation of decoded JSON and its JSON Schema.
 
 Types and limits stand in the Struct. A check that they cannot express is a rule of a member (`rule`), or of the whole
-body in `__post_init__`. msgspec describes the types and does not validate: its errors have no codes (decision 0196).
+body in `__post_init__`. msgspec describes the types and does not validate: its errors have no codes (decision 0060).
 """
 
 import json

@@ -1,5 +1,5 @@
 """Temporary sessions: in no list, and deleted for good when their owner leaves them, or after a time without use
-(decision 0127)."""
+(decision 0050)."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

@@ -35,7 +35,7 @@ PURGE_S: Final = 5.0
 _BATCH: Final = 200
 # Files per sweep, each in a transaction.
 _STALE_FILES: Final = 5
-# A message is a free slot, not one file, and is spent if all that wait leave their slots to others (decision 0164).
+# A message is a free slot, not one file, and is spent if all that wait leave their slots to others (decision 0094).
 _LOST_FILES: Final = 20
 
 

@@ -1,4 +1,4 @@
-"""Decides which knowledge bases a turn searches, and whether its models may read their contents (decision 0116)."""
+"""Decides which knowledge bases a turn searches, and whether its models may read their contents (decision 0115)."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final

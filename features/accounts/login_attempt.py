@@ -1,7 +1,7 @@
 """The limits of one attempt to get into an account, by password or by link, and what a success resets.
 
 Every attempt is charged before the password is hashed, so that concurrent attempts count too. A right password gets its
-charge back (docs/decisions/0080-login-limits.md). A cookie marks browsers in which a user has logged in, so that attacks on
+charge back (docs/decisions/0080-logins-and-accounts.md). A cookie marks browsers in which a user has logged in, so that attacks on
 the user's name do not lock them out: it is signed and names the user and the browser, and does not log anybody in (OWASP
 calls it a device cookie).
 """

@@ -124,7 +124,7 @@ class Logout(LogoutView):
 class Sessions(SessionMiddleware):
     """Session middleware that records logins. It is the outermost middleware that uses the database.
     Behind it the request's connection returns to the pool, because the response may be sent to a client that reads
-    slowly (decision 0160).
+    slowly (decision 0088).
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""The rules by which a login with the provider gets into an account, and the page of a refusal: decision 0139.
+"""The rules by which a login with the provider gets into an account, and the page of a refusal: decision 0080.
 
 An account is found by issuer and subject. An account that nobody can enter by a password is also found, once, by an
 e-mail address that the provider has verified. Anybody else needs what REGISTRATION requires.

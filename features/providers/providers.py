@@ -1,4 +1,4 @@
-"""Changes of providers and of the models that users may choose, and requests for checks of providers (decision 0146).
+"""Changes of providers and of the models that users may choose, and requests for checks of providers (decision 0053).
 
 A worker makes the checks: it lists the models and tries one (llm_worker/side_requests/provider_check.py).
 """

@@ -1,5 +1,5 @@
 """What a reader counted in a file in one column of JSON. Processes of the version before go on with a column for each number:
-triggers keep both alike until a later version drops these columns (decision 0172)."""
+triggers keep both alike until a later version drops these columns (decision 0086)."""
 
 from django.db import migrations, models
 

@@ -19,7 +19,7 @@ from knowledge.models.sql.fair_order import NEXT_VECTORS, WaitingVector
 # Extended after each batch; a batch that takes longer may be computed twice, but is stored once.
 LEASE: Final = timedelta(seconds=60)
 _DELETED_AT_ONCE: Final = 5_000
-# Parameters of the HNSW indexes (decision 0109). A change needs a migration that rebuilds all of them beside traffic.
+# Parameters of the HNSW indexes (decision 0106). A change needs a migration that rebuilds all of them beside traffic.
 _HNSW: Final = "m = 24, ef_construction = 128"
 
 

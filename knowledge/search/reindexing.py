@@ -1,4 +1,4 @@
-"""The change of the embedding model: its progress, and the deletion of replaced vectors (decision 0108)."""
+"""The change of the embedding model: its progress, and the deletion of replaced vectors (decision 0106)."""
 
 from enum import StrEnum
 from typing import NamedTuple

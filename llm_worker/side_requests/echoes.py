@@ -2,7 +2,7 @@
 
 Both sides are compared without case, punctuation, white space, accents and invisible characters, so that an echo that
 is spaced, joined or typeset in another way is found too. Words of the question are no exception, and are checked in the
-same way: a question that lists every candidate would be told which one the documents contain (decision 0117).
+same way: a question that lists every candidate would be told which one the documents contain (decision 0115).
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Safe summaries of documents, which the model of a restricted run reads instead of passages (decision 0117).
+"""Safe summaries of documents, which the model of a restricted run reads instead of passages (decision 0115).
 
 A secondary model reads excerpts and answers with an artifact, which is checked for echoes. Neither the excerpts nor the
 reply of the secondary model leave this file unchecked: not in an error, and not in a log.

@@ -1,6 +1,6 @@
 """Removes the texts that its user may no longer read from a turn in progress. Pure.
 
-Later turns need none of this: their requests repeat no response of a tool, and no dynamic context (decision 0117).
+Later turns need none of this: their requests repeat no response of a tool, and no dynamic context (decision 0115).
 """
 
 import json

@@ -1,4 +1,4 @@
-"""One user's slow documents keep another's small file waiting for the next slot at most (decision 0164)."""
+"""One user's slow documents keep another's small file waiting for the next slot at most (decision 0094)."""
 
 import asyncio
 import threading

@@ -187,7 +187,7 @@ async def test_many_imports_at_once_hold_what_two_do(cluster: Cluster) -> None:
         statuses = await asyncio.gather(*(send(client, body) for client in clients * 3))
     print(f"at once: {statuses}, peak {before} -> {peak_mib(pid)} MiB")
     assert 201 in statuses
-    # The bodies themselves are received side by side, and limited together (decision 0084).
+    # The bodies themselves are received side by side, and limited together (decision 0088).
     assert peak_mib(pid) - before < 2 * GROWTH_MIB
 
 

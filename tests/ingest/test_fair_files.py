@@ -1,4 +1,4 @@
-"""A delivery says that a slot is free: it goes to a waiting file of the owner who has the fewest in work (decision 0164)."""
+"""A delivery says that a slot is free: it goes to a waiting file of the owner who has the fewest in work (decision 0094)."""
 
 from datetime import timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Owners take turns while vectors are computed, however long the text of one of them is (decision 0164)."""
+"""Owners take turns while vectors are computed, however long the text of one of them is (decision 0094)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,5 +1,5 @@
 """Limits on the concurrent requests of one user in a web process.
-They take half of the database connections at most, so that other users always find one (decision 0160).
+They take half of the database connections at most, so that other users always find one (decision 0088).
 
 Further requests wait, without a connection, for a request of the same user to end, and are refused with 429 after some
 time.

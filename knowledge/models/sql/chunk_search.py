@@ -1,4 +1,4 @@
-"""The search over chunks in one statement: by words, by vectors, and both fused (decision 0109).
+"""The search over chunks in one statement: by words, by vectors, and both fused (decision 0106).
 
 A chunk has the words of its text, or those of its normal form if they differ (decision 0106).
 The scope is a condition in each part that reads chunks, so that no rank depends on a chunk outside of the scope.
@@ -16,7 +16,7 @@ from knowledge.texts.text_language import Language, detect_language
 
 # Chunks of each ranking that take part in the fusion.
 DEPTH: Final = 60
-# The weight of the squared coverage of the query's words, beside the weight of 1 of a vector (decision 0109).
+# The weight of the squared coverage of the query's words, beside the weight of 1 of a vector (decision 0106).
 _WORDS_WEIGHT: Final = 0.25
 # Added to distances before a division: a text equal to the query has a distance of 0, or less by rounding.
 _OFFSET: Final = 0.001
@@ -28,7 +28,7 @@ MAX_WORDS: Final = 64
 _COMMON: Final = 1_000
 # In a scope of at most so many chunks, all vectors are compared: the result is exact and never too short.
 _SMALL_SCOPE: Final = 8_000
-# For larger scopes, the candidates of the index per scan (decision 0109), and in total: enough for 60 results from
+# For larger scopes, the candidates of the index per scan (decision 0106), and in total: enough for 60 results from
 # 8,000 chunks among ten million.
 _CANDIDATES: Final = 1_000
 _MOST_SCANNED: Final = 100_000
@@ -124,7 +124,7 @@ _CANDIDATES_OF: Final = """(
     )"""
 # The size of the scope decides which of the two parts runs. Plan: one_vector_per_model, without a sort there, or the
 # HNSW index would be used; or the HNSW index of the model, scanned until it has yielded enough chunks of the scope
-# (hnsw.iterative_scan: decision 0109).
+# (hnsw.iterative_scan: decision 0106).
 _BY_VECTOR: Final = """
     exact AS MATERIALIZED (
         SELECT of.chunk_id AS id, of.vector::halfvec({dimensions}) <=> %(vector)s::real[]::halfvec({dimensions}) AS distance
@@ -151,7 +151,7 @@ _DISTANCE: Final = """(
             FROM knowledge_chunkvector AS of WHERE of.chunk_id = by_words.id AND of.model_id = {model}
         )"""
 # For a chunk without a vector, the coverage of the words replaces the vector's part. It is hardly comparable with
-# vectors, one of which is always the nearest: the best of these chunks get every third place (decision 0109). Scores
+# vectors, one of which is always the nearest: the best of these chunks get every third place (decision 0106). Scores
 # are raised to those of later places. Of chunks with the same text, as of a document that was added twice, the first
 # is returned.
 _FUSED: Final = """, found AS (

@@ -1,4 +1,4 @@
-"""The order of files and chunks: users take turns, however many files one of them has sent (decision 0164)."""
+"""The order of files and chunks: users take turns, however many files one of them has sent (decision 0094)."""
 
 from typing import Final, NamedTuple
 

@@ -179,7 +179,7 @@ def test_details_that_are_hidden_again_are_not_shown_from_the_cache() -> None:
 
 
 def test_an_answer_that_goes_on_is_shown_as_it_is() -> None:
-    """It stays the same message, below a link that exists (decision 0066)."""
+    """It stays the same message, below a link that exists (decision 0010)."""
     share = shared(messages=2, calls=1, answers=[2])
     assert read(share).json()["messages"][1]["text"].startswith("Message 2")
     answer = ChatMessage.objects.filter(pk=share.leaf_id)
