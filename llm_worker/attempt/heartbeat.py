@@ -1,15 +1,20 @@
 """Extends the leases of this process's runs every second and reads back which runs were stopped or taken over, and which
 models and tools were disabled.
 
-Without a successful heartbeat the process releases its runs (self-fencing) before another worker may claim them.
+Without a successful heartbeat the process releases its runs (self-fencing) before another worker may claim them. The
+advisory lock that it holds until its end tells the sweeper that it is alive.
 """
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable, Collection
 
+import psycopg
 from django.db import DatabaseError
 
+from chat.infrastructure.background import start_thread
+from chat.infrastructure.liveness import Lock
 from chat.metrics import counters
 from chat.models import McpServer, Run
 from chat.models.lease import RUN_LEASE
@@ -81,3 +86,47 @@ class Heartbeat:
             rows = await self._database.extend_leases(McpServer.objects.switches, ids)
             for servers in in_use:
                 servers.disable(rows)
+
+
+# Interval of reconnecting: shorter than the time the sweeper waits before it trusts free locks.
+CHECK_S = 1.0
+
+
+class LivenessLock:
+    """Holds the process's advisory lock from before its first claim until its end (chat/infrastructure/liveness.py).
+
+    Runs in a separate thread, so that a busy event loop or a slow query does not look like a dead process.
+    """
+
+    def __init__(self, owner: int) -> None:
+        self._lock = Lock(owner)
+        self._held = threading.Event()
+        self._ending = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start the thread and return when the lock is held. Waits for Postgres, until a signal handler raises."""
+        self._thread = start_thread("liveness lock", self._lock_until_end)
+        try:
+            self._held.wait()
+        except BaseException:
+            self._ending.set()
+            raise
+
+    def stop(self) -> None:
+        self._ending.set()
+        if self._thread:
+            self._thread.join()
+
+    def _lock_until_end(self) -> None:
+        while not self._ending.is_set():
+            try:
+                if self._lock.hold():
+                    self._held.set()
+                else:
+                    # Postgres has not noticed yet that the previous connection is closed.
+                    logger.warning("the liveness lock is not free yet")
+            except psycopg.Error as error:
+                logger.warning("the liveness lock waits for Postgres: %s", error)
+            self._ending.wait(CHECK_S)
+        self._lock.release()

@@ -7,8 +7,8 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import uvloop
@@ -30,16 +30,13 @@ from chat.transcript.tokens import count_tokens
 from llm_worker.attempt.attempt import Attempt, WorkerServices
 from llm_worker.attempt.checkpointer import Checkpointer, CheckpointTracker
 from llm_worker.attempt.dialect_memory import DialectMemory
-from llm_worker.attempt.drain import Drain
-from llm_worker.attempt.heartbeat import Heartbeat
-from llm_worker.attempt.liveness_lock import LivenessLock
+from llm_worker.attempt.heartbeat import Heartbeat, LivenessLock
 from llm_worker.database import Database
 from llm_worker.loading.claim import claim_run
 from llm_worker.mcp.attachment_requests import answer_request
 from llm_worker.mcp.connections import Connections
-from llm_worker.mcp.credentials import Credentials
+from llm_worker.mcp.credentials import Credentials, revoke
 from llm_worker.mcp.listing import list_changed_server, list_server
-from llm_worker.mcp.revocations import revoke
 from llm_worker.mcp.sign_ins import advance_sign_in
 from llm_worker.records.request_log import RequestLog
 from llm_worker.records.token_calibration import TokenCalibration
@@ -291,3 +288,58 @@ def stop_current() -> None:
         if _current is not None:
             _current.stop()
             _current = None
+
+
+# How long saving and releasing may take; the sweeper repairs what Postgres or Redis have not accepted by then.
+HANDOVER_S = 4.5
+
+
+class Drain:
+    """The shutdown of a worker process, on its event loop. live: returns the attempts of the process.
+
+    Cooperative: Celery waits for its threads and its thread pool cannot end them, so every run must return in time.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, live: Callable[[], Collection[Attempt]]) -> None:
+        self.has_begun = False  # no more runs are claimed
+        self.is_over = False  # no more runs are finished
+        self._loop = loop
+        self._live = live
+        self._runs: set[asyncio.Task[object]] = set()
+        self._gave_up = False
+
+    def begin(self, grace_s: float) -> None:
+        """Claim no more runs, and release the others after the grace period. Idempotent: the shortest period counts."""
+        self.has_begun = True
+        if grace_s > 0:
+            self._loop.call_later(grace_s, self._release_runs)
+        else:
+            self._release_runs()
+
+    @contextmanager
+    def bounded(self) -> Iterator[None]:
+        """Wrap a run, which is ended when the process cannot wait any longer."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101  for the type checker: runs are tasks
+        self._runs.add(task)
+        try:
+            yield
+        except asyncio.CancelledError:
+            if not self._gave_up:
+                raise
+            logger.warning("a run could not be released in time; it is taken over when its lease expires")
+        finally:
+            self._runs.discard(task)
+
+    def _release_runs(self) -> None:
+        if self.is_over:
+            return
+        self.is_over = True
+        for attempt in list(self._live()):
+            attempt.cancel("released")
+        self._loop.call_later(HANDOVER_S, self._cancel_runs)
+
+    def _cancel_runs(self) -> None:
+        self._gave_up = True
+        for run in self._runs:
+            run.cancel()

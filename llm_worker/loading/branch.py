@@ -14,8 +14,7 @@ from chat.loaders.attachments import Attachments, load_attachments, load_tool_im
 from chat.models import ChatMessage, MessageFile
 from chat.models.sql.statements import BRANCH_IDS, Statement
 from chat.transcript.entries import Block, BlockKind, Call, Entry, EntryRole, Round, SentBack, TextFile
-from llm_worker.loading.branch_summaries import ModelWindow, find_summary
-from llm_worker.loading.summary_coverage import load_summary_coverage
+from llm_worker.loading.branch_summaries import ModelWindow, find_summary, load_summary_coverage
 from llm_worker.request.summary_choice import BranchSummary
 from llm_worker.upstream.kept_members import whole_members
 

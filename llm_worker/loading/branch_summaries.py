@@ -1,11 +1,13 @@
 """Finds the summary that a run uses, by the counts of the branch: no text is loaded. Reads the database."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
 from chat.models.sql.statements import BRANCH, BRANCH_IDS, Statement
+from chat.transcript.entries import Block, BlockKind, Document, TextFile
 from chat.transcript.picture_tokens import LONGEST_SIDE_PX, PATCH_PX, TOKENS_AROUND
 from llm_worker.request.message_renderer import OMITTED_RESPONSE_TOKENS, SENT_AT_TOKENS
 from llm_worker.request.model_message import TOKENS_PER_CALL, TOKENS_PER_MESSAGE
@@ -107,3 +109,68 @@ def find_summary(leaf: UUID, window: ModelWindow | None) -> BranchSummary | None
 def _sizes(leaf: UUID, window: ModelWindow) -> Iterator[MessageSize]:
     for depth, is_question, tokens, image_tokens in SIZES.all(leaf=leaf):
         yield MessageSize(depth, is_question, tokens + image_tokens * window.sees_images)
+
+
+class BlockInForce(NamedTuple):
+    """The latest block of its kind. documents: JSON."""
+
+    kind: BlockKind
+    text: str
+    token_count: int
+    documents: str
+
+
+class CoveredFile(NamedTuple):
+    id: UUID
+    name: str
+    size_bytes: int
+    number: int
+
+
+# Parameters: leaf. Plan: BRANCH, one_prompt_block_per_kind.
+BLOCKS = Statement(
+    f"""{BRANCH}
+    SELECT DISTINCT ON (block.kind) block.kind, block.text, block.token_count, block.documents
+    FROM chat_promptblock AS block JOIN branch ON branch.id = block.message_id
+    WHERE block.message_id = ANY({BRANCH_IDS})
+    ORDER BY block.kind, branch.depth
+    """,  # noqa: S608  constants alone
+    BlockInForce,
+)
+# The files, without their texts: a model reads a file by its id.
+# Parameters: leaf. Plan: BRANCH, one_file_per_position, primary key of knowledge_file.
+FILES = Statement(
+    f"""{BRANCH}
+    SELECT file.id, file.name, file.size_bytes, attached.number
+    FROM chat_messagefile AS attached JOIN branch ON branch.id = attached.message_id
+    JOIN knowledge_file AS file ON file.id = attached.file_id
+    WHERE attached.message_id = ANY({BRANCH_IDS}) AND attached.number IS NOT NULL
+    ORDER BY branch.depth, attached.position DESC
+    """,  # noqa: S608  constants alone
+    CoveredFile,
+)
+
+
+@dataclass(frozen=True)
+class SummaryCoverage:
+    """The parts that stay. blocks: the latest of each kind.  files: newest first.  project: numbers in the P block."""
+
+    blocks: Sequence[Block] = ()
+    files: Sequence[TextFile] = ()
+    project: Sequence[int] = ()
+
+
+def load_summary_coverage(cutoff: UUID) -> SummaryCoverage:
+    """Load the coverage of the messages from the root to `cutoff`."""
+    blocks = BLOCKS.all(leaf=cutoff)
+    files = [
+        TextFile(str(pk), name, size_bytes, Document(number, str(pk), name))
+        for pk, name, size_bytes, number in FILES.all(leaf=cutoff)
+    ]
+    numbers = [
+        document["number"]
+        for block in blocks
+        if block.kind == "P"
+        for document in json.loads(block.documents)
+    ]
+    return SummaryCoverage([Block(kind, text, tokens) for kind, text, tokens, _ in blocks], files, numbers)

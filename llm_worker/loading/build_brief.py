@@ -1,8 +1,8 @@
 """Builds the brief of a run from database rows; the loop itself sees no rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -11,24 +11,29 @@ from chat.loaders.rounds import load_cited, load_rounds
 from chat.log.progress import present_live_message
 from chat.models import Agent, Approval, ModelConfig, Run, ToolPolicy
 from chat.models.sql.model_configs import StandingPrompts
+from chat.prompts.definition import define_prompts
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.protocol.wire import Snapshot
+from chat.transcript.answer_setup import AnswerSetup, digest
 from chat.transcript.encodings import installed_encodings, load_encoding
-from chat.transcript.entries import BlockKind, Document
+from chat.transcript.entries import BlockKind, Document, Entry
 from chat.transcript.run_spending import RunSpending
 from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tool_annotations import ApprovalRule
-from llm_worker.loading.answer_setup import describe_setup
 from llm_worker.loading.branch import Branch, MessageRow, load_branch
-from llm_worker.loading.file_reading import offer_reading
 from llm_worker.loading.project import NOT_SHOWN, ProjectContext, build_project_context
 from llm_worker.loading.turn_context import TurnContext
+from llm_worker.loop.allowance import Allowance
 from llm_worker.loop.brief import Brief, EarlierProgress
 from llm_worker.loop.call_approval import needed_approvals
+from llm_worker.loop.cycle import Cycle, build_cycle
 from llm_worker.loop.resume import is_finished
+from llm_worker.prompts import prompt
 from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
+from llm_worker.request.system_prompt import add_guidance
+from llm_worker.tools.read_file.tool import TOOL as READ_FILE
 from llm_worker.tools.registry import TOOLS
-from llm_worker.tools.tool import Tool
+from llm_worker.tools.tool import Tool, tool_schemas
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
 from llm_worker.upstream.model_request import Model
@@ -221,3 +226,115 @@ def _find_tools_needing_approval(session: UUID, tools: Sequence[Tool]) -> Mappin
 
     asking = [tool for tool in tools if rule_of(tool).needs_approval(tool.annotations)]
     return needed_approvals(asking, Approval.objects.remembered(session)) if asking else {}
+
+
+def describe_setup(run: Run, brief: Brief, turn_context: TurnContext) -> AnswerSetup:
+    """Describe prompts and options of an attempt. turn_context: the one that the brief was built with.
+
+    Records only whether the user had instructions, not their text: versions outlive accounts.
+    """
+    session = run.turn.session
+    agent = session.agent if session.agent_id else None
+    own = session.own_prompt() if agent or session.project_id or session.settings.prompt else ""
+    definition = define_prompts(agent, own, turn_context.base_prompt)
+    stored = _stored_prompt(brief.entries)
+    if definition["base_prompt"] and stored is not None:
+        definition["prompt"] = stored  # the prompt when the question was sent
+    return AnswerSetup(
+        prompts=definition | _composed(definition, brief),
+        options=_options(brief) | {"has_instructions": bool(turn_context.instructions.strip())},
+        agent=agent.pk if agent else None,
+        agent_name=agent.name if agent else "",
+    )
+
+
+def _composed(definition: dict[str, Any], brief: Brief) -> dict[str, Any]:
+    """Return the composed prompts and the schemas of the tools.
+
+    system: without the section on citations, and with the placeholder of the date: both differ between sessions.
+    """
+    replaces = definition["replaces_system_prompt"]
+    foundation = definition["base_prompt"] or definition["prompt"]
+    return {
+        "system": foundation if replaces else add_guidance(foundation, brief.tools, cites=False),
+        "citations": "" if replaces else prompt("citations"),
+        "tool_schemas": tool_schemas(brief.tools),
+    }
+
+
+def _options(brief: Brief) -> dict[str, Any]:
+    model, parts = brief.model, brief.prompt_parts
+    return {
+        "model": model.name,
+        "context_window": brief.context_window,
+        "max_output_tokens": model.max_output_tokens,
+        "answer_reserve": brief.answer_reserve,
+        "run_options": dict(brief.options),
+        "tokenizer": brief.tokenizer,
+        "token_factor": round(brief.token_factor, 2),
+        "prompt_cache_key": model.takes_prompt_cache_key,
+        "alternating_roles": model.requires_alternating_roles,
+        "tool_choice_none": model.takes_tool_choice_none,
+        "sees_images": parts.sees_images,
+        "max_cycles": brief.max_cycles,
+        "tools": [tool.name for tool in brief.tools],
+        "forced_tool": brief.forced_tool,
+        "asks_for_citations": prompt("citations") in parts.system,
+        "citable_documents": len(brief.documents),
+        "has_reminder": bool(brief.reminder),
+        "has_project": bool(parts.project or parts.project_pictures),
+        "has_dynamic_context": bool(parts.dynamic_context),
+        "summary": parts.summary_id,
+        # The answer continues the text of an earlier attempt (prefill).
+        "continues_text": bool(brief.earlier.text),
+        "system_prompt_digest": digest(parts.system) if parts.system else "",
+    }
+
+
+def _stored_prompt(entries: Sequence[Entry]) -> str | None:
+    """Return the agent's prompt that is stored in the branch, the latest one; None if none is stored."""
+    blocks = (block for entry in reversed(entries) for block in entry.blocks if block.kind == "CA")
+    return next((block.text for block in blocks), None)
+
+
+def offer_reading(brief: Brief, system_with: Callable[[Sequence[Tool]], str]) -> Brief:
+    """Add read_file to the brief if a file is left out, or was before. system_with: returns the prompt for these tools.
+
+    The tool stays for the rest of the conversation once it was called: its calls are part of the history.
+    """
+    if READ_FILE in brief.tools:  # offered already, since the project is left out
+        return replace(brief, prompt_parts=replace(brief.prompt_parts, reads_files=True))
+    if not (brief.prompt_parts.summarised_files or _has_read(brief) or _omits_files(brief)):
+        return brief
+    tools = sorted([*brief.tools, READ_FILE], key=lambda tool: tool.name)
+    parts = replace(brief.prompt_parts, system=system_with(tools), reads_files=True)
+    reading = replace(brief, tools=tools, prompt_parts=parts)
+    return reading if _fits(reading) else brief
+
+
+def _has_read(brief: Brief) -> bool:
+    before = (call.name for entry in brief.entries for each in entry.rounds for call in each.calls)
+    now = (call.name for each in brief.earlier.rounds for call in each.calls)
+    return READ_FILE.name in {*before, *now}
+
+
+def _omits_files(brief: Brief) -> bool:
+    if not any(entry.files for entry in brief.entries[:-1]):
+        return False
+    try:
+        return bool(_first_cycle(brief).report.context.omitted_files)
+    except ModelFailed:
+        return False  # the loop meets this error again
+
+
+def _fits(brief: Brief) -> bool:
+    """Return whether the question still fits beside the tool's description."""
+    try:
+        _first_cycle(brief)
+    except ModelFailed:
+        return False
+    return True
+
+
+def _first_cycle(brief: Brief) -> Cycle:
+    return build_cycle(brief, (), Allowance().open_loop(is_outermost=True))

@@ -18,7 +18,7 @@ from knowledge.models import Chunk, File, KnowledgeBase, KnowledgeBaseMember, Me
 from knowledge.models.knowledge_base import READING
 from knowledge.search.hybrid_search import search_files
 from knowledge.search.indexing import is_indexing, searchable
-from llm_worker.loading.passage_documents import LIMIT, as_document
+from llm_worker.loading.sources import LIMIT, as_document
 from llm_worker.side_requests.artifact import Artifact
 from llm_worker.side_requests.document_excerpts import MOST_EXCERPTS, Excerpt, fits_whole
 from llm_worker.side_requests.safe_summary import Found, SafeSummaries

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from chat.models import ModelConfig
 from llm_worker.request.context import Budget, request_budget
-from llm_worker.tools.schemas import schema_tokens
-from llm_worker.tools.tool import Tool
+from llm_worker.tools.tool import Tool, schema_tokens
 
 
 def budget_of(config: ModelConfig, tools: Sequence[Tool] = ()) -> Budget:

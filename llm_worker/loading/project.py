@@ -6,17 +6,76 @@ branch, and again when they change; otherwise they move with the latest message.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from chat.loaders.attachments import load_other_project_files, load_project_files, measure_project_files
+from chat.loaders.attachments import (
+    OtherFile,
+    load_other_project_files,
+    load_project_files,
+    measure_project_files,
+)
 from chat.models import ModelConfig, PromptBlock, Run
 from chat.transcript.entries import Block, Document, Image, TextFile
 from chat.transcript.tokens import PROJECT_SHARE, count_tokens
 from llm_worker.loading.branch import Branch
-from llm_worker.loading.project_pictures import OtherProjectFiles, choose_pictures
 from llm_worker.request.model_message import TOKENS_PER_MESSAGE
 from llm_worker.request.numbered_documents import render_provided
+
+
+@dataclass(frozen=True)
+class OtherProjectFiles:
+    """Files besides the texts. pictures: those that the model sees.  hidden: names of the other pictures, and `why`.
+
+    unread: names of files that are still being read.
+    """
+
+    pictures: Sequence[OtherFile] = ()
+    hidden: Sequence[str] = ()
+    why: str = ""
+    unread: Sequence[str] = ()
+
+    @property
+    def tokens(self) -> int:
+        return sum(picture.tokens for picture in self.pictures)
+
+    @property
+    def note(self) -> str:
+        return self._note([picture.name for picture in self.pictures])
+
+    def read(self) -> tuple[str, tuple[Image, ...]]:
+        """Read the pictures. Returns the note, which names unreadable pictures, and the others with their contents."""
+        images = [(picture.name, picture.file.as_image()) for picture in self.pictures]
+        missing = [name for name, image in images if not image.url]
+        note = self._note([name for name, image in images if image.url])
+        gone = _listed("Its content cannot be read", missing)
+        return " ".join(filter(None, [note, gone])), tuple(image for _, image in images if image.url)
+
+    def _note(self, names: Sequence[str]) -> str:
+        lines = (
+            _listed("Pictures of this chat's project, in this order", names),
+            _listed(f"Pictures of this chat's project that are not shown, {self.why}", self.hidden),
+            _listed("Files of this chat's project that are not readable yet", self.unread),
+        )
+        return " ".join(filter(None, lines))
+
+
+def choose_pictures(files: Sequence[OtherFile], room: Fraction, model: ModelConfig) -> OtherProjectFiles:
+    """Choose all pictures or none. room: their tokens must be fewer."""
+    pictures = [file for file in files if file.is_picture]
+    unread = [file.name for file in files if not file.is_picture]
+    names = [picture.name for picture in pictures]
+    if not model.supports_vision:
+        return OtherProjectFiles(hidden=names, why="as this model cannot see images", unread=unread)
+    if sum(picture.tokens for picture in pictures) < room:
+        return OtherProjectFiles(pictures, unread=unread)
+    return OtherProjectFiles(hidden=names, why="as they are too large for this model", unread=unread)
+
+
+def _listed(what: str, names: Sequence[str]) -> str:
+    return f"{what}: {', '.join(names)}." if names else ""
+
 
 # In place of the documents, for a model without room for them and without tools: it would guess without knowing it.
 NOT_SHOWN: Final = (

@@ -11,11 +11,11 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Length, Substr
 
 from chat.models import Session
-from chat.transcript.entries import Document
+from chat.transcript.entries import Document, Passage
 from knowledge.models import File, FileKind, FileStatus
+from knowledge.models.sql.chunk_search import FoundChunk
 from knowledge.search.hybrid_search import search_files
 from knowledge.search.indexing import is_indexing
-from llm_worker.loading.passage_documents import LIMIT, as_document
 from llm_worker.tools.in_thread import query_in_thread
 from llm_worker.tools.tool import NoSources, Sources, ToolFailed
 
@@ -72,3 +72,21 @@ class SessionSources:
             raise ToolFailed(f"The file has {total} characters; none begins at {start}.")
         place = {"file": str(pk), "start": str(start), "end": str(start + len(contents)), "total": str(total)}
         return Document(0, str(pk), name, contents, metadata=place)
+
+
+# The maximum number of passages of one search.
+LIMIT: Final = 8
+
+
+def as_document(chunk: FoundChunk, **metadata: str) -> Document:
+    """Convert a chunk to a document. metadata: shown to the model besides the start of the passage."""
+    return Document(
+        number=0,
+        document_id=str(chunk.file),
+        title=chunk.name,
+        contents=chunk.text,
+        url=chunk.url,
+        metadata={**metadata, "start": str(chunk.start)},
+        passage=Passage(chunk.start, len(chunk.text)),
+        knowledge_base=str(chunk.knowledge_base or ""),
+    )

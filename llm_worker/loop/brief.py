@@ -13,8 +13,7 @@ from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import answer_reserve, count_tokens
 from llm_worker.request.context import Budget, request_budget
 from llm_worker.request.prompt_parts import PromptParts
-from llm_worker.tools.schemas import schema_tokens
-from llm_worker.tools.tool import Tool
+from llm_worker.tools.tool import Tool, schema_tokens
 from llm_worker.upstream.model_request import Model
 
 

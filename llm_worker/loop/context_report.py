@@ -11,8 +11,7 @@ from llm_worker.loop.brief import Brief
 from llm_worker.request.context import Context
 from llm_worker.request.message_renderer import OMITTED_RESPONSE
 from llm_worker.request.model_message import LanguageModelInput
-from llm_worker.tools.schemas import schema_tokens
-from llm_worker.tools.tool import Tool
+from llm_worker.tools.tool import Tool, schema_tokens
 
 # The maximum number of ids or names of omitted parts that are listed.
 MAX_NAMES: Final = 20

@@ -14,10 +14,9 @@ from llm_worker.loop.context_report import ContextReport
 from llm_worker.prompts import prompt
 from llm_worker.request.context import Context, ContextTooLong, build_context
 from llm_worker.request.model_message import Message
-from llm_worker.request.reminders import build_reminder
+from llm_worker.request.prompt_parts import build_reminder
 from llm_worker.request.token_counters import estimate_tokens, exact_counter
-from llm_worker.tools.schemas import schema_tokens, tool_schemas
-from llm_worker.tools.tool import Tool
+from llm_worker.tools.tool import Tool, schema_tokens, tool_schemas
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Request, ToolChoice
 

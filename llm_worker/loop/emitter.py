@@ -20,8 +20,7 @@ from chat.transcript.packets import Blocks, Placed
 from chat.transcript.rebuild import ShownRound, show_before, show_rounds
 from llm_worker.loop.state import RunState, Utterance
 from llm_worker.stream.call_assembler import CallFragment, RequestedCall
-from llm_worker.stream.paragraphs import Paragraphs
-from llm_worker.stream.pipeline import AnswerPipeline, Output
+from llm_worker.stream.pipeline import AnswerPipeline, Output, Paragraphs
 from llm_worker.stream.text_calls import TextCalls
 from llm_worker.stream.think_tags import Reasoning, split_untagged
 

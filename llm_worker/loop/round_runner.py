@@ -3,10 +3,12 @@
 tool_round.py runs the calls themselves and knows nothing of these.
 """
 
+import asyncio
+import math
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from chat.protocol.wire import ToolProgress
 from chat.transcript.entries import Call, Document, Entry, Round, SentBack
@@ -18,15 +20,59 @@ from chat.transcript.run_options import inner_options
 from llm_worker.loop.allowance import UsedUp
 from llm_worker.loop.brief import Brief, EarlierProgress
 from llm_worker.loop.call_approval import ApprovalNeeded, without_tools
-from llm_worker.loop.call_progress import Progress, ProgressReports
 from llm_worker.loop.calls import CallResult, PlannedCall
 from llm_worker.loop.deps import AgentReport, LoopDeps, NewRound
 from llm_worker.loop.emitter import Emitter
 from llm_worker.loop.state import RunState, Utterance
 from llm_worker.loop.tool_round import KeptImages, execute
-from llm_worker.request.images import describe_images
+from llm_worker.request.message_renderer import describe_images
 from llm_worker.request.prompt_parts import PromptParts
+from llm_worker.stream.sanitiser import clean
 from llm_worker.tools.tool import Tool, ToolContext, ToolFailed
+
+INTERVAL_S: Final = 1.0
+MAX_TEXT_CHARACTERS: Final = 200
+
+
+class Progress(NamedTuple):
+    """The progress of a call. total: in the unit of `done`; None if unknown.  text: the current step; may be empty."""
+
+    done: float
+    total: float | None
+    text: str
+
+
+class ProgressReports:
+    """The reports of one call. The latest report is shown after the interval at the latest, unless the call ends."""
+
+    def __init__(self, show: Callable[[Progress], None], interval_s: float = INTERVAL_S) -> None:
+        self._show = show
+        self._interval_s = interval_s
+        self._latest: Progress | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_closed = False
+
+    def report(self, done: float, total: float | None, text: str) -> None:
+        """Show the progress, now or later. Ignores numbers that JSON cannot represent; without `done`, the report."""
+        if self._is_closed or not math.isfinite(done):
+            return
+        known_total = total if total is not None and math.isfinite(total) and total > 0 else None
+        self._latest = Progress(done, known_total, clean(" ".join(text.split()))[:MAX_TEXT_CHARACTERS])
+        if self._timer is None:
+            self._pass_on()
+
+    def close(self) -> None:
+        self._is_closed = True
+        if self._timer:
+            self._timer.cancel()
+
+    def _pass_on(self) -> None:
+        self._timer = None
+        if self._latest is None:
+            return
+        self._show(self._latest)
+        self._latest = None
+        self._timer = asyncio.get_running_loop().call_later(self._interval_s, self._pass_on)
 
 
 def _as_it_ran(call: PlannedCall, result: CallResult) -> PlannedCall:

@@ -1,20 +1,23 @@
 """Connection: one connection to a server, and the task that holds it. Uses the SDK."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from http import HTTPStatus
 from typing import Any, Final, TypeVar, cast
 
 import httpx2
+from anyio.abc import ObjectReceiveStream
 from django.conf import settings
 from mcp import Client, MCPError
+from mcp.client import Transport
 from mcp.client.session import IncomingMessage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types import (
     CallToolResult,
     Implementation,
+    JSONRPCResponse,
     PromptListChangedNotification,
     RequestParamsMeta,
     ResourceListChangedNotification,
@@ -37,9 +40,9 @@ from llm_worker.mcp.configuration import (
 )
 from llm_worker.mcp.content import images_of, response_of, structured_of
 from llm_worker.mcp.http import HttpServer
-from llm_worker.mcp.lenient_results import lenient
 from llm_worker.mcp.listing_pages import Listing, list_catalog, list_tools
 from llm_worker.mcp.outcomes import ConnectionEnded, failure_of, unavailable_of
+from llm_worker.mcp.result_forms import normal_result
 from llm_worker.mcp.stdio import StdioServer
 
 Found = TypeVar("Found")
@@ -259,3 +262,35 @@ class Connection:
 
 async def _accept(*_: object) -> None:
     pass
+
+
+@asynccontextmanager
+async def lenient(transport: Transport) -> AsyncIterator[Any]:
+    """Open a transport whose results have the form that the SDK demands (result_forms.py).
+
+    Servers that leave out members exist: some made with an SDK that sends no `resultType` (revision 2026-07-28;
+    github.com/modelcontextprotocol/csharp-sdk, issue 1676), others without capabilities or schemas.
+    """
+    async with transport as (incoming, outgoing):
+        yield _NormalResults(incoming), outgoing
+
+
+class _NormalResults(ObjectReceiveStream[Any]):
+    """The messages of a stream, with normal results."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def receive(self) -> Any:
+        received = await self._stream.receive()
+        message = getattr(received, "message", None)
+        if isinstance(message, JSONRPCResponse):
+            message.result = normal_result(message.result)
+        return received
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    def __getattr__(self, name: str) -> Any:
+        # The SDK looks for `last_context`.
+        return getattr(self._stream, name)

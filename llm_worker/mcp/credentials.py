@@ -4,12 +4,13 @@ The SDK is not imported until a token has to be read. The row is shared by all p
 """
 
 import asyncio
+import logging
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from chat.infrastructure.encryption import EncryptionUnavailable, UnreadableSecret
-from chat.models import McpCredential
+from chat.models import McpCredential, McpRevocation
 from chat.models.mcp_sign_in import REFRESH_TIME, is_scope
 from llm_worker.database import Database
 from llm_worker.mcp.configuration import SIGN_IN_NEEDED, ServerUnavailable
@@ -120,3 +121,24 @@ def _has_expired(row: McpCredential) -> bool:
 def _guarded() -> "Send":
     send: Send = import_module("llm_worker.mcp.oauth_requests").send_guarded
     return send
+
+
+logger = logging.getLogger(__name__)
+
+
+async def revoke(revocation_id: str, database: Database) -> None:
+    """Revoke the tokens of a row at their issuer (RFC 7009), once: a row that is taken is deleted.
+
+    Failures are only logged: the user is signed out here in any case.
+    """
+    row = await database.call(McpRevocation.objects.pop, revocation_id)
+    if row is None:
+        return
+    tokens: Any = await asyncio.to_thread(import_module, "llm_worker.mcp.oauth_tokens")
+    requests: Any = await asyncio.to_thread(import_module, "llm_worker.mcp.oauth_requests")
+    try:
+        await tokens.revoke(tokens.Secret.model_validate(row.secret), requests.send_guarded)
+    except (tokens.SignInFailed, EncryptionUnavailable, UnreadableSecret, ValueError) as error:
+        # The message of a validation error repeats the secret.
+        problem = str(error) if isinstance(error, tokens.SignInFailed) else type(error).__name__
+        logger.warning("tokens of an MCP server are not revoked: %s", problem)

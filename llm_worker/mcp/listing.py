@@ -15,9 +15,8 @@ from llm_worker.database import Database
 from llm_worker.mcp.configuration import ServerUnavailable
 from llm_worker.mcp.connections import Connections
 from llm_worker.mcp.openapi.operation_calls import ApiSource, list_operations
-from llm_worker.mcp.server_catalog import describe_catalog
 from llm_worker.mcp.server_endpoint import configuration_of
-from llm_worker.mcp.stored_tools import stored_tools
+from llm_worker.mcp.stored_tools import describe_catalog, stored_tools
 from llm_worker.stream.sanitiser import clean
 
 if TYPE_CHECKING:

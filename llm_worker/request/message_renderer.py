@@ -13,7 +13,6 @@ from typing import Any
 from chat.transcript.entries import Block, BlockKind, Call, Entry, Image, Round
 from chat.transcript.passages import join_passages, without_break
 from chat.transcript.picture_tokens import picture_tokens
-from llm_worker.request.images import image_lines, tool_image_lines
 from llm_worker.request.model_message import (
     TOKENS_PER_CALL,
     TOKENS_PER_MESSAGE,
@@ -192,3 +191,37 @@ def _stored_tokens(entry: Entry, rendered: str) -> int:
         return 0
     contents = sum(len(file.document.contents) for file in entry.files)
     return sum(file.token_count for file in entry.files) + len(rendered) - contents
+
+
+def image_placeholder(image: Image) -> str:
+    """Return the placeholder of an image that is not sent, on one line: whitespace in its name is collapsed."""
+    reason = "this model cannot see images" if image.url else "its content cannot be read"
+    return f"[Image left out, {reason}: {' '.join(image.name.split())}]"
+
+
+def describe_images(returned: int, stored: int, *, sees_images: bool) -> str:
+    """Return the note of a call's response on returned images that the model is not shown; empty if it is shown all."""
+    if not sees_images:
+        return "(This model cannot see images.)"
+    return f"({returned - stored} of the {returned} images cannot be shown.)" if stored < returned else ""
+
+
+def tool_image_lines(sent: Sequence[Image], left_out: Sequence[Image]) -> list[str]:
+    """Return the lines of the message behind the responses of a round, which has the images that its calls returned."""
+    lines = [f"[Images that the tools returned, in this order: {_names(sent)}]"] if sent else []
+    return [*lines, *([f"[Images left out, no room: {_names(left_out)}]"] if left_out else [])]
+
+
+def _names(images: Sequence[Image]) -> str:
+    return "; ".join(" ".join(image.name.split()) for image in images)
+
+
+def image_lines(images: Sequence[Image], sent: Sequence[Image]) -> list[str]:
+    """Return the lines about the images of a message; those in `sent` are.
+
+    Pages that are not sent have no placeholder: the text of their document says that it is incomplete.
+    """
+    lines = [image_placeholder(image) for image in images if image not in sent and not image.page]
+    if pages := [image for image in sent if image.page]:
+        lines.append(f"[Pages shown as pictures, in this order: {_names(pages)}]")
+    return lines

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from chat.transcript.entries import Entry, Image, TextFile
+from llm_worker.prompts import prompt
 from llm_worker.request.history import FittedHistory
 from llm_worker.request.message_renderer import BLOCKS, MessageRenderer
 from llm_worker.request.model_message import Letter, Message, total_tokens
@@ -96,3 +97,16 @@ def _project(parts: PromptParts, renderer: MessageRenderer) -> list[Message]:
     if messages and parts.project_pictures:
         messages[-1] = renderer.with_images(messages[-1], parts.project_pictures)
     return messages
+
+
+def build_reminder(own: str, *, is_last_cycle: bool, has_found: bool, may_open_pages: bool) -> str:
+    """Return the reminder, the last message of a request; empty if none is sent. The system prompt must not change.
+
+    own: the agent's reminder.  has_found: tools have found documents in this turn.
+    may_open_pages: some of these are pages of the web, and open_url is offered.
+    """
+    citing = [prompt("cite")] if has_found else []
+    if has_found and may_open_pages and not is_last_cycle:
+        citing.append(prompt("open_pages"))
+    texts = [own.strip(), prompt("out_of_cycles") if is_last_cycle else "", " ".join(citing)]
+    return "\n\n".join(filter(None, texts))

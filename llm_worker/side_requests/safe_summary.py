@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from django.conf import settings
 
+from chat.infrastructure import log_context
 from chat.models import ModelConfig, Run
 from chat.models.side_request import Purpose
 from llm_worker.database import Database
@@ -32,7 +33,6 @@ from llm_worker.side_requests.artifact import (
 from llm_worker.side_requests.document_excerpts import Excerpt, select_excerpts
 from llm_worker.side_requests.echoes import EchoCheck
 from llm_worker.side_requests.recording import RecordingModels, SideTask
-from llm_worker.side_requests.safe_summary_log import log_safe_summary
 from llm_worker.upstream.chat_completion import CompletionClient
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.endpoint import resolve_model
@@ -41,6 +41,8 @@ from llm_worker.upstream.model_request import Model, Request
 from llm_worker.upstream.redaction import describe
 
 logger = logging.getLogger(__name__)
+# How restricted runs use documents is logged whatever the worker's log level.
+logger.setLevel(logging.INFO)
 
 TEMPERATURE: Final = 0.1
 # An artifact has some hundred tokens; the rest is for models that reason first.
@@ -177,3 +179,8 @@ def build_request(model: Model, query: str, found: Found) -> Request:
 
 def _json_message(content: Mapping[str, Any]) -> Message:
     return Message("U", json.dumps(content, ensure_ascii=False))
+
+
+def log_safe_summary(event: str, **fields: object) -> None:
+    """Log one JSON object: the event, the ids of the run, and the fields; never the contents of documents."""
+    logger.info({"event": event, **log_context.current(), **fields})

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
+
 from chat.transcript.entries import Document
 from chat.transcript.forms import Question
 from chat.transcript.questions import Answered, AnyQuestion
 from chat.transcript.tool_annotations import DEFAULT_RULE, READ_ONLY, Annotations, ApprovalRule
 from chat.transcript.tool_identity import ToolIdentity
 from llm_worker.mcp.configuration import Answer, Caller, Configuration
+from llm_worker.request.parameter_schema import accepted_schema
+from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.side_requests.artifact import Artifact, no_hits
 from llm_worker.side_requests.withheld import LoopTexts
 
@@ -305,3 +309,23 @@ class Tool(Protocol):
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         """Execute a call. Raises ToolFailed, InputNeeded. The numbers of the returned documents are ignored."""
         ...
+
+
+def tool_schemas(tools: Sequence[Tool]) -> list[dict[str, Any]]:
+    """Build the `tools` of a request, sorted by name: the order is part of the prefix that servers cache."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": accepted_schema(tool.parameters),
+            },
+        }
+        for tool in sorted(tools, key=lambda tool: tool.name)
+    ]
+
+
+def schema_tokens(tools: Sequence[Tool]) -> int:
+    """Count the tokens of the schemas in the default encoding, once in a process for each choice of tools."""
+    return estimate_tokens(msgspec.json.encode(tool_schemas(tools)).decode(), 0) if tools else 0

@@ -1,14 +1,18 @@
-"""Remembers what model servers refuse: at once for this process, and by a callback for all. On the event loop."""
+"""Reads what model servers refuse, and remembers it: at once for this process, and by a callback for all. On the event loop."""
 
 import logging
+import re
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, Protocol
 
+from chat.transcript import dialect
+from llm_worker.request.alternation import alternate_roles
 from llm_worker.request.call_ids import refused_ids
 from llm_worker.upstream.deltas import ModelFailed
+from llm_worker.upstream.failure_codes import is_refusal
 from llm_worker.upstream.model_request import Model, Request
-from llm_worker.upstream.refused_messages import refused_form
 from llm_worker.upstream.request_body import refused_trait, request_body
 from llm_worker.upstream.taken_tools import refused_tools
 
@@ -76,3 +80,51 @@ def _key(model: Model) -> Model:
 
 def _with(request: Request, traits: frozenset[str]) -> Request:
     return replace(request, model=replace(request.model, dialect=request.model.dialect | traits))
+
+
+_SYSTEM_ROLE: Final = re.compile(
+    r"(?:system|developer)\W.{0,60}(?:not support|unsupported|not allowed|not enabled|not permitted)"
+    r"|(?:not support|unsupported).{0,60}\W(?:system|developer)\b"
+)
+# Templates of Gemma, Llama and Mistral; Mistral's API and NIM.
+_ORDER_OF_ROLES: Final = re.compile(
+    r"roles must alternate|unexpected role '\w+' after role|expected last role"
+)
+# DeepSeek; Kimi and gateways.
+_MISSES_REASONING: Final = re.compile(
+    r"reasoning_content.{0,80}(?:passed back|missing)|missing.{0,5}reasoning_content"
+)
+
+
+def refused_form(failure: ModelFailed, request: Request) -> str:
+    """Return the trait of a server that refuses the form of these messages; empty if the failure names none."""
+    if not is_refusal(failure.code, failure.status):
+        return ""
+    answer = failure.searched
+    if _ORDER_OF_ROLES.search(answer) and alternate_roles(request.messages) != list(request.messages):
+        return dialect.ALTERNATING_ROLES
+    roles = {message.role for message in request.messages}
+    if "assistant" in roles and _MISSES_REASONING.search(answer):
+        return dialect.REASONING_CONTENT
+    return dialect.NO_SYSTEM_ROLE if "system" in roles and _SYSTEM_ROLE.search(answer) else ""
+
+
+# Names of options at servers, besides our own names.
+_CALLED: Final[Mapping[str, tuple[str, ...]]] = {
+    "max_output_tokens": ("max_tokens", "max_completion_tokens"),
+    "response_format": ("json_schema", "json_object", "guided_json"),
+    "reasoning_effort": (r"reasoning\.effort", "thinking"),
+}
+_REFUSALS: Final = frozenset({400, 422, None})
+
+
+def name_refused_option(failure: ModelFailed, request: Request) -> ModelFailed:
+    """Return the failure; if it is a rejection that names an option of the request, with that as its reason."""
+    if failure.code != "upstream_rejected" or failure.status not in _REFUSALS:
+        return failure
+    answer = failure.searched
+    for name in request.options:
+        names = "|".join((name, *_CALLED.get(name, ())))
+        if re.search(rf"(?<![a-z_])(?:{names})(?![a-z_])", answer):
+            return replace(failure, code="upstream_option_rejected", option=name)
+    return failure

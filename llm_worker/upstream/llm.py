@@ -6,9 +6,11 @@ Retries are done here, because only the first chunk tells whether a retry would 
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 import aiohttp
 import httpx2
@@ -16,21 +18,74 @@ import openai
 
 from chat.infrastructure import log_context
 from chat.log.flush_window import FlushWindow
-from llm_worker.upstream.attempt_failure import RETRIES, AttemptFailed, status_failure
 from llm_worker.upstream.chat_completion import Completion, parse_completion
 from llm_worker.upstream.client_pool import ClientPool, Place
 from llm_worker.upstream.deltas import Delta, ModelFailed
-from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT
-from llm_worker.upstream.learned_traits import LearnedTraits, ServerMemory
+from llm_worker.upstream.error_report import read_error
+from llm_worker.upstream.failure_codes import TIMEOUT, TRANSIENT, classify_status
+from llm_worker.upstream.learned_traits import LearnedTraits, ServerMemory, name_refused_option
 from llm_worker.upstream.model_request import Model, Request
-from llm_worker.upstream.redirects import redirect_of
-from llm_worker.upstream.refused_options import name_refused_option
+from llm_worker.upstream.redirects import REDIRECTS_TO, address_of, redirect_of
 from llm_worker.upstream.request_body import request_body
 from llm_worker.upstream.request_logging import log_completion, log_failure, log_request, log_skipped
 from llm_worker.upstream.server_slots import GaveWay, server_slot
 from llm_worker.upstream.stream_reader import StreamReader
 from llm_worker.upstream.transport import AiohttpTransport, ResponseBody, body_of, new_http_client
 from llm_worker.upstream.unstreamed import MAX_COMPLETION_BYTES
+
+RETRIED_STATUSES: Final = frozenset({429, 500, 502, 503, 529})
+# With a longer Retry-After the run fails at once: the user is told that the server is busy.
+LONGEST_RETRY_AFTER_S: Final = 30.0
+RETRIES: Final = 2
+# Codes of a server that could not read the calls of its model, which mostly writes others when it is asked again (Groq).
+ASKED_ONCE_MORE: Final = frozenset({"tool_use_failed"})
+
+
+@dataclass
+class AttemptFailed(Exception):
+    """One attempt failed. is_retryable: another one may succeed, if nothing was received yet."""
+
+    failure: ModelFailed
+    is_retryable: bool = False
+    retry_after_s: float | None = None
+
+    def may_be_retried(self, retries_left: int) -> bool:
+        """Return whether another attempt is made. retries_left: 0 once something was received."""
+        if self.failure.upstream_code in ASKED_ONCE_MORE:
+            return retries_left == RETRIES
+        return retries_left > 0 and self.is_retryable
+
+    def wait_s(self, otherwise_s: float) -> float:
+        if self.retry_after_s is not None:
+            return self.retry_after_s
+        # Jitter of up to a quarter, so that runs that failed together do not retry together.
+        return otherwise_s * random.uniform(0.75, 1.0)  # noqa: S311
+
+
+def status_failure(status: int, answer: str, headers: Mapping[str, str]) -> AttemptFailed:
+    """Build the failure of a response with an error status, or with a redirect that is not followed."""
+    report = read_error(answer)
+    code = classify_status(status, report)
+    message = report.message
+    if 300 <= status < 400:
+        message = REDIRECTS_TO + address_of(headers.get("location", ""))
+    retry_after_s = _retry_after_s(headers.get("retry-after", ""))
+    too_long = retry_after_s is not None and retry_after_s > LONGEST_RETRY_AFTER_S
+    return AttemptFailed(
+        ModelFailed(code, message, status, report.code),
+        is_retryable=status in RETRIED_STATUSES and code in TRANSIENT and not too_long,
+        retry_after_s=retry_after_s,
+    )
+
+
+def _retry_after_s(header: str) -> float | None:
+    """Parse Retry-After as seconds; None for no header, a date (which depends on two clocks) or an invalid value."""
+    try:
+        seconds = float(header)
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < float("inf") else None
+
 
 logger = logging.getLogger(__name__)
 

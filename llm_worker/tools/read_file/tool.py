@@ -1,6 +1,6 @@
 """The read_file tool: reads a part of a file that the requests of a run do not show.
 
-Offered to runs whose requests leave out a file or the project (llm_worker/loading/file_reading.py).
+Offered to runs whose requests leave out a file or the project (llm_worker/loading/build_brief.py).
 """
 
 from collections.abc import Mapping

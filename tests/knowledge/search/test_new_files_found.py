@@ -7,7 +7,7 @@ import pytest
 from ingest.vectors import compute_waiting
 from knowledge.models import File, Project
 from knowledge.search.hybrid_search import search_files
-from llm_worker.loading.passage_documents import LIMIT
+from llm_worker.loading.sources import LIMIT
 from tests import factories
 from tests.indexed import add_indexed
 

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from llm_worker.loop.call_progress import MAX_TEXT_CHARACTERS, Progress, ProgressReports
+from llm_worker.loop.round_runner import MAX_TEXT_CHARACTERS, Progress, ProgressReports
 
 pytestmark = pytest.mark.pure
 

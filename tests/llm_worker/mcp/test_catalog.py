@@ -6,7 +6,7 @@ import pytest
 from mcp_types import Prompt, Resource
 
 from llm_worker.mcp.listing_pages import Catalog
-from llm_worker.mcp.server_catalog import describe_catalog
+from llm_worker.mcp.stored_tools import describe_catalog
 
 pytestmark = pytest.mark.pure
 

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from llm_worker.mcp.configuration import Answer, CallFailed, CallLost, ServerUnavailable
-from llm_worker.mcp.sessions import forgets_session
+from llm_worker.mcp.http import forgets_session
 from tests.llm_worker.mcp.scripted_http import error, result
 
 pytestmark = [pytest.mark.e2e]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from llm_worker.request.parameter_schema import accepted_schema, own_arguments
-from llm_worker.tools.schemas import tool_schemas
+from llm_worker.tools.tool import tool_schemas
 
 pytestmark = pytest.mark.pure
 

@@ -3,7 +3,7 @@
 import pytest
 
 from llm_worker.prompts import prompt
-from llm_worker.request.reminders import build_reminder
+from llm_worker.request.prompt_parts import build_reminder
 
 pytestmark = pytest.mark.pure
 

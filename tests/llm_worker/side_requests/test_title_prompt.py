@@ -3,7 +3,7 @@
 import pytest
 
 from chat.runs import titles
-from llm_worker.side_requests.title_prompt import title_in, title_messages
+from llm_worker.side_requests.titles import title_in, title_messages
 
 pytestmark = pytest.mark.pure
 

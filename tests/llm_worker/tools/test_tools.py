@@ -11,9 +11,8 @@ from chat.presenters.tools import configured_tools
 from llm_worker.tools.current_time.tool import CurrentTime
 from llm_worker.tools.read_file.tool import TOOL as READ_FILE
 from llm_worker.tools.registry import TOOLS, select_tools
-from llm_worker.tools.schemas import schema_tokens, tool_schemas
 from llm_worker.tools.search_project.tool import TOOL as SEARCH_PROJECT
-from llm_worker.tools.tool import ToolFailed
+from llm_worker.tools.tool import ToolFailed, schema_tokens, tool_schemas
 
 pytestmark = pytest.mark.pure
 

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from chat.models import ChatMessage, Session
 from chat.models.sql.messages import HIGHEST_DOCUMENT_NUMBER, LATEST_BLOCKS
 from chat.models.sql.statements import Statement
-from llm_worker.loading import branch, branch_summaries, summary_coverage
+from llm_worker.loading import branch, branch_summaries
 from tests import factories, huge_session
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,8 +25,8 @@ OF_A_LEAF = {
     "latest blocks": LATEST_BLOCKS,
     "summaries": branch_summaries.SUMMARIES,
     "sizes": branch_summaries.SIZES,
-    "covered blocks": summary_coverage.BLOCKS,
-    "covered files": summary_coverage.FILES,
+    "covered blocks": branch_summaries.BLOCKS,
+    "covered files": branch_summaries.FILES,
 }
 
 

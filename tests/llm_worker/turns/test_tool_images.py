@@ -17,7 +17,7 @@ from chat.transcript.picture_tokens import picture_tokens
 from ingest.extraction import extract
 from knowledge.files import blobs
 from knowledge.models import DeletedBlob, File
-from llm_worker.attempt import tool_images
+from llm_worker.attempt import round_store
 from llm_worker.loading.branch_summaries import SIZES
 from tests import factories
 from tests.llm_worker import screens
@@ -167,7 +167,7 @@ def test_the_image_goes_with_the_account(seeing, reader, answer):
 
 
 def test_an_image_that_is_not_read_in_time_holds_up_no_answer(seeing, answer, upstream, monkeypatch):
-    monkeypatch.setattr(tool_images, "WAIT_S", 0.3)
+    monkeypatch.setattr(round_store, "WAIT_S", 0.3)
     run = answer(call("dot"))
     assert run.status == Status.COMPLETED
     [response] = tool_responses(upstream.requests[-1])

@@ -9,7 +9,7 @@ from aiohttp.client_proto import ResponseHandler
 
 from chat.log.flush_window import FlushWindow
 from llm_worker.request.model_message import Message
-from llm_worker.upstream import windowed_reads
+from llm_worker.upstream import transport
 from llm_worker.upstream.deltas import ModelFailed, TextDelta
 from llm_worker.upstream.llm import LanguageModels
 from llm_worker.upstream.model_request import Model, Request
@@ -139,7 +139,7 @@ async def test_reading_in_windows_continues_after_a_burst(models, windows, upstr
     reader = Reader(models, upstream)
     await windows.wait()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(windowed_reads, "PIECE_BYTES", 1_024)
+        patch.setattr(transport, "PIECE_BYTES", 1_024)
         upstream.release("flood")
         await all_sent(upstream, 2)
         await windows.keep_opening_until(lambda: reader.text == "First." + "x" * 5_000)

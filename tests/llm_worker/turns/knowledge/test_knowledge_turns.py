@@ -242,7 +242,7 @@ class TestSearching:
             said = [
                 record.msg
                 for record in caplog.records
-                if record.name == "llm_worker.side_requests.safe_summary_log"
+                if record.name == "llm_worker.side_requests.safe_summary"
             ]
             assert [(line["event"], line["tool_call"], line["run"]) for line in said] == [
                 (f"knowledge_search_persist_{step}", str(row.pk), str(run.pk)) for step in ("started", "done")
