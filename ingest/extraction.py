@@ -15,22 +15,25 @@ from typing import Final
 from django.conf import settings
 from django.db import OperationalError, close_old_connections
 from django.db.models import Q
+from django.db.models.functions import Now
 from msgspec.structs import replace
 from redis.exceptions import RedisError
 
 from chat.events import files as file_events
 from chat.infrastructure.fault_points import reach
 from chat.metrics import presence
+from chat.models import StoredBytes
+from chat.protocol.errors import ApiError
 from chat.protocol.file_errors import FILE_ERRORS
 from chat.protocol.tasks import INGEST_QUEUE
 from chat.runs import quotas
 from chat.runs.task_queue import enqueue_file
-from ingest import drain, page_pictures
+from ingest import drain
 from ingest.child import Draining, LostLease, read_in_child
 from ingest.fetching import Unchanged, fetch
-from ingest.reader.reading_outcome import Outcome, limits_code
+from ingest.reader.reading_outcome import Outcome, PagePicture, limits_code, page_picture_name
 from knowledge.files import blobs
-from knowledge.models import Extraction, File, FileKind
+from knowledge.models import Extraction, File, FileKind, FileStatus
 from knowledge.search.indexing import delete_stale_chunks, store_chunks
 
 logger = logging.getLogger(__name__)
@@ -177,7 +180,7 @@ def _end(file: File, outcome: Outcome, folder: Path) -> bool:
     try:
         if outcome.has_picture:
             found = _store_picture(file, folder, found, stored)
-        pages = page_pictures.store(file, outcome.page_pictures, folder, stored)
+        pages = store_page_pictures(file, outcome.page_pictures, folder, stored)
         reach("after_picture_stored")
         reading = replace(outcome.reading, shown_pages=len(pages))
         is_stored = _end_ready(file, found._replace(reading=reading), pages)
@@ -228,5 +231,57 @@ def _end_ready(file: File, found: Extraction, pages: Sequence[File] = ()) -> boo
             return file.end_failed("storage_full")
         is_ready = file.end_ready(found, has_chunks=has_chunks)
         if is_ready:
-            page_pictures.replace(file, pages)
+            replace_page_pictures(file, pages)
         return is_ready
+
+
+_CONTENT_TYPE = "image/jpeg"
+
+
+def store_page_pictures(
+    document: File, pages: Sequence[PagePicture], folder: Path, stored: list[str]
+) -> list[File]:
+    """Store the contents and return their unsaved rows. `stored` gets their paths. Raises OSError.
+
+    Nothing is stored for a document of a knowledge base, which models never get whole, or without room in the storage
+    quota of the owner.
+    """
+    if not pages or document.knowledge_base_id:
+        return []
+    rows = [_row(document, picture, folder / page_picture_name(picture.page)) for picture in pages]
+    try:
+        quotas.check_storage(
+            document.owner_id,
+            StoredBytes.objects.sum_of(document.owner_id),
+            sum(row.size_bytes for row in rows),
+        )
+    except ApiError:
+        return []
+    for row, picture in zip(rows, pages, strict=True):
+        with (folder / page_picture_name(picture.page)).open("rb") as content:
+            row.content.name = blobs.store(content, blobs.upload_path(row.pk))
+        stored.append(str(row.content.name))
+    return rows
+
+
+def replace_page_pictures(document: File, pictures: Sequence[File]) -> None:
+    """Replace the pictures of a document, in the transaction in which it ends. Pictures in messages stay."""
+    File.objects.filter(page_of=document, messages__isnull=True).delete()
+    File.objects.bulk_create(pictures)
+
+
+def _row(document: File, picture: PagePicture, source: Path) -> File:
+    return File(
+        owner_id=document.owner_id,
+        page_of=document,
+        page=picture.page,
+        name=f"{document.name[:200]}, page {picture.page}",
+        content_type=_CONTENT_TYPE,
+        kind=FileKind.IMAGE,
+        status=FileStatus.READY,
+        size_bytes=source.stat().st_size,
+        width_px=picture.width_px,
+        height_px=picture.height_px,
+        ended_at=Now(),
+        announced_at=Now(),
+    )

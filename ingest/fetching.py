@@ -9,7 +9,7 @@ from chat.infrastructure.fault_points import reach
 from ingest import drain
 from ingest.child import Draining, LostLease
 from knowledge.fetching.page import FetchedPage, fetch_text
-from knowledge.fetching.refusal import UrlRefused
+from knowledge.fetching.target import UrlRefused
 from knowledge.files import blobs
 from knowledge.models import Document, DocumentVersion, File
 from knowledge.models.document import hash_given

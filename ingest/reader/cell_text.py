@@ -1,16 +1,84 @@
-"""The text of a cell as Excel shows it: leading zeros, prefixes, units, per cent, dates, forms of its words.
+"""The links of cells, and their text as Excel shows it: leading zeros, prefixes, units, per cent, dates, forms of its words.
 
-No digits are rounded away, because a table is also computed with. Formats: ECMA-376, part 1, 18.8.31.
+openpyxl does not read links from a stream. No digits are rounded away, because a table is also computed with. Formats: ECMA-376, part 1, 18.8.31.
 """
 
+import posixpath
 import re
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Iterator, Sequence
 from datetime import datetime, time, timedelta
 from decimal import Decimal
+from html import unescape
 from math import isfinite
 from typing import Any, Final, NamedTuple
 
+from lxml import etree
+
 from ingest.reader.formatting import PLAIN, Form, marked
+
+_HYPERLINK: Final = re.compile(rb"<(?:\w{1,9}:)?hyperlink\s([^<>]{1,4000})>")
+_ATTRIBUTE: Final = re.compile(r"""([\w:]{1,40})\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_CELL: Final = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::.*)?", re.ASCII)
+_CHUNK: Final = 1024 * 1024
+_MAX_ELEMENT: Final = 5_000  # length of an element
+_MAX_RELATIONS_BYTES: Final = 10 * 1024 * 1024
+
+# By row and column, from 0.
+Links = dict[tuple[int, int], str]
+
+
+def links_of(archive: zipfile.ZipFile, sheet: str, rows: int, columns: int) -> Links:
+    """Read the links of the first `rows` and `columns` of a sheet. `sheet`: the name of its part."""
+    targets = _targets(archive, sheet)
+    links: Links = {}
+    if not targets:
+        return links
+    for attributes in _hyperlinks(archive, sheet):
+        relation = next((value for name, value in attributes.items() if name.endswith(":id")), "")
+        place = _place(attributes.get("ref", ""))
+        if place and relation in targets and place[0] < rows and place[1] < columns:
+            links.setdefault(place, targets[relation])
+    return links
+
+
+def _targets(archive: zipfile.ZipFile, sheet: str) -> dict[str, str]:
+    folder, name = posixpath.split(sheet.removeprefix("/"))
+    relations = f"{folder}/_rels/{name}.rels"
+    if relations not in archive.namelist() or archive.getinfo(relations).file_size > _MAX_RELATIONS_BYTES:
+        return {}
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    root = etree.fromstring(archive.read(relations), parser)
+    return {
+        relation.get("Id", ""): relation.get("Target", "")
+        for relation in root
+        if relation.get("TargetMode") == "External" and relation.get("Type", "").endswith("/hyperlink")
+    }
+
+
+def _hyperlinks(archive: zipfile.ZipFile, sheet: str) -> Iterator[dict[str, str]]:
+    """Find the hyperlink elements without parsing the rest: they stand after all rows, of which there may be many."""
+    rest = b""
+    with archive.open(sheet.removeprefix("/")) as content:
+        while chunk := content.read(_CHUNK):
+            text = rest + chunk
+            end = 0
+            for match in _HYPERLINK.finditer(text):
+                end = match.end()
+                pairs = _ATTRIBUTE.findall(match[1].decode("utf-8", "replace"))
+                yield {name: unescape(double or single) for name, double, single in pairs}
+            rest = text[max(end, len(text) - _MAX_ELEMENT) :]
+
+
+def _place(reference: str) -> tuple[int, int] | None:
+    match = _CELL.fullmatch(reference)
+    if not match:
+        return None
+    column = 0
+    for letter in match[1]:
+        column = column * 26 + ord(letter) - ord("A") + 1
+    return int(match[2]) - 1, column - 1
+
 
 _SCRIPTS: Final = {"superscript": 1, "subscript": -1}
 _LONGEST: Final = 255  # characters of a format in Excel

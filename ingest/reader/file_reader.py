@@ -15,8 +15,8 @@ from ingest.reader.reading_outcome import (
     Unreadable,
     crash_code,
     limits_code,
+    storable,
 )
-from ingest.reader.storable import storable
 from knowledge.files.reader_process import MAIN_TEXT
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."

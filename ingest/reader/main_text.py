@@ -21,8 +21,7 @@ from trafilatura.metadata import extract_metadata
 
 from ingest.reader.html import visible_text
 from ingest.reader.html_formatting import spell_formatting
-from ingest.reader.reading_outcome import Outcome
-from ingest.reader.storable import storable
+from ingest.reader.reading_outcome import Outcome, storable
 from ingest.reader.text import decode
 
 # The longest text; the rest is dropped (llm_worker/tools/open_url/page_reader.py).

@@ -1,6 +1,11 @@
-"""Helpers for the readers of Office documents: XML namespaces (ECMA-376), and numbers in attributes. Pure."""
+"""What the readers of Office documents share: XML namespaces (ECMA-376), numbers, links as Markdown, what is unread. Pure."""
 
-from typing import Final
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final
+
+from ingest.reader.reading_outcome import ReadText
 
 W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 P: Final = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -25,3 +30,63 @@ def whole_number(value: str | None, most: int) -> int:
     given = value or "0"
     is_number = given.isascii() and given.isdecimal() and len(given) <= _MAX_DIGITS
     return min(int(given), most) if is_number else 0
+
+
+# External targets: neither places in the document nor files of its author.
+_LEADS_OUT: Final = re.compile(r"(?:https?|ftp)://\S|(?:mailto|tel):\S", re.IGNORECASE)
+_MAX_TARGET: Final = 2_000
+_UNSAFE: Final = re.compile(r"[\s()<>]")
+_INSTRUCTION: Final = re.compile(r'\s*HYPERLINK\s+"([^"]+)"', re.IGNORECASE)
+_FORMULA: Final = re.compile(r'=\s*HYPERLINK\(\s*"([^"]+)"', re.IGNORECASE)
+
+
+def with_target(text: str, target: str) -> str:
+    """Return the text as a Markdown link, or alone if it already is the target, or if the target is not external."""
+    target = target.strip()
+    if not _LEADS_OUT.match(target) or len(target) > _MAX_TARGET:
+        return text
+    words = text.strip()
+    if not words or words in (target, target.removeprefix("mailto:"), target.rstrip("/")):
+        return text
+    start = text.index(words)
+    safe = _UNSAFE.sub(lambda match: f"%{ord(match[0]):02X}", target)
+    return f"{text[:start]}[{words}]({safe}){text[start + len(words) :]}"
+
+
+def target_of_field(instruction: str) -> str:
+    """Return the target of a field of Word; empty if the field is not a link."""
+    match = _INSTRUCTION.match(instruction)
+    return match[1] if match else ""
+
+
+def target_of_formula(formula: str) -> str:
+    """Return the target of a formula of Excel; empty if the formula is not a link."""
+    match = _FORMULA.match(formula)
+    return match[1] if match else ""
+
+
+_VML_PICTURE: Final = "{urn:schemas-microsoft-com:vml}imagedata"
+_GRAPHIC: Final = f"{A}graphicData"
+_OBJECT: Final = "{urn:schemas-microsoft-com:office:office}OLEObject"
+_GRAPHICS: Final = {"diagram": "diagrams", "chart": "charts", "ole": "embedded objects"}
+_NAMES: Final = {
+    f"{PICTURE}pic": "pictures",
+    f"{P}pic": "pictures",
+    _VML_PICTURE: "pictures",
+    _OBJECT: "embedded objects",
+}
+
+
+def named_if_empty(text: str, roots: Iterable[Any]) -> ReadText:
+    """Return the text, or if it is empty, a note with the numbers of unread objects in `roots` (XML elements)."""
+    if text.strip():
+        return ReadText(text)
+    counts: Counter[str] = Counter()
+    for root in roots:
+        for element in root.iter(*_NAMES, _GRAPHIC):
+            name = _NAMES.get(element.tag) or _GRAPHICS.get(element.get("uri", "").rpartition("/")[2])
+            if name:
+                counts[name] += 1
+    counted = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
+    note = f"; it shows what is not read: {counted}" if counted else ""
+    return ReadText("", [f"[Nothing of this document follows: it has no text{note}]"])

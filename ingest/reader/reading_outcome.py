@@ -90,3 +90,8 @@ def _noun(content_type: str) -> str:
     if content_type.startswith("image/") and content_type != "image/svg+xml":
         return "image"
     return "archive" if content_type == "application/zip" else "document"
+
+
+def storable(text: str) -> str:
+    """Remove NUL from a text, and replace lone surrogates: Postgres stores neither."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")

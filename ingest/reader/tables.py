@@ -11,9 +11,8 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO, Any, Final
 
-from ingest.reader.cell_links import Links, links_of
-from ingest.reader.cell_text import cell_text
-from ingest.reader.links import target_of_formula, with_target
+from ingest.reader.cell_text import Links, cell_text, links_of
+from ingest.reader.office_xml import target_of_formula, with_target
 from ingest.reader.reading_outcome import ReadText
 from ingest.reader.text import decode
 from ingest.reader.zip_archive import open_checked

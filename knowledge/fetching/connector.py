@@ -11,7 +11,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from knowledge.fetching.public_addresses import is_public
-from knowledge.fetching.refusal import UrlRefused
+from knowledge.fetching.target import UrlRefused
 
 # Returns the addresses of a host, IPv4 and IPv6. Raises OSError.
 Resolver = Callable[[str, int], Sequence[str]]

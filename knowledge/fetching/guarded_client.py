@@ -7,6 +7,7 @@ used.
 
 import asyncio
 import ssl
+import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,10 +18,8 @@ import aiohttp
 from django.conf import settings
 from yarl import URL
 
-from knowledge.fetching.body import BodyUnpacker
 from knowledge.fetching.connector import Resolver, guarded_connector, resolve_host
-from knowledge.fetching.refusal import UrlRefused
-from knowledge.fetching.target import Target, parse_target
+from knowledge.fetching.target import Target, UrlRefused, parse_target
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _PIECE_BYTES: Final = 64 * 1024
@@ -160,3 +159,45 @@ def _headers_for(target: Target, before: Target, headers: Mapping[str, str]) -> 
     if len(kept) < len(headers) and (before.scheme, target.scheme) == ("https", "http"):
         raise UrlRefused("url_scheme_blocked", "a redirect from https to http")
     return kept
+
+
+_GZIP: Final = frozenset({"gzip", "x-gzip"})
+_PLAIN: Final = frozenset({"", "identity"})
+# The wbits of zlib: a gzip header, with the largest window.
+_GZIP_WINDOW: Final = 31
+
+
+class BodyUnpacker:
+    """Unpacks one body piece by piece, and no more of a decompression bomb than the limit. max_bytes: the limit of the bytes received, and of the bytes unpacked."""
+
+    def __init__(self, encoding: str, max_bytes: int) -> None:
+        """Prepare for a body. `encoding`: Content-Encoding. Raises UrlRefused if it was not requested."""
+        encoding = encoding.strip().lower()
+        if encoding not in _GZIP | _PLAIN:
+            raise UrlRefused("content_type_unsupported", encoding[:20])
+        self._unpacker = zlib.decompressobj(_GZIP_WINDOW) if encoding in _GZIP else None
+        self._max_bytes = max_bytes
+        self._received = self._unpacked = 0
+
+    def feed(self, piece: bytes) -> bytes:
+        """Return the unpacked content of a piece. Raises UrlRefused if it is damaged or exceeds the limit."""
+        self._received += len(piece)
+        content = self._unpack(self._unpacker, piece) if self._unpacker else piece
+        self._unpacked += len(content)
+        if max(self._received, self._unpacked) > self._max_bytes:
+            raise UrlRefused("response_too_large")
+        return content
+
+    def end(self) -> None:
+        """Check that the body is complete. Raises UrlRefused if it was cut off."""
+        if self._unpacker and self._received and not self._unpacker.eof:
+            raise UrlRefused("url_unreachable", "gzip was cut off")
+
+    def _unpack(self, unpacker: "zlib._Decompress", piece: bytes) -> bytes:
+        try:
+            content = unpacker.decompress(piece, self._max_bytes + 1 - self._unpacked)
+        except zlib.error as error:
+            raise UrlRefused("url_unreachable", "no gzip") from error
+        if unpacker.unused_data:
+            raise UrlRefused("url_unreachable", "more than one gzip stream")
+        return content

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from knowledge.fetching.connector import Resolver, resolve_host
 from knowledge.fetching.guarded_client import GuardedRequest, RequestLimits, send
-from knowledge.fetching.refusal import UrlRefused
+from knowledge.fetching.target import UrlRefused
 from knowledge.texts.text_encodings import as_utf8, declared_charset
 
 _TEXTS: Final = frozenset(

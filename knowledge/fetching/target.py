@@ -10,7 +10,6 @@ from urllib.parse import quote, urlsplit
 import idna
 
 from knowledge.fetching.public_addresses import is_public
-from knowledge.fetching.refusal import UrlRefused
 
 MAX_URL_CHARACTERS: Final = 2_000
 _MAX_HOST_CHARACTERS: Final = 253
@@ -120,3 +119,14 @@ def ascii_name(host: str) -> str:
 
 def _no_host(why: str) -> NoReturn:
     raise UrlRefused("url_address_blocked", why)
+
+
+class UrlRefused(Exception):
+    """A URL was not read. code: a stable code of chat/protocol/file_errors.py.
+    location: where the redirect leads that was not followed.
+    """
+
+    def __init__(self, code: str, why: str = "", location: str = "") -> None:
+        self.code = code
+        self.location = location
+        super().__init__(f"{code}: {why}" if why else code)

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import IO, Any, Final, NamedTuple
 from uuid import UUID
 
+from django.core.checks import CheckMessage, Error, register
 from django.core.files.base import File as DjangoFile
 from django.core.files.storage import default_storage
 from django.db import transaction
@@ -140,3 +141,12 @@ def _is_older(path: str, moment: datetime) -> bool:
         )
     except FileNotFoundError:
         return False
+
+
+@register("storage", deploy=True)
+def check_storage(**_: Any) -> list[CheckMessage]:
+    """Store, read, list and delete a content in the bucket. A folder is checked by whoever starts the processes."""
+    find_problem = getattr(default_storage, "find_problem", None)
+    problem = find_problem() if find_problem else ""
+    hint = "Look at STORAGE_URL and the credentials (docs/operations.md)."
+    return [Error(f"STORAGE_URL: {problem}.", hint=hint, id="storage.E001")] if problem else []

@@ -5,13 +5,11 @@ Models do not publish events, enqueue tasks or format responses.
 
 from knowledge.models.chunk import Chunk
 from knowledge.models.chunk_vector import ChunkVector, EmbeddingModel
-from knowledge.models.deleted_blob import DeletedBlob
-from knowledge.models.document import Document, DocumentVersion
+from knowledge.models.document import Document, DocumentVersion, ServedVersion
 from knowledge.models.extraction import Extraction, FileKind, FileStatus
-from knowledge.models.file import File
+from knowledge.models.file import DeletedBlob, File
 from knowledge.models.knowledge_base import KnowledgeBase, KnowledgeBaseMember, MemberRole, MembershipChange
 from knowledge.models.project import Project
-from knowledge.models.served_version import ServedVersion
 
 __all__ = [
     "Chunk",

@@ -13,7 +13,37 @@ from knowledge.models.chunk_vector import ChunkVector
 from knowledge.models.extraction import FileStatus
 from knowledge.models.file import File, FileQuerySet
 from knowledge.models.knowledge_base import KnowledgeBase
-from knowledge.models.served_version import ServedVersion
+
+
+class ServedVersionQuerySet(models.QuerySet["ServedVersion"]):
+    def preserve(self, document: File) -> None:
+        """Copy the document's version, which is complete, unless a copy exists already. The caller holds the row."""
+        columns = ("name", "url", "content_type", "size_bytes", "content")
+        copy = ServedVersion(document_id=document.pk, **{name: getattr(document, name) for name in columns})
+        self.bulk_create([copy], ignore_conflicts=True)
+
+    def of_document(self, document: File) -> Self:
+        return self.filter(document=document.pk)
+
+
+class ServedVersion(models.Model):
+    """A complete version of a document. The columns are named as in the document's row, which has the latest version.
+
+    A trigger deletes this row when the document becomes ready; another trigger then has the content deleted.
+    """
+
+    document = models.OneToOneField(File, primary_key=True, on_delete=models.CASCADE, related_name="served")
+    name = models.CharField(max_length=255)
+    url = models.TextField(blank=True, default="")
+    content_type = models.CharField(max_length=200)
+    size_bytes = models.BigIntegerField()
+    content = models.FileField(max_length=200, blank=True)
+
+    objects = ServedVersionQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -98,7 +128,7 @@ class Document(File):
             if row is None:
                 return False
             if row.chunks_version is not None:
-                ServedVersion.objects.keep(row)
+                ServedVersion.objects.preserve(row)
             return self._queue(version)
 
     def _queue(self, version: DocumentVersion) -> bool:

@@ -18,7 +18,7 @@ from mcp.client.auth.utils import extract_field_from_www_auth, extract_scope_fro
 
 from knowledge.fetching.connector import Resolver, resolve_host
 from knowledge.fetching.guarded_client import GuardedRequest, GuardedResponse, RequestLimits, send
-from knowledge.fetching.refusal import UrlRefused
+from knowledge.fetching.target import UrlRefused
 from llm_worker.mcp.configuration import (
     MORE_RIGHTS_NEEDED,
     Configuration,

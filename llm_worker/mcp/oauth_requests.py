@@ -11,8 +11,7 @@ from django.conf import settings
 
 from knowledge.fetching.connector import Resolver, resolve_host
 from knowledge.fetching.guarded_client import GuardedRequest, RequestLimits, send
-from knowledge.fetching.refusal import UrlRefused
-from knowledge.fetching.target import parse_target
+from knowledge.fetching.target import UrlRefused, parse_target
 from llm_worker.mcp.oauth import SignInFailed
 
 _LIMITS: Final = RequestLimits(max_bytes=512 * 1024, max_redirects=0)

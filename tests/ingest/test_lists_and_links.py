@@ -7,8 +7,8 @@ import pytest
 from msgspec import json
 
 from ingest.reader.counting import written, written_on_slide
-from ingest.reader.links import with_target
 from ingest.reader.numbering import Numbering
+from ingest.reader.office_xml import with_target
 from tests.ingest import documents
 from tests.ingest.test_office_details import EXCEL, NAMES, TWO, WORD, X, extracted
 

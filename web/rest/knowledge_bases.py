@@ -17,7 +17,7 @@ from chat.protocol.member_types import doc
 from chat.protocol.members import DISTINCT, INVISIBLE, Visible, matches_none
 from chat.runs import quotas
 from chat.turns.knowledge_bases import accept_chosen
-from knowledge.bases.routing_hints import REFUSED_PATTERN, is_routing_hint
+from knowledge.bases.metadata_block import REFUSED_PATTERN, is_routing_hint
 from knowledge.models import Document, KnowledgeBase, MemberRole
 from knowledge.models.knowledge_base import (
     EDITING,
@@ -47,7 +47,7 @@ def _check_hint(text: str) -> str:
     return text
 
 
-# For restricted members, without numbers, quotations and headings (knowledge/bases/routing_hints.py).
+# For restricted members, without numbers, quotations and headings (knowledge/bases/metadata_block.py).
 _Keyword = Annotated[
     Visible,
     Meta(min_length=1, max_length=MAX_KEYWORD_CHARACTERS),

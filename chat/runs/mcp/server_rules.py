@@ -13,8 +13,7 @@ from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, McpServer, Transport
 from chat.models.model_server_rules import is_for_rows
 from chat.protocol.errors import ApiError
 from chat.protocol.mcp_names import is_server_name
-from knowledge.fetching.refusal import UrlRefused
-from knowledge.fetching.target import parse_target
+from knowledge.fetching.target import UrlRefused, parse_target
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # RFC 9110, section 5.6.2: token.

@@ -14,8 +14,7 @@ from django.conf import settings
 
 from knowledge.fetching.connector import Resolver, resolve_host
 from knowledge.fetching.guarded_client import GuardedRequest, GuardedResponse, RequestLimits, send
-from knowledge.fetching.refusal import UrlRefused
-from knowledge.fetching.target import parse_target
+from knowledge.fetching.target import UrlRefused, parse_target
 from llm_worker.mcp.configuration import (
     Answer,
     CallLost,

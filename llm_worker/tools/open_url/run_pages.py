@@ -7,7 +7,7 @@ from typing import Final
 
 from chat.protocol.file_errors import FILE_ERRORS
 from knowledge.fetching.page import HTML_TYPES, FetchedPage, fetch_page
-from knowledge.fetching.refusal import UrlRefused
+from knowledge.fetching.target import UrlRefused
 from knowledge.files.reader_process import MAIN_TEXT
 from knowledge.texts.text_encodings import decode_certain, is_binary
 from llm_worker.tools.open_url.page_reader import MAX_CHARACTERS, PageUnreadable, read_in_process

@@ -17,7 +17,7 @@ import pytest
 from knowledge.fetching.connector import resolve_host
 from knowledge.fetching.guarded_client import GuardedRequest, RequestLimits, send
 from knowledge.fetching.page import fetch_page, fetch_text
-from knowledge.fetching.refusal import UrlRefused
+from knowledge.fetching.target import UrlRefused
 
 PUBLIC, LOOPBACK, METADATA = "93.184.215.14", "127.0.0.1", "169.254.169.254"
 MAX_BYTES = RequestLimits().max_bytes

@@ -19,7 +19,7 @@ from chat.sweeper.files import take_over
 from ingest import extraction, fetching
 from ingest.reader.reading_outcome import Outcome
 from knowledge.fetching.page import FetchedPage
-from knowledge.fetching.refusal import UrlRefused
+from knowledge.fetching.target import UrlRefused
 from knowledge.files import blobs
 from knowledge.models import (
     Chunk,

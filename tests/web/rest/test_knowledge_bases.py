@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from chat.knowledge_bases import deletion
 from chat.runs import quotas
-from knowledge.bases.routing_hints import is_routing_hint
+from knowledge.bases.metadata_block import is_routing_hint
 from knowledge.models import Document, KnowledgeBase, KnowledgeBaseMember, MembershipChange
 from tests import factories
 from tests.concurrency import run_concurrently
