@@ -28,6 +28,7 @@ from chat.log.stream import (
 from chat.models import Session, SessionEvent
 from chat.models.sql.sessions import NUMBER_ABOVE
 from chat.presenters.json_values import JSONObject
+from chat.presenters.sessions import present_changed_session
 from chat.protocol.wire import encode
 
 logger = logging.getLogger(__name__)
@@ -122,3 +123,11 @@ def _after(session_id: UUID | str, n: int) -> Sequence[SessionEvent]:
 
 def _newest(session_id: UUID) -> Sequence[SessionEvent]:
     return list(SessionEvent.objects.filter(session_id=session_id).order_by("-n")[:1])
+
+
+def record_session_changed(session: Session) -> None:
+    """Record the event `session`, with the members of ChangedSession as they are stored now: one of them has changed.
+
+    The caller holds the session's lock."""
+    stored = Session.objects.get(pk=session.pk)
+    record(session, "session", present_changed_session(stored))

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from chat.models.sql.statements import Statement, select_list
 from chat.transcript.entries import Document, Image, TextFile
-from chat.transcript.picture_tokens import picture_tokens
+from chat.transcript.tokens import picture_tokens
 from knowledge.files import blobs
 from knowledge.models import FileKind
 

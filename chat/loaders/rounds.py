@@ -10,7 +10,7 @@ from chat.loaders.attachments import load_tool_images
 from chat.models import Approval, CitedDocument, Run, ToolCall
 from chat.models.approval import Decision, Kind
 from chat.models.tool_call import ToolCallStatus
-from chat.protocol.call_facts import CallFacts
+from chat.protocol.call_answers import CallFacts
 from chat.transcript.citations import linked_documents
 from chat.transcript.entries import Document, Image, Passage, SentBack
 from chat.transcript.packets import snippet

@@ -1,11 +1,15 @@
-"""Rebuilds the packets of an ended run from the database, after its log has expired or was lost.
+"""Reads a run's packets for clients without a websocket: from its log, or rebuilt from the database after the log has
+expired or was lost.
 
 A reader from the beginning gets all packets, built by the same functions as the live ones; every block is one
 delta, so the numbers differ from the live ones. A reader in the middle gets a snapshot and `stop`.
 """
 
+from typing import Final, NamedTuple
+
 from chat.loaders.rounds import load_citations, load_rounds
 from chat.log.progress import present_live_message
+from chat.log.stream import read_now, run_log
 from chat.models import ChatMessage, Run
 from chat.presenters.json_values import JSONObject
 from chat.protocol import wire as p
@@ -53,3 +57,40 @@ def build_ending(run: Run) -> list[bytes]:
     stop = Blocks(model_index=run.model_index).stop(STOP_REASONS[Status(run.status)], run.visible_finish)
     packets = [p.Packet(session, name, run.attempt, last_seq, placement, obj) for placement, obj in stop]
     return [p.encode(entry) for entry in (snapshot, *packets)]
+
+
+# A cursor before the first entry. Such a reader also needs the snapshot (seq 0) that may open an attempt.
+FROM_THE_BEGINNING: Final = 0
+
+
+class RunPackets(NamedTuple):
+    """Packets of one attempt. lines: encoded packets, oldest first. complete: no packets will follow them."""
+
+    attempt: int
+    complete: bool
+    lines: list[bytes]
+
+
+def packets_after(run: Run, seq: int) -> RunPackets:
+    """Read the packets of the run's latest attempt after `seq`. run: from for_work(). Raises RedisError."""
+    log = read_now(run_log(run.turn.session_id, run.pk))
+    # A log that was completed after a loss begins with a snapshot near its end, not with the run's beginning.
+    begins_late = seq == FROM_THE_BEGINNING and log.lines and log.lines[0][0] > 1
+    if log.lines and log.attempt >= run.attempt and not (begins_late and run.last_seq):
+        lines = [line for number, line in log.lines if number > seq or seq == FROM_THE_BEGINNING]
+        return RunPackets(log.attempt, log.last == run.last_seq, lines)
+    if run.is_live or run.last_seq is None:
+        return RunPackets(run.attempt, False, [])
+    return RunPackets(run.attempt, True, _rebuild(run, seq, run.last_seq))
+
+
+def _rebuild(run: Run, seq: int, last_seq: int) -> list[bytes]:
+    """Rebuild an ended run's packets for a reader at `seq`.
+
+    Rebuilt packets have other numbers than the live ones, so a reader in the middle gets one snapshot instead.
+    """
+    if seq == FROM_THE_BEGINNING:
+        return rebuild_packets(run)
+    if seq >= last_seq:
+        return []
+    return build_ending(run)

@@ -1,4 +1,4 @@
-"""The tables, one model per file; each model groups its factories, mutators, queries and properties.
+"""The tables; each model groups its factories, mutators, queries and properties.
 
 Models do not publish events, enqueue tasks or format responses.
 """
@@ -8,30 +8,24 @@ from chat.models.agent import Agent
 from chat.models.approval import Approval
 from chat.models.cited_document import CitedDocument
 from chat.models.compression import Compression, CompressionStatus, TriggeredBy
-from chat.models.daily_use import DailyUse, PendingUse
+from chat.models.daily_use import DailyUse, GroupLimits, PendingUse
 from chat.models.edited_answer import EditedAnswer
-from chat.models.feedback import Feedback
-from chat.models.group_limits import GroupLimits
 from chat.models.invitation import Invitation
 from chat.models.leadership import Leadership
 from chat.models.login import Login
 from chat.models.login_limit import LoginLimit
-from chat.models.mcp_catalog import McpCatalog
+from chat.models.mcp_catalog import McpCatalog, McpToolList
 from chat.models.mcp_request import McpRequest
-from chat.models.mcp_revocation import McpRevocation
 from chat.models.mcp_server import McpServer
-from chat.models.mcp_sign_in import McpCredential, McpSignIn
-from chat.models.mcp_tool_list import McpToolList
-from chat.models.message import ChatMessage
-from chat.models.message_file import MessageFile
+from chat.models.mcp_sign_in import McpCredential, McpRevocation, McpSignIn
+from chat.models.message import ChatMessage, Feedback, MessageFile
 from chat.models.model_config import ModelConfig
 from chat.models.preferences import Preferences
 from chat.models.prompt_block import PromptBlock
-from chat.models.prompt_version import PromptVersion
 from chat.models.provider import Provider
 from chat.models.role import Role
 from chat.models.run import Run, run_of
-from chat.models.run_setup import RunSetup
+from chat.models.run_setup import PromptVersion, RunSetup
 from chat.models.sent_request import SentRequest
 from chat.models.session import Session, SessionEvent
 from chat.models.share import Share, SharedPage
@@ -41,8 +35,7 @@ from chat.models.suggestion import Suggestion
 from chat.models.system_prompt import SystemPrompt
 from chat.models.tip_snapshot import TipSnapshot
 from chat.models.token_scope import Scope, TokenScope
-from chat.models.tool_call import ToolCall
-from chat.models.tool_call_image import ToolCallImage
+from chat.models.tool_call import ToolCall, ToolCallImage
 from chat.models.tool_policy import ToolPolicy
 from chat.models.turn import Turn
 

@@ -17,7 +17,7 @@ from chat.models.lease import COMPRESSION_LEASE, Leased, LeasedQuerySet
 from chat.models.message import ChatMessage
 from chat.models.model_config import ModelConfig
 from chat.models.session import Session
-from chat.models.sql.compressions import CLAIM
+from chat.models.sql.lease import CLAIM
 from chat.models.upstream_failure import UpstreamFailureFields
 from chat.protocol.states import Status
 from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP

@@ -10,7 +10,7 @@ from django.contrib.sessions.models import Session as BrowserSession
 from django.db import models
 from django.utils import timezone
 
-from chat.models.sql.logins import USE
+from chat.models.sql.login_limits import USE
 
 # The row of a login that is used all the time is written no more often than this.
 PAUSE: Final = timedelta(minutes=5)

@@ -11,8 +11,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from chat.models.expiring_rows import begin_row
 from chat.models.mcp_server import McpServer
+from chat.models.mcp_sign_in import begin_row
 from knowledge.models import File
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 import secrets
 import uuid
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from django.conf import settings
 from django.db import models, transaction
@@ -14,7 +14,6 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from chat.infrastructure import encryption
-from chat.models.expiring_rows import begin_row
 from chat.models.mcp_server import McpServer, SignInOf, Transport
 
 if TYPE_CHECKING:
@@ -217,3 +216,59 @@ class McpSignIn(models.Model):
 
     def __str__(self) -> str:
         return f"{self.server}: {self.user}"
+
+
+M = TypeVar("M", bound=models.Model)
+
+
+def begin_row(rows: models.QuerySet[M], user: User, lifetime: timedelta, limit: int, **fields: Any) -> M:
+    """Create a row of the user. Deletes expired rows, and the user's oldest ones beyond `limit`."""
+    rows.filter(expires_at__lte=Now()).delete()
+    own = rows.filter(user=user)
+    latest = own.order_by("-expires_at").values_list("pk", flat=True)[: limit - 1]
+    own.exclude(pk__in=list(latest)).delete()
+    # Read in the same transaction: once it is committed, the next requests of the user may delete the row.
+    with transaction.atomic():
+        begun = rows.create(user=user, expires_at=Now() + lifetime, **fields)
+        begun.refresh_from_db(fields=["expires_at"])
+    return begun
+
+
+# The time within which the issuer is asked. Afterwards the tokens expire by themselves.
+REVOCATION_TIME: Final = timedelta(hours=1)
+
+
+class McpRevocationQuerySet(models.QuerySet["McpRevocation"]):
+    def begin(self, credential: McpCredential) -> McpRevocation:
+        """Store the encrypted secret of a credential that is being deleted."""
+        expires_at: Any = Now() + REVOCATION_TIME
+        return self.create(encrypted_secret=credential.encrypted_secret, expires_at=expires_at)
+
+    def pop(self, pk: str) -> McpRevocation | None:
+        """Delete the row and return it: whoever gets it asks the issuer, once. None: it is gone."""
+        row = self.filter(pk=pk).first()
+        return row if row and self.filter(pk=pk).delete()[0] else None
+
+
+class McpRevocation(models.Model):
+    """encrypted_secret: as in McpCredential."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    encrypted_secret = models.TextField(editable=False)
+    expires_at = models.DateTimeField(db_index=True)
+
+    objects = McpRevocationQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "MCP revocation"
+        constraints = [
+            models.CheckConstraint(condition=~Q(encrypted_secret=""), name="mcp_revocation_has_a_secret")
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+    @property
+    def secret(self) -> dict[str, Any]:
+        """The decrypted secret. Raises EncryptionUnavailable, UnreadableSecret."""
+        return decrypted(self.encrypted_secret)

@@ -14,8 +14,9 @@ from django_cte import CTE, with_cte
 
 from chat.models.role import Role
 from chat.models.session import Session
-from chat.models.sql.messages import READ_PLACE
+from chat.models.sql.messages import HIGHEST_DOCUMENT_NUMBER, READ_PLACE
 from chat.models.sql.statements import instance
+from knowledge.models import File
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -222,3 +223,57 @@ class ChatMessage(models.Model):
     def siblings(self) -> MessageQuerySet:
         """Select the messages of the same role under the same parent, itself included, oldest first."""
         return type(self).objects.filter(parent_id=self.parent_id, role=self.role).order_by("sent_at", "id")
+
+
+class Feedback(models.Model):
+    message = models.OneToOneField(ChatMessage, on_delete=models.CASCADE, related_name="feedback")
+    is_positive = models.BooleanField(null=True, blank=True)
+    text = models.TextField(blank=True, default="")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name_plural = "feedback"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(is_positive__isnull=False) | ~Q(text=""), name="feedback_says_something"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"feedback on {self.message_id}"
+
+
+class MessageFileQuerySet(models.QuerySet["MessageFile"]):
+    def chosen(self) -> Self:
+        """Select what the user has chosen, without pictures of pages; joins the files, but without their texts."""
+        return self.filter(file__page_of__isnull=True).select_related("file").defer("file__text")
+
+    def highest_number(self, message: ChatMessage | UUID | str) -> int:
+        """Return the highest number of a document on the branch to `message` (or its id); 0 if there is none."""
+        pk = message.pk if isinstance(message, ChatMessage) else message
+        [highest] = HIGHEST_DOCUMENT_NUMBER.all(leaf=pk)
+        return highest.number
+
+
+class MessageFile(models.Model):
+    message = models.ForeignKey(ChatMessage, on_delete=models.CASCADE, related_name="attachments")
+    file = models.ForeignKey(File, on_delete=models.CASCADE, related_name="messages")
+    position = models.SmallIntegerField()
+    # Identifies the document in the prompt, fixed when the message is sent; null: an image.
+    number = models.IntegerField(null=True, blank=True)
+
+    objects = MessageFileQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("message", "position")
+        constraints = [
+            models.UniqueConstraint(fields=["message", "position"], name="one_file_per_position"),
+            models.UniqueConstraint(fields=["message", "file"], name="one_place_per_file_of_a_message"),
+            models.UniqueConstraint(fields=["message", "number"], name="one_file_per_number"),
+            models.CheckConstraint(
+                condition=Q(number__isnull=True) | Q(number__gte=1), name="file_number_positive"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file_id} with {self.message_id}"

@@ -2,26 +2,85 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q
 
 from chat.models.model_dialect import DialectFields, dialect_is_known
 from chat.models.model_server_rules import address_problem, key_problem, provider_address_problem
-from chat.models.offered_models import OfferedModels
 from chat.models.provider import Provider, server_address
+from chat.models.sql.model_configs import OFFERED_NAMED
+from chat.models.sql.statements import instance
 from chat.transcript.dialect import source_of
 from chat.transcript.encodings import installed_encodings
 from chat.transcript.run_options import OPTION_NAMES
 from chat.transcript.token_factor import BOUNDS, START, Measured, TokenFactor, moved
 from chat.transcript.token_usage import TokenUsage
-from chat.transcript.tokens import answer_reserve, request_tokens
+from chat.transcript.tokens import answer_reserve, picture_tokens, request_tokens
+from knowledge.models import File, FileKind
+
+# ModelConfig, which imports this module.
+M = TypeVar("M", bound=Any)
+
+
+class OfferedModels(models.QuerySet[M]):
+    def usable(self) -> Self:
+        """Select models that are enabled, and whose provider is, if they have one. IS_OFFERED is the same in SQL."""
+        return self.filter(Q(provider=None) | Q(provider__is_enabled=True), enabled=True)
+
+    def offered(self) -> Self:
+        """Select the models that users may choose, the default first."""
+        return self.usable().order_by("-is_default", "name")
+
+    def offered_named(self, names: Iterable[str]) -> list[M]:
+        """Return the offered models with these names, in any order."""
+        return [instance(self.model, row) for row in OFFERED_NAMED.all(names=list(names))]
+
+    def configure(self, windows: dict[str, int], *, demo: bool) -> None:
+        """Create the models named by the environment that do not exist. windows: name -> tokens, the default first.
+
+        demo: they are the built-in demo, which is offered only while no enabled model has an address.
+        """
+        with transaction.atomic():
+            # Models of deleted providers: the address and the key are those of the environment again.
+            left = self.filter(name__in=windows, provider__deleted_at__isnull=False)
+            left.update(provider=None, upstream_name="", enabled=True)
+            for name, window in windows.items():
+                self.get_or_create(
+                    name=name, defaults=self.model.fields_for(name, window) | {"is_demo": demo}
+                )
+            demo_offered = self._offer_demo(windows if demo else ())
+            usable = self.usable().filter(is_demo=True) if demo_offered else self.usable()
+            if windows and not usable.filter(is_default=True).exists():
+                first = usable.filter(name=next(iter(windows))).first() or usable.first()
+                if first:
+                    first.make_default()
+
+    def ensure_default(self) -> None:
+        """Make a usable model the default if none is. The demo, if it runs (LLM_MODELS names it), gives way to any other."""
+        self._offer_demo(settings.LLM_MODELS)
+        usable = self.usable().order_by("is_demo", "name")
+        has_default, first = usable.filter(is_default=True), usable.first()
+        if first and not has_default.filter(is_demo=first.is_demo).exists():
+            first.make_default()
+
+    def _offer_demo(self, names: Iterable[str]) -> bool:
+        """Offer the demo's models of these names while no enabled model has an address. Return whether they are."""
+        addressed = self.usable().filter(~Q(base_url="") | ~Q(provider=None), is_demo=False)
+        offered = [] if addressed.exists() else list(names)
+        demo = self.filter(is_demo=True)
+        demo.exclude(name__in=offered).filter(enabled=True).update(enabled=False)
+        demo.filter(name__in=offered, enabled=False).update(enabled=True)
+        return bool(offered)
+
 
 PRICE_UNIT_TOKENS = 1_000_000
 
@@ -262,3 +321,23 @@ class ModelConfig(DialectFields):
     def fields_for(name: str, context_window: int) -> dict[str, Any]:
         """Return the initial fields of a model named by LLM_MODELS."""
         return {"name": name, "context_window": context_window}
+
+
+def tokens_of_file(file: File) -> int:
+    """Return a file's tokens in the default encoding; for a picture, those that models which see it are charged."""
+    if file.kind != FileKind.IMAGE:
+        return file.token_count
+    return picture_tokens(file.width_px, file.height_px) if file.width_px and file.height_px else 0
+
+
+def tokens_for_model(file: File, model: ModelConfig) -> int:
+    """Return the tokens of a file for the model; 0 for a picture it does not see, as a line stands in its place."""
+    if file.kind == FileKind.IMAGE:
+        return tokens_of_file(file) if model.supports_vision else 0
+    counts: Mapping[str, int] = file.tokens_by_encoding
+    return counts.get(model.tokenizer, file.token_count)
+
+
+def fits_model(file: File, model: ModelConfig) -> bool:
+    """Return whether a request to the model can hold the file alone."""
+    return tokens_for_model(file, model) <= model.request_tokens

@@ -10,9 +10,14 @@ from chat.models import Approval
 from chat.models.approval import Decision, Kind
 from chat.presenters.json_values import JSONObject
 from chat.protocol.answer import Answer
-from chat.protocol.call_answers import AddressQuestionAnswer, QuestionAnswer, SignInQuestionAnswer
+from chat.protocol.call_answers import (
+    CHANGED,
+    SUMMARY,
+    AddressQuestionAnswer,
+    QuestionAnswer,
+    SignInQuestionAnswer,
+)
 from chat.protocol.member_types import ADDRESS, Moment, choice, doc
-from chat.protocol.tool_change import CHANGED, SUMMARY
 
 # The decisions of a user; time or a stop makes the others.
 DECISIONS: Final = (

@@ -7,7 +7,7 @@ from uuid import UUID
 from msgspec import UNSET, UnsetType
 
 from chat.models import ModelConfig
-from chat.models.file_tokens import fits_model, tokens_of_file
+from chat.models.model_config import fits_model, tokens_of_file
 from chat.presenters.json_values import JSONObject
 from chat.protocol.answer import Answer, with_members
 from chat.protocol.file_errors import file_error_message

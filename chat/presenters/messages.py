@@ -3,8 +3,11 @@
 The number of queries does not depend on the number of messages.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, NamedTuple, Self
 from uuid import UUID
 
 from msgspec import UNSET, UnsetType
@@ -14,11 +17,56 @@ from chat.models.run_spending import run_limits
 from chat.presenters.json_values import JSONObject
 from chat.presenters.related import CitationAnswer, MessageFileAnswer, ToolCallAnswer, present_related
 from chat.presenters.runs import RunErrorAnswer, present_cut, present_error
-from chat.presenters.siblings import Siblings
 from chat.protocol.answer import Answer
 from chat.protocol.member_types import Moment, choice, doc
 from chat.protocol.states import Status
 from chat.transcript.finish import CUT
+
+
+class Column(NamedTuple):
+    """turn: the turn in whose columns the answer stands. number: the model_index of its run."""
+
+    turn: UUID
+    number: int
+
+
+class Siblings:
+    """The siblings of messages. attempts: the answers in a column, by turn and column, each oldest first."""
+
+    def __init__(self) -> None:
+        self._siblings: dict[tuple[UUID | None, str], list[UUID]] = defaultdict(list)
+        self._columns: dict[UUID, Column] = {}
+        self._attempts: dict[UUID, dict[int, list[UUID]]] = defaultdict(lambda: defaultdict(list))
+
+    @classmethod
+    def read(cls, messages: Iterable[ChatMessage]) -> Self:
+        rows = ChatMessage.objects.filter(parent__in={message.parent_id for message in messages})
+        columns = ("id", "parent_id", "role", "run__turn_id", "run__turn__origin_id", "run__model_index")
+        read = cls()
+        for pk, parent, role, turn, origin, index in rows.order_by("sent_at", "id").values_list(*columns):
+            read._siblings[parent, role].append(pk)
+            if turn is not None:
+                read._columns[pk] = Column(origin or turn, index)
+                read._attempts[origin or turn][index].append(pk)
+        return read
+
+    def present(self, message: ChatMessage) -> JSONObject:
+        """Return the member `siblings`, and for an answer `column` and `attempts`, the answers in its column."""
+        presented: JSONObject = {"siblings": self._siblings[message.parent_id, message.role]}
+        place = self._columns.get(message.pk)
+        if place is None:
+            return presented
+        attempts = self._attempts[place.turn][place.number]
+        return presented | {"column": place.number, "attempts": attempts}
+
+    def alongside(self, answer: UUID) -> list[UUID]:
+        """Return the newest answer of each other column, in the order of the columns."""
+        place = self._columns.get(answer)
+        if place is None:
+            return []
+        columns: Mapping[int, Sequence[UUID]] = self._attempts[place.turn]
+        return [columns[index][-1] for index in sorted(columns) if index != place.number]
+
 
 # The members of a live run's message: its text so far, and the cursor up to which that is complete. Called with the run
 # and the number of its tool calls that are presented. A parameter, because the packet log has the text, and chat/log
@@ -84,7 +132,7 @@ class MessageAnswer(Answer, kw_only=True):
     column: Annotated[int | UnsetType, doc("The model_index of the run of an answer.")] = UNSET
     attempts: Annotated[list[UUID] | UnsetType, doc("The answers in its column, oldest first.")] = UNSET
     alongside: Annotated[
-        list["MessageAnswer"] | UnsetType, doc("The newest answers in the other columns of its turn.")
+        list[MessageAnswer] | UnsetType, doc("The newest answers in the other columns of its turn.")
     ] = UNSET
     feedback: FeedbackAnswer | UnsetType = UNSET
 

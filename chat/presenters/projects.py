@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Count
 
 from chat.models import ModelConfig
-from chat.models.file_tokens import tokens_for_model
+from chat.models.model_config import tokens_for_model
 from chat.presenters.files import FileAnswer, IndexingAnswer, describe_file
 from chat.presenters.json_values import JSONObject
 from chat.protocol.answer import Answer

@@ -8,21 +8,22 @@ from uuid import UUID
 from msgspec import UNSET, UnsetType
 
 from chat.models import Approval, ChatMessage, CitedDocument, MessageFile, Role, ToolCall, ToolCallImage
-from chat.models.file_tokens import tokens_of_file
+from chat.models.model_config import tokens_of_file
 from chat.models.tool_call import ToolCallStatus
 from chat.presenters.files import has_thumbnail
 from chat.presenters.json_values import JSONObject
 from chat.protocol.answer import Answer, with_members
 from chat.protocol.call_answers import (
+    CHANGED,
+    SUMMARY,
     AddressQuestionAnswer,
+    CallFacts,
     QuestionAnswer,
     SignInQuestionAnswer,
     SourceAnswer,
     ToolImageAnswer,
 )
-from chat.protocol.call_facts import CallFacts
 from chat.protocol.member_types import choice, doc
-from chat.protocol.tool_change import CHANGED, SUMMARY
 from chat.transcript.citation_links import citation_record
 from chat.transcript.entries import Image
 from chat.transcript.packets import present_image

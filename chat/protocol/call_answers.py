@@ -1,11 +1,12 @@
 """Parts of tool calls that messages of the API and packets have alike. Pure."""
 
-from typing import Annotated, Any
+from enum import StrEnum
+from typing import Annotated, Any, Final
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from chat.protocol.answer import Answer
-from chat.protocol.member_types import Id, doc
+from chat.protocol.member_types import Id, choice, doc
 
 
 class PassageAnswer(Answer):
@@ -63,3 +64,35 @@ class SignInQuestionAnswer(Answer):
 class AddressQuestionAnswer(Answer):
     message: str
     url: Annotated[str, doc("Chosen by the server: show it as it is before it is opened in a browser.")]
+
+
+# The range of the columns.
+Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+
+
+class CallFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of a tool call that has ended, beside its status and its response.
+
+    A new fact is a member here, a column of ToolCall of the same name, and what the worker sets (llm_worker/loop/tool_round.py).
+    It is a member of `section_end`, live and rebuilt, of the calls of messages, and of those in the file of a session.
+    """
+
+    duration_ms: Annotated[Count | None, doc("How long the call ran, where known.")] = None
+
+
+NO_FACTS: Final = CallFacts()
+
+
+class ToolChange(StrEnum):
+    """The difference to the tool of the same name that the user has allowed, the greatest first."""
+
+    SERVER = "server"  # another server has the name
+    ADDRESS = "address"  # the server is reached at another address, or in another way
+    DEFINITION = "definition"  # another description, schema or annotation
+
+
+CHANGED: Final = choice(
+    ToolChange,
+    "Why it asks, although the user has allowed a tool of this name: another server has the name now, the server is reached in another way, or has changed the tool's definition. Absent: nothing of the kind is known.",
+)
+SUMMARY: Final = doc("The first sentence of its tool's description, in the words of whoever wrote the tool.")

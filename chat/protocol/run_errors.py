@@ -1,4 +1,7 @@
-"""The errors that a run can end with: what users are told, and whether it is worth trying again. Pure."""
+"""The errors that a run, or a check of a provider, can end with: what users are told, and whether it is worth trying again.
+
+Pure. Clients branch on the codes.
+"""
 
 from typing import Final
 
@@ -49,3 +52,16 @@ def run_error(code: str, subject: str = "") -> Error:
     if subject:
         message = f"{message.removesuffix('.')}: {subject}."
     return Error(code=code, message=message, retryable=retryable)
+
+
+PROVIDER_ERRORS: Final[dict[str, str]] = {
+    "address_refused": "The address belongs to no model server.",
+    "redirected": "The server sends requests to another address. Enter that one.",
+    "no_model_list": "The server has no list of models at this address. Usually the address ends in /v1.",
+    "not_json": "The server answers, but not in JSON. Usually the address ends in /v1.",
+    "not_openai": "The server answers, but not as OpenAI-compatible servers do.",
+    "list_too_long": "The list of models is too long.",
+    "key_unreadable": "The key cannot be decrypted any more. Enter it again.",
+    "encryption_unavailable": "SECRETS_KEYS is not set for the llm workers.",
+}
+CHECK_ERRORS: Final = frozenset({*PROVIDER_ERRORS, *RUN_ERRORS})

@@ -9,15 +9,16 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from msgspec import Struct, json
 
 from chat.protocol.call_answers import (
+    CHANGED,
+    SUMMARY,
     AddressQuestionAnswer,
+    CallFacts,
     QuestionAnswer,
     SignInQuestionAnswer,
     SourceAnswer,
     ToolImageAnswer,
 )
-from chat.protocol.call_facts import CallFacts
 from chat.protocol.member_types import Id, choice, doc
-from chat.protocol.tool_change import CHANGED, SUMMARY
 
 # A packet larger than this is stored in Postgres and referenced.
 MAX_PACKET_BYTES: Final = 64 * 1024

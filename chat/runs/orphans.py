@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 from redis.exceptions import RedisError
 
-from chat.events.session_changed import record_session_changed
+from chat.events.session_events import record_session_changed
 from chat.loaders.rounds import load_cited
 from chat.log.rebuilt import build_ending
 from chat.log.stream import append_now, delete_logs, run_log

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from chat.events.session_changed import record_session_changed
+from chat.events.session_events import record_session_changed
 from chat.models import Run, Session, Turn
 from chat.protocol.states import Status
 from chat.protocol.tasks import TITLE_SESSION

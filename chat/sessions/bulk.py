@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from chat.events import session_list
-from chat.events.session_changed import record_session_changed
+from chat.events.session_events import record_session_changed
 from chat.models import Session
 from chat.models.session import SessionQuerySet
 from chat.presenters.sessions import annotate_sessions

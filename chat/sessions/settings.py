@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
-from chat.events.session_changed import record_session_changed
+from chat.events.session_events import record_session_changed
 from chat.models import Session
 from chat.protocol.answer import with_members
 from chat.protocol.body import Body

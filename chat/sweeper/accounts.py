@@ -12,7 +12,7 @@ from chat.knowledge_bases.deletion import delete_base, purge_base
 from chat.models import AccountDeletion, Session
 from chat.protocol.errors import ApiError
 from chat.sessions.deletion import delete_for_good
-from chat.sweeper.repairs import attempt_repair
+from chat.sweeper.periodic import attempt_repair
 from knowledge.files import blobs
 from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember
 

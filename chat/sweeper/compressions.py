@@ -9,7 +9,7 @@ from chat.compressions import requests as compression_requests
 from chat.models import Compression, CompressionStatus
 from chat.protocol.tasks import COMPRESSION_QUEUE
 from chat.runs.task_queue import queue_length
-from chat.sweeper.repairs import attempt_repair
+from chat.sweeper.periodic import attempt_repair
 
 logger = logging.getLogger(__name__)
 

@@ -16,12 +16,12 @@ from django.utils import timezone
 
 from chat.events import files as file_events
 from chat.infrastructure.threads import with_connection
+from chat.knowledge_bases.deletion import purge_base
 from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE, INGEST_QUEUE
 from chat.runs.task_queue import enqueue_file, queue_length, send_message
-from chat.sweeper import knowledge_bases
-from chat.sweeper.repairs import attempt_repair
+from chat.sweeper.periodic import attempt_repair
 from knowledge.files import blobs
-from knowledge.models import Chunk, File
+from knowledge.models import Chunk, File, KnowledgeBase
 from knowledge.search import indexing
 
 logger = logging.getLogger(__name__)
@@ -105,7 +105,7 @@ class BlobKeeper:
 
     def purge(self, now_s: float) -> int:
         """Delete contents and blobs, and compare the storage when due; return how many. now_s: monotonic clock."""
-        purged = knowledge_bases.purge_deleted() + attempt_repair("a deleted blob", purge_contents)
+        purged = purge_deleted_bases() + attempt_repair("a deleted blob", purge_contents)
         if now_s >= self._next_at:
             self._next_at = now_s + COMPARE_EVERY_S
             try:
@@ -145,3 +145,15 @@ def _take_over(dead: File) -> bool:
     logger.warning("file %s: taken from a dead worker", dead.pk)
     enqueue_file(str(dead.pk))
     return True
+
+
+def purge_deleted_bases() -> int:
+    """Purge deleted knowledge bases for at most PURGE_S, some documents at a time; return how many rows were deleted."""
+    limit = time.monotonic() + PURGE_S
+    purged = 0
+    while time.monotonic() < limit and (base := KnowledgeBase.objects.deleted().first()):
+        rows = attempt_repair(f"deleted knowledge base {base.pk}", purge_base, base)
+        if not rows:
+            break
+        purged += rows
+    return purged

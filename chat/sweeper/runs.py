@@ -27,7 +27,7 @@ from chat.runs.cancellation import UNCLAIMED, stop_abandoned_runs
 from chat.runs.orphans import end_orphan, publish_end
 from chat.sweeper import compressions as swept_compressions
 from chat.sweeper import files as swept_files
-from chat.sweeper.repairs import attempt_repair
+from chat.sweeper.periodic import attempt_repair
 from chat.turns.approvals import end_sign_in, expire
 
 logger = logging.getLogger(__name__)

@@ -15,8 +15,7 @@ from chat.log.stream import session_channel
 from chat.models import Run, Session
 from chat.sessions.deletion import expire
 from chat.sessions.temporary import lifetime
-from chat.sweeper.periodic import Batch, PeriodicJob
-from chat.sweeper.repairs import attempt_repair
+from chat.sweeper.periodic import Batch, PeriodicJob, attempt_repair
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,7 @@ from uuid import UUID
 
 from chat.models import Session
 from chat.sessions.deletion import purge
-from chat.sweeper.periodic import Batch, PeriodicJob
-from chat.sweeper.repairs import attempt_repair
+from chat.sweeper.periodic import Batch, PeriodicJob, attempt_repair
 
 logger = logging.getLogger(__name__)
 

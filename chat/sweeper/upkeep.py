@@ -7,8 +7,7 @@ from uuid import UUID
 from django.conf import settings
 
 from chat.models import Session, SessionEvent, StoredBytes
-from chat.sweeper.periodic import Batch, PeriodicJob
-from chat.sweeper.repairs import attempt_repair
+from chat.sweeper.periodic import Batch, PeriodicJob, attempt_repair
 
 logger = logging.getLogger(__name__)
 

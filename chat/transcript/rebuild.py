@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chat.protocol import wire as p
-from chat.protocol.call_facts import NO_FACTS, CallFacts
+from chat.protocol.call_answers import NO_FACTS, CallFacts
 from chat.transcript.citation_links import citation_link
 from chat.transcript.entries import Document, Image, SentBack
 from chat.transcript.finish import WHOLE, Finish

@@ -1,6 +1,7 @@
-"""Counts tokens, in the default encoding unless a model's own is named."""
+"""Counts tokens, in the default encoding unless a model's own is named, and estimates those of pictures."""
 
 from fractions import Fraction
+from math import ceil
 from typing import Final
 
 from chat.transcript.encodings import DEFAULT, load_encoding
@@ -41,3 +42,15 @@ def count_tokens(text: str, encoding: str = DEFAULT) -> int:
         return len(encode(text))
     starts = range(0, len(text), PIECE_CHARACTERS)
     return sum(len(encode(text[start : start + PIECE_CHARACTERS])) for start in starts)
+
+
+LONGEST_SIDE_PX: Final = 2048
+PATCH_PX: Final = 16
+TOKENS_AROUND: Final = 32
+
+
+def picture_tokens(width_px: int, height_px: int) -> int:
+    """Estimate the tokens of a picture, scaled down to a long side of LONGEST_SIDE_PX."""
+    scale = min(1.0, LONGEST_SIDE_PX / max(width_px, height_px, 1))
+    patches = ceil(width_px * scale / PATCH_PX) * ceil(height_px * scale / PATCH_PX)
+    return patches + TOKENS_AROUND

@@ -5,7 +5,7 @@ import json
 import re
 from typing import Any, Final, NamedTuple
 
-from chat.protocol.tool_change import ToolChange
+from chat.protocol.call_answers import ToolChange
 
 MAX_SUMMARY_CHARACTERS: Final = 300
 # Not the dots of "e.g. tides" and "3.5".

@@ -4,7 +4,7 @@ import logging
 
 from django.db import transaction
 
-from chat.events.session_changed import record_session_changed
+from chat.events.session_events import record_session_changed
 from chat.models import Agent, Session
 from chat.turns.current_branch import lock_session
 

@@ -6,7 +6,7 @@ that its text still links to.
 
 from django.db import transaction
 
-from chat.events.session_changed import record_session_changed
+from chat.events.session_events import record_session_changed
 from chat.loaders.rounds import load_citations
 from chat.models import ChatMessage, CitedDocument, EditedAnswer, Role, run_of
 from chat.protocol.errors import ApiError
@@ -15,8 +15,8 @@ from chat.runs.turn_queue import blocking_turn
 from chat.transcript.citations import linked_documents
 from chat.transcript.tokens import count_tokens
 from chat.turns.current_branch import lock_session, make_path_current
-from chat.turns.question_text import check_room
 from chat.turns.request import check_text
+from chat.turns.waiting import check_room
 
 
 def edit_answer(answer: ChatMessage, text: str) -> ChatMessage:

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from chat.events.session_changed import record_session_changed
+from chat.events.session_events import record_session_changed
 from chat.models import Approval, McpServer, McpToolList, Run, ToolCall
 from chat.models.approval import Decision, Kind
 from chat.models.tool_call import ToolCallStatus

@@ -15,7 +15,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from chat.events import session_events, session_list
-from chat.events.session_changed import record_session_changed
+from chat.events.session_events import record_session_changed
 from chat.models import (
     Approval,
     ChatMessage,

@@ -6,7 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from chat.models import ChatMessage, MessageFile, ModelConfig, Session
-from chat.models.file_tokens import tokens_for_model, tokens_of_file
+from chat.models.model_config import tokens_for_model, tokens_of_file
 from chat.protocol.errors import ApiError
 from knowledge.models import File, FileKind, FileStatus
 

@@ -4,26 +4,68 @@ A retry replaces one answer in its column. The branch stays as it is if the conv
 """
 
 from dataclasses import replace
+from typing import NamedTuple, Self
 from uuid import UUID
 
 from django.db import transaction
 from msgspec import UNSET, UnsetType
 
-from chat.models import ChatMessage, Role, Session, TipSnapshot, Turn
+from chat.models import ChatMessage, Role, Run, Session, TipSnapshot, Turn
 from chat.models.turn import SentBeside
 from chat.prompts import dynamic_context, prompt_blocks
 from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from chat.protocol.members import SomeModels
 from chat.runs import admission, daily_limits, quotas, task_queue, turn_queue
-from chat.transcript.run_options import OptionsBody
+from chat.transcript.run_options import OptionsBody, RunOptions
 from chat.turns import knowledge_bases, selection
 from chat.turns.agents import drop_unusable
-from chat.turns.columns import AnswerColumns
-from chat.turns.current_branch import lock_session, make_path_current
-from chat.turns.insert import TurnInsert
-from chat.turns.storage import StartedTurn, store_turn_locked
-from chat.turns.while_answering import apply_while_answering
+from chat.turns.current_branch import apply_while_answering, lock_session, make_path_current
+from chat.turns.insert import StartedTurn, TurnInsert, store_turn_locked
+
+
+class AnswerColumns(NamedTuple):
+    """The columns that are shown below a question, and the column in which an answer is replaced.
+
+    runs: the newest run of each column, by model_index.  answers: the number of all answers of the question.
+    replaced: the run whose answer is replaced; None means that a new turn has columns of its own.
+    stays_aside: whether the conversation continues from another column than that of `replaced`.
+    """
+
+    runs: list[Run]
+    answers: int
+    replaced: Run | None
+    stays_aside: bool
+
+    @classmethod
+    def read(cls, question: ChatMessage, replace: UUID | None) -> Self:
+        """Read the columns. replace: the run to replace. Raises ApiError if it does not answer the question."""
+        answering = Run.objects.filter(turn__user_message=question).select_related("turn")
+        runs = list(answering.order_by("model_index", "created_at"))
+        current = next((run for run in runs if run.message_id == question.latest_child_id), None)
+        replaced = next((run for run in runs if run.pk == replace), None)
+        if replace and replaced is None:
+            raise ApiError("run_not_found", field="replace")
+        place = (replaced or current or runs[-1]).turn.columns_id if runs else None
+        newest = {run.model_index: run for run in runs if run.turn.columns_id == place}
+        stays_aside = (
+            replaced is not None
+            and current is not None
+            and current.turn.columns_id == place
+            and current.model_index != replaced.model_index
+        )
+        return cls(list(newest.values()), len(runs), replaced, stays_aside)
+
+    @property
+    def options(self) -> RunOptions:
+        """The options of the replaced run, or of the columns' first run."""
+        runs = [self.replaced] if self.replaced else self.runs
+        return runs[0].options if runs else {}
+
+    @property
+    def models(self) -> list[str]:
+        """The names of the models: that of the replaced run, or those of all columns."""
+        return [run.model for run in ([self.replaced] if self.replaced else self.runs)]
 
 
 class ReplacedBody(Body):

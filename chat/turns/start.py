@@ -24,11 +24,9 @@ from chat.transcript.tokens import count_tokens
 from chat.turns import files as turn_files
 from chat.turns import knowledge_bases, selection
 from chat.turns.agents import drop_unusable
-from chat.turns.current_branch import lock_session, make_path_current
-from chat.turns.insert import TurnInsert
+from chat.turns.current_branch import apply_while_answering, lock_session, make_path_current
+from chat.turns.insert import StartedTurn, TurnInsert, store_turn, store_turn_locked
 from chat.turns.request import TurnBody
-from chat.turns.storage import StartedTurn, store_turn, store_turn_locked
-from chat.turns.while_answering import apply_while_answering
 from knowledge.bases.bound_bases import BoundBases
 from knowledge.models import File
 

@@ -1,7 +1,15 @@
-"""Finds the turn of a question that waits for the answer above it."""
+"""Questions that wait for the answer above them: their text is changed, or they are withdrawn."""
 
-from chat.models import ChatMessage, Role, Run, Turn
+from django.db import transaction
+
+from chat.events.session_events import record_session_changed
+from chat.models import ChatMessage, Role, Run, Session, StoredBytes, Turn
+from chat.prompts import prompt_blocks
 from chat.protocol.errors import ApiError
+from chat.runs import cancellation, quotas
+from chat.transcript.tokens import count_tokens
+from chat.turns.current_branch import lock_session
+from chat.turns.request import check_text
 
 
 def get_waiting_turn(question: ChatMessage) -> Turn:
@@ -17,3 +25,70 @@ def get_waiting_turn(question: ChatMessage) -> Turn:
     if Run.objects.filter(turn__user_message=question, claimed_at__isnull=False).exists():
         raise ApiError("not_waiting")
     return waiting
+
+
+def change_question(question: ChatMessage, text: str) -> ChatMessage:
+    """Store a new text of the question, and return the question. Raises ApiError; then nothing was changed.
+
+    A worker that claims one of its runs reads the old or the new text, never a mixture: it reads after the claim, which
+    waits for the turn above, whose end waits for the lock taken here.
+    """
+    check_text(text)
+    tokens = count_tokens(text)
+    with transaction.atomic():
+        session = lock_session(question.session)
+        get_waiting_turn(question)
+        check_room(session.owner_id, len(text.encode()) - len(question.text.encode()))
+        ChatMessage.objects.filter(pk=question.pk).update(text=text, token_count=tokens)
+        record_session_changed(session)
+    question.text, question.token_count = text, tokens
+    return question
+
+
+def check_room(user_id: int, new_bytes: int) -> None:
+    """Raise ApiError unless the user may store this many more bytes."""
+    stored = StoredBytes.objects.filter(user=user_id).values_list("total", flat=True).first()
+    quotas.check_storage(user_id, stored or 0, max(0, new_bytes))
+
+
+def withdraw_question(question: ChatMessage) -> Session:
+    """Withdraw the question, and return its session. Raises ApiError; then nothing was changed.
+
+    Its turn is stopped. The message stays in the tree, beside the questions that waited below it: they take its place below
+    the answer above.
+    """
+    with transaction.atomic():
+        session = lock_session(question.session)
+        turn = get_waiting_turn(question)
+        answer_above = ChatMessage.objects.get(children=question)
+        _remove_from_branch(question, answer_above, session)
+        turn.followers.update(after=turn.after)
+        record_session_changed(session)
+    # Even if the wait has ended meanwhile: the branch is no longer shown.
+    cancellation.stop_turn(turn)
+    return session
+
+
+def _remove_from_branch(question: ChatMessage, answer_above: ChatMessage, session: Session) -> None:
+    """Move the questions below `question` up to the answer above it, and the current branch with them."""
+    is_on_branch = (
+        ChatMessage.objects.branch_to(session.leaf_id or question.pk).filter(pk=question.pk).exists()
+    )
+    is_shown = answer_above.latest_child_id == question.pk
+    answers = list(question.children.filter(role=Role.ASSISTANT).only("id", "latest_child"))
+    below = ChatMessage.objects.filter(parent__in=answers, role=Role.USER)
+    moved = list(below.order_by("sent_at", "id"))
+    shown_answer = next((answer for answer in answers if answer.pk == question.latest_child_id), None)
+    next_shown = next(
+        (each for each in moved if shown_answer and each.pk == shown_answer.latest_child_id), None
+    )
+    prompt_blocks.copy(question, moved)
+    below.update(parent=answer_above)
+    question.children.filter(role=Role.ASSISTANT).update(latest_child=None)
+    if is_shown and next_shown:
+        next_shown.parent_id = answer_above.pk
+        next_shown.choose()
+    elif is_shown:
+        answer_above.end_branch()
+    if is_on_branch and not next_shown:
+        session.point_at(answer_above)

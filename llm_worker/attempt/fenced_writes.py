@@ -17,7 +17,7 @@ from django.db.models.functions import Greatest, Now
 
 from chat.compressions import requests as compression_requests
 from chat.compressions.requests import WantedCompression
-from chat.events.session_changed import record_session_changed
+from chat.events.session_events import record_session_changed
 from chat.infrastructure.fault_points import reach
 from chat.models import Approval, CitedDocument, Run, Session
 from chat.models.approval import Decision

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from chat.models.sql.statements import BRANCH, BRANCH_IDS, Statement
 from chat.transcript.entries import Block, BlockKind, Document, TextFile
-from chat.transcript.picture_tokens import LONGEST_SIDE_PX, PATCH_PX, TOKENS_AROUND
+from chat.transcript.tokens import LONGEST_SIDE_PX, PATCH_PX, TOKENS_AROUND
 from llm_worker.request.message_renderer import OMITTED_RESPONSE_TOKENS, SENT_AT_TOKENS
 from llm_worker.request.model_message import TOKENS_PER_CALL, TOKENS_PER_MESSAGE
 from llm_worker.request.prompt_parts import SUMMARY_TOKENS

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from chat.protocol.call_facts import NO_FACTS, CallFacts
+from chat.protocol.call_answers import NO_FACTS, CallFacts
 from chat.transcript.entries import Document, Image
 from chat.transcript.questions import Answered, AnyQuestion, present_asked
 from chat.transcript.tool_arguments import as_wanted, first_violation

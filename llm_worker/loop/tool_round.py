@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from chat.protocol.call_facts import CallFacts
+from chat.protocol.call_answers import CallFacts
 from chat.transcript.entries import Document, Image
 from chat.transcript.questions import AnyQuestion
 from llm_worker.loop.calls import CallResult, PlannedCall, no_such_tool, with_notes

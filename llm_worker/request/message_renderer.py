@@ -12,7 +12,7 @@ from typing import Any
 
 from chat.transcript.entries import Block, BlockKind, Call, Entry, Image, Round
 from chat.transcript.passages import join_passages, without_break
-from chat.transcript.picture_tokens import picture_tokens
+from chat.transcript.tokens import picture_tokens
 from llm_worker.request.model_message import (
     TOKENS_PER_CALL,
     TOKENS_PER_MESSAGE,

@@ -41,7 +41,7 @@ class ListedModel(NamedTuple):
 class ListFailed(Exception):
     """The list of models could not be read.
 
-    code: one of chat.protocol.provider_errors.CHECK_ERRORS.  detail: what the server said, redacted.
+    code: one of chat.protocol.run_errors.CHECK_ERRORS.  detail: what the server said, redacted.
     """
 
     def __init__(self, code: str, detail: str = "") -> None:

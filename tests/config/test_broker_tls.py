@@ -12,7 +12,7 @@ from kombu.exceptions import OperationalError
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 
-from chat.infrastructure.redis_connection import connection_pool
+from chat.infrastructure.redis_client import connection_pool
 from config.broker_tls import broker_options, with_ca_file, with_plain_requirement, wrong_option
 from tests.services import Services
 from tests.tls_front import Certificates, TlsFront, make_certificates

@@ -15,8 +15,8 @@ from chat.protocol.body import Body
 from chat.protocol.member_types import doc
 from chat.turns.answer_edit import edit_answer
 from chat.turns.deletion import delete_message
-from chat.turns.question_text import change_question
 from chat.turns.request import MessageText
+from chat.turns.waiting import change_question
 from web.rest.api_view import StrictAPIView, query_flag
 from web.rest.messages import get_own_message
 from web.rest.openapi import FLAG, documented, query

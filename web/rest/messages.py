@@ -12,7 +12,7 @@ from chat.models.sql import session_search
 from chat.presenters.messages import FoundMessageAnswer, MessageAnswer, NodeAnswer, present_nodes
 from chat.presenters.sessions import SessionAnswer
 from chat.turns.current_branch import select_branch
-from chat.turns.withdrawal import withdraw_question
+from chat.turns.waiting import withdraw_question
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import ID, TEXT, documented, query, whole_number
 from web.rest.pagination import MAX_PAGE, page_size

@@ -7,7 +7,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.log.reader import packets_after
+from chat.log.rebuilt import packets_after
 from chat.models import Run
 from chat.presenters.runs import RunAnswer, StatusAnswer, present_run
 from chat.protocol.answer import Answer

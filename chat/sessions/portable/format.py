@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
-from chat.protocol.call_facts import CallFacts, Count
+from chat.protocol.call_answers import CallFacts, Count
 from chat.transcript.entries import MAX_IMAGES
 from chat.transcript.token_usage import TokenUsage
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from chat.transcript.entries import Call, Entry, Image, Round
-from chat.transcript.picture_tokens import picture_tokens
+from chat.transcript.tokens import picture_tokens
 from llm_worker.request.api_messages import to_api_messages
 from llm_worker.request.context import Budget, Context, build_context
 from llm_worker.request.prompt_parts import PromptParts

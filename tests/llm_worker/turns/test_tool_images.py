@@ -13,7 +13,7 @@ from chat.models import ModelConfig, Run, Session, StoredBytes, ToolCall, ToolCa
 from chat.protocol import wire
 from chat.protocol.call_answers import ToolImageAnswer
 from chat.protocol.states import Status
-from chat.transcript.picture_tokens import picture_tokens
+from chat.transcript.tokens import picture_tokens
 from ingest.extraction import extract
 from knowledge.files import blobs
 from knowledge.models import DeletedBlob, File

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from chat.models import ModelConfig, ToolCall
-from chat.protocol.call_facts import CallFacts
+from chat.protocol.call_answers import CallFacts
 from chat.protocol.states import Status
 from chat.protocol.wire import SectionEnd
 from chat.sessions.portable.exporter import as_json

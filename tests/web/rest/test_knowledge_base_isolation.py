@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from chat.infrastructure.redis_client import sync_redis
-from chat.sweeper.knowledge_bases import purge_deleted
+from chat.sweeper.files import purge_deleted
 from knowledge.models import Document, Extraction, File, FileKind, KnowledgeBase
 from knowledge.models.knowledge_base import READING
 from tests import factories

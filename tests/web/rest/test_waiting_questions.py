@@ -13,9 +13,8 @@ from chat.models.prompt_block import PromptBlock
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.runs.completion import announce, commit_end
-from chat.turns import question_text, waiting
-from chat.turns.question_text import change_question
-from chat.turns.withdrawal import withdraw_question
+from chat.turns import waiting
+from chat.turns.waiting import change_question, withdraw_question
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -176,7 +175,7 @@ def test_a_claim_waits_for_a_change_that_has_begun_and_reads_the_new_text(
             wait_until_locked()
             return found
 
-        monkeypatch.setattr(question_text, "get_waiting_turn", end_meanwhile)
+        monkeypatch.setattr(waiting, "get_waiting_turn", end_meanwhile)
         change_question(question_of(second), "changed")
         wait(claims)
     assert claims[0].result() == "changed"
