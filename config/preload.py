@@ -29,7 +29,7 @@ MODULES: Final = (
     "uvicorn.main",
     "uvicorn.protocols.http.httptools_impl",
     "web.rest.request_bodies",
-    "web.socket.routing",
+    "web.socket.consumer",
 )
 _SETTINGS: Final = re.compile(r"config\.(\w+_)?settings")
 

@@ -92,7 +92,7 @@ MIDDLEWARE = [
     "web.page.static_middleware.StaticFiles",
     "csp.middleware.CSPMiddleware",
     "features.accounts.logins.Sessions",
-    "web.page.languages.Languages",
+    "web.page.index.Languages",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "features.accounts.logins.Authentication",
@@ -485,7 +485,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["web.rest.json_parser.StrictJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["web.rest.multipart_form.StrictJSONParser"],
     "EXCEPTION_HANDLER": "web.rest.errors.handle_exception",
     "DEFAULT_SCHEMA_CLASS": "web.rest.openapi.Schema",
 }

@@ -24,8 +24,7 @@ from chat.protocol.answer import Answer
 from chat.protocol.body import Body, patched
 from chat.protocol.member_types import Moment, choice, doc
 from chat.protocol.members import Visible
-from chat.protocol.provider_errors import PROVIDER_ERRORS
-from chat.protocol.run_errors import RUN_ERRORS
+from chat.protocol.run_errors import PROVIDER_ERRORS, RUN_ERRORS
 from features.providers.providers import (
     MAX_MODELS,
     MAX_NAME_CHARACTERS,

@@ -35,9 +35,9 @@ from chat.sessions.portable.archive_writer import Pipe, as_zip, compressed, writ
 from features.prompts.api import present_saved_prompt
 from features.prompts.models import SavedPrompt
 from knowledge.models import Document, File, KnowledgeBase, KnowledgeBaseMember, Project
-from web.rest.limits import SOURCES
 from web.rest.request_slots import EXPORTS
 from web.rest.streaming import streamed
+from web.rest.usage import SOURCES
 
 # The length of an entry's name: users choose names of files, and paths of Windows are short.
 _NAME_CHARACTERS: Final = 80

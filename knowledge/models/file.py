@@ -31,7 +31,7 @@ UNANNOUNCED_FOR: Final = timedelta(seconds=2)
 
 
 def _slow_files(slots: int) -> dict[str, str | int]:
-    """Return which files of an owner leave a slot to others, and how many of them are read at once (decision 0164)."""
+    """Return which files of an owner leave a slot to others, and how many of them are read at once (decision 0094)."""
     return {"slow_type": "application/pdf" if settings.OCR else "", "most_slow": max(1, slots - 1)}
 
 

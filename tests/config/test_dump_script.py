@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from config.dump_script import Target, fitting
+from config.database_dump import Target, fitting
 
 pytestmark = pytest.mark.pure
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from csp.decorators import csp_update
 from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
+from django.core.checks import CheckMessage, Tags, Warning, register  # noqa: A004  Django's name
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -118,3 +119,16 @@ def _embedding_origins() -> str:
     # `.example.org` means example.org as well.
     named += [f"{host[1:]}:*" for host in settings.PAGE_HOSTS if host.startswith(".")]
     return " ".join(named) or "'none'"
+
+
+@register(Tags.security, deploy=True)
+def check_preview_origin(**kwargs: Any) -> list[CheckMessage]:  # noqa: ARG001
+    if not (settings.PREVIEW_ORIGIN.startswith("http://") and settings.SECURE_SSL_REDIRECT):
+        return []
+    return [
+        Warning(
+            "PREVIEW_ORIGIN is not encrypted: browsers do not load it in a page that is.",
+            hint="Use an address that starts with https://.",
+            id="turnwire.W004",
+        )
+    ]

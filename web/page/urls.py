@@ -3,9 +3,7 @@
 from django.urls import path
 from django.views.i18n import set_language
 
-from web.page.index import page
-from web.page.languages import catalog
-from web.page.manifest import manifest
+from web.page.index import catalog, manifest, page
 from web.page.mcp_sign_in import McpServers, mcp_callback, mcp_client, mcp_sign_in
 from web.page.preview import preview_diagram, preview_html
 

@@ -1,5 +1,8 @@
 """Views of the compression of a session's current branch: read or delete the current summary, request a new one."""
 
+from typing import Annotated
+from uuid import UUID
+
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -7,11 +10,43 @@ from rest_framework.response import Response
 from chat.compressions import requests as compression_requests
 from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ChatMessage, Compression, TriggeredBy
-from chat.presenters.summaries import CompressionAnswer, CompressionAskedAnswer, present_summary
+from chat.protocol.answer import Answer
 from chat.protocol.body import Body
+from chat.protocol.member_types import Moment, choice
 from web.rest.api_view import StrictAPIView
 from web.rest.openapi import documented
 from web.rest.sessions import get_own_session
+
+
+class CompressionAskedAnswer(Answer):
+    status: Annotated[str, choice(["queued", "nothing_to_compress"])]
+
+
+class SummaryAnswer(Answer):
+    id: UUID
+    parent: UUID
+    last_summarized_message: UUID
+    text: str
+    token_count: int
+    saved_tokens: int | None
+    model: str | None
+    sent_at: Moment
+
+
+class CompressionAnswer(Answer):
+    summary: SummaryAnswer | None
+    is_under_way: bool
+
+
+def present_summary(message: ChatMessage) -> SummaryAnswer:
+    made_by = message.made_by.first()
+    return SummaryAnswer.from_row(
+        message,
+        parent=message.parent_id,
+        last_summarized_message=message.last_summarized_message_id,
+        saved_tokens=made_by.saved_tokens if made_by else None,
+        model=made_by.model if made_by else None,
+    )
 
 
 class CompressionView(StrictAPIView):

@@ -29,9 +29,8 @@ from web.rest.document_sources import (
 )
 from web.rest.file_text import PART, check_read, text_response
 from web.rest.files import NewestUploadPagination, content_response
-from web.rest.json_parser import StrictJSONParser
 from web.rest.knowledge_bases import get_editable_base, get_readable_base
-from web.rest.multipart_form import FileFormParser, UploadedContent
+from web.rest.multipart_form import FileFormParser, StrictJSONParser, UploadedContent
 from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination, Page
 from web.rest.request_slots import EXPENSIVE, LONG_BODIES

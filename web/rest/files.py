@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -25,13 +25,41 @@ from chat.protocol.errors import ApiError
 from knowledge.files import blobs
 from knowledge.models import File, Project, ServedVersion
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.byte_ranges import ByteRange, parse_range
 from web.rest.multipart_form import FileFormParser, FormFile, UploadedContent
 from web.rest.openapi import TEXT, documented, query, whole_number
 from web.rest.pagination import NewestFirstPagination, Page
 from web.rest.request_slots import DOWNLOADS
 from web.rest.streaming import streamed
 from web.rest.uploads import store_upload
+
+# Longer numbers are no positions in any file.
+_ONE_RANGE: Final = re.compile(r"bytes=(\d{0,19})-(\d{0,19})")
+
+
+class ByteRange(NamedTuple):
+    """The bytes from `start` to before `stop`."""
+
+    start: int
+    stop: int
+
+
+def parse_range(header: str, size: int) -> ByteRange | None:
+    """Return the requested range; None for the whole content. Raises ApiError if the content does not have the range.
+
+    The whole content is sent without a range, or for a form that servers may ignore, such as several ranges.
+    """
+    match = _ONE_RANGE.fullmatch(header.strip())
+    if match is None or match.groups() == ("", ""):
+        return None
+    first, last = match.groups()
+    if first and last and int(first) > int(last):
+        return None
+    start = int(first) if first else max(0, size - int(last))
+    stop = min(size, int(last) + 1) if first and last else size
+    if start >= size:
+        raise ApiError("invalid_range", size=size)
+    return ByteRange(start, stop)
+
 
 logger = logging.getLogger(__name__)
 

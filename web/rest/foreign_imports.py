@@ -1,6 +1,8 @@
-"""The view that imports the conversations of another product's export."""
+"""The view that imports the conversations of another product's export, and the storage of its files, as for uploads."""
 
+import logging
 import mmap
+from collections.abc import Iterable, Iterator
 from typing import IO, cast
 
 from django.conf import settings
@@ -13,10 +15,13 @@ from chat.presenters.foreign_imports import ForeignImportAnswer
 from chat.protocol.errors import ApiError
 from chat.sessions.foreign_exports import export_zip
 from chat.sessions.foreign_exports.foreign_importer import Outcome, Part, import_conversations
+from chat.sessions.portable.zip_reader import ZipReader
+from knowledge.models import File
+from web.rest import session_archives, uploads
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.foreign_files import ForeignFiles
-from web.rest.import_slots import import_slot
+from web.rest.multipart_form import UploadedContent
 from web.rest.openapi import documented
+from web.rest.request_slots import import_slot
 from web.rest.session_archives import SessionArchiveParser
 
 
@@ -66,3 +71,47 @@ def _import(user: User, body: IO[bytes]) -> Outcome:
     body.flush()
     with mmap.mmap(body.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return import_conversations(user, [Part("", content)], ForeignFiles(user, None, {}))
+
+
+logger = logging.getLogger(__name__)
+
+
+class ForeignFiles:
+    """The implementation of attachments.Contents.
+    archive: None if the export has no files. entries: names of the archive's entries, by source.
+    """
+
+    def __init__(self, user: User, archive: ZipReader | None, entries: dict[str, str]) -> None:
+        self._user, self._archive, self._entries = user, archive, entries
+
+    def size(self, source: str) -> int | None:
+        entry = self._entries.get(source)
+        if self._archive is None or entry is None:
+            return None
+        return self._archive.entries[entry].file_size
+
+    def read(self, source: str) -> Iterator[bytes]:
+        return self._archive.read(self._entries[source]) if self._archive else iter(())
+
+    def store(self, name: str, content: Iterable[bytes]) -> File | ApiError:
+        """Store the file.
+        Return an error instead if it is damaged, empty, too large or of another type than its name says.
+        """
+        upload = UploadedContent(name)
+        try:
+            try:
+                for chunk in content:
+                    upload.write(chunk)
+                file = uploads.describe_upload(self._user, upload)
+            except ApiError as refusal:
+                logger.info(
+                    "a file of an imported chat of user %s is refused: %s", self._user.pk, refusal.code
+                )
+                return refusal
+            uploads.store_content(upload, file)
+            return file
+        finally:
+            upload.close()
+
+    def discard(self, files: Iterable[File]) -> None:
+        session_archives.discard(files)

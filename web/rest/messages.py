@@ -1,20 +1,37 @@
-"""Views of a session's messages: read a branch, read the whole tree, select the current branch, withdraw a question."""
+"""Views of a session's messages: read a branch or the tree, select, withdraw, change the text, delete, give feedback."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
+from uuid import UUID
 
 from django.http.response import HttpResponseBase
+from msgspec import Meta
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.log.branch_parts import as_json, parts_of, present_part
-from chat.models import ChatMessage, Role, Session
+from chat.log.progress import present_live_message
+from chat.models import ChatMessage, Feedback, Role, Session
 from chat.models.sql import session_search
-from chat.presenters.messages import FoundMessageAnswer, MessageAnswer, NodeAnswer, present_nodes
+from chat.presenters.messages import (
+    FeedbackAnswer,
+    FoundMessageAnswer,
+    MessageAnswer,
+    NodeAnswer,
+    present_nodes,
+)
 from chat.presenters.sessions import SessionAnswer
+from chat.protocol.answer import Answer
+from chat.protocol.body import Body
+from chat.protocol.errors import ApiError
+from chat.protocol.member_types import doc
+from chat.turns.answer_edit import edit_answer
 from chat.turns.current_branch import select_branch
-from chat.turns.waiting import withdraw_question
-from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.openapi import ID, TEXT, documented, query, whole_number
+from chat.turns.deletion import delete_message
+from chat.turns.request import MessageText
+from chat.turns.waiting import change_question, withdraw_question
+from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_flag
+from web.rest.openapi import FLAG, ID, TEXT, documented, query, whole_number
 from web.rest.pagination import MAX_PAGE, page_size
 from web.rest.request_slots import EXPENSIVE
 from web.rest.sessions import get_own_session, present_current
@@ -115,3 +132,79 @@ def _branch(session: Session, parameters: Any, limit: int | None) -> Any:
         return ChatMessage.objects.branch_to(leaf, at_most=at_most)
     before = get_own_row(nodes, parameters["before"], "message", field="before")
     return ChatMessage.objects.branch_to(before.pk, at_most=at_most).exclude(pk=before.pk)
+
+
+class FeedbackBody(Body):
+    keywords = {
+        "anyOf": [
+            {"required": ["is_positive"], "properties": {"is_positive": {"type": "boolean"}}},
+            {"required": ["text"], "properties": {"text": {"minLength": 1}}},
+        ]
+    }
+    needs_body = True
+
+    is_positive: bool | None = None
+    text: Annotated[str, Meta(max_length=10_000)] = ""
+
+    def __post_init__(self) -> None:
+        if self.is_positive is None and not self.text:
+            raise ApiError("field_required", "Give is_positive, text or both.", field="is_positive")
+
+
+class FeedbackView(StrictAPIView):
+    @documented("feedback_write", body=FeedbackBody, answer=FeedbackAnswer)
+    def put(self, request: Request, message: str) -> Response:
+        """Store feedback; it replaces earlier feedback on the same answer."""
+        answer = get_own_message(request, message)
+        body = self.parse(FeedbackBody)
+        if answer.role != Role.ASSISTANT:
+            raise ApiError("role_order", "Feedback is about answers.")
+        feedback = FeedbackAnswer(is_positive=body.is_positive, text=body.text).json()
+        Feedback.objects.update_or_create(message=answer, defaults=feedback)
+        return Response(feedback)
+
+    @documented("feedback_delete", statuses=(204,))
+    def delete(self, request: Request, message: str) -> Response:
+        """Delete the feedback on an answer."""
+        Feedback.objects.filter(message=get_own_message(request, message)).delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class DeletedMessageAnswer(Answer):
+    part: Annotated[
+        UUID | None, doc("The session in the trash that restores it; null: it is deleted for good.")
+    ]
+
+
+class TextBody(Body):
+    text: MessageText
+
+
+class MessageView(StrictAPIView):
+    @documented("messages_update", body=TextBody, answer=MessageAnswer)
+    def patch(self, request: Request, message: str) -> Response:
+        """Change the text of a question that waits for the answer above it; its files stay."""
+        changed = change_question(get_own_message(request, message), self.parse(TextBody).text)
+        return Response(present_live_message(ChatMessage.objects.get(pk=changed.pk)))
+
+    @documented(
+        "messages_delete",
+        answer=DeletedMessageAnswer,
+        parameters=[query("permanent", FLAG, "`1`: for good, not into the trash.")],
+    )
+    def delete(self, request: Request, message: str) -> Response:
+        """Delete a question or an answer with all below it; the only answer of a question with the question.
+        409 `turn_in_progress` while one of them is being answered.
+        """
+        is_permanent = query_flag(request, "permanent") or False
+        part = delete_message(get_own_message(request, message), for_good=is_permanent)
+        return Response(DeletedMessageAnswer(part.pk if part else None).json())
+
+
+class AnswerEditsView(StrictAPIView):
+    @documented("edits_create", body=TextBody, answer=MessageAnswer, statuses=(201,))
+    def post(self, request: Request, message: str) -> Response:
+        """Store another text for an answer as its sibling. The current branch then ends there."""
+        edited = edit_answer(get_own_message(request, message), self.parse(TextBody).text)
+        answer = ChatMessage.objects.select_related("run", "feedback").get(pk=edited.pk)
+        return Response(present_live_message(answer), status.HTTP_201_CREATED)

@@ -1,4 +1,4 @@
-"""Parsing of an upload: a multipart form with one file and text fields, in bounded memory, up to a file size limit."""
+"""Parsing of request bodies in bounded memory: an upload, which is a multipart form with one file and text fields; and JSON."""
 
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from multipart import MultipartError, MultipartSegment, PushMultipartParser, par
 from rest_framework.parsers import BaseParser
 
 from chat.protocol.errors import ApiError
-from chat.protocol.strict_json import is_storable
+from chat.protocol.strict_json import MAX_VALUES, decode, is_storable
 from knowledge.files.file_types import HEAD_BYTES
 
 # Bytes beside the file: boundaries, headers (a name of 4,096 characters, percent-encoded, has 48 KiB) and text fields.
@@ -141,3 +141,24 @@ def _decode(text: bytearray, name: str) -> str:
     if not is_storable(decoded):
         raise ApiError("invalid_characters", field=name)
     return decoded
+
+
+# The longest accepted message, every character written as a surrogate pair of \u escapes, is 1.2 MB.
+MAX_BODY_BYTES: Final = 8 * 1024 * 1024
+
+
+class StrictJSONParser(BaseParser):
+    media_type = "application/json"
+    max_bytes = MAX_BODY_BYTES
+    max_values = MAX_VALUES
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,  # noqa: ARG002
+        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
+    ) -> dict[str, Any]:
+        body = stream.read(self.max_bytes + 1)
+        if len(body) > self.max_bytes:
+            raise ApiError("body_too_large", limit=self.max_bytes)
+        return decode(body, max_values=self.max_values)

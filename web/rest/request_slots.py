@@ -5,8 +5,12 @@ Further requests wait, without a connection, for a request of the same user to e
 time.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
 from typing import Final
 
+from chat.protocol.errors import ApiError
 from web.rest.user_slots import UserSlots
 
 # Short requests: a client that sends many at the same time is served in turns.
@@ -22,3 +26,26 @@ ADMIN: Final = UserSlots(4, waiting=20, wait_s=10.0)
 # Streams, until the last byte is sent, mostly without a database connection. A browser opens six connections to a host.
 DOWNLOADS: Final = UserSlots(8)
 EXPORTS: Final = UserSlots(2)
+
+
+MAX_AT_ONCE: Final = 2
+_lock: Final = Lock()
+_importing: Final[set[object]] = set()
+
+
+@contextmanager
+def import_slot(user: object) -> Iterator[None]:
+    """Hold one of the process's import slots during the block: an import may hold ten times the bytes of its file.
+
+    Raises ApiError if none is free.
+    user: the user's id, which has at most one slot.
+    """
+    with _lock:
+        if user in _importing or len(_importing) >= MAX_AT_ONCE:
+            raise ApiError("too_many_uploads")
+        _importing.add(user)
+    try:
+        yield
+    finally:
+        with _lock:
+            _importing.discard(user)

@@ -23,10 +23,9 @@ from chat.sessions.portable.importer import import_session
 from chat.sessions.portable.markdown import as_markdown
 from chat.sessions.temporary import check_listed
 from web.rest.api_view import StrictAPIView, current_user, query_flag
-from web.rest.import_slots import import_slot
-from web.rest.json_parser import StrictJSONParser
+from web.rest.multipart_form import StrictJSONParser
 from web.rest.openapi import documented, query
-from web.rest.request_slots import EXPORTS
+from web.rest.request_slots import EXPORTS, import_slot
 from web.rest.session_archives import SessionArchiveParser, import_archive
 from web.rest.sessions import get_own_session, present_current
 from web.rest.streaming import streamed

@@ -1,4 +1,4 @@
-"""Views of sessions: create, list, search, update, delete, mark as seen."""
+"""Views of sessions: create, list, search, update, delete, mark as seen, fork, change several at once."""
 
 from collections.abc import Collection
 from typing import Annotated, Any
@@ -11,15 +11,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.events import session_list
-from chat.models import Agent, Session
+from chat.models import Agent, Role, Session
 from chat.models.sql import session_search
 from chat.presenters.sessions import SessionAnswer, annotate_sessions, present_session
 from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import doc
-from chat.protocol.members import KnowledgeBases, Models
+from chat.protocol.member_types import choice, doc
+from chat.protocol.members import DISTINCT, KnowledgeBases, Models
 from chat.sessions import deletion
+from chat.sessions.bulk import ACTIONS, MAX_SESSIONS, change_sessions
 from chat.sessions.creation import create_session
+from chat.sessions.forking import MAX_TITLE, fork_session
 from chat.sessions.settings import SettingsBody, edit_session
 from chat.sessions.tags import Tags
 from chat.transcript.run_options import OptionsBody
@@ -213,3 +215,38 @@ def present_current(session: Session) -> dict[str, Any]:
     if current is None:
         raise ApiError("session_not_found")
     return present_session(current)
+
+
+class ForkBody(Body):
+    message: Annotated[UUID, doc("The answer in which the new session ends.")]
+    title: Annotated[str, Meta(max_length=MAX_TITLE), doc("Empty: the session's, numbered.")] = ""
+
+
+class ForkView(StrictAPIView):
+    slots = EXPENSIVE
+
+    @documented("sessions_fork", body=ForkBody, answer=SessionAnswer, statuses=(201,))
+    def post(self, request: Request, session: str) -> Response:
+        """Copy the branch up to an answer into a new session. 409 while a run of it is in progress.
+        The copied runs count as imported.
+        """
+        source = get_own_session(request, session)
+        body = self.parse(ForkBody)
+        nodes = source.messages.exclude(role=Role.SUMMARY)
+        answer = get_own_row(nodes, str(body.message), "message", field="message")
+        fork = fork_session(source, answer, body.title)
+        return Response(present_current(fork), status.HTTP_201_CREATED)
+
+
+class BulkBody(Body):
+    ids: Annotated[list[UUID], Meta(max_length=MAX_SESSIONS), DISTINCT]
+    action: Annotated[str, choice(ACTIONS, "`delete`: into the trash; `restore`: out of it again.")]
+
+
+class BulkView(StrictAPIView):
+    @documented("sessions_bulk", body=BulkBody, statuses=(204,))
+    def post(self, request: Request) -> Response:
+        """Archive, delete or restore several sessions: all of them, or none with 404 `session_not_found`."""
+        body = self.parse(BulkBody)
+        change_sessions(current_user(request), body.ids, body.action)
+        return Response(status=status.HTTP_204_NO_CONTENT)

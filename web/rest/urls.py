@@ -2,40 +2,44 @@
 
 from django.urls import path, re_path
 
+from web.rest.agent_sharing import GroupsView
 from web.rest.agents import AgentShareView, AgentsView, AgentView
 from web.rest.approvals import ApprovalsView, ApprovalView
-from web.rest.bulk_changes import BulkView
 from web.rest.compression import CompressionView
 from web.rest.documents import DocumentContentView, DocumentsView, DocumentTextView, DocumentView
-from web.rest.feedback import FeedbackView
 from web.rest.file_text import FileTextView
 from web.rest.files import FileContentView, FilesView, FileThumbnailView, FileView
 from web.rest.foreign_imports import ForeignImportView
-from web.rest.forks import ForkView
-from web.rest.groups import GroupsView
 from web.rest.knowledge_bases import (
     AcceptView,
     KnowledgeBaseSearchView,
     KnowledgeBasesView,
     KnowledgeBaseView,
 )
-from web.rest.limits import LimitsView
 from web.rest.mcp_attachments import McpCatalogsView, McpPromptsView, McpRequestView, McpResourcesView
 from web.rest.mcp_servers import McpServerRefreshView, McpServersView, McpServerView
 from web.rest.mcp_sign_ins import McpSignInView
 from web.rest.members import MembersView, MemberView
-from web.rest.message_texts import AnswerEditsView, MessageView
-from web.rest.messages import MessageSearchView, MessagesView, SelectionView, TreeView, WithdrawalView
+from web.rest.messages import (
+    AnswerEditsView,
+    FeedbackView,
+    MessageSearchView,
+    MessagesView,
+    MessageView,
+    SelectionView,
+    TreeView,
+    WithdrawalView,
+)
 from web.rest.models import ModelsView
 from web.rest.preferences import PreferencesView
 from web.rest.projects import ProjectFilesView, ProjectFileView, ProjectsView, ProjectView
 from web.rest.runs import PacketsView, RunCancellationView, RunContinuationView, RunView
 from web.rest.schema_views import DocsView, SchemaView, not_found
 from web.rest.session_files import ExportView, ImportView
-from web.rest.sessions import SeenView, SessionsView, SessionView
+from web.rest.sessions import BulkView, ForkView, SeenView, SessionsView, SessionView
 from web.rest.system_prompt import SystemPromptView
 from web.rest.turns import ContinuationView, RegenerationsView, TurnCancellationView, TurnsView
-from web.rest.usage import UsageView
+from web.rest.usage import LimitsView, UsageView
 
 urlpatterns = [
     path("models/", ModelsView.as_view()),

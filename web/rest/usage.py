@@ -1,9 +1,12 @@
-"""The view of the tokens and the cost of the user's answers, and of titles and summaries, by day and model."""
+"""Views of the tokens and the cost of the user's answers, and of titles and summaries, by day and model; and of the limits."""
 
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
+from itertools import chain
 from typing import Any, Final
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 from rest_framework.request import Request
@@ -12,8 +15,10 @@ from rest_framework.response import Response
 from chat.models import Run, SideRequest
 from chat.models.run_spending import USAGE
 from chat.models.side_request import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
-from chat.presenters.usage import PURPOSES, UsedAnswer
+from chat.presenters.usage import PURPOSES, LimitUseAnswer, UsedAnswer, present_limit_use
 from chat.protocol.errors import ApiError
+from chat.protocol.limit_use import LimitUse
+from chat.runs import admission, daily_limits, quotas
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented, query
 from web.rest.pagination import YEARS
@@ -88,3 +93,22 @@ def _present_usage(row: dict[str, Any]) -> dict[str, Any]:
         **tokens,
         cost=None if cost is None else float(cost),
     ).json()
+
+
+# Each yields the rows of its limits, in the order in which clients receive them.
+SOURCES: Final[tuple[Callable[[User], Iterable[LimitUse]], ...]] = (
+    daily_limits.limit_uses,
+    admission.limit_uses,
+    quotas.limit_uses,
+)
+
+
+class LimitsView(StrictAPIView):
+    slots = EXPENSIVE
+
+    @documented("usage_limits_list", answer=list[LimitUseAnswer])
+    def get(self, request: Request) -> Response:
+        """List the limits that apply to the user, and how much of each is used. `max` is null if there is no limit."""
+        user = current_user(request)
+        uses = chain.from_iterable(source(user) for source in SOURCES)
+        return Response([present_limit_use(use) for use in uses])

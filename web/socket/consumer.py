@@ -11,8 +11,10 @@ from typing import Any, Final
 from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
+from channels.routing import URLRouter
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.urls import path, re_path
 
 from chat.infrastructure import log_context
 from chat.infrastructure.threads import in_thread
@@ -24,13 +26,12 @@ from web.rest.authentication import check_may_write
 from web.rest.errors import describe
 from web.socket import authentication, commands, handlers
 from web.socket.access_watch import AccessWatch
-from web.socket.file_feed import FileFeed
 from web.socket.hub import current_hub
 from web.socket.outbox import Outbox
 from web.socket.rate_limit import CommandRateLimit
 from web.socket.replies import Accepted, Pong, Reply, SessionsWatched, Unsubscribed
-from web.socket.session_list import SessionListSubscription
 from web.socket.subscription import Subscription
+from web.socket.user_feeds import FileFeed, SessionListSubscription
 from web.socket.writer import OutboxWriter
 
 # Sessions that one socket may subscribe to at once.
@@ -246,3 +247,12 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.outbox.put(
             encode({"type": "error", **({} if command_id is None else {"id": command_id}), **body})
         )
+
+
+async def reject_unknown_path(_scope: Any, receive: Any, send: Any) -> None:
+    """Reject every other path at the handshake."""
+    await receive()
+    await send({"type": "websocket.close"})
+
+
+websockets = URLRouter([path("ws/", SocketConsumer.as_asgi()), re_path(r"", reject_unknown_path)])  # type: ignore[arg-type]

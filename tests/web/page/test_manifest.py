@@ -12,7 +12,7 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.test import Client
 from PIL import Image
 
-from web.page.manifest import GROUND, ICONS
+from web.page.index import GROUND, ICONS
 
 ADDRESS = "/manifest.webmanifest"
 

@@ -6,8 +6,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from tests import factories
-from web.rest import import_slots
-from web.rest.import_slots import MAX_AT_ONCE, import_slot
+from web.rest import request_slots
+from web.rest.request_slots import MAX_AT_ONCE, import_slot
 
 FILE = {
     "format": "turnwire.session",
@@ -32,7 +32,7 @@ def bring_in(client: APIClient, file: Any = FILE) -> Any:
 def test_an_import_without_a_free_slot_is_refused_for_a_moment(
     alice: APIClient, monkeypatch: pytest.MonkeyPatch, busy: list[int]
 ) -> None:
-    monkeypatch.setattr(import_slots, "_importing", set(busy))
+    monkeypatch.setattr(request_slots, "_importing", set(busy))
     refused = bring_in(alice)
     assert (refused.status_code, refused.json()["code"]) == (503, "too_many_uploads")
     assert int(refused["Retry-After"]) > 0
@@ -47,5 +47,5 @@ def test_a_slot_is_free_again_after_an_import_and_after_a_refused_file(alice: AP
 
 def test_a_slot_is_held_during_the_import_alone() -> None:
     with import_slot("alice"), import_slot("bob"):
-        assert {"alice", "bob"} <= import_slots._importing
-    assert import_slots._importing == set()
+        assert {"alice", "bob"} <= request_slots._importing
+    assert request_slots._importing == set()

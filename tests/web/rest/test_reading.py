@@ -14,12 +14,12 @@ from chat.log.stream import append_now, run_log
 from chat.models import CitedDocument, Run, SessionEvent
 from chat.models.tool_call import ToolCall
 from chat.presenters.messages import MessageAnswer, NodeAnswer
-from chat.presenters.models import ModelAnswer
 from chat.presenters.runs import RunAnswer
 from chat.presenters.sessions import SessionAnswer
 from chat.protocol import wire
 from chat.protocol.states import Status
 from tests import factories
+from web.rest.models import ModelAnswer
 from web.rest.runs import PacketsAnswer
 
 

@@ -18,7 +18,7 @@ from chat.runs import titles
 from chat.sessions.settings import edit_session
 from knowledge.models import File
 from tests import factories, sockets
-from web.socket import session_list
+from web.socket import user_feeds
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -159,7 +159,7 @@ async def test_a_lost_connection_to_redis_is_reported(address, alice):
 
 
 async def test_a_watch_that_redis_does_not_confirm_is_refused(address, alice, monkeypatch):
-    monkeypatch.setattr(session_list, "JOIN_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(user_feeds, "JOIN_TIMEOUT_S", 0.0)
     token = await sync_to_async(lambda: AuthToken.objects.create(alice)[1])()
     async with sockets.socket(address, Authorization=f"Token {token}") as client:
         assert (await client.ask(type="watch_sessions"))["code"] == "stream_unavailable"

@@ -1,16 +1,49 @@
-"""Forwarding of changes of a user's session list to one socket. The lines are neither stored nor numbered."""
+"""Forwarding of changes that concern a user and not one session to one socket: files, offered models, the session list.
+
+The lines are neither stored nor numbered.
+"""
 
 import asyncio
 
 from django.contrib.auth.models import User
 
-from chat.events import session_list
+from chat.events import files, offered_models, session_list
 from chat.events.frames import SessionsResync
 from chat.protocol.errors import ApiError
 from chat.protocol.wire import encode
 from web.socket.hub import Hub
 from web.socket.outbox import Outbox
 from web.socket.subscription import JOIN_TIMEOUT_S
+
+
+class FileFeed:
+    """One socket's feed of files and offered models, which needs no command: start() once, close() at the end."""
+
+    def __init__(self, user: User, outbox: Outbox, hub: Hub) -> None:
+        self._channels = (files.channel_name(user.pk), offered_models.CHANNEL)
+        self._outbox = outbox
+        self._hub = hub
+
+    def start(self) -> None:
+        """Listen in a task, so that the socket does not wait for Redis."""
+        self._task = asyncio.create_task(self._listen())
+
+    async def _listen(self) -> None:
+        for channel in self._channels:
+            await self._hub.listen(channel, self)
+
+    def close(self) -> None:
+        self._task.cancel()
+        for channel in self._channels:
+            self._hub.stop_listening(channel, self)
+
+    # ChannelListener, called by the hub
+
+    def receive_lines(self, lines: bytes) -> None:
+        self._outbox.put(lines)
+
+    def on_gap(self) -> None:
+        """Ignore the gap: a client that has waited for long reads the file itself."""
 
 
 class SessionListSubscription:
