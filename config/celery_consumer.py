@@ -1,7 +1,7 @@
 """A Celery consumer that survives the loss of the broker connection; celery_settings.py selects it.
 
-Messages received over a lost connection are not acknowledged. RabbitMQ delivers them again, to a worker that cannot
-claim their runs or waits until they have ended; of Redis, the message is gone, and the sweeper sends what still waits.
+Messages received over a lost connection stay unacknowledged. They are redelivered after the visibility timeout, when
+their runs have ended and cannot be claimed.
 """
 
 import logging

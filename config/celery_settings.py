@@ -15,7 +15,7 @@ broker_url, broker_use_ssl = broker_options(settings.CELERY_BROKER_URL)
 task_queues = [Queue(DEFAULT_QUEUE), Queue(COMPRESSION_QUEUE), Queue(INGEST_QUEUE)]
 task_default_queue = DEFAULT_QUEUE
 
-# A message is acknowledged when its run has ended. RabbitMQ requeues those of a worker that is lost.
+# A message is acknowledged when its run has ended, and requeued when the worker is lost.
 task_acks_late = True
 task_reject_on_worker_lost = True
 # A worker reserves no message beyond the ones it executes: another worker may be idle.
@@ -38,15 +38,17 @@ broker_connection_max_retries = None
 # main thread reads: each gets parts of frames, and the worker takes nothing until RabbitMQ closes the connection.
 worker_enable_prefetch_count_reduction = False
 
+# Twice the longest turn. An earlier redelivery would do no harm, because the claim fails, but it would be useless.
+VISIBILITY_TIMEOUT_S = max(3600, 2 * settings.RUN_DEADLINE_S)
 _IS_REDIS = broker_url.startswith(("redis", "rediss", "unix"))
 if broker_url.startswith("redis://"):  # kombu derives TLS and socket options from the other schemes
     broker_transport = "config.redis_transport:Transport"
 broker_channel_error_retry = True  # celery_consumer.py ends the worker after errors that stay
 broker_transport_options = (
     {
-        # kombu would keep a second copy of each message in Redis, for an hour at least, at a sixth of a worker's processor time. The
-        # sweeper sends the messages of lost workers again within seconds, because the database says what waits.
-        "ack_emulation": False,
+        "visibility_timeout": VISIBILITY_TIMEOUT_S,
+        "unacked_restore_interval": 5,
+        "unacked_restore_throttle": 1,
         "health_check_interval": 5,
         "socket_timeout": 10,
         "socket_connect_timeout": 5,

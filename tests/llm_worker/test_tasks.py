@@ -18,6 +18,7 @@ def test_the_celery_settings_give_at_least_once_delivery():
     assert conf.worker_prefetch_multiplier == 1
     assert conf.result_backend is None
     assert conf.accept_content == ["json"]
+    assert conf.broker_transport_options["visibility_timeout"] >= 1800
 
 
 def test_unknown_arguments_of_a_task_are_ignored(transactional_db, ask):
