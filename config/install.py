@@ -7,11 +7,11 @@ uv installs the packages in a tenth of pip's time; pip, which comes with Python,
 
 from __future__ import annotations
 
+import ast
 import fcntl
 import hashlib
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -74,16 +74,12 @@ def is_installed(locks: list[str], is_production: bool) -> bool:
 
 
 def install(locks: list[str], is_production: bool) -> None:
-    # uv and npm need a home directory for their caches; users of containers often have none.
-    home = os.path.expanduser("~")  # noqa: PTH111  Path.home() raises where there is none
-    with tempfile.TemporaryDirectory() as empty:
-        os.environ["HOME"] = home if os.access(home, os.W_OK) else empty
-        if not is_venv_ready():
-            make_venv()
-        for lock in locks:
-            install_lock(lock)
-        if not has_current_modules(is_production):
-            npm_install(is_production)
+    if not is_venv_ready():
+        make_venv()
+    for lock in locks:
+        install_lock(lock)
+    if not has_current_modules(is_production):
+        npm_install(is_production)
 
 
 def restart_with_newer_python() -> int:
@@ -121,6 +117,9 @@ def is_lock_installed(lock: str) -> bool:
 def install_lock(lock: str) -> None:
     if is_lock_installed(lock):
         return
+    # The other lock has other versions of the same packages.
+    for other in (LOCK, PRODUCTION_LOCK) if lock in (LOCK, PRODUCTION_LOCK) else ():
+        lock_stamp(other).unlink(missing_ok=True)
     with step("installing " + lock):
         if not uv_install(lock):
             say("uv failed, pip tries")
@@ -135,13 +134,15 @@ def uv_install(lock: str) -> bool:
         with tempfile.NamedTemporaryFile("w", suffix=".lock") as pinned:
             pinned.write(pin.group() if pin else "uv")
             pinned.flush()
-            run([*PIP_INSTALL, "-r", pinned.name])
+            if not succeeds([*PIP_INSTALL, "-r", pinned.name]):
+                return False
     # pip, too, looks at all indexes, and the hashes decide. Links to uv's cache would let a change of a file reach other environments.
     command = ["uv", "pip", "install", "--python", str(PYTHON), "--require-hashes", "--link-mode", "copy"]
     # Modules that every process of a user without write access would compile again.
     compiled = ["--compile-bytecode"] if lock == PRODUCTION_LOCK else []
     quiet = [] if sys.stderr.isatty() else ["-q"]
-    environment = {"UV_INDEX_STRATEGY": "unsafe-best-match", **uv_settings(), **os.environ}
+    uncached = {} if has_home() else {"UV_NO_CACHE": "1"}
+    environment = {"UV_INDEX_STRATEGY": "unsafe-best-match", **uncached, **uv_settings(), **os.environ}
     return (
         subprocess.run(  # noqa: S603  our own arguments
             [str(PYTHON), "-m", *command, *compiled, *quiet, "-r", str(ROOT / lock)],
@@ -162,10 +163,15 @@ def uv_settings() -> dict[str, str]:
         for line in listed.splitlines():
             name, _, value = line.removeprefix(level).partition("=")
             if line.startswith(level) and name in UV_VARIABLES:
-                words = " ".join(shlex.split(value)).split()
+                words = str(ast.literal_eval(value)).split()
                 separator = "," if name == "find-links" else " "
                 settings.setdefault(UV_VARIABLES[name], separator.join(words))
     return settings
+
+
+def has_home() -> bool:
+    """Whether uv and npm have a place for their caches; users of containers often have none."""
+    return os.access(os.path.expanduser("~"), os.W_OK)  # noqa: PTH111  Path.home() raises where there is none
 
 
 def has_current_modules(is_production: bool) -> bool:
@@ -181,7 +187,9 @@ def modules_digest() -> str:
 
 def npm_install(is_production: bool) -> None:
     command = npm()
-    with step("installing package-lock.json"):
+    with step("installing package-lock.json"), tempfile.TemporaryDirectory() as empty:
+        if not has_home():
+            os.environ["HOME"] = empty
         omitted = ["--omit=dev"] if is_production else []
         run([*command, "ci", *omitted, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])
     MODULES_STAMP.write_text(modules_digest() + ("production" if is_production else ""))

@@ -7,6 +7,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator
 from django.db import migrations, models
 
+from knowledge.migration_operations import CreateTables
+
 
 class Migration(migrations.Migration):
 
@@ -79,6 +81,7 @@ class Migration(migrations.Migration):
             name='name',
             field=models.CharField(blank=True, db_default='', default='', max_length=100),
         ),
+        CreateTables(
         migrations.CreateModel(
             name='McpToolList',
             fields=[
@@ -116,5 +119,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+        ),
         ),
     ]

@@ -11,13 +11,17 @@ from knowledge.migration_operations import AddMissingIndex, FillInBatches, remov
 
 SETTINGS = import_module("chat.migrations.0115_session_settings").SETTINGS
 # Nothing has used these columns since 0.2.0, which gave them up (decision 0086). A database that is made new has none.
-PREPARED_SUMMARIES = """
+PREPARED_SUMMARIES = [
+    # Processes of 0.1 may have left some beside 0.2.0.
+    "UPDATE chat_compression SET status = 'nothing' WHERE status = 'prepared'",
+    """
 ALTER TABLE chat_compression
     DROP COLUMN IF EXISTS prepared_text, DROP COLUMN IF EXISTS prepared_cutoff_id, DROP COLUMN IF EXISTS probe_score,
     DROP CONSTRAINT IF EXISTS compression_status_known,
     ADD CONSTRAINT compression_status_known
-        CHECK (status IN ('queued', 'running', 'done', 'failed', 'refused', 'nothing')) NOT VALID;
-"""
+        CHECK (status IN ('queued', 'running', 'done', 'failed', 'refused', 'nothing')) NOT VALID
+""",
+]
 LIVE = models.Q(status__in=["queued", "running", "stopping", "waiting"])
 QUEUED = models.Q(status="queued")
 # As McpServer.address_digest has them at this time.
