@@ -170,7 +170,7 @@ def uv_settings() -> dict[str, str]:
 
 
 def has_home() -> bool:
-    """Whether uv and npm have a place for their caches; users of containers often have none."""
+    """Return whether uv and npm have a place for their caches; users of containers often have none."""
     return os.access(os.path.expanduser("~"), os.W_OK)  # noqa: PTH111  Path.home() raises where there is none
 
 
