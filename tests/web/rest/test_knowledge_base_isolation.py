@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from chat.infrastructure.redis_client import sync_redis
-from chat.sweeper.files import purge_deleted
+from chat.sweeper.files import purge_deleted_bases
 from knowledge.models import Document, Extraction, File, FileKind, KnowledgeBase
 from knowledge.models.knowledge_base import READING
 from tests import factories
@@ -173,7 +173,7 @@ class Isolation(RuleBasedStateMachine):
 
     @rule()
     def sweep(self) -> None:
-        purge_deleted()
+        purge_deleted_bases()
         for base, roles in self.roles.items():
             if not roles:
                 self.words[base] = {}

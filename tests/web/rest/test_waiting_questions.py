@@ -166,11 +166,12 @@ def test_a_claim_waits_for_a_change_that_has_begun_and_reads_the_new_text(
 ) -> None:
     """The change holds the session's lock when the turn above ends: that end, and the claim, come after it."""
     first, second = send(client, session, "one", "two")
+    get_waiting_turn = waiting.get_waiting_turn
     with ThreadPoolExecutor(1) as workers:
         claims = []
 
         def end_meanwhile(question: ChatMessage) -> Turn:
-            found = waiting.get_waiting_turn(question)
+            found = get_waiting_turn(question)
             claims.append(workers.submit(end_and_claim, first, second))
             wait_until_locked()
             return found
