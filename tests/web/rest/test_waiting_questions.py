@@ -171,10 +171,10 @@ def test_a_claim_waits_for_a_change_that_has_begun_and_reads_the_new_text(
         claims = []
 
         def end_meanwhile(question: ChatMessage) -> Turn:
-            found = get_waiting_turn(question)
+            turn = get_waiting_turn(question)
             claims.append(workers.submit(end_and_claim, first, second))
             wait_until_locked()
-            return found
+            return turn
 
         monkeypatch.setattr(waiting, "get_waiting_turn", end_meanwhile)
         change_question(question_of(second), "changed")
