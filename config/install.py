@@ -158,11 +158,11 @@ def uv_settings() -> dict[str, str]:
         [str(PYTHON), "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
     ).stdout
     settings: dict[str, str] = {}
-    # Of one name, the setting of an environment, of the user and of the machine: the first one counts.
-    for level in (":env:.", "site.", "user.", "global.", "install."):
+    # pip lets the environment override the section of its command, and this the section for all commands.
+    for section in (":env:.", "install.", "global."):
         for line in listed.splitlines():
-            name, _, value = line.removeprefix(level).partition("=")
-            if line.startswith(level) and name in UV_VARIABLES:
+            name, _, value = line.removeprefix(section).partition("=")
+            if line.startswith(section) and name in UV_VARIABLES:
                 words = str(ast.literal_eval(value)).split()
                 separator = "," if name == "find-links" else " "
                 settings.setdefault(UV_VARIABLES[name], separator.join(words))
