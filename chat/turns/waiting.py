@@ -80,7 +80,7 @@ def _remove_from_branch(question: ChatMessage, answer_above: ChatMessage, sessio
     moved = list(below.order_by("sent_at", "id"))
     shown_answer = next((answer for answer in answers if answer.pk == question.latest_child_id), None)
     next_shown = next(
-        (each for each in moved if shown_answer and each.pk == shown_answer.latest_child_id), None
+        (message for message in moved if shown_answer and message.pk == shown_answer.latest_child_id), None
     )
     prompt_blocks.copy(question, moved)
     below.update(parent=answer_above)

@@ -19,8 +19,8 @@ from chat.presenters.sessions import (
 from chat.sessions import deletion
 from chat.turns.deletion import put_back
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.openapi import TEXT, documented, query, whole_number
-from web.rest.pagination import Page
+from web.rest.openapi import documented
+from web.rest.pagination import PAGE_PARAMETERS, Page
 from web.rest.sessions import SessionPagination, present_current
 
 
@@ -38,10 +38,7 @@ class TrashView(StrictAPIView):
     @documented(
         "trash_list",
         answer=TrashPage,
-        parameters=[
-            query("limit", whole_number(1, TrashPagination.max_page_size), "Page size."),
-            query("cursor", TEXT, "The cursor in `next`."),
-        ],
+        parameters=PAGE_PARAMETERS,
     )
     def get(self, request: Request) -> Response:
         """List the sessions that can be restored, the latest deleted first."""

@@ -31,8 +31,8 @@ from web.rest.file_text import PART, check_read, text_response
 from web.rest.files import NewestUploadPagination, content_response
 from web.rest.knowledge_bases import get_editable_base, get_readable_base
 from web.rest.multipart_form import FileFormParser, StrictJSONParser, UploadedContent
-from web.rest.openapi import TEXT, documented, query, whole_number
-from web.rest.pagination import NewestFirstPagination, Page
+from web.rest.openapi import documented
+from web.rest.pagination import PAGE_PARAMETERS, Page
 from web.rest.request_slots import EXPENSIVE, LONG_BODIES
 from web.rest.user_slots import UserSlots
 
@@ -67,10 +67,7 @@ class DocumentsView(DocumentSourceView):
     @documented(
         "documents_list",
         answer=DocumentPage,
-        parameters=[
-            query("limit", whole_number(1, NewestFirstPagination.max_page_size), "Page size."),
-            query("cursor", TEXT, "The cursor in `next`."),
-        ],
+        parameters=PAGE_PARAMETERS,
     )
     def get(self, request: Request, knowledge_base: str) -> Response:
         """List the documents of a knowledge base, the newest first."""

@@ -26,8 +26,8 @@ from knowledge.files import blobs
 from knowledge.models import File, Project, ServedVersion
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.multipart_form import FileFormParser, FormFile, UploadedContent
-from web.rest.openapi import TEXT, documented, query, whole_number
-from web.rest.pagination import NewestFirstPagination, Page
+from web.rest.openapi import documented
+from web.rest.pagination import PAGE_PARAMETERS, NewestFirstPagination, Page
 from web.rest.request_slots import DOWNLOADS
 from web.rest.streaming import streamed
 from web.rest.uploads import store_upload
@@ -94,10 +94,7 @@ class FilesView(StrictAPIView):
     @documented(
         "files_list",
         answer=FilePage,
-        parameters=[
-            query("limit", whole_number(1, NewestFirstPagination.max_page_size), "Page size."),
-            query("cursor", TEXT, "The cursor in `next`."),
-        ],
+        parameters=PAGE_PARAMETERS,
     )
     def get(self, request: Request) -> Response:
         """List the user's files, the newest first."""

@@ -12,6 +12,7 @@ from chat.presenters.page_bytes import count_fitting, text_bytes
 from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import ADDRESS
+from web.rest.openapi import TEXT, query, whole_number
 
 MAX_PAGE: Final = 1000
 # Ten digits: int() of a very long text is slow, and nothing is counted that far.
@@ -89,6 +90,13 @@ class NewestFirstPagination(CursorPagination):
         except (NotFound, ValueError):
             raise ApiError("invalid_pagination", "The cursor is not valid.") from None
         return cursor
+
+
+# The parameters of each list with such pages, in the OpenAPI document.
+PAGE_PARAMETERS: Final = (
+    query("limit", whole_number(1, NewestFirstPagination.max_page_size), "Page size."),
+    query("cursor", TEXT, "The cursor in `next`."),
+)
 
 
 def _check_position(text: str) -> None:

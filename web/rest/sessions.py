@@ -30,8 +30,8 @@ from chat.turns.tool_names import Tools
 from knowledge.models import Project
 from web.rest.agents import check_offered
 from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_flag
-from web.rest.openapi import FLAG, ID, TEXT, documented, query, whole_number
-from web.rest.pagination import NewestFirstPagination, Page
+from web.rest.openapi import FLAG, ID, TEXT, documented, query
+from web.rest.pagination import PAGE_PARAMETERS, NewestFirstPagination, Page
 from web.rest.request_slots import EXPENSIVE
 from web.rest.user_slots import UserSlots
 
@@ -97,8 +97,7 @@ class SessionsView(StrictAPIView):
                 FLAG,
                 "Only the archive, or nothing of it. Left out: searches find it, the list leaves it out.",
             ),
-            query("limit", whole_number(1, NewestFirstPagination.max_page_size), "Page size."),
-            query("cursor", TEXT, "The cursor in `next`."),
+            *PAGE_PARAMETERS,
         ],
     )
     def get(self, request: Request) -> Response:
