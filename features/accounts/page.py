@@ -2,8 +2,12 @@
 and registration.
 """
 
-from django.contrib.auth.views import PasswordResetDoneView
+from collections.abc import Callable
+
+from django.http import HttpResponseBase
 from django.urls import path
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from django.views.generic import TemplateView
 
 from features.accounts import oidc_pages as oidc
@@ -26,6 +30,11 @@ from features.accounts.profile import Profile, confirm_address
 from features.accounts.registration import Register, RegisterConfirmed, RegisterInvited
 from features.accounts.second_factor_pages import LoginCode, SecondFactor
 
+
+def mail_sent(text: str | Promise) -> Callable[..., HttpResponseBase]:
+    return TemplateView.as_view(template_name="accounts/mail_sent.html", extra_context={"sent": text})
+
+
 urlpatterns = [
     path("login/", limited(Login.as_view()), name="login"),
     path("login/code/", limited(LoginCode.as_view()), name="login_code"),
@@ -42,7 +51,7 @@ urlpatterns = [
     path("password/reset/", with_passwords(RequestPasswordLink.as_view()), name="password_reset"),
     path(
         "password/reset/sent/",
-        PasswordResetDoneView.as_view(template_name="accounts/password_sent.html"),
+        mail_sent(_("If an account has this address, a link to set a new password is on its way.")),
         name="password_reset_done",
     ),
     path("password/link/<uidb64>/<token>/", with_passwords(SetPassword.as_view()), name="password_link"),
@@ -60,7 +69,7 @@ urlpatterns = [
     path("register/", limited(Register.as_view()), name="register"),
     path(
         "register/sent/",
-        TemplateView.as_view(template_name="accounts/register_sent.html"),
+        mail_sent(_("An e-mail that says how to go on is on its way to the address.")),
         name="register_sent",
     ),
     path("register/invited/<str:token>/", limited(RegisterInvited.as_view()), name="register_invited"),
