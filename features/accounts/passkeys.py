@@ -7,13 +7,12 @@ import logging
 from typing import Any, Final
 
 from allauth.mfa.models import Authenticator
-from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
 from features.accounts.mail import notify_of_passkeys
-from features.accounts.second_factor import has_second_factor, lock, switch_off
+from features.accounts.second_factor import first_recovery_codes, has_second_factor, lock, switch_off
 
 logger = logging.getLogger(__name__)
 
@@ -34,14 +33,12 @@ def add(user: Any, fields: dict[str, Any]) -> list[str]:
 
     fields: name, domain, key, sign_count, is_discoverable.
     """
-    codes: list[str] = []
     with transaction.atomic():
         lock(user)
         if passkeys_of(user).count() >= MAX_PASSKEYS:
             raise TooManyPasskeys
         row = Authenticator.objects.create(user=user, type=Authenticator.Type.WEBAUTHN, data=fields)
-        if not _recovery_codes(user).exists():
-            codes = RecoveryCodes.activate(user).generate_codes()
+        codes = first_recovery_codes(user)
     logger.info("user %s: passkey %s added", user.pk, row.pk)
     notify_of_passkeys(user)
     return codes
@@ -94,7 +91,3 @@ def owner_of(handle: str) -> User | None:
     """Return the user whom the user handle of a passkey names, or None."""
     is_id = handle.isascii() and handle.isdigit() and len(handle) < 19
     return User.objects.filter(pk=int(handle)).first() if is_id else None
-
-
-def _recovery_codes(user: Any) -> Any:
-    return Authenticator.objects.filter(user_id=user.pk, type=Authenticator.Type.RECOVERY_CODES)

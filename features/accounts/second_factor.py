@@ -6,16 +6,14 @@ allauth remembers used codes in a cache, which each process has of its own; here
 import base64
 import hmac
 import logging
+import secrets
 import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from allauth.core.internal.cryptokit import normalize_user_code
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
-from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
-from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
-from allauth.mfa.utils import decrypt
+from allauth.mfa.utils import decrypt, encrypt
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -37,6 +35,8 @@ PER_ACCOUNT: Final = (5, 60)
 # guessing.
 PER_PASSWORD: Final = (30, 2880)
 PERIOD_S: Final = 30
+DIGITS: Final = 6
+SECRET_BYTES: Final = 20
 # Tolerance for clock differences, in periods.
 TOLERANCE: Final = 1
 # In the row's data: the period of the last used code.
@@ -73,11 +73,10 @@ class SecondFactors(DefaultMFAAdapter):  # type: ignore[misc]
 def _cipher() -> Any:
     from cryptography.fernet import Fernet, MultiFernet  # other processes do not load it
 
-    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     # The former path of this code: stored secrets are encrypted with a key of that name.
     keys = [
         salted_hmac("web.accounts.second_factor", "key", secret=secret, algorithm="sha256").digest()
-        for secret in secrets
+        for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     ]
     return MultiFernet([Fernet(base64.urlsafe_b64encode(key)) for key in keys])
 
@@ -88,6 +87,11 @@ def has_second_factor(user: Any) -> bool:
     return bool(Authenticator.objects.filter(user_id=user.pk, type__in=factors).exists())
 
 
+def new_secret() -> str:
+    """Return a secret for an app, in the letters in which apps accept it."""
+    return base64.b32encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
 def has_app(user: Any) -> bool:
     return bool(_rows(user, Authenticator.Type.TOTP).exists())
 
@@ -96,14 +100,12 @@ def switch_on(user: Any, secret: str, period: int) -> list[str]:
     """Store the secret of the user's app; return new recovery codes, or none if the account has some.
     period: of the code that proved that the app has the secret.
     """
-    codes: list[str] = []
     with transaction.atomic():
         lock(user)
         _rows(user, Authenticator.Type.TOTP).delete()
-        totp = TOTP.activate(user, secret).instance
-        Authenticator.objects.filter(pk=totp.pk).update(data={**totp.data, USED: period})
-        if not _rows(user, Authenticator.Type.RECOVERY_CODES).exists():
-            codes = RecoveryCodes.activate(user).generate_codes()
+        data = {"secret": encrypt(secret), USED: period}
+        Authenticator.objects.create(user=user, type=Authenticator.Type.TOTP, data=data)
+        codes = first_recovery_codes(user)
     logger.info("user %s: the app of the second factor added", user.pk)
     return codes
 
@@ -113,8 +115,19 @@ def new_recovery_codes(user: Any) -> list[str]:
     with transaction.atomic():
         lock(user)
         _rows(user, Authenticator.Type.RECOVERY_CODES).delete()
-        codes: list[str] = RecoveryCodes.activate(user).generate_codes()
+        codes = first_recovery_codes(user)
     logger.info("user %s: new recovery codes", user.pk)
+    return codes
+
+
+def first_recovery_codes(user: Any) -> list[str]:
+    """Return new recovery codes, or none if the account has some. The caller holds lock()."""
+    if _rows(user, Authenticator.Type.RECOVERY_CODES).exists():
+        return []
+    # allauth computes the codes from the seed, and marks used ones in the mask.
+    data = {"seed": encrypt(secrets.token_hex(40)), "used_mask": 0}
+    row = Authenticator.objects.create(user=user, type=Authenticator.Type.RECOVERY_CODES, data=data)
+    codes: list[str] = row.wrap().generate_codes()
     return codes
 
 
@@ -167,7 +180,7 @@ def period_of(secret: str, code: str, after: int = 0) -> int | None:
     """Return the period of a code that is right now and later than `after`, else None."""
     now = int(time.time()) // PERIOD_S
     periods = range(max(now - TOLERANCE, after + 1), now + TOLERANCE + 1)
-    digits = normalize_user_code(code).encode()
+    digits = "".join(filter(str.isalnum, code)).encode()  # apps show spaces in between
     right = [period for period in periods if hmac.compare_digest(_code(secret, period), digits)]
     return right[0] if right else None
 
@@ -198,5 +211,7 @@ def _use_row(row: Authenticator, code: str) -> bool:
 
 
 def _code(secret: str, period: int) -> bytes:
-    code: str = format_hotp_value(hotp_value(secret, period))
-    return code.encode()
+    from cryptography.hazmat.primitives.hashes import SHA1
+    from cryptography.hazmat.primitives.twofactor.hotp import HOTP
+
+    return HOTP(base64.b32decode(secret, casefold=True), DIGITS, SHA1()).generate(period)  # noqa: S303  as all apps

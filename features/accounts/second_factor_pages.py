@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from allauth.account.stages import LoginStage, LoginStageController
 from allauth.mfa.adapter import get_adapter
-from allauth.mfa.totp.internal.auth import generate_totp_secret
 from django import forms
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -24,6 +23,7 @@ from features.accounts.second_factor import (
     has_second_factor,
     is_right,
     new_recovery_codes,
+    new_secret,
     period_of,
     remove_app,
     switch_on,
@@ -154,7 +154,7 @@ class SecondFactor(LoginRequiredMixin, WithPasswordMixin, FormView[PasswordAndCo
         return self.form_invalid(form)
 
     def _shown_secret(self) -> dict[str, str]:
-        secret: str = self.request.session.setdefault(SECRET, generate_totp_secret())
+        secret: str = self.request.session.setdefault(SECRET, new_secret())
         adapter = get_adapter()
         svg = adapter.build_totp_svg(adapter.build_totp_url(self.request.user, secret))
         return {

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator as Row
-from allauth.mfa.totp.internal.auth import format_hotp_value, generate_totp_secret, hotp_value
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import translation
@@ -21,6 +20,7 @@ from features.accounts import passkeys as stored
 from features.accounts import second_factor as codes
 from tests import factories
 from tests.authenticator import Authenticator
+from tests.authenticator_app import code_of
 from tests.concurrency import run_concurrently
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -265,7 +265,7 @@ def test_it_is_renamed_and_removed_by_its_owner_with_the_password(
 
 def test_the_app_and_passkeys_share_the_recovery_codes(alice: Client, recovery: list[str]) -> None:
     secret = alice.get("/profile/code/").context["secret"]
-    code = format_hotp_value(hotp_value(secret, int(time.time()) // 30))
+    code = code_of(secret, int(time.time()) // 30)
     body = {"current_password": PASSWORD, "code": code, "action": "on"}
     assert alice.post("/profile/code/", body)["Location"] == "/profile/code/?notice=on"
     assert half_logged_in().post("/login/code/", {"code": recovery[0]}).status_code == 302
@@ -287,7 +287,7 @@ def test_new_recovery_codes_need_the_password_and_with_an_app_a_code(
     fresh = re.findall(r"<li>(\d{8})</li>", alice.post(CODES, {"current_password": PASSWORD}).text)
     assert len(set(fresh) - set(recovery)) == 10
     assert half_logged_in().post("/login/code/", {"code": recovery[0]}).status_code == 200
-    codes.switch_on(User.objects.get(), generate_totp_secret(), 1)
+    codes.switch_on(User.objects.get(), codes.new_secret(), 1)
     assert alice.post(CODES, {"current_password": PASSWORD})["Location"] == "/profile/code/"
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
-from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -15,6 +14,7 @@ from chat.models import LoginLimit
 from features.accounts import second_factor as codes
 from features.accounts.second_factor import PERIOD_S, is_right, period_of
 from tests import factories
+from tests.authenticator_app import code_of
 from tests.concurrency import run_concurrently
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,8 +34,7 @@ class App:
 
     def code(self, *, later: int = 1) -> str:
         self.now += later * PERIOD_S
-        code: str = format_hotp_value(hotp_value(self.secret, int(self.now) // PERIOD_S))
-        return code
+        return code_of(self.secret, int(self.now) // PERIOD_S)
 
 
 @pytest.fixture
@@ -219,7 +218,7 @@ def test_staff_switch_it_off_for_who_has_lost_everything(recovery: list[str]) ->
 
 def test_codes_of_the_period_before_and_after_are_right(rf: Any) -> None:
     secret, now = "A" * 32, int(time.time()) // PERIOD_S
-    right = [period_of(secret, format_hotp_value(hotp_value(secret, now + n))) for n in (-3, 0, 3)]
+    right = [period_of(secret, code_of(secret, now + n)) for n in (-3, 0, 3)]
     assert right == [None, now, None]
     user = factories.create_user("bob", PASSWORD)
     assert not is_right(rf.get("/"), user, "123456"), "without a second factor no code is right"
