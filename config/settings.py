@@ -112,7 +112,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "web.page.frame.frame",
-                "features.accounts.login_forms.login_ways",
+                "features.accounts.login.login_ways",
             ]
         },
     }
@@ -392,12 +392,12 @@ if not OIDC_ISSUER:
             env.fail(_name, "has no effect without OIDC_ISSUER, which is required with it")
 
 # django-allauth. Its own accounts, e-mails, limits and pages are not used (decision 0080).
-ACCOUNT_ADAPTER = "features.accounts.oidc_provider.Accounts"
+ACCOUNT_ADAPTER = "features.accounts.login.Accounts"
 ACCOUNT_EMAIL_VERIFICATION = SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_NOTIFICATIONS = False
 ACCOUNT_RATE_LIMITS = False
 MFA_ADAPTER = "features.accounts.second_factor.SecondFactors"
-SOCIALACCOUNT_ADAPTER = "features.accounts.oidc_provider.SocialAccounts"
+SOCIALACCOUNT_ADAPTER = "features.accounts.oidc.SocialAccounts"
 SOCIALACCOUNT_STORE_TOKENS = False
 
 # --- Languages of the page, its e-mails and the admin (web/locale/) -----------------------------------------

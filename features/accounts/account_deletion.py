@@ -20,7 +20,7 @@ from knox.models import AuthToken
 from chat.models import AccountDeletion
 from chat.runs.cancellation import stop_abandoned_runs
 from features.accounts.logins import end_logins
-from features.accounts.reauthentication import PasswordAgain, is_fresh
+from features.accounts.passwords import PasswordAgain, is_fresh
 from web.demo_account import DEMO
 
 

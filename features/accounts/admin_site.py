@@ -19,7 +19,7 @@ class AccountsSite(Site):
     def login(  # type: ignore[override]
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
-        from features.accounts.login_forms import LimitedAdminLogin, limited  # these import the models
+        from features.accounts.login import LimitedAdminLogin, limited  # these import the models
 
         if settings.OIDC_ISSUER and request.method == "GET" and not request.user.is_authenticated:
             # The login page offers all ways to log in.

@@ -30,8 +30,7 @@ from chat.protocol.member_types import Moment, choice, doc
 from chat.protocol.members import MAX_USER_NAME, LifetimeDays, Text
 from chat.runs import quotas
 from features.accounts.login_attempt import login_attempt
-from features.accounts.passwords import LimitedPasswordChange, store_password
-from features.accounts.reauthentication import has_password
+from features.accounts.passwords import LimitedPasswordChange, has_password, store_password
 from features.accounts.second_factor import has_second_factor
 from web.demo_account import may_log_in
 from web.rest.api_view import StrictAPIView, current_user

@@ -42,7 +42,7 @@ def check_admins(databases: Sequence[str] | None = None, **kwargs: Any) -> list[
     """Warn if no admin can log in. Runs with `check --database default`, and at each migration."""
     if settings.PASSWORD_LOGIN or not databases or settings.OIDC_ADMIN_GROUPS:
         return []
-    from features.accounts.first_admin import needs_first_admin
+    from features.accounts.registration import needs_first_admin
 
     try:
         if needs_first_admin() or _some_admin_gets_in():

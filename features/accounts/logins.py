@@ -1,7 +1,8 @@
 """The logins of a user in browsers: recorded with requests, listed on a page, and ended there, one or all others."""
 
 import logging
-from typing import Any, Final
+import re
+from typing import Any, Final, NamedTuple
 
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.middleware import AuthenticationMiddleware, auser, get_user
@@ -23,15 +24,49 @@ from psycopg_pool import PoolTimeout
 from chat.events import access
 from chat.models import Login
 from chat.models.login import PAUSE
-from features.accounts.device_names import read_device_name
 from knowledge.idle_connection import return_idle_connection
 from web.demo_account import may_log_in
 
 logger = logging.getLogger(__name__)
 
+# A table of common browsers suffices instead of a library of thousands of expressions: users know their own devices.
+# The order matters: most browsers also name other browsers, whose pages they want to receive.
+_BROWSERS: Final = (
+    (r"\b(Edg|EdgA|EdgiOS)/", "Edge"),
+    (r"\b(OPR|OPT|OPX)/", "Opera"),
+    (r"\bSamsungBrowser/", "Samsung Internet"),
+    (r"\bVivaldi/", "Vivaldi"),
+    (r"\b(Firefox|FxiOS)/", "Firefox"),
+    (r"\b(Chrome|CriOS)/", "Chrome"),
+    (r"\bVersion/.*\bSafari/", "Safari"),
+)
+_SYSTEMS: Final = (
+    (r"\biPhone\b", "iPhone"),
+    (r"\biPad\b", "iPad"),
+    (r"\bAndroid\b", "Android"),
+    (r"\bWindows\b", "Windows"),
+    (r"\bCrOS\b", "ChromeOS"),
+    (r"\bMac OS X\b", "macOS"),
+    (r"\bLinux\b", "Linux"),
+)
 # The limit of the page. "Log out everywhere else" ends all, listed or not.
 MAX_LISTED: Final = 100
 MAX_DIGITS: Final = 19
+
+
+class Device(NamedTuple):
+    """A browser and its system. An empty string means unknown."""
+
+    browser: str
+    system: str
+
+
+def read_device_name(user_agent: str) -> Device:
+    return Device(_first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent))
+
+
+def _first(table: tuple[tuple[str, str], ...], user_agent: str) -> str:
+    return next((name for pattern, name in table if re.search(pattern, user_agent)), "")
 
 
 def note_use(request: HttpRequest) -> None:

@@ -19,8 +19,7 @@ from chat.infrastructure.log_context import in_context
 from chat.infrastructure.threads import with_connection
 from chat.models import Login, LoginLimit
 from chat.protocol.errors import ApiError
-from features.accounts.login_attempt import address_of
-from features.accounts.password_hashing import RETRY_AFTER_S
+from features.accounts.login_attempt import RETRY_AFTER_S, address_of
 from web.attempt_limits import charge, spend
 
 logger = logging.getLogger(__name__)

@@ -24,11 +24,10 @@ from django.utils.translation import gettext_lazy as _
 from knox.models import AuthToken
 
 from chat.models import Invitation
-from features.accounts.first_admin import is_setup_token, needs_first_admin
 from features.accounts.logins import end_logins
 from features.accounts.oidc_identity import Identity
-from features.accounts.reauthentication import CONFIRMED_AT, MAX_AGE_S, has_password
-from features.accounts.registration import complete_registration
+from features.accounts.passwords import CONFIRMED_AT, FRESH_FOR_S, has_password
+from features.accounts.registration import complete_registration, is_setup_token, needs_first_admin
 from features.accounts.staff_groups import follow_claim, follow_groups
 from web.account_lookup import accounts_at
 from web.demo_account import DEMO, may_log_in
@@ -155,7 +154,7 @@ def _check_age(authenticated_at: float | None) -> None:
     """Refuse a login that is too old.
     A provider may ignore `max_age` and accept its existing session, which confirms nothing.
     """
-    if authenticated_at is not None and time.time() - authenticated_at > MAX_AGE_S:
+    if authenticated_at is not None and time.time() - authenticated_at > FRESH_FOR_S:
         raise LoginRefused("failed")
 
 

@@ -10,10 +10,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.generic import TemplateView
 
-from features.accounts import oidc_pages as oidc
+from features.accounts import oidc
 from features.accounts.account_deletion import DeleteAccount
-from features.accounts.first_admin import FirstAdmin
-from features.accounts.login_forms import Login, limited, with_passwords
+from features.accounts.login import Login, LoginCode, limited, with_passwords
 from features.accounts.logins import Logins, Logout
 from features.accounts.passkey_pages import (
     Passkey,
@@ -27,8 +26,8 @@ from features.accounts.passkey_pages import (
 )
 from features.accounts.passwords import ChangePassword, RequestPasswordLink, SetPassword
 from features.accounts.profile import Profile, confirm_address
-from features.accounts.registration import Register, RegisterConfirmed, RegisterInvited
-from features.accounts.second_factor_pages import LoginCode, SecondFactor
+from features.accounts.registration import FirstAdmin, Register, RegisterConfirmed, RegisterInvited
+from features.accounts.second_factor import SecondFactor
 
 
 def mail_sent(text: str | Promise) -> Callable[..., HttpResponseBase]:

@@ -21,10 +21,10 @@ from django.views.generic import FormView
 
 from chat.protocol.errors import ApiError
 from features.accounts import passkeys as stored
-from features.accounts.device_names import read_device_name
+from features.accounts.login import Login, PendingLogin, pending_user
 from features.accounts.login_attempt import address_of, link_attempt
-from features.accounts.login_forms import Login
-from features.accounts.passkey_ceremonies import (
+from features.accounts.logins import read_device_name
+from features.accounts.passkeys import (
     MAX_ANSWER_CHARACTERS,
     PasskeyRefused,
     address_with_passkeys,
@@ -34,9 +34,8 @@ from features.accounts.passkey_ceremonies import (
     finish_addition,
     finish_login,
 )
-from features.accounts.reauthentication import PasswordAgain, WithPasswordMixin, has_password
+from features.accounts.passwords import PasswordAgain, WithPasswordMixin, has_password
 from features.accounts.second_factor import check, has_app, new_recovery_codes
-from features.accounts.second_factor_pages import PendingLogin, pending_user
 from features.accounts.staff_groups import follow_groups
 from web.attempt_limits import charge, spend
 from web.demo_account import may_log_in

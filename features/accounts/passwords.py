@@ -1,13 +1,15 @@
-"""Passwords: their change by the user, links that set one without the current one, and the page that sends such links.
+"""Passwords: asked for again before actions that could cost the account, changed by the user, and set by links, which a page
+sends. For accounts without a password, the provider confirms who is there.
 
 A link sets one password, within PASSWORD_RESET_TIMEOUT. It contains Django's token, which is signed and stored nowhere,
 and becomes void when the password, the e-mail address or the time of the last login changes.
 """
 
+import time
 from collections.abc import Iterable
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django import forms
@@ -23,23 +25,88 @@ from django.contrib.auth.views import (
     PasswordResetView,
 )
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.utils.timesince import timeuntil
+from django.utils.translation import gettext as _
 from knox.models import AuthToken
 
 from chat.events import access
-from features.accounts.login_attempt import address_of, link_attempt, login_attempt, remember_device
+from features.accounts.login_attempt import address_of, hashing, link_attempt, login_attempt, remember_device
 from features.accounts.mail import charge_mail, send_later
-from features.accounts.password_hashing import hashing
-from features.accounts.reauthentication import WithPasswordMixin
 from web.account_lookup import accounts_at
 from web.demo_account import may_log_in
 from web.site_origin import site_url
+
+# In the session: the time of the user's last login with the provider (features/accounts/).
+CONFIRMED_AT: Final = "oidc_confirmed_at"
+FRESH_FOR_S: Final = 300
+
+
+def has_password(user: Any) -> bool:
+    """Return whether the user can log in with a password."""
+    return bool(settings.PASSWORD_LOGIN and user.has_usable_password())
+
+
+class WithPasswordMixin:
+    """A page about the password and related settings. Users without a password are redirected to the profile."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.user.is_authenticated and not has_password(request.user):
+            return HttpResponseRedirect(reverse("profile"))
+        answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)  # type: ignore[misc]
+        return answer
+
+
+def require_passwords() -> None:
+    """Raise Http404 where password logins are off."""
+    if not settings.PASSWORD_LOGIN:
+        raise Http404
+
+
+def is_fresh(request: HttpRequest) -> bool:
+    """Return whether the provider confirmed the user within FRESH_FOR_S."""
+    return bool(time.time() - request.session.get(CONFIRMED_AT, 0) < FRESH_FOR_S)
+
+
+def is_confirmed(request: HttpRequest, password: str) -> bool:
+    """Return whether the password, or for accounts without one the provider, confirms the user.
+    Guesses are limited as at the login. Raises ApiError as login_attempt() does.
+    """
+    user = request.user
+    if not has_password(user):
+        return is_fresh(request)
+    with login_attempt(request, user.get_username()) as attempt:
+        attempt.has_right_password = user.check_password(password)
+    return attempt.has_right_password
+
+
+def unconfirmed_message(user: Any) -> str:
+    if has_password(user):
+        return str(PasswordChangeForm.error_messages["password_incorrect"])
+    return _("Log in with %(name)s once more first.") % {"name": settings.OIDC_NAME}
+
+
+class PasswordAgain(forms.Form):
+    """A form that asks for the password again.
+    For accounts without a password, the provider confirms the identity.
+    """
+
+    current_password = forms.CharField(required=False, strip=False, max_length=4096)
+
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.request = request
+
+    def clean_current_password(self) -> str:
+        password: str = self.cleaned_data["current_password"]
+        if not is_confirmed(self.request, password):
+            raise forms.ValidationError(unconfirmed_message(self.request.user))
+        return password
 
 
 def make_password_link(user: User) -> str:

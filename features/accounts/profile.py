@@ -21,8 +21,7 @@ from django.views.decorators.http import require_safe
 from django.views.generic import UpdateView
 
 from features.accounts.mail import charge_mail, send_later, send_mail_of
-from features.accounts.passwords import password_link_lifetime
-from features.accounts.reauthentication import is_confirmed, is_fresh, unconfirmed_message
+from features.accounts.passwords import is_confirmed, is_fresh, password_link_lifetime, unconfirmed_message
 from web.site_origin import site_url
 
 _SALT: Final = "web.accounts.profile"

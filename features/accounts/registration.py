@@ -1,7 +1,9 @@
-"""The pages on which people create an account, as the setting REGISTRATION allows: by invitation, or everybody.
+"""The pages on which people create an account, as the setting REGISTRATION allows: by invitation, or everybody; and the page
+that creates the first admin of an instance.
 
 With a mail server, an account is created behind a link that was sent to its address: nobody learns which addresses have
-accounts, and no account has an address that is not its user's.
+accounts, and no account has an address that is not its user's. The first admin is created behind a link that a start prints
+(manage.py setup_link): a signed time that is stored nowhere, valid for PASSWORD_RESET_TIMEOUT and while no account is staff.
 """
 
 import logging
@@ -28,11 +30,10 @@ from django.views.decorators.cache import never_cache
 from django.views.generic import FormView
 
 from chat.models import Invitation, LoginLimit
-from features.accounts.login_attempt import address_of, link_attempt, remember_device
+from features.accounts.login_attempt import address_of, hashing, link_attempt, remember_device
 from features.accounts.mail import charge_mail, send_later, send_mail_of
-from features.accounts.password_hashing import hashing
-from features.accounts.passwords import password_link_lifetime
-from features.accounts.reauthentication import require_passwords
+from features.accounts.passwords import password_link_lifetime, require_passwords
+from features.accounts.profile import send_confirmation
 from features.accounts.staff_groups import follow_groups
 from web.account_lookup import accounts_at
 from web.attempt_limits import charge, spend
@@ -44,6 +45,7 @@ logger = logging.getLogger(__name__)
 # (forms at once, seconds after which one more is allowed), by address: a form reveals whether a name is taken.
 PER_ADDRESS: Final = (20, 30)
 _SALT: Final = "web.accounts.registration"
+_SETUP_SALT: Final = "web.accounts.first_admin"
 
 
 class NewAccount(UserCreationForm[User]):
@@ -225,3 +227,56 @@ def _send(address: str, link: str, login: str) -> None:
         "valid_for": password_link_lifetime(),
     }
     send_mail_of("register", address, context)
+
+
+def needs_first_admin() -> bool:
+    """Return whether no account but `demo` is staff. Always False in development, where `demo` may log in."""
+    staff = User.objects.filter(is_staff=True).exclude(username=DEMO)
+    return not settings.DEVELOPMENT and not staff.exists()
+
+
+def make_setup_link() -> str:
+    """Return the path of a new link to the page."""
+    return reverse("first_admin", args=[signing.dumps("first admin", salt=_SETUP_SALT)])
+
+
+def is_setup_token(token: str) -> bool:
+    """Return whether the token of a setup link is genuine and has not expired."""
+    try:
+        signing.loads(token, salt=_SETUP_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT)
+    except signing.BadSignature:
+        return False
+    return True
+
+
+@method_decorator(never_cache, name="dispatch")
+class FirstAdmin(FormView[NewAccount]):
+    form_class = NewAccount
+    template_name = "accounts/first_admin.html"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with link_attempt(request) as accept:
+            if not (is_setup_token(self.kwargs["token"]) and needs_first_admin()):
+                return self._refuse()
+            accept()
+        return super().dispatch(request, *args, **kwargs)
+
+    def form_valid(self, form: NewAccount) -> HttpResponse:
+        require_passwords()
+        address = form.cleaned_data["email"]
+        confirms = bool(settings.EMAIL_HOST and address)
+        if confirms:
+            charge_mail(self.request, address)
+        with hashing.entered(address_of(self.request)), hashing.slot(), transaction.atomic():
+            # If two people have opened the link, the first one becomes the admin.
+            ContentType.objects.select_for_update().get(app_label="auth", model="user")
+            if not needs_first_admin():
+                return self._refuse()
+            user = form.make_user(is_staff=True, is_superuser=True, email="" if confirms else address)
+        if confirms:
+            send_confirmation(user, address)
+            return enter(self.request, user, to=f"{reverse('profile')}?notice=sent")
+        return enter(self.request, user)
+
+    def _refuse(self) -> HttpResponse:
+        return render(self.request, "accounts/first_admin.html", {"form": None}, status=404)

@@ -1,4 +1,4 @@
-"""The second factor of an account: whether it has one, how it gets one, and which codes are right, each once.
+"""The second factor of an account: whether it has one, which codes are right, each once, and the page that turns the app on and off.
 
 allauth remembers used codes in a cache, which each process has of its own; here the row of the secret stores them.
 """
@@ -11,18 +11,26 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter, get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.utils import decrypt, encrypt
+from django import forms
 from django.conf import settings
+from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.crypto import salted_hmac
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.generic import FormView
 
 from chat.models import LoginLimit
 from features.accounts.login_attempt import PER_ADDRESS, address_of
 from features.accounts.mail import warn_of_wrong_codes
+from features.accounts.passwords import PasswordAgain, WithPasswordMixin
 from web.attempt_limits import charge, spend
 
 logger = logging.getLogger(__name__)
@@ -41,6 +49,9 @@ SECRET_BYTES: Final = 20
 TOLERANCE: Final = 1
 # In the row's data: the period of the last used code.
 USED: Final = "used_period"
+MAX_CODE_CHARACTERS: Final = 20
+# In the session: the displayed secret, until a code proves that an app has it.
+SECRET: Final = "second_factor_secret"  # noqa: S105  a name
 
 
 class UnreadableSecret(Exception):
@@ -215,3 +226,65 @@ def _code(secret: str, period: int) -> bytes:
     from cryptography.hazmat.primitives.twofactor.hotp import HOTP
 
     return HOTP(base64.b32decode(secret, casefold=True), DIGITS, SHA1()).generate(period)  # noqa: S303  as all apps
+
+
+class Code(forms.Form):
+    code = forms.CharField(max_length=MAX_CODE_CHARACTERS)
+
+
+class PasswordAndCode(PasswordAgain, Code):
+    pass
+
+
+@method_decorator(never_cache, name="dispatch")
+class SecondFactor(LoginRequiredMixin, WithPasswordMixin, FormView[PasswordAndCode]):
+    """The page that turns the code of an app on and off, and makes recovery codes. Each needs password and code."""
+
+    form_class = PasswordAndCode
+    template_name = "accounts/second_factor.html"
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | {"request": self.request}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        is_on = has_app(self.request.user)
+        context = super().get_context_data(**kwargs) | {"is_on": is_on}
+        return context if is_on else context | self._shown_secret()
+
+    def form_valid(self, form: PasswordAndCode) -> HttpResponse:
+        user, code, action = self.request.user, form.cleaned_data["code"], self.request.POST.get("action")
+        if (action == "on") == has_app(user):
+            # Another tab has done it already.
+            return HttpResponseRedirect(reverse("second_factor"))
+        if action == "on":
+            return self._switch_on(form, code)
+        if not is_right(self.request, user, code):
+            return self._refuse(form)
+        if action == "codes":
+            return self.render_to_response(self.get_context_data(codes=new_recovery_codes(user)))
+        remove_app(user)
+        return HttpResponseRedirect(f"{reverse('second_factor')}?notice=off")
+
+    def _switch_on(self, form: PasswordAndCode, code: str) -> HttpResponse:
+        secret = self.request.session.get(SECRET, "")
+        period = period_of(secret, code) if secret else None
+        if period is None:
+            return self._refuse(form)
+        codes = switch_on(self.request.user, secret, period)
+        del self.request.session[SECRET]
+        if not codes:  # the account already has recovery codes, from its passkeys
+            return HttpResponseRedirect(f"{reverse('second_factor')}?notice=on")
+        return self.render_to_response(self.get_context_data(codes=codes))
+
+    def _refuse(self, form: PasswordAndCode) -> HttpResponse:
+        form.add_error("code", _("This code is not right, or it was used already."))
+        return self.form_invalid(form)
+
+    def _shown_secret(self) -> dict[str, str]:
+        secret: str = self.request.session.setdefault(SECRET, new_secret())
+        adapter = get_adapter()
+        svg = adapter.build_totp_svg(adapter.build_totp_url(self.request.user, secret))
+        return {
+            "secret": secret,
+            "picture": f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}",
+        }

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from features.accounts.password_hashing import PasswordHashing
+from features.accounts.login_attempt import PasswordHashing
 
 
 class ConcurrentHashing(PasswordHashing):

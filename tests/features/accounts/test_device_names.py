@@ -2,7 +2,7 @@
 
 import pytest
 
-from features.accounts.device_names import read_device_name
+from features.accounts.logins import read_device_name
 
 pytestmark = pytest.mark.pure
 

@@ -15,7 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from features.accounts import mail as sending
-from features.accounts.first_admin import make_setup_link
+from features.accounts.registration import make_setup_link
 from tests import factories
 from tests.concurrency import run_concurrently
 from tests.features.accounts.concurrent_hashing import ConcurrentHashing
@@ -123,7 +123,7 @@ def test_with_e_mail_the_address_holds_when_its_link_is_opened(settings: Any) ->
 
 @pytest.mark.django_db(transaction=True)
 def test_of_several_who_have_opened_the_link_one_becomes_the_admin(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("features.accounts.first_admin.hashing", ConcurrentHashing(4))
+    monkeypatch.setattr("features.accounts.registration.hashing", ConcurrentHashing(4))
     link = make_setup_link()
     forms = [FIELDS | {"username": f"root{number}", "email": ""} for number in range(4)]
     used = run_concurrently(*(partial(Client().post, link, form) for form in forms))

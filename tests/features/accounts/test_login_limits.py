@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from chat.models import LoginLimit
 from features.accounts import login_attempt
-from features.accounts.login_forms import LimitedLogin
+from features.accounts.login import LimitedLogin
 from tests import factories
 from tests.concurrency import run_concurrently
 from tests.instance import ROOT

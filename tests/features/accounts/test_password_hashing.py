@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from chat.protocol.errors import ApiError
-from features.accounts.password_hashing import PasswordHashing
+from features.accounts.login_attempt import PasswordHashing
 
 pytestmark = pytest.mark.pure
 

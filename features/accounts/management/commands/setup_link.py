@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from features.accounts.first_admin import make_setup_link, needs_first_admin
 from features.accounts.passwords import password_link_lifetime
+from features.accounts.registration import make_setup_link, needs_first_admin
 from web.site_origin import site_url
 
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import Invitation
-from features.accounts.first_admin import make_setup_link
+from features.accounts.registration import make_setup_link
 from tests import factories
 from tests.features.accounts.oidc.conftest import START, Visit
 from tests.identity_provider import IdentityProvider

@@ -167,7 +167,7 @@ def test_a_deactivated_account_stays_closed(provider: IdentityProvider, visit: V
 def test_logins_are_begun_at_a_limited_pace(
     provider: IdentityProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("features.accounts.oidc_pages.PER_ADDRESS", (2, 3_000))
+    monkeypatch.setattr("features.accounts.oidc.PER_ADDRESS", (2, 3_000))
     assert [Client().get(START).status_code for _ in range(3)] == [302, 302, 429]
 
 

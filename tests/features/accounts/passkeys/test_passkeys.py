@@ -15,7 +15,6 @@ from django.utils import translation
 
 from chat.models import Login, LoginLimit
 from features.accounts import mail
-from features.accounts import passkey_ceremonies as ceremonies
 from features.accounts import passkeys as stored
 from features.accounts import second_factor as codes
 from tests import factories
@@ -195,7 +194,7 @@ def test_an_answer_comes_within_minutes(
 ) -> None:
     one = browser()
     answer, now = phone.answer(options_of(one, ALONE)), time.time()
-    monkeypatch.setattr(ceremonies.time, "time", lambda: now + ceremonies.MAX_AGE_S + 1)
+    monkeypatch.setattr(stored.time, "time", lambda: now + stored.MAX_AGE_S + 1)
     assert "not accepted" in one.post(ALONE, {"credential": answer}).text
 
 
@@ -481,12 +480,12 @@ def test_nothing_that_a_client_sends_makes_the_server_fail(
     options = creation_options(one)["options"] if place == PAGE else options_of(one, ALONE)
     device = Authenticator() if place == PAGE else phone
     right = device.make(options) if place == PAGE else device.answer(options)
-    kept = one.session[ceremonies.CHALLENGE]
+    challenge = one.session[stored.CHALLENGE]
     for hostile in hostile_answers(right):
         LoginLimit.objects.all().delete()
         # The right challenge, so that everything else is looked at.
         one = alice if place == PAGE else browser()
         session = one.session
-        session[ceremonies.CHALLENGE] = kept
+        session[stored.CHALLENGE] = challenge
         session.save()
         assert one.post(place, {"credential": hostile}).status_code in (200, 302), hostile[:200]

@@ -1,10 +1,15 @@
-"""The login forms of the page and the admin, which apply the limits of login_attempt.py."""
+"""The login with a password, in the page and the admin, and its second step: the code of an app.
+The limits are those of login_attempt.py; passkey_pages.py and oidc.py have the other ways in.
+"""
 
+import time
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.stages import LoginStage, LoginStageController
 from allauth.account.utils import perform_login
 from django import forms
 from django.conf import settings
@@ -12,18 +17,31 @@ from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils.crypto import constant_time_compare
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.generic import FormView
 
 from chat.protocol.errors import ApiError
 from features.accounts.login_attempt import login_attempt, remember_device
-from features.accounts.passkey_ceremonies import has_passkeys
-from features.accounts.reauthentication import require_passwords
-from features.accounts.second_factor import has_second_factor
+from features.accounts.passkeys import has_passkeys, has_usable_passkey
+from features.accounts.passwords import CONFIRMED_AT, has_password, require_passwords
+from features.accounts.second_factor import (
+    Code,
+    has_app,
+    has_second_factor,
+    is_right,
+)
 from features.accounts.staff_groups import follow_groups
 from web.demo_account import may_log_in
+
+# In the state of the login: Django's digest of the password, which sessions hold as well.
+PASSWORD_DIGEST: Final = "password_digest"  # noqa: S105  a name
 
 
 class LimitedLogin(AuthenticationForm):
@@ -128,3 +146,80 @@ def login_ways(request: HttpRequest) -> dict[str, Any]:
         "has_passkeys": lambda: has_passkeys(request),
         "has_password_login": settings.PASSWORD_LOGIN,
     }
+
+
+class CodeStage(LoginStage):  # type: ignore[misc]
+    """The stage between a right password and the login. It is skipped for a provider, which has its own factors.
+    Its state holds the digest of the password that was given, by which a new password ends the login.
+    """
+
+    key = "code"
+    urlname = "login_code"
+
+    def handle(self) -> tuple[HttpResponse | None, bool]:
+        is_from_provider = "sociallogin" in (self.login.signal_kwargs or {})
+        if is_from_provider or not has_second_factor(self.login.user):
+            return None, True
+        self.state[PASSWORD_DIGEST] = self.login.user.get_session_auth_hash()
+        return HttpResponseRedirect(reverse("login_code")), True
+
+
+@method_decorator(never_cache, name="dispatch")
+class PendingLogin(FormView[Any]):
+    """The second step of a login, after the right password."""
+
+    template_name = "accounts/login_code.html"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        user = pending_user(request)
+        if user is None:
+            return HttpResponseRedirect(f"{reverse('login')}?notice=expired")
+        self.user = user
+        return super().dispatch(request, *args, **kwargs)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {
+            "has_app": has_app(self.user),
+            "has_passkey": has_usable_passkey(self.request, self.user),
+        }
+
+    def complete(self) -> HttpResponse:
+        """Log the user in."""
+        answer: HttpResponse = LoginStageController.enter(self.request, CodeStage.key).exit()
+        return answer
+
+
+class LoginCode(PendingLogin):
+    form_class = Code
+
+    def form_valid(self, form: Code) -> HttpResponse:
+        if not is_right(self.request, self.user, form.cleaned_data["code"]):
+            form.add_error("code", _("This code is not right, or it was used already."))
+            return self.form_invalid(form)
+        return self.complete()
+
+
+def pending_user(request: HttpRequest) -> Any:
+    """Return the user who has given the right password and no code yet; None if there is none.
+    The account may have been deleted or got another password since, and the site may have been started without
+    password logins.
+    """
+    stage = LoginStageController.enter(request, CodeStage.key)
+    user = stage and stage.login.user
+    if user is None or not (has_password(user) and may_log_in(user)):
+        return None
+    digest = stage.state.get(PASSWORD_DIGEST, "")
+    return user if constant_time_compare(digest, user.get_session_auth_hash()) else None
+
+
+class Accounts(DefaultAccountAdapter):  # type: ignore[misc]
+    def get_login_stages(self) -> list[str]:
+        return ["features.accounts.login.CodeStage"]
+
+    def post_login(self, request: HttpRequest, user: Any, **kwargs: Any) -> HttpResponse:
+        request.session[CONFIRMED_AT] = time.time()
+        answer: HttpResponse = super().post_login(request, user, **kwargs)
+        return answer
+
+    def add_message(self, *args: Any, **kwargs: Any) -> None:
+        """Drop allauth's messages. Pages show notices of their own, and the admin would display these."""

@@ -1,6 +1,5 @@
-"""The OpenID Connect provider for allauth, and allauth's adapters.
-They cover discovery, the request with PKCE, state and nonce, the checks of the response, our rules of admission, and our
-pages instead of allauth's.
+"""The login with a provider of OpenID Connect: allauth's provider and adapter with our checks, and the pages of the login's
+start, its callback, and its connection with an account.
 """
 
 import secrets
@@ -9,28 +8,44 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final, NoReturn
 
-from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
-from allauth.socialaccount.models import SocialApp
+from allauth.socialaccount.models import SocialAccount, SocialApp
+from allauth.socialaccount.providers.base import AuthProcess
 from allauth.socialaccount.providers.base.constants import AuthError
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.mixins import LoginRequiredMixin
 from django.db import connection
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import get_language
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from django.views.generic import FormView
 from requests import RequestException
 
-from features.accounts.oidc_admission import LoginRefused, admit, refuse
+from features.accounts.login_attempt import address_of, link_attempt
+from features.accounts.oidc_admission import Intent, LoginRefused, admit, refuse
 from features.accounts.oidc_identity import Identity, InvalidToken, read_id_token, read_identity
-from features.accounts.reauthentication import CONFIRMED_AT
+from features.accounts.passwords import FRESH_FOR_S, PasswordAgain, has_password, is_fresh
+from features.accounts.registration import find_invitation, is_setup_token
+from web.attempt_limits import charge, spend
 
 DISCOVERY: Final = "/.well-known/openid-configuration"
 NEEDED: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+# (logins begun at once, seconds after which one more is allowed), by address: each asks the provider and stores a
+# session.
+PER_ADDRESS: Final = (40, 10)
+# In the session: the time when the user gave the password to connect the account with the provider.
+MAY_CONNECT_AT: Final = "oidc_may_connect_at"
 
 
 def nonce_of(state: str) -> str:
@@ -120,19 +135,6 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]
         return []
 
 
-class Accounts(DefaultAccountAdapter):  # type: ignore[misc]
-    def get_login_stages(self) -> list[str]:
-        return ["features.accounts.second_factor_pages.CodeStage"]
-
-    def post_login(self, request: HttpRequest, user: Any, **kwargs: Any) -> HttpResponse:
-        request.session[CONFIRMED_AT] = time.time()
-        answer: HttpResponse = super().post_login(request, user, **kwargs)
-        return answer
-
-    def add_message(self, *args: Any, **kwargs: Any) -> None:
-        """Drop allauth's messages. Pages show notices of their own, and the admin would display these."""
-
-
 class SocialAccounts(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def list_apps(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002
         """Return the app from the settings, if any. No database row may configure a way into accounts."""
@@ -188,3 +190,120 @@ def _failure(request: HttpRequest, error: Any, exception: Any, context: dict[str
         return refuse(request, "expired")
     code = request.GET.get("error", "")
     return refuse(request, "unreachable" if code == "temporarily_unavailable" else "failed", code)
+
+
+@require_safe
+@never_cache
+def start(request: HttpRequest) -> HttpResponseBase:
+    """Redirect to the provider. Query: `next`, and the token of an `invitation` or of the `setup`."""
+    after = _next_of(request)
+    if request.user.is_authenticated:
+        return HttpResponseRedirect(after)
+    for purpose in ("invitation", "setup"):
+        if token := request.GET.get(purpose):
+            with link_attempt(request) as accept:
+                is_valid = find_invitation(token) if purpose == "invitation" else is_setup_token(token)
+                if not is_valid:
+                    return refuse(request, "invitation")
+                accept()
+            return _lead(request, Intent(purpose, token), after)
+    return _lead(request, Intent(), after)
+
+
+@require_safe
+@never_cache
+def callback(request: HttpRequest) -> HttpResponseBase:
+    """Handle the provider's redirect back to us, and complete the login."""
+    _require_provider()
+    try:
+        answer: HttpResponseBase = OAuth2CallbackView.adapter_view(Endpoints(request, settings.OIDC_ISSUER))(
+            request
+        )
+    except RequestException as error:
+        return refuse(request, "unreachable", error)
+    except OAuth2Error as error:
+        return refuse(request, "failed", error)
+    return answer
+
+
+@require_safe
+@never_cache
+@login_required
+def again(request: HttpRequest) -> HttpResponseBase:
+    """Redirect to the provider and have it authenticate the user again, although the user may be logged in there."""
+    _require_provider()
+    asked = {"prompt": "login", "max_age": "0"}
+    return _lead(request, Intent("again", user=request.user.pk), _next_of(request), **asked)
+
+
+@require_safe
+@never_cache
+@login_required
+def connect(request: HttpRequest) -> HttpResponseBase:
+    """Redirect to the provider to connect the account, after Connection has asked for the password."""
+    if time.time() - request.session.pop(MAY_CONNECT_AT, 0) > FRESH_FOR_S:
+        return HttpResponseRedirect(reverse("oidc_connection"))
+    return _lead(request, Intent("connect", user=request.user.pk), f"{reverse('oidc_connection')}?notice=on")
+
+
+class Connection(LoginRequiredMixin, FormView[PasswordAgain]):
+    """The page that connects an account with the provider, and disconnects it. Both need the account's password.
+
+    The form does not redirect to the provider itself: the Content Security Policy allows only our pages (form-action).
+    """
+
+    form_class = PasswordAgain
+    template_name = "accounts/oidc_connection.html"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        _require_provider()
+        return super().dispatch(request, *args, **kwargs)
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | {"request": self.request}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {
+            "is_connected": self._accounts().exists(),
+            "is_fresh": is_fresh(self.request),
+            "may_connect": self.request.session.get(MAY_CONNECT_AT, 0) > time.time() - FRESH_FOR_S,
+        }
+
+    def form_valid(self, form: PasswordAgain) -> HttpResponse:  # noqa: ARG002
+        if not self._accounts().exists():
+            self.request.session[MAY_CONNECT_AT] = time.time()
+            return HttpResponseRedirect(reverse("oidc_connection"))
+        if has_password(self.request.user):  # without a password nobody could log in any more
+            self._accounts().delete()
+        return HttpResponseRedirect(f"{reverse('oidc_connection')}?notice=off")
+
+    def _accounts(self) -> Any:
+        return SocialAccount.objects.filter(user_id=self.request.user.pk, provider=settings.OIDC_ISSUER)
+
+
+def _lead(request: HttpRequest, intent: Intent, after: str, **parameters: str) -> HttpResponseBase:
+    _require_provider()
+    spend([charge(PER_ADDRESS, "oidc", address_of(request))])
+    provider = SocialAccounts(request).get_provider(request, settings.OIDC_ISSUER)
+    try:
+        return provider.redirect(
+            request, AuthProcess.LOGIN, next_url=after, data=list(intent), auth_params=parameters
+        )
+    except RequestException as error:
+        return refuse(request, "unreachable", error)
+    except OAuth2Error as error:
+        return refuse(request, "failed", error)
+
+
+def _next_of(request: HttpRequest) -> str:
+    """Return the address to go to afterwards. It is always an address of this site."""
+    after = request.GET.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(
+        after, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return after if is_ours else settings.LOGIN_REDIRECT_URL
+
+
+def _require_provider() -> None:
+    if not settings.OIDC_ISSUER:
+        raise Http404
