@@ -138,8 +138,9 @@ DATABASES["default"]["OPTIONS"] |= {
         "min_size": 1,
         "max_size": 20,
         "timeout": 5,
-        # Connections that a burst opened are closed again, one in each of these periods: each takes 6 MB of Postgres.
-        "max_idle": 10,
+        # Connections that a burst opened are closed again, one in each of these periods: each takes 6 MB of Postgres. The
+        # next burst waits for those that were closed (decision 0021).
+        "max_idle": 120,
         "reconnect_timeout": 2,
         "reconnect_failed": retry_for_waiting,
     },
