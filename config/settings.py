@@ -80,6 +80,7 @@ INSTALLED_APPS = [
     "features.providers",
     "features.sharing",
     "features.tags",
+    "features.titles",
     "features.transfer",
     "features.trash",
     # Last, so that chat's templates of the same name come first.

@@ -20,7 +20,6 @@ from chat.protocol.tasks import (
     LIST_MCP_TOOLS,
     REVOKE_MCP_TOKENS,
     RUN_TURN,
-    TITLE_SESSION,
 )
 from llm_worker.attempt import runtime
 
@@ -30,12 +29,6 @@ def run_turn(self: "Task[Any, Any]", /, *, run_id: str, **_later: object) -> Non
     """Carry out one run: this one, or another that waits in the same queue. Does nothing if no run waits."""
     delivery = self.request.delivery_info or {}
     runtime.current().run(run_id, delivery.get("routing_key") or DEFAULT_QUEUE)
-
-
-@shared_task(name=TITLE_SESSION)
-def title_session(*, run_id: str, **_later: object) -> None:
-    """Set the title of the run's session, if it has none. A second delivery does nothing."""
-    runtime.current().title(run_id)
 
 
 @shared_task(name=CHECK_PROVIDER)

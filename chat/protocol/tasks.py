@@ -6,7 +6,6 @@ Task arguments are keyword-only ids, never prompt text. Workers of another relea
 from typing import Final
 
 RUN_TURN: Final = "llm_worker.run_turn"  # run_id: str
-TITLE_SESSION: Final = "llm_worker.title_session"  # run_id: str, of the answer that it is named after
 CHECK_PROVIDER: Final = "llm_worker.check_provider"  # provider_id: str, check_id: str
 LIST_MCP_TOOLS: Final = "llm_worker.list_mcp_tools"  # server_id: str, credential_id: str (tried first) or ""
 ADVANCE_MCP_SIGN_IN: Final = "llm_worker.advance_mcp_sign_in"  # sign_in_id: str
@@ -17,7 +16,6 @@ EXTRACT_FILE: Final = "ingest.extract_file"  # file_id: str
 COMPUTE_VECTORS: Final = "ingest.compute_vectors"  # no arguments: what waits is in the database
 TASK_NAMES: Final = (
     RUN_TURN,
-    TITLE_SESSION,
     CHECK_PROVIDER,
     LIST_MCP_TOOLS,
     ADVANCE_MCP_SIGN_IN,

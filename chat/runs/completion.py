@@ -12,7 +12,7 @@ from chat.events import session_events
 from chat.models import CitedDocument, Run, Session, ToolCall, Turn
 from chat.models.outcome import RunOutcome, overall_stop_reason
 from chat.models.sql.turns import TurnState
-from chat.runs import titles, turn_queue
+from chat.runs import turn_parts, turn_queue
 
 
 def commit_end(run_id: UUID, attempt: int, end: RunOutcome, owner: int | None = None) -> bool:
@@ -52,7 +52,6 @@ def announce(run_id: UUID) -> None:
 def _end_turn(session_id: UUID, turn: TurnState) -> None:
     payload = {"turn": str(turn.id), "stop_reason": overall_stop_reason(turn.statuses)}
     session_events.publish_on_commit(Turn.objects.end(turn.id, Session(pk=session_id), payload))
-    if turn.is_untitled:
-        titles.request_title(turn.id)
+    turn_parts.after_turn(turn)
     if turn.has_followers:
         turn_queue.release_followers(Turn.objects.select_related("after").get(pk=turn.id))

@@ -41,7 +41,6 @@ from llm_worker.mcp.sign_ins import advance_sign_in
 from llm_worker.records.request_log import RequestLog
 from llm_worker.records.token_calibration import TokenCalibration
 from llm_worker.side_requests.provider_check import check_provider
-from llm_worker.side_requests.titles import title_session
 from llm_worker.upstream.llm import LanguageModels
 
 logger = logging.getLogger(__name__)
@@ -79,29 +78,33 @@ class Runtime:
         """
         return asyncio.run_coroutine_threadsafe(self._run(run_id, queue), self._loop).result()
 
-    def title(self, run_id: str) -> None:
-        """Set the title of a session that has none. Does nothing while draining: the next turn requests it again."""
-        self._run_beside(lambda: title_session(run_id, self._database, self._models))
+    def run_beside(self, work: Callable[[WorkerServices], Awaitable[None]]) -> None:
+        """Carry out work that is not a run; returns when it has ended. A draining process begins no such work."""
+        asyncio.run_coroutine_threadsafe(self._unless_draining(work), self._loop).result()
 
     def check_provider(self, provider_id: str, check_id: str) -> None:
         """Check the provider and store the result. Does nothing while draining: staff request it again."""
-        self._run_beside(lambda: check_provider(provider_id, check_id, self._database, self._models))
+        self.run_beside(
+            lambda services: check_provider(provider_id, check_id, services.database, services.models)
+        )
 
     def list_mcp_tools(self, server_id: str, credential_id: str = "") -> None:
         """List the tools of an MCP server and store them. Does nothing while draining: the list is requested again."""
-        self._run_beside(lambda: list_server(server_id, self._database, self._servers, credential_id))
+        self.run_beside(
+            lambda services: list_server(server_id, services.database, services.servers, credential_id)
+        )
 
     def answer_mcp_request(self, request_id: str) -> None:
         """Read a resource or fill in a prompt of an MCP server. Does nothing while draining: users ask again."""
-        self._run_beside(lambda: answer_request(request_id, self._database, self._servers))
+        self.run_beside(lambda services: answer_request(request_id, services.database, services.servers))
 
     def advance_mcp_sign_in(self, sign_in_id: str) -> None:
         """Find where a user signs in, or exchange the code. Does nothing while draining: users begin again."""
-        self._run_beside(lambda: advance_sign_in(sign_in_id, self._database))
+        self.run_beside(lambda services: advance_sign_in(sign_in_id, services.database))
 
     def revoke_mcp_tokens(self, revocation_id: str) -> None:
         """Ask the issuer of tokens to revoke them. Does nothing while draining: then they expire by themselves."""
-        self._run_beside(lambda: revoke(revocation_id, self._database))
+        self.run_beside(lambda services: revoke(revocation_id, services.database))
 
     def drain(self, grace_s: float) -> None:
         """Claim no more runs; release the others after the grace period. Safe in any thread or signal handler."""
@@ -196,14 +199,10 @@ class Runtime:
                 await self._carry_out(Attempt(claimed, self._services, leased_at))
         return True
 
-    def _run_beside(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Carry out work that is not a run; returns when it has ended. A draining process begins no such work."""
-        asyncio.run_coroutine_threadsafe(self._unless_draining(work), self._loop).result()
-
-    async def _unless_draining(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def _unless_draining(self, work: Callable[[WorkerServices], Awaitable[None]]) -> None:
         if not self._drain.has_begun:
             with self._drain.bounded():
-                await work()
+                await work(self._services)
 
     def _list_again(self, server_id: str) -> None:
         """Request a new list of the tools of a server, which says that they changed."""

@@ -7,6 +7,7 @@ import pytest
 
 from chat.protocol.tasks import COMPRESS_BRANCH, COMPUTE_VECTORS, EXTRACT_FILE, TASK_NAMES
 from config.celery import app
+from features.titles.turn_part import TITLE_SESSION
 from tests.instance import ROOT
 
 OURS = "print(*sorted(name for name in app.tasks if not name.startswith('celery.')))"
@@ -20,7 +21,7 @@ def test_every_declared_task_is_registered() -> None:
 @pytest.mark.parametrize(
     ("module", "names"),
     [
-        ("config.celery", set(TASK_NAMES)),
+        ("config.celery", {*TASK_NAMES, TITLE_SESSION}),
         ("config.compression_app", {COMPRESS_BRANCH}),
         ("config.ingest_app", {COMPUTE_VECTORS, EXTRACT_FILE}),
     ],

@@ -11,6 +11,7 @@ from chat.protocol.states import Status
 from chat.runs.cancellation import stop_run
 from chat.transcript.tokens import count_tokens
 from tests import factories
+from tests.features.titles.titling import name_session
 from tests.llm_worker.outcomes import ended, stopped, wait_for_text
 
 QUESTION, ANSWER = "Why are there two tides a day?", "The Moon pulls both sides of the Earth."
@@ -102,7 +103,7 @@ def test_a_title_counts_as_estimated(answer, runtime, upstream):
     run = answer({"text": ANSWER})
     before = DailyUse.objects.get().tokens
     upstream.reply({"text": "Two Tides"}, SILENT, stream=False)
-    runtime.title(str(run.pk))
+    name_session(runtime, str(run.pk))
     row = read(run, "usage/")[1]
     assert row["completion_tokens"] == count_tokens("Two Tides")
     assert row["estimated_tokens"] == row["prompt_tokens"] + row["completion_tokens"]

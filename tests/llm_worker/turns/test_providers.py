@@ -7,6 +7,7 @@ import pytest
 from chat.models import ModelConfig, Provider
 from chat.models.sent_request import SentRequest
 from chat.protocol.states import Status
+from tests.features.titles.titling import name_session
 from tests.llm_worker.outcomes import ended
 from tests.secrets_keys import SECOND
 from tests.upstream import Upstream
@@ -138,7 +139,7 @@ def test_the_key_follows_no_redirect_and_is_in_no_record(answer, provider, secon
 def test_a_title_is_asked_of_the_same_server(answer, provider, second, runtime):
     second.reply({"text": "High tide"}, stream=False)
     run = answer()
-    runtime.title(str(run.pk))
+    name_session(runtime, str(run.pk))
     assert [request.headers["Authorization"] for request in second.asides] == [f"Bearer {KEY}"]
     run.turn.session.refresh_from_db()
     assert run.turn.session.title == "High tide"

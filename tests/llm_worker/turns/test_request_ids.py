@@ -6,6 +6,7 @@ from chat.models import Turn
 from chat.protocol.states import Status
 from config.log_format import ContextFilter
 from llm_worker.upstream.llm import LanguageModels
+from tests.features.titles.titling import name_session
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended, wait_for_text
 
@@ -80,5 +81,5 @@ def test_the_title_of_a_session_is_asked_for_under_the_same_id(deliver, ask, ups
     run = asked(ask, "from-the-browser")
     upstream.reply({"text": "Tides"}, stream=False)
     deliver(run).result()
-    runtime.title(str(run.pk))
+    name_session(runtime, str(run.pk))
     assert upstream.asides[0].headers["X-Request-ID"] == "from-the-browser"

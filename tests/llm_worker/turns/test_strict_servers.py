@@ -7,6 +7,7 @@ from chat.models import ChatMessage, ModelConfig, SentRequest
 from chat.protocol.states import Status
 from chat.runs.cancellation import stop_run
 from knowledge.models import File, Project
+from tests.features.titles.titling import name_session
 from tests.llm_worker.outcomes import ended, stopped
 from tests.llm_worker.turns.test_kept_requests import kept
 from tests.tool_fixtures import MOON, search_call, tool_responses
@@ -122,7 +123,7 @@ def test_a_session_is_named(ask, deliver, runtime, upstream, strict):
     upstream.reply({"text": "Two Tides"}, stream=False)
     [run] = ask("Why?")
     deliver(run).result(60)
-    runtime.title(str(run.pk))
+    name_session(runtime, str(run.pk))
     run.turn.session.refresh_from_db()
     assert (run.turn.session.title, upstream.asides[0].ended) == ("Two Tides", "complete")
 

@@ -11,7 +11,7 @@ from chat.events import session_list
 from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import event_log
 from chat.models import ChatMessage, DailyUse, MessageFile, SentRequest, Session
-from chat.runs import titles
+from features.titles import turn_part
 from knowledge.models import File
 from tests import factories
 from tests.features.transfer.test_account_archive import download
@@ -112,7 +112,7 @@ def test_a_kept_chat_is_one_like_the_others_and_is_named_after_its_next_answer(
 ) -> None:
     settings.TITLES = True
     asked: list[str] = []
-    monkeypatch.setattr(titles, "_enqueue_title", lambda run: asked.append(str(run.turn.session_id)))
+    monkeypatch.setattr(turn_part, "_enqueue_title", lambda run: asked.append(str(run.turn.session_id)))
     factories.complete_turn(client, temporary)
     assert asked == []
     project = client.post("/api/projects/", {"name": "Tides"}, format="json").json()["id"]

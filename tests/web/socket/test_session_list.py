@@ -14,8 +14,8 @@ from knox.models import AuthToken
 
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import ModelConfig, Session
-from chat.runs import titles
 from chat.sessions.settings import edit_session
+from features.titles import generation as titles
 from knowledge.models import File
 from tests import factories, sockets
 from web.socket import user_feeds

@@ -13,6 +13,7 @@ from knowledge.models import KnowledgeBase
 from llm_worker.side_requests.artifact import REFUSED, UNTOLD
 from tests import factories
 from tests.canaries import Leaks
+from tests.features.titles.titling import name_session
 from tests.indexed import add_indexed
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.turns.knowledge.restricted.canary_scene import (
@@ -108,7 +109,7 @@ def test_whatever_the_secondary_model_says_no_text_of_a_document_is_anywhere(
         runs.append(talk(session, "Last question"))
         assert stored(runs[-1])["reason"] == "no_model"
         says(upstream, {"text": "A title"})
-        runtime.title(str(runs[0].pk))
+        name_session(runtime, str(runs[0].pk))
     assert len(secondary(upstream)) == len(replies)
     assert not CitedDocument.objects.exists()
     assert everywhere(leaks, runs[-1]) == []
@@ -254,7 +255,7 @@ def test_summaries_of_the_history_and_titles_hold_nothing(
         runs = [talk(session, f"Question {number}" + " and why" * 100) for number in range(4)]
         compressed = compress(client, upstream, session)
         says(upstream, {"text": "A title"})
-        runtime.title(str(runs[0].pk))
+        name_session(runtime, str(runs[0].pk))
         says(upstream)
         runs.append(talk(session, "Last question"))
     assert compressed.status == "done"
@@ -293,7 +294,7 @@ def test_what_a_reader_was_shown_is_neither_sent_nor_shown_in_later_turns(
         third = delivered(deliver, client.post(again, {}, format="json").json())
         compressed = compress(client, upstream, session)
         says(upstream, {"text": "A title"})
-        runtime.title(str(second.pk))
+        name_session(runtime, str(second.pk))
     assert (second.status, third.status, compressed.status) == (Status.COMPLETED, Status.COMPLETED, "done")
     assert leaks.in_requests(upstream) + leaks.in_frames() + leaks.in_logs(caplog.records) == []
     later = [f"/api/runs/{run.pk}/{part}" for run in (second, third) for part in ("", "packets/")]
@@ -323,7 +324,7 @@ def test_hints_are_told_to_members_and_to_the_model_alone(
         says(upstream)
         run = talk(session, "Why?")
         says(upstream, {"text": "A title"})
-        runtime.title(str(run.pk))
+        name_session(runtime, str(run.pk))
     base = f"/api/knowledge-bases/{staff.pk}/"
     found = everywhere(hints, run)
     assert {"/api/knowledge-bases/", base} <= set(found)

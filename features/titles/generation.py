@@ -4,16 +4,19 @@ import json
 import logging
 import re
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 from uuid import UUID
 
+from django.db import transaction
+
+from chat.events.session_events import record_session_changed
 from chat.infrastructure import log_context
-from chat.models import ModelConfig, Run
+from chat.models import ModelConfig, Run, Session
 from chat.models.side_request import Purpose
-from chat.runs import titles
 from chat.transcript.passages import readable_text
-from chat.transcript.plain_title import without_marks
+from chat.transcript.plain_title import provisional_title, without_marks
 from llm_worker.database import Database
-from llm_worker.prompts import prompt
 from llm_worker.request.model_message import LanguageModelInput, Message
 from llm_worker.side_requests.recording import RecordingModels, SideTask
 from llm_worker.stream.sanitiser import clean
@@ -25,6 +28,7 @@ from llm_worker.upstream.model_request import Model, Request
 
 logger = logging.getLogger(__name__)
 
+PROMPT: Final = Path(__file__).with_name("prompt.md").read_text(encoding="utf-8").strip()
 # Six words need twenty tokens; the rest is for models that reason first.
 MAX_OUTPUT_TOKENS = 512
 # All retries together.
@@ -64,7 +68,16 @@ async def title_session(run_id: str, database: Database, models: CompletionClien
     with log_context.bound(run=run_id, request_id=untitled.request_id):
         title = await _generate_title(untitled, models) or untitled.provisional_title
     if title:
-        await database.call_with_retry(titles.set_title, untitled.session_id, title)
+        await database.call_with_retry(set_title, untitled.session_id, title)
+
+
+def set_title(session_id: UUID, title: str) -> bool:
+    """Store a title and notify the session's tabs. Returns False if the owner has named it or it was deleted."""
+    with transaction.atomic():
+        is_named = Session.objects.set_title(session_id, title)
+        if is_named:
+            record_session_changed(Session(pk=session_id))
+    return is_named
 
 
 def _load(run_id: str) -> UntitledSession | None:
@@ -83,7 +96,7 @@ def _load(run_id: str) -> UntitledSession | None:
         session.pk,
         question,
         answer,
-        provisional_title=session.title or titles.provisional_title(question),
+        provisional_title=session.title or provisional_title(question),
         model=model,
         config=config,
         request_id=run.turn.request_id,
@@ -128,7 +141,7 @@ _AFTER = _AROUND + ".。．:"  # noqa: RUF001
 def title_messages(question: str, answer: str) -> LanguageModelInput:
     """Build the messages, `S U`: the conversation's beginning as one text, so that the model does not continue it."""
     began = f"Question:\n{question[:QUESTION_CHARACTERS]}\n\nAnswer:\n{answer[:ANSWER_CHARACTERS]}\n\nTitle:"
-    return [Message("S", prompt("title")), Message("U", began)]
+    return [Message("S", PROMPT), Message("U", began)]
 
 
 def title_in(reply: str) -> str:

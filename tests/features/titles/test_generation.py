@@ -9,8 +9,8 @@ import pytest
 
 from chat.models import ModelConfig, Run, SessionEvent
 from chat.protocol.states import Status
-from chat.runs import titles as session_titles
-from llm_worker.side_requests import titles
+from features.titles import generation as titles
+from tests.features.titles.titling import name_session
 from tests.llm_worker.outcomes import ended
 
 QUESTION = "Why are there two tides a day, and not just one?"
@@ -39,7 +39,7 @@ def announced_titles(run: Run) -> list[str]:
 
 def test_the_model_that_answered_names_the_session(runtime, answered, upstream):
     upstream.reply({"text": '"Two Tides a Day."'}, stream=False)
-    runtime.title(str(answered.pk))
+    name_session(runtime, str(answered.pk))
     assert (title_of(answered), announced_titles(answered)) == ("Two Tides a Day", ["Two Tides a Day"])
     [asked] = upstream.asides
     assert (asked.body["stream"], asked.body["model"], "stream_options" in asked.body) == (
@@ -66,7 +66,7 @@ PARTS = [
 def test_a_title_is_undressed_however_its_server_sends_it(runtime, answered, upstream, content):
     whole = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
     upstream.reply({"raw": json.dumps(whole)}, stream=False)
-    runtime.title(str(answered.pk))
+    name_session(runtime, str(answered.pk))
     assert title_of(answered) == "The Right Title"
 
 
@@ -83,34 +83,34 @@ def test_a_title_is_undressed_however_its_server_sends_it(runtime, answered, ups
 )
 def test_without_a_title_from_the_model_the_question_is_the_title(runtime, answered, upstream, step):
     upstream.reply(step, stream=False)
-    runtime.title(str(answered.pk))
+    name_session(runtime, str(answered.pk))
     assert (title_of(answered), announced_titles(answered)) == (FALLBACK, [FALLBACK])
 
 
 def test_a_model_that_hangs_times_out(runtime, answered, upstream, monkeypatch):
     monkeypatch.setattr(titles, "TIMEOUT_S", 0.2)
     upstream.reply({"hang": True}, stream=False)
-    runtime.title(str(answered.pk))
+    name_session(runtime, str(answered.pk))
     assert title_of(answered) == FALLBACK
 
 
 @pytest.mark.parametrize("change", [{"is_demo": True}, {"base_url": ""}])
 def test_a_model_that_cannot_be_used_gets_no_request(runtime, answered, upstream, change):
     ModelConfig.objects.update(**change)
-    runtime.title(str(answered.pk))
+    name_session(runtime, str(answered.pk))
     assert (title_of(answered), upstream.asides) == (FALLBACK, [])
 
 
 def test_a_session_with_a_title_costs_no_request(runtime, answered, upstream):
-    session_titles.set_title(answered.turn.session_id, "Mine")
-    runtime.title(str(answered.pk))
+    titles.set_title(answered.turn.session_id, "Mine")
+    name_session(runtime, str(answered.pk))
     assert (title_of(answered), upstream.asides) == ("Mine", [])
 
 
 def test_a_title_set_by_the_owner_meanwhile_is_kept(runtime, answered, upstream):
     upstream.reply({"wait": "owner"}, {"text": "Two Tides"}, stream=False)
     with ThreadPoolExecutor(1) as thread:
-        titling = thread.submit(runtime.title, str(answered.pk))
+        titling = thread.submit(name_session, runtime, str(answered.pk))
         upstream.wait_for(lambda: upstream.asides)
         answered.turn.session.change(title="Mine")
         upstream.release("owner")
@@ -120,11 +120,11 @@ def test_a_title_set_by_the_owner_meanwhile_is_kept(runtime, answered, upstream)
 
 def test_a_deleted_session_costs_no_request(runtime, answered, upstream):
     answered.turn.session.delete()
-    runtime.title(str(answered.pk))
+    name_session(runtime, str(answered.pk))
     assert upstream.asides == []
 
 
 def test_a_draining_worker_leaves_the_title_to_the_next_answer(runtime, answered, upstream):
     runtime.drain(60)
-    runtime.title(str(answered.pk))
+    name_session(runtime, str(answered.pk))
     assert (title_of(answered), upstream.asides) == ("", [])

@@ -9,8 +9,8 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.log.stream import event_log, read_now
 from chat.models import Session
 from chat.protocol.states import Status
-from chat.protocol.tasks import TITLE_SESSION
-from chat.runs import titles
+from features.titles import generation as titles
+from features.titles.turn_part import TITLE_SESSION
 from tests import broker, factories
 
 pytestmark = pytest.mark.django_db(transaction=True)

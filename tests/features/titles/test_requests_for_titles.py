@@ -10,8 +10,9 @@ from django.urls import reverse
 
 from chat.models import DailyUse, ModelConfig
 from chat.protocol.states import Status
-from llm_worker.side_requests import titles
+from features.titles import generation as titles
 from tests import factories
+from tests.features.titles.titling import name_session
 from tests.llm_worker.outcomes import ended
 
 QUESTION = "Why are there two tides a day?"
@@ -51,7 +52,7 @@ def kept_page(staff, row):
 
 def test_staff_read_it_from_the_page_of_the_run_and_of_the_session(runtime, answered, upstream, staff):
     upstream.reply({"text": '"Two Tides a Day."'}, stream=False)
-    runtime.title(str(answered.pk))
+    name_session(runtime, str(answered.pk))
     sent = upstream.asides[0].messages
     for row in (answered, answered.turn.session):
         page = kept_page(staff, row)
@@ -62,7 +63,7 @@ def test_staff_read_it_from_the_page_of_the_run_and_of_the_session(runtime, answ
 
 def test_its_tokens_and_cost_are_counted_apart_from_those_of_answers(runtime, answered, upstream):
     upstream.reply({"text": "Two Tides"}, {"usage": USED}, stream=False)
-    runtime.title(str(answered.pk))
+    name_session(runtime, str(answered.pk))
     answers, for_titles = usage(answered)
     assert (answers["purpose"], answers["runs"], answers["requests"]) == ("answers", 1, 1)
     assert for_titles == {
@@ -79,7 +80,7 @@ def test_its_tokens_and_cost_are_counted_apart_from_those_of_answers(runtime, an
 def test_one_that_fails_is_kept_with_its_reason(runtime, answered, upstream, staff, monkeypatch, step, code):
     monkeypatch.setattr(titles, "TIMEOUT_S", 0.3)
     upstream.reply(step, stream=False)
-    runtime.title(str(answered.pk))
+    name_session(runtime, str(answered.pk))
     page = kept_page(staff, answered)
     assert QUESTION in page
     assert code in page
@@ -88,7 +89,7 @@ def test_one_that_fails_is_kept_with_its_reason(runtime, answered, upstream, sta
 def test_where_requests_are_not_kept_only_the_usage_is(runtime, answered, upstream, staff, settings):
     settings.KEEP_REQUESTS_HOURS = 0
     upstream.reply({"text": "Two Tides"}, {"usage": USED}, stream=False)
-    runtime.title(str(answered.pk))
+    name_session(runtime, str(answered.pk))
     page = kept_page(staff, answered)
     assert QUESTION not in page
     assert "not kept" in page
@@ -99,7 +100,7 @@ def test_a_session_deleted_meanwhile_leaves_nothing(runtime, answered, upstream)
     owner = answered.turn.session.owner
     upstream.reply({"wait": "owner"}, {"text": "Two Tides"}, stream=False)
     with ThreadPoolExecutor(1) as thread:
-        titling = thread.submit(runtime.title, str(answered.pk))
+        titling = thread.submit(name_session, runtime, str(answered.pk))
         upstream.wait_for(lambda: upstream.asides)
         answered.turn.session.delete()
         upstream.release("owner")
@@ -110,7 +111,7 @@ def test_a_session_deleted_meanwhile_leaves_nothing(runtime, answered, upstream)
 def test_its_tokens_and_cost_count_into_the_day_of_the_owner(runtime, answered, upstream):
     before = DailyUse.objects.get()
     upstream.reply({"text": "Two Tides"}, {"usage": USED}, stream=False)
-    runtime.title(str(answered.pk))
+    name_session(runtime, str(answered.pk))
     after = DailyUse.objects.get()
     assert (after.runs, after.tokens - before.tokens) == (before.runs, 1010)
     assert after.cost - before.cost == Decimal("0.0009")

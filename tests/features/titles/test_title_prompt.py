@@ -2,8 +2,8 @@
 
 import pytest
 
-from chat.runs import titles
-from llm_worker.side_requests.titles import title_in, title_messages
+from chat.transcript.plain_title import provisional_title
+from features.titles.generation import title_in, title_messages
 
 pytestmark = pytest.mark.pure
 
@@ -64,7 +64,7 @@ def test_the_title_is_parsed_from_the_reply(reply: str, title: str) -> None:
     ],
 )
 def test_the_fallback_is_the_beginning_of_the_question(question: str, title: str) -> None:
-    assert titles.provisional_title(question) == title
+    assert provisional_title(question) == title
 
 
 def test_the_prompt_quotes_question_and_answer_in_one_user_message() -> None:

@@ -1,0 +1,49 @@
+"""Requests titles from a worker when turns end; without an answer, the question is a provisional title."""
+
+import logging
+from functools import partial
+from typing import Final
+
+from django.conf import settings
+from django.db import transaction
+
+from chat.events.session_events import record_session_changed
+from chat.models import Run, Session, Turn
+from chat.models.sql.turns import TurnState
+from chat.protocol.states import Status
+from chat.runs.task_queue import UNREACHABLE, enqueue
+from chat.transcript.plain_title import provisional_title
+
+# run_id: str, of the answer that the session is named after. Workers of other releases read the name: do not change it.
+TITLE_SESSION: Final = "llm_worker.title_session"
+
+logger = logging.getLogger(__name__)
+
+
+class TitlePart:
+    """Requests a title for a session without one, when one of its turns has ended.
+
+    The title follows the turn's first completed answer. Without one, the session's first question provides a
+    provisional title. A request lost by the broker is repeated at the end of the next turn.
+    """
+
+    def after_turn(self, turn: TurnState) -> None:
+        if not (turn.is_untitled and settings.TITLES):
+            return
+        answered = Run.objects.filter(turn=turn.id, status=Status.COMPLETED).select_related("model_config")
+        run = answered.order_by("model_index").first()
+        if run is not None:
+            transaction.on_commit(partial(_enqueue_title, run))
+            return
+        # The first turn of the session, not this one, which may have waited behind it and been withdrawn.
+        first = Turn.objects.filter(session__turns=turn.id).select_related("user_message")[0]
+        title = provisional_title(first.user_message.text)
+        if title and Session.objects.set_provisional_title(first.session_id, title):
+            record_session_changed(Session(pk=first.session_id))
+
+
+def _enqueue_title(run: Run) -> None:
+    try:
+        enqueue(str(run.pk), run.queue, TITLE_SESSION)
+    except UNREACHABLE as error:
+        logger.warning("run %s: the title of its session is not requested yet: %s", run.pk, error)
