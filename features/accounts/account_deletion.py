@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import logout
-from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
@@ -20,7 +19,7 @@ from knox.models import AuthToken
 from chat.models import AccountDeletion
 from chat.runs.cancellation import stop_abandoned_runs
 from features.accounts.logins import end_logins
-from features.accounts.passwords import PasswordAgain, is_fresh
+from features.accounts.passwords import AccountPage, PasswordAgain
 from web.demo_account import DEMO
 
 
@@ -49,25 +48,15 @@ def request_deletion(user: User) -> bool:
     return True
 
 
-class DeleteAccount(LoginRequiredMixin, FormView[PasswordAgain]):
+class DeleteAccount(AccountPage, FormView[PasswordAgain]):
     form_class = PasswordAgain
     template_name = "accounts/delete_account.html"
 
-    def get_form_kwargs(self) -> dict[str, Any]:
-        return super().get_form_kwargs() | {"request": self.request}
-
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | {
-            "is_last_admin": is_last_admin(self._user),
-            "is_fresh": is_fresh(self.request),
-        }
+        return super().get_context_data(**kwargs) | {"is_last_admin": is_last_admin(self.user)}
 
     def form_valid(self, form: PasswordAgain) -> HttpResponse:
-        if not request_deletion(self._user):
+        if not request_deletion(self.user):
             return self.form_invalid(form)
         logout(self.request)
         return HttpResponseRedirect(f"{reverse('login')}?notice=deleted")
-
-    @property
-    def _user(self) -> User:
-        return User.objects.get(username=self.request.user.get_username())

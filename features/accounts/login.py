@@ -22,9 +22,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare
-from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.generic import FormView
 
 from chat.protocol.errors import ApiError
@@ -164,7 +162,6 @@ class CodeStage(LoginStage):  # type: ignore[misc]
         return HttpResponseRedirect(reverse("login_code")), True
 
 
-@method_decorator(never_cache, name="dispatch")
 class PendingLogin(FormView[Any]):
     """The second step of a login, after the right password."""
 

@@ -4,7 +4,7 @@ start, its callback, and its connection with an account.
 
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Final, NoReturn
 
@@ -19,7 +19,6 @@ from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnec
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.mixins import LoginRequiredMixin
 from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -35,7 +34,7 @@ from requests import RequestException
 from features.accounts.login_attempt import address_of, link_attempt
 from features.accounts.oidc_admission import Intent, LoginRefused, admit, refuse
 from features.accounts.oidc_identity import Identity, InvalidToken, read_id_token, read_identity
-from features.accounts.passwords import FRESH_FOR_S, PasswordAgain, has_password, is_fresh
+from features.accounts.passwords import FRESH_FOR_S, AccountPage, PasswordAgain, has_password
 from features.accounts.registration import find_invitation, is_setup_token
 from web.attempt_limits import charge, spend
 
@@ -215,15 +214,8 @@ def start(request: HttpRequest) -> HttpResponseBase:
 def callback(request: HttpRequest) -> HttpResponseBase:
     """Handle the provider's redirect back to us, and complete the login."""
     _require_provider()
-    try:
-        answer: HttpResponseBase = OAuth2CallbackView.adapter_view(Endpoints(request, settings.OIDC_ISSUER))(
-            request
-        )
-    except RequestException as error:
-        return refuse(request, "unreachable", error)
-    except OAuth2Error as error:
-        return refuse(request, "failed", error)
-    return answer
+    view = OAuth2CallbackView.adapter_view(Endpoints(request, settings.OIDC_ISSUER))
+    return _or_refusal(request, lambda: view(request))
 
 
 @require_safe
@@ -246,7 +238,7 @@ def connect(request: HttpRequest) -> HttpResponseBase:
     return _lead(request, Intent("connect", user=request.user.pk), f"{reverse('oidc_connection')}?notice=on")
 
 
-class Connection(LoginRequiredMixin, FormView[PasswordAgain]):
+class Connection(AccountPage, FormView[PasswordAgain]):
     """The page that connects an account with the provider, and disconnects it. Both need the account's password.
 
     The form does not redirect to the provider itself: the Content Security Policy allows only our pages (form-action).
@@ -259,13 +251,9 @@ class Connection(LoginRequiredMixin, FormView[PasswordAgain]):
         _require_provider()
         return super().dispatch(request, *args, **kwargs)
 
-    def get_form_kwargs(self) -> dict[str, Any]:
-        return super().get_form_kwargs() | {"request": self.request}
-
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(**kwargs) | {
             "is_connected": self._accounts().exists(),
-            "is_fresh": is_fresh(self.request),
             "may_connect": self.request.session.get(MAY_CONNECT_AT, 0) > time.time() - FRESH_FOR_S,
         }
 
@@ -285,10 +273,18 @@ def _lead(request: HttpRequest, intent: Intent, after: str, **parameters: str) -
     _require_provider()
     spend([charge(PER_ADDRESS, "oidc", address_of(request))])
     provider = SocialAccounts(request).get_provider(request, settings.OIDC_ISSUER)
-    try:
-        return provider.redirect(
+    return _or_refusal(
+        request,
+        lambda: provider.redirect(
             request, AuthProcess.LOGIN, next_url=after, data=list(intent), auth_params=parameters
-        )
+        ),
+    )
+
+
+def _or_refusal(request: HttpRequest, ask: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """Return the response of ask(), or the page that says how the provider failed."""
+    try:
+        return ask()
     except RequestException as error:
         return refuse(request, "unreachable", error)
     except OAuth2Error as error:

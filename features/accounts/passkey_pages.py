@@ -6,13 +6,11 @@ from functools import wraps
 from typing import Any, Final
 
 from django import forms
-from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.views import LoginView
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.decorators import method_decorator
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -34,7 +32,7 @@ from features.accounts.passkeys import (
     finish_addition,
     finish_login,
 )
-from features.accounts.passwords import PasswordAgain, WithPasswordMixin, has_password
+from features.accounts.passwords import PasswordAgain, PasswordPage, WithRequest, has_password
 from features.accounts.second_factor import check, has_app, new_recovery_codes
 from features.accounts.staff_groups import follow_groups
 from web.attempt_limits import charge, spend
@@ -71,7 +69,7 @@ def unaccepted_message() -> str:
     return _("This passkey was not accepted. Try again, or take another way.")
 
 
-class PasskeyAnswer(forms.Form):
+class PasskeyAnswer(WithRequest, forms.Form):
     credential = forms.CharField(max_length=MAX_ANSWER_CHARACTERS, strip=False)
 
 
@@ -80,10 +78,7 @@ class PasskeyAlone(PasskeyAnswer):
     It is limited by address only: the account is a claim of the client, and a signature cannot be guessed.
     """
 
-    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.request = request
-        self.user: Any = None
+    user: Any = None
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
@@ -145,7 +140,7 @@ def pending_options(request: HttpRequest) -> dict[str, Any]:
     return begin_login(request, user)
 
 
-class PasskeyName(forms.Form):
+class PasskeyName(WithRequest, forms.Form):
     name = forms.CharField(max_length=stored.MAX_NAME_CHARACTERS)
 
 
@@ -157,8 +152,7 @@ class NewPasskey(PasskeyAnswer):
     name = forms.CharField(max_length=stored.MAX_NAME_CHARACTERS, required=False)
 
 
-@method_decorator(never_cache, name="dispatch")
-class Passkeys(LoginRequiredMixin, WithPasswordMixin, FormView[NewPasskey]):
+class Passkeys(PasswordPage, FormView[NewPasskey]):
     """The list of passkeys, and the form that adds one.
     addition_options() has asked for the password; the new passkey answers its challenge.
     """
@@ -189,17 +183,13 @@ class Passkeys(LoginRequiredMixin, WithPasswordMixin, FormView[NewPasskey]):
         return HttpResponseRedirect(f"{reverse('passkeys')}?notice=added")
 
 
-@method_decorator(never_cache, name="dispatch")
-class RecoveryCodes(LoginRequiredMixin, WithPasswordMixin, FormView[PasswordAgain]):
+class RecoveryCodes(PasswordPage, FormView[PasswordAgain]):
     """The page that makes new recovery codes for an account with passkeys and no app.
     An app has them made with a code (SecondFactor).
     """
 
     template_name = "accounts/recovery_codes.html"
     form_class = PasswordAgain
-
-    def get_form_kwargs(self) -> dict[str, Any]:
-        return super().get_form_kwargs() | {"request": self.request}
 
     def form_valid(self, form: PasswordAgain) -> HttpResponse:  # noqa: ARG002
         user = self.request.user
@@ -222,16 +212,13 @@ def addition_options(request: HttpRequest) -> dict[str, Any]:
     return begin_addition(request, user)
 
 
-class Passkey(LoginRequiredMixin, WithPasswordMixin, FormView[Any]):
+class Passkey(PasswordPage, FormView[Any]):
     """The page of one passkey: action=rename renames it; otherwise it is removed, which needs the password."""
 
     template_name = "accounts/passkey.html"
 
     def get_form_class(self) -> Any:
         return PasskeyName if self._renames else PasswordAgain
-
-    def get_form_kwargs(self) -> dict[str, Any]:
-        return super().get_form_kwargs() | ({} if self._renames else {"request": self.request})
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(**kwargs) | {"passkey": present(self._row, self.request)}

@@ -16,6 +16,7 @@ from django import forms
 from django.conf import settings
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.forms import PasswordChangeForm, PasswordResetForm, SetPasswordForm
+from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
 from django.contrib.auth.views import (
@@ -24,6 +25,7 @@ from django.contrib.auth.views import (
     PasswordResetConfirmView,
     PasswordResetView,
 )
+from django.core import signing
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -33,6 +35,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.utils.timesince import timeuntil
 from django.utils.translation import gettext as _
+from django.views.generic.edit import FormMixin
 from knox.models import AuthToken
 
 from chat.events import access
@@ -50,16 +53,6 @@ FRESH_FOR_S: Final = 300
 def has_password(user: Any) -> bool:
     """Return whether the user can log in with a password."""
     return bool(settings.PASSWORD_LOGIN and user.has_usable_password())
-
-
-class WithPasswordMixin:
-    """A page about the password and related settings. Users without a password are redirected to the profile."""
-
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if request.user.is_authenticated and not has_password(request.user):
-            return HttpResponseRedirect(reverse("profile"))
-        answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)  # type: ignore[misc]
-        return answer
 
 
 def require_passwords() -> None:
@@ -91,16 +84,47 @@ def unconfirmed_message(user: Any) -> str:
     return _("Log in with %(name)s once more first.") % {"name": settings.OIDC_NAME}
 
 
-class PasswordAgain(forms.Form):
+class AccountPage(LoginRequiredMixin, FormMixin[Any]):
+    """A page whose form changes the account of its user. is_fresh: for users without a password."""
+
+    request: HttpRequest
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | {"request": self.request}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {"is_fresh": is_fresh(self.request)}
+
+    @property
+    def user(self) -> User:
+        """Return the row of the user, read anew."""
+        return User.objects.get(username=self.request.user.get_username())
+
+
+class PasswordPage(AccountPage):
+    """A page about the password and related settings. Users without a password are redirected to the profile."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.user.is_authenticated and not has_password(request.user):
+            return HttpResponseRedirect(reverse("profile"))
+        answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        return answer
+
+
+class WithRequest:
+    """A form that is given the request, by which its guesses are limited."""
+
+    def __init__(self, *args: Any, request: Any = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.request: Any = request
+
+
+class PasswordAgain(WithRequest, forms.Form):
     """A form that asks for the password again.
     For accounts without a password, the provider confirms the identity.
     """
 
     current_password = forms.CharField(required=False, strip=False, max_length=4096)
-
-    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.request = request
 
     def clean_current_password(self) -> str:
         password: str = self.cleaned_data["current_password"]
@@ -113,6 +137,14 @@ def make_password_link(user: User) -> str:
     """Return the path of a link that sets the password of `user`."""
     uid = urlsafe_base64_encode(force_bytes(user.pk))
     return reverse("password_link", args=[uid, default_token_generator.make_token(user)])
+
+
+def read_link(token: str, salt: str) -> Any:
+    """Return what signing.dumps() signed for a link, or None if the token is forged or older than a link may be."""
+    try:
+        return signing.loads(token, salt=salt, max_age=settings.PASSWORD_RESET_TIMEOUT)
+    except (signing.BadSignature, TypeError, ValueError):
+        return None
 
 
 def password_link_lifetime() -> str:
@@ -195,14 +227,10 @@ class RequestPasswordLink(PasswordResetView):
         return HttpResponseRedirect(self.success_url)
 
 
-class LimitedPasswordChange(PasswordChangeForm):
+class LimitedPasswordChange(WithRequest, PasswordChangeForm):
     """A form in which guesses of the current password are limited as at the login."""
 
     deletes_tokens = forms.BooleanField(required=False, initial=True)
-
-    def __init__(self, user: Any, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
-        super().__init__(user, *args, **kwargs)
-        self.request = request
 
     def clean_old_password(self) -> str:
         with login_attempt(self.request, self.user.get_username()) as attempt:
@@ -211,15 +239,12 @@ class LimitedPasswordChange(PasswordChangeForm):
         return old
 
 
-class ChangePassword(WithPasswordMixin, PasswordChangeView):
+class ChangePassword(PasswordPage, PasswordChangeView):
     """The page of a change, which ends the user's other logins. api.py has its route of the API."""
 
     form_class = LimitedPasswordChange
     template_name = "accounts/password.html"
     success_url = "/"
-
-    def get_form_kwargs(self) -> dict[str, Any]:
-        return super().get_form_kwargs() | {"request": self.request}
 
     def form_valid(self, form: Any) -> HttpResponse:
         store_password(form, kept_login=self.request)

@@ -10,7 +10,6 @@ from typing import Any, Final
 from django import forms
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.core import signing
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -21,13 +20,20 @@ from django.views.decorators.http import require_safe
 from django.views.generic import UpdateView
 
 from features.accounts.mail import charge_mail, send_later, send_mail_of
-from features.accounts.passwords import is_confirmed, is_fresh, password_link_lifetime, unconfirmed_message
+from features.accounts.passwords import (
+    AccountPage,
+    WithRequest,
+    is_confirmed,
+    password_link_lifetime,
+    read_link,
+    unconfirmed_message,
+)
 from web.site_origin import site_url
 
 _SALT: Final = "web.accounts.profile"
 
 
-class ProfileForm(forms.ModelForm[User]):
+class ProfileForm(WithRequest, forms.ModelForm[User]):
     """A form in which a new address needs the password. Guesses of the password are limited as at the login."""
 
     current_password = forms.CharField(required=False, strip=False, max_length=4096)
@@ -35,10 +41,6 @@ class ProfileForm(forms.ModelForm[User]):
     class Meta:
         model = User
         fields = ("first_name", "last_name", "email")
-
-    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.request = request
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
@@ -48,18 +50,12 @@ class ProfileForm(forms.ModelForm[User]):
         return cleaned
 
 
-class Profile(LoginRequiredMixin, UpdateView[User, ProfileForm]):
+class Profile(AccountPage, UpdateView[User, ProfileForm]):
     form_class = ProfileForm
     template_name = "accounts/profile.html"
 
     def get_object(self, queryset: Any = None) -> User:  # noqa: ARG002
-        return User.objects.get(username=self.request.user.get_username())
-
-    def get_form_kwargs(self) -> dict[str, Any]:
-        return super().get_form_kwargs() | {"request": self.request}
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | {"is_fresh": is_fresh(self.request)}
+        return self.user
 
     def form_valid(self, form: ProfileForm) -> HttpResponse:
         # Only these columns are saved: the password may change meanwhile.
@@ -97,12 +93,7 @@ def confirm_address(request: HttpRequest, token: str) -> HttpResponse:
     The link must be valid, and its user must be logged in and still have the address and the password of the time when
     it was sent.
     """
-    try:
-        user, old, new = signing.loads(
-            token, salt=_salt(request.user), max_age=settings.PASSWORD_RESET_TIMEOUT
-        )
-    except (signing.BadSignature, TypeError, ValueError):
-        user = old = new = None
+    user, old, new = read_link(token, _salt(request.user)) or ("", "", "")
     own = User.objects.filter(username=request.user.get_username())
     if user != request.user.pk or not own.filter(email=old).update(email=new):
         return render(request, "accounts/address_link.html", status=404)

@@ -32,7 +32,7 @@ from django.views.generic import FormView
 from chat.models import Invitation, LoginLimit
 from features.accounts.login_attempt import address_of, hashing, link_attempt, remember_device
 from features.accounts.mail import charge_mail, send_later, send_mail_of
-from features.accounts.passwords import password_link_lifetime, require_passwords
+from features.accounts.passwords import password_link_lifetime, read_link, require_passwords
 from features.accounts.profile import send_confirmation
 from features.accounts.staff_groups import follow_groups
 from web.account_lookup import accounts_at
@@ -205,12 +205,10 @@ class RegisterConfirmed(Register):
     """Registration with the link that was sent to the address of the account."""
 
     def find_ticket(self) -> Ticket | None:
-        try:
-            address, pk = signing.loads(
-                self.kwargs["token"], salt=_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT
-            )
-        except (signing.BadSignature, TypeError, ValueError):
+        content = read_link(self.kwargs["token"], _SALT)
+        if content is None:
             return None
+        address, pk = content
         invitation = Invitation.objects.usable().filter(pk=pk).first() if pk else None
         allowed = settings.REGISTRATION == "open" if pk is None else settings.REGISTRATION != "closed"
         if not allowed or (pk and invitation is None) or accounts_at(address).exists():
@@ -242,11 +240,7 @@ def make_setup_link() -> str:
 
 def is_setup_token(token: str) -> bool:
     """Return whether the token of a setup link is genuine and has not expired."""
-    try:
-        signing.loads(token, salt=_SETUP_SALT, max_age=settings.PASSWORD_RESET_TIMEOUT)
-    except signing.BadSignature:
-        return False
-    return True
+    return read_link(token, _SETUP_SALT) is not None
 
 
 @method_decorator(never_cache, name="dispatch")

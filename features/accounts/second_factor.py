@@ -16,21 +16,18 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.utils import decrypt, encrypt
 from django import forms
 from django.conf import settings
-from django.contrib.auth.mixins import LoginRequiredMixin
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
-from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.generic import FormView
 
 from chat.models import LoginLimit
 from features.accounts.login_attempt import PER_ADDRESS, address_of
 from features.accounts.mail import warn_of_wrong_codes
-from features.accounts.passwords import PasswordAgain, WithPasswordMixin
+from features.accounts.passwords import PasswordAgain, PasswordPage
 from web.attempt_limits import charge, spend
 
 logger = logging.getLogger(__name__)
@@ -236,15 +233,11 @@ class PasswordAndCode(PasswordAgain, Code):
     pass
 
 
-@method_decorator(never_cache, name="dispatch")
-class SecondFactor(LoginRequiredMixin, WithPasswordMixin, FormView[PasswordAndCode]):
+class SecondFactor(PasswordPage, FormView[PasswordAndCode]):
     """The page that turns the code of an app on and off, and makes recovery codes. Each needs password and code."""
 
     form_class = PasswordAndCode
     template_name = "accounts/second_factor.html"
-
-    def get_form_kwargs(self) -> dict[str, Any]:
-        return super().get_form_kwargs() | {"request": self.request}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         is_on = has_app(self.request.user)
