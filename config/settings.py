@@ -76,6 +76,7 @@ INSTALLED_APPS = [
     "llm_worker",
     "compression",
     "features.accounts",
+    "features.openai",
     "features.prompts",
     "features.providers",
     "features.sharing",
@@ -491,6 +492,8 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "web.rest.errors.handle_exception",
     "DEFAULT_SCHEMA_CLASS": "web.rest.openapi.Schema",
 }
+# Paths whose errors have another shape than the API's, and what converts the body of one.
+ERROR_SHAPES = {"/v1/": "features.openai.errors.convert_error"}
 REST_KNOX = {"TOKEN_TTL": None, "AUTH_HEADER_PREFIX": "Token"}
 VERSION = version()
 SPECTACULAR_SETTINGS = {

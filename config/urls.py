@@ -17,6 +17,7 @@ urlpatterns = [
     path("api/", include("features.trash.api")),
     # Behind the features, because it answers every path below /api/.
     path("api/", include("web.rest.urls")),
+    path("v1/", include("features.openai.api")),
     path("health/live", health.live),
     path("health/ready", health.ready),
     path("metrics", metrics),

@@ -804,6 +804,31 @@ interface NodeAnswer {
   last_summarized_message?: string | null;
 }
 
+interface OpenAIErrorAnswer {
+  error: OpenAIErrorMembers;
+}
+
+interface OpenAIErrorMembers {
+  message: string;
+  type: string;
+  param: string | null;
+  code: string;
+}
+
+interface OpenAIModelAnswer {
+  /** The model's name, or `agent/` and the lowercase name of an agent. */
+  id: string;
+  object: "model";
+  /** Seconds since 1970, of an agent; 0 of a model. */
+  created: number;
+  owned_by: string;
+}
+
+interface OpenAIModelsAnswer {
+  object: "list";
+  data: OpenAIModelAnswer[];
+}
+
 interface OpenApprovalAnswer {
   kind: "approval" | "question" | "address" | "sign_in";
   tool_call: string;

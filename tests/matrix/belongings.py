@@ -82,6 +82,7 @@ def create_belongings(name: str) -> Belongings:
     owned.ids["agent"] = client.post(
         "/api/agents/", {"name": f"{MARK} agent", "prompt": f"{MARK} prompt"}, format="json"
     ).json()["id"]
+    owned.ids["agent_model"] = f"agent/{MARK} agent"
     owned.ids["prompt"] = client.post(
         "/api/prompts/", {"name": f"{MARK} prompt", "text": MARK}, format="json"
     ).json()["id"]

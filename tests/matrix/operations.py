@@ -12,6 +12,7 @@ from rest_framework.permissions import SAFE_METHODS, AllowAny, IsAuthenticated
 
 from chat.models import Session
 from chat.sessions.portable.exporter import as_json
+from features.openai.authentication import HasToken
 from features.providers.api import ProviderChangePermission, ProviderPermission
 from tests.chat.sessions.foreign_exports.examples import chatgpt
 from tests.matrix.belongings import MARK, MCP_URI, TAG, Belongings
@@ -27,11 +28,13 @@ METHODS = ("get", "post", "put", "patch", "delete")
 PUBLIC, OWN, STAFF, CONTRACT, STAFF_WRITES = "public", "own", "staff", "contract", "staff writes"
 # What it names is everybody's, and each has something of their own there.
 EVERYBODY = "everybody"
+# Their owner, by a token in the header of OpenAI's clients.
+BEARER = "bearer"
 ACCESS: dict[Any, str] = {
     AllowAny: PUBLIC, IsAuthenticated: OWN, SystemPromptPermission: STAFF, MayReadContract: CONTRACT,
     ProviderPermission: STAFF, ProviderChangePermission: STAFF,
     McpServerPermission: STAFF_WRITES, McpServerRefreshPermission: STAFF_WRITES,
-    McpUserPermission: EVERYBODY,
+    McpUserPermission: EVERYBODY, HasToken: BEARER,
 }  # fmt: skip
 
 # Path parameters -> what of the owner is named; of single operations, where another row is the one that fits.
@@ -40,6 +43,7 @@ NAMED = {
     "share": "share", "link": "link", "project": "project", "file": "file",
     "knowledge_base": "knowledge_base", "member": "member", "document": "document",
     "tool_call": "tool_call",
+    "model": "agent_model",
     "provider": "provider", "server": "mcp_server", "mcp_request": "mcp_request",
 }  # fmt: skip
 NAMED_BY = {
@@ -166,11 +170,11 @@ def export_of(owned: Belongings) -> dict[str, Any]:
 
 @cache
 def operations() -> list[Operation]:
-    """All below /api/, described or not."""
+    """All below /api/ and /v1/, described or not."""
     found = []
     for route, pattern in patterns(get_resolver()):
         view = getattr(pattern.callback, "view_class", None)
-        if not (route.startswith("api/") and view):
+        if not (route.startswith(("api/", "v1/")) and view):
             continue
         path = "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
         described = document()["paths"].get(path, {})

@@ -12,6 +12,7 @@ from django.test.client import MULTIPART_CONTENT
 
 from tests.matrix.belongings import MARK, Belongings, fingerprint, ids_of_rows, written_rows
 from tests.matrix.operations import (
+    BEARER,
     BODIES,
     CONTRACT,
     EVERYBODY,
@@ -81,6 +82,8 @@ def expected(operation: Operation, subject: Subject) -> str:
         return (
             "share_not_found" if operation.nouns and subject.ends in (deactivate, trash_sessions) else SERVED
         )
+    if operation.access == BEARER and not (subject.has_token and subject.standing != NOBODY):
+        return "invalid_api_key"
     if subject.standing == NOBODY:
         return "not_authenticated"
     if not operation.is_safe and subject.standing in (READER, FORGED):
@@ -102,7 +105,7 @@ def allowed(operation: Operation, subject: Subject) -> str:
     if operation.access == CONTRACT:
         may = subject.has_token or subject.standing in (VIEWER, SUPERUSER)
         return SERVED if may else "permission_denied"
-    assert operation.access == OWN
+    assert operation.access in (OWN, BEARER)
     if is_owner and subject.ends is trash_sessions and is_in_a_session(operation):
         return f"{operation.nouns[0]}_not_found"
     return SERVED if is_owner or not operation.nouns else f"{operation.nouns[0]}_not_found"
@@ -130,11 +133,16 @@ def send(client: Client, operation: Operation, address: str, body: Any) -> tuple
         given = {"data": json.dumps(body), "content_type": "application/octet-stream"}
     elif not operation.is_safe:
         given = {"data": body or {}, "content_type": "application/json"}
+    if operation.access == BEARER and (login := client.defaults.get("HTTP_AUTHORIZATION")):
+        given["headers"] = {"Authorization": login.replace("Token", "Bearer")}
     response = getattr(client, operation.method)(address, **given)
     parts = response.streaming_content if response.streaming else [response.content]
     text = b"".join(parts).decode(errors="replace")
     assert response.status_code < 500, f"{operation.id}: {response.status_code} {text[:500]}"
-    return (SERVED if response.status_code < 300 else response.json()["code"]), text
+    if response.status_code < 300:
+        return SERVED, text
+    error = response.json()["error"] if operation.access == BEARER else response.json()
+    return error["code"], text
 
 
 def as_form(body: dict[str, Any]) -> dict[str, Any]:
@@ -155,7 +163,7 @@ class Ask(NamedTuple):
     def outcome(self, secrets: set[str]) -> Outcome:
         """In a transaction that is rolled back."""
         is_served = expected(self.operation, self.subject) == SERVED
-        is_about_own = self.operation.access != OWN or self.subject.standing in OWNERS
+        is_about_own = self.operation.access not in (OWN, BEARER) or self.subject.standing in OWNERS
         ask = self.served if is_served and not is_about_own else self.refused
         with transaction.atomic():
             self.subject.ends(self.owned)
@@ -244,7 +252,8 @@ PRIVATE = [
 def test_what_belongs_to_another_is_answered_as_what_does_not_exist(
     owned: Belongings, identities: dict[str, Identity], operation: Operation
 ) -> None:
-    mallory = identities["another user, cookie"].client()
+    login = "token" if operation.access == BEARER else "cookie"
+    mallory = identities[f"another user, {login}"].client()
     absent = {name: str(uuid.uuid4()) for name in owned.ids}
     answers = [
         send(mallory, operation, operation.address(ids), operation.body(owned)) for ids in (owned.ids, absent)
@@ -288,7 +297,9 @@ def with_member(body: dict[str, Any], path: tuple[str, ...], value: Any) -> dict
 
 
 def test_the_matrix_knows_every_kind_of_access_and_finds_operations() -> None:
-    assert {one.access for one in operations()} == {PUBLIC, EVERYBODY, OWN, STAFF, CONTRACT, STAFF_WRITES}
+    assert {operation.access for operation in operations()} == {
+        PUBLIC, EVERYBODY, OWN, STAFF, CONTRACT, STAFF_WRITES, BEARER,
+    }  # fmt: skip
     assert len(operations()) > 40
     known = {one.id for one in operations()}
     assert set(ASKED_BY_EVERYBODY) <= known

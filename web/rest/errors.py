@@ -1,18 +1,22 @@
 """Conversion of every exception to the error shape of the API: `{code, message, field?, request_id}`.
 
-REST and the websocket both use `describe`. No description contains a stack trace, an id or HTML.
+REST and the websocket both use `describe`. No description contains a stack trace, an id or HTML. The paths of
+settings.ERROR_SHAPES have other shapes.
 """
 
 import errno
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.template.loader import get_template
+from django.utils.module_loading import import_string
 from psycopg_pool import PoolTimeout
 from redis.exceptions import RedisError
 from rest_framework import exceptions
@@ -63,9 +67,17 @@ class ErrorDescription(NamedTuple):
     details: Mapping[str, Any] = MappingProxyType({})
     headers: Mapping[str, str] = MappingProxyType({})
 
-    def body(self, request_id: str) -> dict[str, Any]:
+    def body(self, request_id: str, path: str = "/api/") -> dict[str, Any]:
+        """Return the body of the response to a request of this path."""
         field = {"field": self.field} if self.field else {}
-        return {"code": self.code, "message": self.message, **field, **self.details, "request_id": request_id}
+        body = {"code": self.code, "message": self.message, **field, **self.details, "request_id": request_id}
+        convert = next((shape for prefix, shape in _shapes().items() if path.startswith(prefix)), None)
+        return convert(self.status, body) if convert else body
+
+
+@cache
+def _shapes() -> dict[str, Callable[[int, dict[str, Any]], dict[str, Any]]]:
+    return {prefix: import_string(name) for prefix, name in settings.ERROR_SHAPES.items()}
 
 
 def describe(error: Exception) -> ErrorDescription:
@@ -92,7 +104,8 @@ def handle_exception(error: Exception, context: Mapping[str, Any]) -> Response:
         # The reason of a refusal is logged where it is raised.
         refused = {"status_code": described.status} if isinstance(error, ApiError) else None
         logger.error("request %s failed", request_id(request), exc_info=error, extra=refused)
-    return Response(described.body(request_id(request)), described.status, headers=dict(described.headers))
+    body = described.body(request_id(request), request.path)
+    return Response(body, described.status, headers=dict(described.headers))
 
 
 def error_response(
@@ -100,7 +113,8 @@ def error_response(
 ) -> JsonResponse:
     """Return the error response of a status, for views outside DRF."""
     described = _describe_status(status)
-    return JsonResponse(described.body(request_id(request)), status=described.status, headers=headers)
+    body = described.body(request_id(request), request.path)
+    return JsonResponse(body, status=described.status, headers=headers)
 
 
 def busy_page(error: Exception) -> HttpResponse | None:

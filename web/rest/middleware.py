@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
@@ -17,7 +18,7 @@ from chat.protocol.body import parse_id
 from web.rest.errors import busy_page, convert_error_page, request_id
 
 logger = logging.getLogger(__name__)
-_JSON_ONLY: Final = ("/api/", "/health/")
+_JSON_ONLY: Final = ("/api/", "/health/", *settings.ERROR_SHAPES)
 # Paths that name a row whose id the log records have, and the name of the member.
 _NAMING: Final = re.compile(r"/api/(sessions|trash|runs|turns)/([^/]+)/")
 _MEMBERS: Final = {"sessions": "session", "trash": "session", "runs": "run", "turns": "turn"}

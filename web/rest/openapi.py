@@ -47,7 +47,7 @@ def documented(
     """Describe a view method.
 
     operation: the operation's id, verb last. statuses: the statuses whose body is `answer`; a dict has the body of each
-    media type. parameters: of the query, and headers.
+    media type. parameters: of the query, and headers. Errors have the body that the view names as `error_answer`, if it does.
     """
     answers = answer if isinstance(answer, dict) else {None: answer}
     responses: dict[Any, Any] = {
@@ -92,6 +92,8 @@ class Schema(AutoSchema):
 
     def _get_response_for_code(self, serializer: Any, *arguments: Any, **options: Any) -> dict[str, Any]:
         """Describe responses as drf-spectacular does, and those of `list[Answer]`, which it does not know."""
+        if serializer is ErrorAnswer:
+            serializer = getattr(self.view, "error_answer", ErrorAnswer)
         if get_origin(serializer) is not list:
             return cast("dict[str, Any]", super()._get_response_for_code(serializer, *arguments, **options))  # type: ignore[no-untyped-call]
         [item] = get_args(serializer)

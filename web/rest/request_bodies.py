@@ -66,7 +66,7 @@ class RequestBodies:
         finally:
             self._held_bytes -= body.received_bytes
         if body.refusal:
-            await _answer(body.refusal, headers, receive, send)
+            await _answer(body.refusal, scope, receive, send)
 
     def hold(self, number: int) -> bool:
         """Count bytes that are now held; return False if they are too many."""
@@ -141,10 +141,10 @@ def limit_of(path: str, headers: dict[bytes, bytes]) -> BodyLimit:
     return max(limits, default=BodyLimit(form), key=lambda limit: limit.max_bytes)
 
 
-async def _answer(refusal: ApiError, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
+async def _answer(refusal: ApiError, scope: Any, receive: Receive, send: Send) -> None:
     described = describe(refusal)
-    request_id = accept_request_id(headers.get(b"x-request-id", b"").decode("latin1"))
-    content = msgspec.json.encode(described.body(request_id))
+    request_id = accept_request_id(dict(scope["headers"]).get(b"x-request-id", b"").decode("latin1"))
+    content = msgspec.json.encode(described.body(request_id, scope["path"]))
     answered = {
         "Content-Type": "application/json",
         "Content-Length": str(len(content)),

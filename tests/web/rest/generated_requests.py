@@ -59,7 +59,13 @@ class World:
         session = str(Session.objects.start(self._alice, agent=agent).pk)
         started = factories.complete_turn(self.client, session)
         run = started["runs"][0]
-        self.ids = {"agent": str(agent.pk), "session": session, "turn": started["turn"], "tag": "Tides"}
+        self.ids = {
+            "agent": str(agent.pk),
+            "model": "agent/tides",
+            "session": session,
+            "turn": started["turn"],
+            "tag": "Tides",
+        }
         Session.objects.filter(pk=session).update(tags=[self.ids["tag"]])
         self.ids |= {
             "message": run["message"],
@@ -158,8 +164,10 @@ class World:
 
     def login(self, case: Any) -> dict[str, dict[str, str]]:
         """The headers and cookies of alice's login. A token creates no other token."""
-        if operation_of(case) != "auth_tokens_create":
-            return self._token
+        operation = operation_of(case)
+        if operation != "auth_tokens_create":
+            scheme = "Bearer" if operation.startswith("openai_") else "Token"
+            return {"headers": {"Authorization": f"{scheme} {self._token}"}}
         # Cookies of a login would take the place of missing ones.
         is_without = ParameterLocation.COOKIE in case.meta.components and case.meta.is_negative_at(
             ParameterLocation.COOKIE
@@ -167,7 +175,7 @@ class World:
         return {} if is_without else self._browser
 
     def _log_in(self) -> None:
-        self._token = {"headers": {"Authorization": f"Token {AuthToken.objects.create(self._alice)[1]}"}}
+        self._token = AuthToken.objects.create(self._alice)[1]
         browser = Client()
         browser.force_login(self._alice)
         cookies = {"sessionid": browser.cookies["sessionid"].value, "csrftoken": CSRF}

@@ -1,0 +1,33 @@
+"""Errors in OpenAI's shape: `{error: {message, type, param, code}}`. Pure."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from chat.protocol.answer import Answer
+
+# Codes of ours with one of OpenAI's that clients branch on, by the field that is wrong where it matters.
+_CODES: Final = {
+    ("not_authenticated", None): "invalid_api_key",
+    ("not_found", "model"): "model_not_found",
+    ("models_invalid", "model"): "model_not_found",
+}
+_TYPES: Final = {403: "permission_error", 429: "rate_limit_error"}
+
+
+class OpenAIErrorMembers(Answer):
+    message: str
+    type: str
+    param: str | None
+    code: str
+
+
+class OpenAIErrorAnswer(Answer):
+    error: OpenAIErrorMembers
+
+
+def convert_error(status: int, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert the body of an error of the API. Codes without one of OpenAI's stay as they are."""
+    field, code = body.get("field"), body["code"]
+    kind = "server_error" if status >= 500 else _TYPES.get(status, "invalid_request_error")
+    members = OpenAIErrorMembers(body["message"], kind, field, _CODES.get((code, field), code))
+    return OpenAIErrorAnswer(members).json()
