@@ -1,7 +1,7 @@
 """Decides whether numbers in brackets, at their place in a text, can be a citation. Pure.
 
 Lists, indices, intervals and formulas are written with the same brackets. The formulas are those that the page typesets
-(`web/static/chat/markdown/math_rules.js`). web/static/chat/state/citation_numbers.js asks the same of a stored text; both
+(`web/static/chat/markdown/markdown_rules.js`). web/static/chat/state/citation_numbers.js asks the same of a stored text; both
 pass tests/chat/transcript/citation_places.json.
 """
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { noticeOf } from "../../../web/static/chat/frame/answer_notice.js";
+import { noticeOf } from "../../../web/static/chat/frame/notifications.js";
 
 const AWAY = { isHidden: true, isOn: true };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { interpretKey } from "../../../web/static/chat/composer/composer_keys.js";
+import { interpretKey } from "../../../web/static/chat/composer/composer.js";
 import { Drafts } from "../../../web/static/chat/composer/drafts.js";
 import { chooseModels, withPick } from "../../../web/static/chat/composer/model_choice.js";
 import {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layerOver, merged } from "../../../web/static/chat/composer/option_layers.js";
+import { layerOver, merged } from "../../../web/static/chat/composer/chat_options.js";
 
 const AGENT = { temperature: 0.5, stop: ["END"], seed: 1 };
 

@@ -9,7 +9,7 @@ import {
   readAddress,
   sessionAddress,
 } from "../../../web/static/chat/frame/address.js";
-import { fitText } from "../../../web/static/chat/projects/fit_text.js";
+import { fitText } from "../../../web/static/chat/projects/project_files.js";
 import { ProjectStore } from "../../../web/static/chat/projects/project_store.js";
 
 const ID = "00000000-0000-4000-8000-000000000001";

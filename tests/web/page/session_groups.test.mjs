@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { groupSessions } from "../../../web/static/chat/sessions/session_groups.js";
+import { groupSessions } from "../../../web/static/chat/sessions/session_list.js";
 
 const NOW = new Date(2026, 2, 31, 0, 30); // half past midnight, two days after clocks went forward in Europe
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { NOTHING, withUpdate, withOlder, without } from "../../../web/static/chat/sessions/session_pages.js";
+import { NOTHING, withUpdate, withOlder, without } from "../../../web/static/chat/sessions/session_store.js";
 
 const at = (id, minute, more = {}) => ({
   id,

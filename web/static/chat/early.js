@@ -43,7 +43,7 @@
     "keydown",
     (event) => {
       const isInField = /** @type {HTMLElement} */ (event.target).matches?.("textarea");
-      // As in settings/preferences.js and composer_keys.js.
+      // As in settings/preferences.js and composer.js.
       const isTouched = matchMedia("(hover: none) and (pointer: coarse)").matches;
       const sendKey = localStorage.getItem("turnwire.sendKey") ?? (isTouched ? "ctrl-enter" : "enter");
       const isPlain = sendKey !== "ctrl-enter" || event.ctrlKey || event.metaKey;

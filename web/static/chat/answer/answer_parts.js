@@ -4,11 +4,12 @@ import { citationChip } from "../markdown/citation_chip.js";
 import { h, setChildren } from "../elements/element.js";
 import { MarkdownView } from "../markdown/markdown.js";
 import { ReasoningView } from "./reasoning_view.js";
-import { SourcesView } from "./sources_view.js";
 import { StepsView } from "../tools/steps_view.js";
 import { countedFromOne } from "../state/citation_numbers.js";
 import { groupsOf, textAfter } from "../state/tool_rounds.js";
 import { documentsOf } from "../tools/tool_texts.js";
+import { documentCard } from "./document_card.js";
+import { t, tn } from "../i18n.js";
 
 /** @import {Answer, Round, Source} from "../types.js" */
 
@@ -81,5 +82,36 @@ export class AnswerParts {
       narration: this.#markdown(h("div", { class: "markdown narration" })),
       steps: new StepsView(this.readWhole),
     };
+  }
+}
+
+/** The list of the documents that an answer cites, by number. */
+class SourcesView {
+  constructor() {
+    /** @type {Source[]|undefined} */
+    this.sources = undefined;
+    this.list = h("ol", { class: "document-cards" });
+    this.heading = h("h2");
+    this.element = h(
+      "section",
+      { class: "sources", hidden: true, "aria-label": t("Sources") },
+      this.heading,
+      this.list,
+    );
+    /** @type {Map<string, HTMLElement>} by what they show, so that those that stay keep focus */
+    this.cards = new Map();
+  }
+
+  /** @param {Source[]} sources with what is known of each */
+  show(sources) {
+    if (sources === this.sources) return;
+    this.sources = sources;
+    this.element.hidden = sources.length === 0;
+    this.heading.textContent = tn("%(count)s source", "%(count)s sources", sources.length);
+    const cards = new Map(sources.map((source) => [JSON.stringify(source), source]));
+    this.cards = new Map(
+      [...cards].map(([key, source]) => [key, this.cards.get(key) ?? h("li", {}, documentCard(source))]),
+    );
+    setChildren(this.list, [...this.cards.values()]);
   }
 }

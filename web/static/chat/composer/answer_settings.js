@@ -4,7 +4,6 @@ import { AgentPicker } from "./agent_picker.js";
 import { BasePicker } from "./base_picker.js";
 import { ChatOptionsButton } from "./chat_options.js";
 import { Completions } from "./completions.js";
-import { ForcedTool } from "./forced_tool.js";
 import { readModels } from "../server/api.js";
 import { readCatalogs } from "../server/attachments_api.js";
 import { ModelPicker } from "./model_picker.js";
@@ -12,6 +11,8 @@ import { readPrompts } from "../prompts/prompts_api.js";
 import { changeSession } from "../server/sessions_api.js";
 import { onPreferences } from "../settings/tab_sync.js";
 import { t } from "../i18n.js";
+import { attachMenu } from "../elements/menu.js";
+import { nameOf, singleTools } from "../tools/tool_cards.js";
 
 /** @import {McpCatalog, McpPrompt} from "../server/attachments_api.js" */
 /** @import {Agent, Model, Session, WhileAnswering} from "../types.js" */
@@ -220,5 +221,50 @@ export class AnswerSettings {
     } catch (error) {
       this.page.failed(error);
     }
+  }
+}
+
+/** Picks a tool of the chat's agent that the next answer must start with. */
+class ForcedTool {
+  /** @param {HTMLButtonElement} button */
+  constructor(button) {
+    this.button = button;
+    /** @type {string[]} */
+    this.offered = [];
+    /** @type {string|null} of one question; null: the model decides */
+    this.chosen = null;
+    attachMenu(button, () => this.#items());
+    this.#show();
+  }
+
+  /** @param {string[]} tools those of the agent that answers next */
+  offer(tools) {
+    this.offered = singleTools(tools);
+    if (this.chosen && !this.offered.includes(this.chosen)) this.chosen = null;
+    this.#show();
+  }
+
+  /** @param {string|null} tool */
+  choose(tool) {
+    this.chosen = tool;
+    this.#show();
+  }
+
+  #show() {
+    const name = this.chosen ? nameOf(this.chosen) : t("the model decides");
+    this.button.hidden = this.offered.length === 0;
+    this.button.setAttribute("aria-pressed", String(this.chosen !== null));
+    this.button.title = t("Tool for the next question: %(name)s", { name });
+    this.button.setAttribute("aria-label", this.button.title);
+  }
+
+  /** @returns {import("../elements/menu.js").MenuItem[]} */
+  #items() {
+    const item = (/** @type {string|null} */ tool, /** @type {string} */ label) => ({
+      label,
+      checked: tool === this.chosen,
+      action: () => this.choose(tool),
+    });
+    return [item(null, t("The model decides")), ...this.offered.map((tool) => item(tool, nameOf(tool)))];
   }
 }

@@ -1,17 +1,17 @@
 /**
- * The form in which the next message is written: text, pasted texts, files, draft, Send and Stop. Keys are interpreted
- * by composer_keys.js; sending is left to the page.
+ * The form in which the next message is written: text, pasted texts, files, draft, Send and Stop. Sending is left to the
+ * page.
  */
 
 import { autosize } from "../elements/autosize.js";
-import { interpretKey } from "./composer_keys.js";
 import { Dictation } from "./dictation.js";
 import { DraftFiles } from "./draft_files.js";
 import { t } from "../i18n.js";
-import { ModeMenu } from "./mode_menu.js";
 import { EMPTY, fullText, hasText, isEmpty, isLong, joinDrafts } from "./pasted_texts.js";
 import { PastedView } from "./pasted_view.js";
 import { sendKey } from "../settings/preferences.js";
+import { isComposing } from "../elements/composition.js";
+import { attachMenu } from "../elements/menu.js";
 
 /** @import {Draft, DraftFile} from "./pasted_texts.js" */
 /** @import {FileInfo, WhileAnswering} from "../types.js" */
@@ -302,3 +302,60 @@ export class Composer {
 
 /** A pasted text as one that is attached. @param {string} text */
 const asFile = (text) => new File([text], `${t("Pasted text")}.txt`, { type: "text/plain" });
+
+// Interprets keys pressed in the composer. Pure.
+
+/**
+ * @typedef {Pick<KeyboardEvent, "key"|"shiftKey"|"altKey"|"ctrlKey"|"metaKey"|"isComposing"|"keyCode">} Key
+ * @param {Key} key
+ * @param {{isEmpty: boolean, canStop: boolean, sendKey: import("../settings/preferences.js").SendKey}} now
+ * @returns {"send"|"stop"|"edit_latest"|null} null: the field handles the key
+ */
+export function interpretKey(key, now) {
+  if (isComposing(key)) return null;
+  if (key.key === "Enter") return sends(key, now.sendKey) ? "send" : null;
+  if (key.shiftKey || key.altKey || key.ctrlKey || key.metaKey) return null;
+  if (key.key === "Escape" && now.canStop) return "stop";
+  return key.key === "ArrowUp" && now.isEmpty ? "edit_latest" : null;
+}
+
+/** @param {Key} enter @param {import("../settings/preferences.js").SendKey} sendKey */
+function sends(enter, sendKey) {
+  if (enter.shiftKey || enter.altKey) return false;
+  return sendKey === "enter" || enter.ctrlKey || enter.metaKey;
+}
+
+/** The menu beside Send with the chat's while_answering mode, shown while an answer is being written. */
+class ModeMenu {
+  /** @param {HTMLButtonElement} button @param {(mode: WhileAnswering) => void} choose */
+  constructor(button, choose) {
+    this.button = button;
+    this.choose = choose;
+    /** @type {WhileAnswering} */
+    this.mode = "enqueue";
+    button.title = button.getAttribute("aria-label") ?? "";
+    attachMenu(button, () => this.#items());
+  }
+
+  /** @param {WhileAnswering} mode @param {boolean} isAnswering */
+  show(mode, isAnswering) {
+    this.mode = mode;
+    // The button of an open menu stays, so that the focus can return to it.
+    this.button.hidden = !isAnswering && this.button.getAttribute("aria-expanded") !== "true";
+  }
+
+  /** @returns {import("../elements/menu.js").MenuItem[]} */
+  #items() {
+    const item = (/** @type {WhileAnswering} */ mode, /** @type {string} */ label, /** @type {string} */ hint) => ({
+      label,
+      hint,
+      checked: mode === this.mode,
+      action: () => this.choose(mode),
+    });
+    return [
+      item("enqueue", t("Wait in line"), t("Sent at once, answered when the answer above has ended")),
+      item("interrupt", t("Interrupt"), t("Stops the answer above; what it said is kept")),
+      item("reject", t("Hold back"), t("Nothing is sent while an answer is written")),
+    ];
+  }
+}

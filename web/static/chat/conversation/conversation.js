@@ -8,7 +8,6 @@ import { ColumnsView } from "./columns_view.js";
 import { bringIntoSight } from "../elements/bring_into_sight.js";
 import { h, setChildren } from "../elements/element.js";
 import { AutoScroll } from "./auto_scroll.js";
-import { KeptPlace } from "./kept_place.js";
 import { OlderMessages } from "./older_messages.js";
 import { DrawScheduler } from "../elements/draw_scheduler.js";
 import { keepTimes } from "../elements/sent_time.js";
@@ -303,3 +302,41 @@ export class Conversation {
 function lowest(one, other) {
   return one.element.compareDocumentPosition(other.element) & Node.DOCUMENT_POSITION_FOLLOWING ? 1 : -1;
 }
+
+// Another version of a message comes to stand where the one before stood, with the focus, although all below it
+// changes.
+
+/** @typedef {{id: string, top: number, isFocused: boolean}} Kept */
+
+class KeptPlace {
+  /** @param {HTMLElement} scroller */
+  constructor(scroller) {
+    this.scroller = scroller;
+    /** @type {Kept|null} */
+    this.kept = null;
+  }
+
+  /** @param {string} id of the message that comes @param {HTMLElement} element of the one that goes */
+  keep(id, element) {
+    this.kept = { id, top: topOf(element), isFocused: element.contains(document.activeElement) };
+  }
+
+  forget() {
+    this.kept = null;
+  }
+
+  /** To be called after each drawing. @param {HTMLElement|undefined} element of the message that comes @param {boolean} isComplete nothing will be added above it */
+  restore(element, isComplete) {
+    if (!this.kept || !element?.isConnected) return;
+    const { top, isFocused } = this.kept;
+    this.scroller.scrollTop += topOf(element) - top;
+    if (isFocused && !element.contains(document.activeElement))
+      /** @type {HTMLElement|null} */ (element.querySelector(".siblings button:enabled"))?.focus({
+        preventScroll: true,
+      });
+    if (isComplete) this.kept = null;
+  }
+}
+
+/** @param {HTMLElement} element */
+const topOf = (element) => element.getBoundingClientRect().top;

@@ -1,6 +1,5 @@
 /** A small button that copies a text and confirms it. */
 
-import { copyText } from "./clipboard.js";
 import { h } from "./element.js";
 import { t } from "../i18n.js";
 import { icon } from "./icons.js";
@@ -25,4 +24,28 @@ export function copyButton(label, read, image = "copy") {
     timer = setTimeout(() => look(image, label), SHOWN_MS);
   });
   return button;
+}
+
+// Copies a text to the clipboard, also on pages served by plain HTTP, where browsers offer no clipboard API.
+
+/** @param {string} text @returns {Promise<boolean>} whether it was copied */
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+/** @param {string} text */
+function copyBySelection(text) {
+  const focused = document.activeElement;
+  const field = h("textarea", { class: "unseen", value: text, "aria-hidden": "true" });
+  (focused?.closest("dialog") ?? document.body).append(field);
+  field.select();
+  const isDone = document.execCommand("copy");
+  field.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  return isDone;
 }

@@ -2,7 +2,6 @@
 
 import { t } from "../i18n.js";
 import { setNotifications, wantsNotifications } from "../settings/preferences.js";
-import { noticeOf } from "./answer_notice.js";
 
 /** Chosen, and still allowed: the permission can be taken back in the browser. */
 export const areOn = () =>
@@ -52,4 +51,17 @@ export function notifyOfEnd({ id, title }, reason) {
     // As in canNotify, where the permission was there before. The settings say that they are off.
     setNotifications("off");
   }
+}
+
+// Whether the end of a turn is told by a notification, and as what. Pure.
+
+/**
+ * Nobody needs to be told what they see, or of what they stopped themselves.
+ * @param {wire.StopReason} reason
+ * @param {{isHidden: boolean, isOn: boolean}} tab
+ * @returns {"ready"|"failed"|null}
+ */
+export function noticeOf(reason, { isHidden, isOn }) {
+  if (!isHidden || !isOn || reason === "user_cancelled") return null;
+  return reason === "error" ? "failed" : "ready";
 }

@@ -1,12 +1,18 @@
 /** The views of the elements of a rendered text that draw themselves: code, formulas, tables, citation chips, signs of footnotes. */
 
 import { CodeBlock } from "./code_block.js";
-import { FOOTNOTE_SIGNS, FootnoteLink } from "./footnote_link.js";
 import { Formula } from "./formula.js";
-import { TableView } from "./table_view.js";
 import { ADDRESS_OF_LINK } from "../state/citation_numbers.js";
+import { bringIntoSight } from "../elements/bring_into_sight.js";
+import { h } from "../elements/element.js";
+import { t } from "../i18n.js";
+import { copyButton } from "../elements/copy_button.js";
+import { patchNodes } from "../elements/patch.js";
+import { csvOf, tabbedOf } from "./table_text.js";
 
 /** @import {Source} from "../types.js" */
+/** @import {EmbeddedNodes} from "../elements/patch.js" */
+
 /** @typedef {{element: HTMLElement, tryUpdate: (fresh: Element) => boolean}} EmbeddedView  tryUpdate: shows a newly rendered element; false if it is of another kind */
 
 export class EmbeddedViews {
@@ -84,3 +90,65 @@ function isSame(one, other) {
 /** @param {Source} source */
 const key = ({ number, place, document_id, title, url }) =>
   JSON.stringify([number, place, document_id, title, url || ""]);
+
+// The sign of a footnote: in the text it leads to the note, at the note back to the text.
+const REFERENCE = "footnote-reference";
+const MARK = "footnote-mark";
+const FOOTNOTE_SIGNS = `sup.${REFERENCE}, sup.${MARK}`;
+
+class FootnoteLink {
+  /** @param {Element} fresh one of FOOTNOTE_SIGNS */
+  constructor(fresh) {
+    this.label = fresh.textContent;
+    this.isReference = fresh.classList.contains(REFERENCE);
+    const name = this.isReference
+      ? t("Footnote %(label)s", { label: this.label })
+      : t("Footnote %(label)s: back to the text", { label: this.label });
+    const button = h("button", { type: "button", "aria-label": name, onclick: () => this.#follow() }, this.label);
+    this.element = h("sup", { class: fresh.className }, button);
+  }
+
+  /** @param {Element} fresh */
+  tryUpdate(fresh) {
+    return (
+      fresh.matches(FOOTNOTE_SIGNS) && fresh.className === this.element.className && fresh.textContent === this.label
+    );
+  }
+
+  #follow() {
+    const place = this.element.closest("article") ?? this.element.closest(".markdown");
+    const other = [...place.querySelectorAll(`.${this.isReference ? MARK : REFERENCE} > button`)].find(
+      ({ textContent }) => textContent.toLowerCase() === this.label.toLowerCase(),
+    );
+    if (!(other instanceof HTMLElement)) return;
+    other.closest("details")?.setAttribute("open", "");
+    other.focus({ preventScroll: true });
+    bringIntoSight(other, { block: "center" });
+  }
+}
+
+/** The view of a table: what is in it, which may grow, and buttons that copy it. */
+class TableView {
+  /** @param {Element} fresh the frame of a table, from the sanitiser; its children are taken @param {EmbeddedNodes} views of what is in cells */
+  constructor(fresh, views) {
+    this.views = views;
+    this.frame = /** @type {Element} */ (fresh.cloneNode(false));
+    this.frame.append(...fresh.childNodes);
+    const buttons = [
+      copyButton(t("Copy table"), () => tabbedOf(this.#rows())),
+      copyButton(t("Copy as CSV"), () => csvOf(this.#rows()), "table"),
+    ];
+    this.element = h("div", { class: "table-block" }, this.frame, h("div", { class: "buttons" }, ...buttons));
+  }
+
+  /** @param {Element} fresh */
+  tryUpdate(fresh) {
+    if (!fresh.matches(".table")) return false;
+    patchNodes({ parent: this.element, nodes: [this.frame], before: null }, [fresh], this.views);
+    return true;
+  }
+
+  #rows() {
+    return [...this.frame.querySelectorAll("tr")].map((row) => [...row.cells].map((cell) => cell.innerText.trim()));
+  }
+}

@@ -4,7 +4,7 @@
  * Pure. Only the last block is changed.
  */
 
-/** Marks the end of a formula that is completed here, see math_rules.js. A private-use character. */
+/** Marks the end of a formula that is completed here, see markdown_rules.js. A private-use character. */
 export const OPEN = "\uE0A5";
 
 const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)$/;

@@ -1,12 +1,12 @@
 /** The questions before a project is created, renamed or deleted, and what is done then. Loaded with the first of them. */
 
-import { ask } from "../elements/dialogs.js";
+import { ask, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
 import { deleteFile } from "../server/files_api.js";
 import { changeProject, createProject, deleteProject } from "../server/projects_api.js";
 import { unlessGone } from "../server/unless_gone.js";
-import { chooseProject } from "./project_choice.js";
+import { icon } from "../elements/icons.js";
 
 /** @import {Project} from "../types.js" */
 
@@ -71,4 +71,44 @@ async function askName(heading, yes, value, about) {
   const answered = ask(heading, { yes, look: "primary" }, ...(about ? [about] : []), field);
   field.select();
   return (await answered) ? field.value.trim() || null : null;
+}
+
+// The dialog that asks which project a chat is to belong to.
+
+/** @param {Project[]} projects @param {string|null} current @returns {Promise<string|null>} an id, or "new"; null: closed */
+function chooseProject(projects, current) {
+  return new Promise((resolve) => {
+    let chosen = /** @type {string|null} */ (null);
+    const choose = (/** @type {string} */ id) => {
+      chosen = id;
+      element.close();
+    };
+    const rows = projects.map((project) => row(project, project.id === current, () => choose(project.id)));
+    const create = h("button", { type: "button", onclick: () => choose("new") }, icon("plus"), t("New project"));
+    const list = rows.length > 0 && h("ul", { class: "project-choice" }, ...rows);
+    const element = dialog(
+      t("Move this chat to a project"),
+      { class: "question", closed: () => resolve(chosen) },
+      list,
+      h("div", { class: "row" }, create),
+    );
+    open(element);
+    /** @type {HTMLElement} */ (element.querySelector(".project-choice button:enabled") ?? create).focus();
+  });
+}
+
+/** @param {Project} project @param {boolean} isCurrent @param {() => void} choose */
+function row(project, isCurrent, choose) {
+  const mark = isCurrent && h("small", {}, t("now"));
+  return h(
+    "li",
+    {},
+    h(
+      "button",
+      { type: "button", disabled: isCurrent, onclick: choose },
+      icon("folder"),
+      h("span", { class: "title" }, project.name),
+      mark,
+    ),
+  );
 }

@@ -7,7 +7,6 @@ import { t, tn } from "../i18n.js";
 import { ApiError } from "../server/api.js";
 import { importArchive, importFile, importForeign } from "../server/imports_api.js";
 import { apiErrorText } from "../answer/status_texts.js";
-import { hasManifest } from "./archive_directory.js";
 
 /** @import {Session} from "../types.js" */
 /** @import {ForeignImport} from "../server/imports_api.js" */
@@ -181,4 +180,19 @@ function failureText(error) {
   if (error.code === "body_too_large") return t("This file is too large to be imported.");
   if (error.status !== 400 || !error.code) return apiErrorText(error);
   return t("This file cannot be imported: %(why)s", { why: error.message });
+}
+
+// Looks into the directory of a zip without unpacking anything.
+
+/** The longest that the server reads, and the longest end that may follow it. */
+const LONGEST_DIRECTORY = 2 ** 20;
+const LONGEST_END = 22 + 2 ** 16;
+/** An entry: its signature, 42 bytes, and its name. */
+const MANIFEST = /PK\x01\x02[^]{42}manifest\.json/;
+
+/** Whether the zip is a chat that Turnwire exported; other zips are those of other products. @param {Blob} file */
+export async function hasManifest(file) {
+  const end = await file.slice(Math.max(0, file.size - LONGEST_DIRECTORY - LONGEST_END)).arrayBuffer();
+  // Of one byte each, so that their number is kept.
+  return MANIFEST.test(new TextDecoder("latin1").decode(end));
 }

@@ -2,15 +2,15 @@
 
 import { SeenMarker } from "../frame/seen_marker.js";
 import { SessionList } from "./session_list.js";
-import { SessionSearch } from "./session_search.js";
 import { SessionSelection } from "./session_selection.js";
 import { SessionStore } from "./session_store.js";
 import { TagFilter } from "../tags/tag_filter.js";
 import { hasTrash, mayDeleteAll } from "./trash_state.js";
 import { UndoNotice } from "../elements/undo_notice.js";
 import { WaitingChats } from "./waiting_chats.js";
-import { tn } from "../i18n.js";
+import { tn, t } from "../i18n.js";
 import { changeSession, changeSessions } from "../server/sessions_api.js";
+import { isComposing } from "../elements/composition.js";
 
 /** @import {Session, SessionState} from "../types.js" */
 
@@ -133,5 +133,52 @@ export class SessionSidebar {
   async openTrash() {
     const { TrashDialog } = await import("../trash/trash_dialog.js");
     this.trash = new TrashDialog(this.page.failed, () => this.store.refresh());
+  }
+}
+
+// The search field above the list; searches titles and messages.
+const PAUSE_MS = 200;
+
+class SessionSearch {
+  /**
+   * @param {{field: HTMLInputElement, status: HTMLElement}} parts status: a live region that announces the results
+   * @param {import("./session_store.js").SessionStore} store
+   * @param {() => void} toList
+   */
+  constructor({ field, status }, store, toList) {
+    this.field = field;
+    this.status = status;
+    this.store = store;
+    this.timer = 0;
+    field.addEventListener("input", () => this.#onInput());
+    field.addEventListener("keydown", (event) => this.#key(event, toList));
+  }
+
+  #onInput() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.#search(), this.field.value.trim() ? PAUSE_MS : 0);
+  }
+
+  async #search() {
+    await this.store.search(this.field.value.trim());
+    const { found } = this.store;
+    if (!found) this.status.textContent = "";
+    else if (found.next)
+      this.status.textContent = t("More than %(count)s chats found", { count: found.sessions.length });
+    else this.status.textContent = tn("%(count)s chat found", "%(count)s chats found", found.sessions.length);
+  }
+
+  /** @param {KeyboardEvent} event @param {() => void} toList */
+  #key(event, toList) {
+    if (isComposing(event)) return;
+    if (event.key === "ArrowDown") {
+      event.preventDefault();
+      toList();
+    }
+    if (event.key === "Escape" && this.field.value) {
+      event.stopPropagation(); // it would close the drawer
+      this.field.value = "";
+      this.#onInput();
+    }
   }
 }

@@ -1,20 +1,21 @@
 /** The settings dialog: theme, language, the key that sends, notifications, what holds in all chats, API tokens, limits, usage. */
 
 import * as api from "../server/api.js";
+import * as preferences from "./preferences.js";
 import { radioGroup } from "../elements/radio_group.js";
 import { dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { language, t } from "../i18n.js";
-import { notificationChoice } from "./notification_choice.js";
 import { notifyOtherTabs } from "./tab_sync.js";
-import * as preferences from "./preferences.js";
 import { TokensView } from "./tokens_view.js";
 import { DefaultModels } from "./default_models.js";
 import { OwnInstructions } from "./own_instructions.js";
 import { readPreferences } from "../server/preferences_api.js";
 import { LimitsTable } from "./limits_table.js";
 import { usageTable } from "./usage_table.js";
+import { areOn, askPermission } from "../frame/notifications.js";
+import { setNotifications } from "./preferences.js";
 
 /** @typedef {(error: any) => void} Failed */
 
@@ -84,4 +85,31 @@ function keyboard() {
     { value: "ctrl-enter", label: /Mac|iP/.test(navigator.platform) ? t("⌘ Enter") : t("Ctrl+Enter") },
   ];
   return radioGroup(t("Send with"), keys, preferences.sendKey(), preferences.setSendKey);
+}
+
+/** The setting that turns notifications on, and says why they stay off. */
+function notificationChoice() {
+  /** @type {{value: "off"|"on", label: string}[]} */
+  const offered = [
+    { value: "off", label: t("Off") },
+    { value: "on", label: t("On") },
+  ];
+  const status = h("p", { class: "hint", role: "status" });
+  const group = radioGroup(t("Notify me of answers while this tab is hidden"), offered, areOn() ? "on" : "off", choose);
+  group.append(status);
+  return group;
+
+  /** @param {"off"|"on"} wanted */
+  async function choose(wanted) {
+    setNotifications(wanted);
+    status.textContent = "";
+    const permission = wanted === "on" ? await askPermission() : "granted";
+    if (permission === "granted") return;
+    setNotifications("off");
+    /** @type {HTMLInputElement} */ (group.querySelector('input[value="off"]')).checked = true;
+    status.textContent =
+      permission === "missing"
+        ? t("This browser has no notifications for pages.")
+        : t("Notifications are not allowed. Allow them for this page in the browser, then turn them on again.");
+  }
 }

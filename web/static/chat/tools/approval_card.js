@@ -1,4 +1,4 @@
-/** Asks whether a tool call may run: its arguments, which can be edited, and the decision. */
+/** What a waiting tool call asks of its user: a decision, a sign-in, or the visit of an address. */
 
 import { apiErrorText } from "../answer/status_texts.js";
 import { assign, h } from "../elements/element.js";
@@ -9,12 +9,14 @@ import { parseJson } from "../server/exact_json.js";
 import { DecisionCard, button } from "./decision_card.js";
 import { nameOf, serverOf } from "./tool_cards.js";
 import { about, cardOf } from "./tool_texts.js";
+import { beginSignIn } from "../server/approvals_api.js";
 
 /** @import {ToolCall} from "../types.js" */
 /** @import {ApiError} from "../server/api.js" */
 
 const MOST_LINES = 16;
 
+/** Asks whether a tool call may run: its arguments, which can be edited, and the decision. */
 export class ApprovalCard extends DecisionCard {
   /** @param {ToolCall} call */
   constructor(call) {
@@ -192,3 +194,88 @@ function valueNode(value) {
 /** An integer that is too long for a number is an object of its own class. @param {any} value */
 const isObject = (value) =>
   value !== null && typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype;
+
+/** Asks the user to sign in to the MCP server of a tool call. It goes on by itself then, so the card has only to lead there. */
+export class SignInCard extends DecisionCard {
+  /** @param {ToolCall & {signIn: SignInQuestionAnswer}} call */
+  constructor({ row, signIn }) {
+    const { server, again } = signIn;
+    const name = visibleText(signIn.name);
+    super(
+      row,
+      button(t("Go on without"), () => this.decide({ approved: false, ...this.noted }, t("Going on without"))),
+      ...(server ? [button(t("Sign in"), () => this.#leave(server), "primary")] : []),
+    );
+    this.hint = h(
+      "p",
+      { role: "status", hidden: true },
+      t("Sign in in the new tab. The answer goes on as soon as you have."),
+    );
+    const title = again ? t("Sign in to %(name)s again", { name }) : t("Sign in to %(name)s", { name });
+    const reason = again ? h("p", {}, t("Your sign-in has expired, or this call needs more rights.")) : "";
+    this.element = h(
+      "section",
+      { class: "approval", "aria-label": title },
+      h("p", { class: "title" }, icon("user"), title),
+      reason,
+      this.hint,
+      this.note,
+      this.problem,
+      this.buttons,
+      this.said,
+    );
+  }
+
+  /** The tab is opened by the click itself: browsers block those that are opened later. @param {string} server */
+  async #leave(server) {
+    this.problem.hidden = true;
+    const tab = window.open("", "_blank");
+    if (!tab) return this.complain(t("The browser has blocked the new tab. You can sign in on your profile too."));
+    tab.opener = null;
+    try {
+      const { url } = await beginSignIn(server);
+      tab.location.replace(url);
+      this.hint.hidden = false;
+    } catch (/** @type {any} */ error) {
+      tab.close();
+      this.refused(error);
+    }
+  }
+
+  /** @param {string} text */
+  end(text) {
+    super.end(text);
+    this.hint.hidden = true;
+  }
+}
+
+/** Sends the user to an address that the server of a tool call asks for, and goes on when they say that they are done there. */
+export class AddressCard extends DecisionCard {
+  /** @param {ToolCall & {address: AddressQuestionAnswer}} call */
+  constructor({ row, name, address }) {
+    super(
+      row,
+      button(t("Go on without"), () => this.decide({ approved: false, ...this.noted }, t("Going on without"))),
+      button(t("Done"), () => this.decide({ approved: true, ...this.noted }, t("Answered")), "primary"),
+    );
+    const title = t("%(name)s sends you to a page", { name: visibleText(nameOf(name)) });
+    this.element = h(
+      "section",
+      { class: "question-card", "aria-label": title },
+      h("p", { class: "title" }, icon("user"), title),
+      h("p", { class: "message", dir: "auto" }, shown(address.message)),
+      h("p", { class: "message", dir: "ltr" }, linkTo(address.url)),
+      this.note,
+      this.problem,
+      this.buttons,
+      this.said,
+    );
+  }
+}
+
+/** As browsers write it: a host that looks like another is seen. @param {string} url */
+function linkTo(url) {
+  if (!URL.canParse(url)) return shown(url);
+  const { href } = new URL(url);
+  return h("a", { href, target: "_blank", rel: "noopener noreferrer" }, href);
+}

@@ -3,10 +3,8 @@
 import { assign, h, setChildren } from "../elements/element.js";
 import { apiErrorText } from "../answer/status_texts.js";
 
-/** @import {AddressCard} from "./address_card.js" */
-/** @import {AllCalls, ApprovalCard} from "./approval_card.js" */
+/** @import {AddressCard, AllCalls, ApprovalCard, SignInCard} from "./approval_card.js" */
 /** @import {QuestionCard} from "./question_card.js" */
-/** @import {SignInCard} from "./sign_in_card.js" */
 /** @import {ToolCall} from "../types.js" */
 
 /** @type {{AllCalls: typeof AllCalls, ApprovalCard: typeof ApprovalCard, QuestionCard: typeof QuestionCard, SignInCard: typeof SignInCard, AddressCard: typeof AddressCard}|undefined} */
@@ -42,12 +40,7 @@ export class ApprovalsView {
 
   async #load() {
     try {
-      const cards = await Promise.all([
-        import("./approval_card.js"),
-        import("./question_card.js"),
-        import("./sign_in_card.js"),
-        import("./address_card.js"),
-      ]);
+      const cards = await Promise.all([import("./approval_card.js"), import("./question_card.js")]);
       loaded = Object.assign({}, ...cards);
       this.show(this.waiting);
     } catch {
