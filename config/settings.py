@@ -76,6 +76,7 @@ INSTALLED_APPS = [
     "llm_worker",
     "compression",
     "features.accounts",
+    "features.mcp",
     "features.openai",
     "features.prompts",
     "features.providers",

@@ -10,6 +10,7 @@ from web.socket.asyncapi import AsyncApiView
 urlpatterns = [
     path("api/asyncapi.yaml", AsyncApiView.as_view()),
     path("api/", include("features.accounts.api")),
+    path("api/", include("features.mcp.api")),
     path("api/", include("features.prompts.api")),
     path("api/", include("features.providers.api")),
     path("api/", include("features.sharing.api")),
@@ -23,6 +24,7 @@ urlpatterns = [
     path("metrics", metrics),
     path("admin/", admin.site.urls),
     path("", include("features.accounts.page")),
+    path("", include("features.mcp.page")),
     path("", include("features.sharing.page")),
     path("", include("features.transfer.account_archive")),
     path("", include("web.page.urls")),

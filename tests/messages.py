@@ -34,8 +34,6 @@ IN_TEMPLATES = {"gettext": None, "ngettext": (1, 2)}
 ADMIN = (
     *sorted((ROOT / "web" / "admin").glob("*.py")),
     ROOT / "chat" / "models" / "model_server_rules.py",
-    ROOT / "chat" / "runs" / "mcp" / "imports.py",
-    ROOT / "web" / "page" / "mcp_sign_in.py",
     ROOT / "web" / "admin_overviews.py",
     ROOT / "web" / "admin_site.py",
     *sorted((ROOT / "features").glob("*/*.py")),

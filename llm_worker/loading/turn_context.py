@@ -14,8 +14,7 @@ from chat.models.sql.model_configs import STANDING_PROMPTS, StandingPrompts
 from chat.prompts.definition import base_prompt_of
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.protocol.mcp_names import is_server_tool
-from chat.runs.mcp.servers import refresh_own, refresh_stale
-from chat.runs.mcp.sign_ins import can_sign_in
+from chat.runs.mcp.servers import can_sign_in, refresh_own, refresh_stale
 from chat.transcript.dialect import MAX_TOOLS, max_tools, refused_tools
 from llm_worker.loading.branch_summaries import ModelWindow
 from llm_worker.loading.model_budget import budget_of

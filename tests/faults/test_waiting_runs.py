@@ -24,7 +24,7 @@ LOGS_EXPIRE_S = 120
 WRITE = {"call": {"name": "tests__write", "arguments": {"text": "Ebbe"}}}
 ADD_SERVER = """
 from django.contrib.auth.models import User
-from chat.runs.mcp.servers import create_server
+from features.mcp.servers import create_server
 fields = {"name": "tests", "transport": "http", "url": "http://127.0.0.1:%d/mcp", "command": ""}
 create_server(User.objects.get(username="root"), fields)"""
 LISTED = "SELECT id FROM chat_mcpserver WHERE status = 'ready'"

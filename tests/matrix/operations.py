@@ -12,13 +12,13 @@ from rest_framework.permissions import SAFE_METHODS, AllowAny, IsAuthenticated
 
 from chat.models import Session
 from chat.sessions.portable.exporter import as_json
+from features.mcp.api import McpServerPermission, McpServerRefreshPermission
+from features.mcp.sign_in_api import McpUserPermission
 from features.openai.authentication import HasToken
 from features.providers.api import ProviderChangePermission, ProviderPermission
 from tests.chat.sessions.foreign_exports.examples import chatgpt
 from tests.matrix.belongings import MARK, MCP_URI, TAG, Belongings
 from tests.openapi import document
-from web.rest.mcp_servers import McpServerPermission, McpServerRefreshPermission
-from web.rest.mcp_sign_ins import McpUserPermission
 from web.rest.operators import MayReadContract
 from web.rest.system_prompt import SystemPromptPermission
 

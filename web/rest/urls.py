@@ -16,9 +16,6 @@ from web.rest.knowledge_bases import (
     KnowledgeBasesView,
     KnowledgeBaseView,
 )
-from web.rest.mcp_attachments import McpCatalogsView, McpPromptsView, McpRequestView, McpResourcesView
-from web.rest.mcp_servers import McpServerRefreshView, McpServersView, McpServerView
-from web.rest.mcp_sign_ins import McpSignInView
 from web.rest.members import MembersView, MemberView
 from web.rest.messages import (
     AnswerEditsView,
@@ -43,14 +40,6 @@ from web.rest.usage import LimitsView, UsageView
 
 urlpatterns = [
     path("models/", ModelsView.as_view()),
-    path("mcp-servers/", McpServersView.as_view()),
-    path("mcp-servers/<id:server>/", McpServerView.as_view()),
-    path("mcp-servers/<id:server>/refresh/", McpServerRefreshView.as_view()),
-    path("mcp-servers/<id:server>/sign-in/", McpSignInView.as_view()),
-    path("mcp-servers/<id:server>/resources/", McpResourcesView.as_view()),
-    path("mcp-servers/<id:server>/prompts/", McpPromptsView.as_view()),
-    path("mcp-catalogs/", McpCatalogsView.as_view()),
-    path("mcp-requests/<id:mcp_request>/", McpRequestView.as_view()),
     path("agents/", AgentsView.as_view()),
     path("agents/<id:agent>/", AgentView.as_view()),
     path("agents/<id:agent>/share/", AgentShareView.as_view()),

@@ -1,1 +1,1 @@
-"""Use cases of MCP servers (Model Context Protocol), which staff add: validation, changes, listings and sign-ins."""
+"""What runs and workers need of MCP servers: rules of rows, listings, who may sign in. The rest: features/mcp/."""

@@ -1,57 +1,27 @@
-"""Creates, changes and deletes MCP servers, and has workers list their tools (llm_worker/mcp/listing.py)."""
+"""Has workers list the tools of MCP servers (llm_worker/mcp/listing.py), and decides who may sign in to one."""
 
 import logging
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from chat.infrastructure import encryption
 from chat.infrastructure.after_commit import call_after_commit
 from chat.models import McpCredential, McpToolList
 from chat.models.mcp_server import McpServer, McpStatus
-from chat.protocol.errors import ApiError
 from chat.protocol.tasks import DEFAULT_QUEUE, LIST_MCP_TOOLS
-from chat.runs.mcp import server_rules
 from chat.runs.task_queue import UNREACHABLE, send_message
 
 logger = logging.getLogger(__name__)
 
-MAX_SERVERS: Final = 100
 # Runs do not request a listing again within this time.
 PATIENCE: Final = timedelta(seconds=30)
-
-
-def create_server(user: User, fields: Mapping[str, Any]) -> McpServer:
-    """Create a server, and request the list of its tools. Raises ApiError."""
-    server_rules.check(McpServer(**fields).edited)
-    if McpServer.objects.count() >= MAX_SERVERS:
-        raise ApiError("too_many_mcp_servers", max=MAX_SERVERS)
-    try:
-        with transaction.atomic():
-            server = McpServer.objects.create(created_by=user, **fields)
-    except IntegrityError:
-        raise ApiError("mcp_server_name_taken", field="name") from None
-    request_listing(server)
-    return server
-
-
-def change_server(server: McpServer, fields: Mapping[str, Any]) -> None:
-    """Change these fields of a server. Raises ApiError. The caller has its tools listed (tool_lists.py)."""
-    changed = server.edited | dict(fields)
-    server_rules.check(changed, is_demo_command=server.is_demo and changed["command"] == server.command)
-    if changed["command"] != server.command:
-        fields = {**fields, "is_demo": False}
-    try:
-        with transaction.atomic():
-            server.change(**fields)
-    except IntegrityError:
-        raise ApiError("mcp_server_name_taken", field="name") from None
 
 
 def request_listing(server: McpServer, credential: McpCredential | None = None) -> None:
@@ -79,6 +49,19 @@ def refresh_own(credentials: Mapping[UUID, McpCredential], lists: Mapping[UUID, 
     waiting = Q(requested_at=None) | Q(requested_at__lt=now - PATIENCE)
     for server in McpServer.objects.without_documents().filter(waiting, pk__in=wanted) if wanted else ():
         request_listing(server, of_users[server.pk])
+
+
+def may_sign_in(user: User, server: McpServer) -> bool:
+    """Return whether the user may sign in to the server.
+    If all users share a sign-in, only staff with the permission may."""
+    return not server.is_shared or (user.is_staff and user.has_perm("chat.change_mcpserver"))
+
+
+def can_sign_in(user_id: int, server: McpServer) -> bool:
+    """Return whether the user can sign in to the server, so that it makes sense to ask for it."""
+    if not (server.takes_sign_ins and encryption.is_available()):
+        return False
+    return not server.is_shared or may_sign_in(User.objects.get(pk=user_id), server)
 
 
 def _send(server: McpServer, credential_id: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from chat.models import McpCredential, McpServer, Run
 from chat.protocol.states import Status
-from chat.runs.mcp.sign_ins import sign_in_states
+from features.mcp.sign_ins import sign_in_states
 from tests import factories
 from tests.llm_worker.mcp.client import TIDE, sign_in
 from tests.mcp_oauth_server import Issuer

@@ -22,9 +22,9 @@ from chat.models import McpServer, McpToolList
 from chat.models.mcp_server import EDITED
 from chat.protocol.errors import ApiError
 from chat.runs.mcp import server_rules
-from chat.runs.mcp.imports import ImportRefused, read_servers
-from chat.runs.mcp.servers import change_server, create_server
 from chat.runs.mcp.tool_lists import confirm_and_list_again, unconfirmed_tools
+from features.mcp.imports import ImportRefused, read_servers
+from features.mcp.servers import change_server, create_server
 from web.admin.tool_rows import load_server_rows, load_tool_rows
 
 _FIELDS = tuple(

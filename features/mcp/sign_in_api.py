@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from chat.models.mcp_server import McpServer
 from chat.protocol.answer import Answer
 from chat.protocol.member_types import ADDRESS, Moment, doc
-from chat.runs.mcp.sign_ins import begin_sign_in, sign_out
+from features.mcp.sign_ins import begin_sign_in, sign_out
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented
 from web.site_origin import site_url

@@ -14,19 +14,19 @@ from chat.models.mcp_request import McpRequestKind, McpRequestStatus
 from chat.models.mcp_server import McpStatus
 from chat.presenters.files import FileAnswer, describe_file
 from chat.presenters.json_values import JSONObject
-from chat.presenters.mcp_servers import NEEDS_SIGN_IN, NOT_NEEDED, SIGNED_IN
 from chat.protocol.answer import Answer
 from chat.protocol.body import Body
 from chat.protocol.member_types import choice, doc
 from chat.protocol.members import Text
-from chat.runs.mcp.server_attachments import (
+from features.mcp.attachments import (
     MAX_ARGUMENT_CHARACTERS,
     attach_resource,
     fill_prompt,
     list_attachables,
 )
+from features.mcp.sign_in_api import McpUserPermission, get_enabled_server
+from features.mcp.sign_ins import NEEDS_SIGN_IN, NOT_NEEDED, SIGNED_IN
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.mcp_sign_ins import McpUserPermission, get_enabled_server
 from web.rest.openapi import documented
 
 
@@ -125,8 +125,8 @@ class McpCatalogsView(StrictAPIView):
         """List the resources and prompts that MCP servers offer this user for messages, by server name.
         Servers that list nothing before the user has signed in are included.
         """
-        found = list_attachables(current_user(request))
-        return Response([present_mcp_catalog(*attachable) for attachable in found])
+        attachables = list_attachables(current_user(request))
+        return Response([present_mcp_catalog(*attachable) for attachable in attachables])
 
 
 class McpResourcesView(StrictAPIView):
@@ -137,8 +137,8 @@ class McpResourcesView(StrictAPIView):
         """Request that a resource is read once and stored as a file of the user.
         `mcp-requests/{mcp_request}/` has the outcome.
         """
-        found = get_enabled_server(server)
-        begun = attach_resource(current_user(request), found, self.parse(McpResourceBody).uri)
+        row = get_enabled_server(server)
+        begun = attach_resource(current_user(request), row, self.parse(McpResourceBody).uri)
         return Response(present_mcp_request(begun), status.HTTP_202_ACCEPTED)
 
 
@@ -148,9 +148,9 @@ class McpPromptsView(StrictAPIView):
     @documented("mcp_prompts_fill", body=McpPromptBody, answer=McpRequestAnswer, statuses=(202,))
     def post(self, request: Request, server: str) -> Response:
         """Request that a server fills in a prompt. `mcp-requests/{mcp_request}/` has the text afterwards."""
-        found = get_enabled_server(server)
+        row = get_enabled_server(server)
         body = self.parse(McpPromptBody)
-        begun = fill_prompt(current_user(request), found, body.name, body.arguments)
+        begun = fill_prompt(current_user(request), row, body.name, body.arguments)
         return Response(present_mcp_request(begun), status.HTTP_202_ACCEPTED)
 
 

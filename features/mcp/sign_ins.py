@@ -14,14 +14,17 @@ from chat.infrastructure.after_commit import call_after_commit
 from chat.models import McpCredential, McpRevocation, McpServer, McpSignIn
 from chat.models.mcp_server import McpStatus
 from chat.models.mcp_sign_in import SignInStatus
-from chat.presenters.mcp_servers import NEEDS_SIGN_IN, NOT_NEEDED, SIGNED_IN
 from chat.protocol.errors import ApiError
 from chat.protocol.tasks import ADVANCE_MCP_SIGN_IN, DEFAULT_QUEUE, REVOKE_MCP_TOKENS
-from chat.runs.mcp.servers import request_listing
+from chat.runs.mcp.servers import may_sign_in, request_listing
 from chat.runs.task_queue import UNREACHABLE, send_message
 
 logger = logging.getLogger(__name__)
 
+# Whether a user has signed in to a server.
+NOT_NEEDED: Final = "not_needed"
+NEEDS_SIGN_IN: Final = "needs_sign_in"
+SIGNED_IN: Final = "signed_in"
 # The limit of each value that an issuer sends through the browser.
 MAX_ANSWER_CHARACTERS: Final = 4_000
 
@@ -79,19 +82,6 @@ def sign_in_states(user: User, servers: Collection[McpServer]) -> Mapping[McpSer
         )
     }
     return {server: _state(server, *found.get(server.pk, (False, False))) for server in servers}
-
-
-def may_sign_in(user: User, server: McpServer) -> bool:
-    """Return whether the user may sign in to the server.
-    If all users share a sign-in, only staff with the permission may."""
-    return not server.is_shared or (user.is_staff and user.has_perm("chat.change_mcpserver"))
-
-
-def can_sign_in(user_id: int, server: McpServer) -> bool:
-    """Return whether the user can sign in to the server, so that it makes sense to ask for it."""
-    if not (server.takes_sign_ins and encryption.is_available()):
-        return False
-    return not server.is_shared or may_sign_in(User.objects.get(pk=user_id), server)
 
 
 def _state(server: McpServer, is_mine: bool, is_used: bool) -> str:

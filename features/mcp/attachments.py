@@ -14,12 +14,11 @@ from chat.infrastructure.after_commit import call_after_commit
 from chat.models import McpCatalog, McpCredential, McpRequest, McpServer
 from chat.models.mcp_request import McpRequestKind
 from chat.models.mcp_server import McpStatus
-from chat.presenters.mcp_servers import NEEDS_SIGN_IN
 from chat.protocol.errors import ApiError
 from chat.protocol.tasks import ANSWER_MCP_REQUEST, DEFAULT_QUEUE
 from chat.runs.mcp.servers import PATIENCE, request_listing
-from chat.runs.mcp.sign_ins import sign_in_states
 from chat.runs.task_queue import UNREACHABLE, send_message
+from features.mcp.sign_ins import NEEDS_SIGN_IN, sign_in_states
 
 logger = logging.getLogger(__name__)
 

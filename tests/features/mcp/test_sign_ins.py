@@ -10,7 +10,8 @@ from django.utils import timezone
 from chat.infrastructure.encryption import decrypt, encrypt
 from chat.models import McpCredential, McpServer, McpSignIn
 from chat.models.mcp_sign_in import SignInStatus
-from chat.runs.mcp import servers, sign_ins
+from chat.runs.mcp import servers
+from features.mcp import sign_ins
 from tests import factories
 
 pytestmark = pytest.mark.django_db

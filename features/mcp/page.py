@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseRedirectBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control, never_cache
@@ -24,12 +24,12 @@ from django.views.generic import TemplateView
 
 from chat.models import McpServer, McpSignIn
 from chat.models.mcp_sign_in import McpSignInQuerySet, SignInStatus
-from chat.presenters.mcp_servers import NOT_NEEDED
 from chat.protocol.body import parse_id
 from chat.protocol.errors import ApiError
-from chat.runs.mcp.sign_ins import (
+from chat.runs.mcp.servers import may_sign_in
+from features.mcp.sign_ins import (
+    NOT_NEEDED,
     begin_sign_in,
-    may_sign_in,
     sign_in_states,
     sign_out,
     take_answer,
@@ -43,7 +43,7 @@ REFRESH_S: Final = 1
 class McpServers(LoginRequiredMixin, TemplateView):
     """The servers that demand a sign-in, and whether this user has one."""
 
-    template_name = "web/mcp_servers.html"
+    template_name = "mcp/servers.html"
     http_method_names = ("get", "head", "post")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _problem(request: HttpRequest) -> HttpResponse:
     advice = _(
         "It was started too long ago, in another browser, or it has been completed already. Start again."
     )
-    return render(request, "web/mcp_sign_in.html", {"heading": heading, "advice": advice}, status=400)
+    return render(request, "mcp/sign_in.html", {"heading": heading, "advice": advice}, status=400)
 
 
 def _waiting(request: HttpRequest, sign_in: McpSignIn) -> HttpResponse:
@@ -167,4 +167,12 @@ def _page(
     request: HttpRequest, sign_in: McpSignIn, heading: str, advice: str, status: int = 200
 ) -> HttpResponse:
     context = {"heading": heading % {"name": sign_in.server.name}, "advice": advice}
-    return render(request, "web/mcp_sign_in.html", context, status=status)
+    return render(request, "mcp/sign_in.html", context, status=status)
+
+
+urlpatterns = [
+    path("mcp/", McpServers.as_view(), name="mcp_servers"),
+    path("mcp/sign-in/<uuid:sign_in>/", mcp_sign_in, name="mcp_sign_in"),
+    path("mcp/callback/", mcp_callback, name="mcp_callback"),
+    path("mcp/client.json", mcp_client, name="mcp_client"),
+]

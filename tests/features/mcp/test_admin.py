@@ -10,7 +10,7 @@ from django.test import Client
 
 from chat.models import Agent, McpServer
 from chat.runs.mcp import servers
-from chat.runs.mcp.imports import ImportRefused, read_servers
+from features.mcp.imports import ImportRefused, read_servers
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -15,11 +15,8 @@ from chat.protocol.member_types import Moment, choice, doc
 from chat.transcript.tool_annotations import ApprovalRule
 from chat.transcript.tool_hints import Tools
 from chat.transcript.tool_identity import first_sentence
+from features.mcp.sign_ins import NEEDS_SIGN_IN, NOT_NEEDED, SIGNED_IN
 
-# Whether a user has signed in to a server.
-NOT_NEEDED: Final = "not_needed"
-NEEDS_SIGN_IN: Final = "needs_sign_in"
-SIGNED_IN: Final = "signed_in"
 # What is left of a description where there is no room for more.
 SHORT_DESCRIPTION: Final = 100
 
@@ -85,7 +82,7 @@ def shorten_descriptions(servers: Iterable[JSONObject]) -> None:
 def present_mcp_server(
     server: McpServer, sign_in_state: str, own: Tools | None, unconfirmed: Collection[str] | None
 ) -> JSONObject:
-    """Present a server. sign_in_state: that of the user who asks (chat/runs/mcp/sign_ins.py).
+    """Present a server. sign_in_state: that of the user who asks (sign_ins.py).
     own: what the server lists to this user.  unconfirmed: of tool_lists.py, for staff; None: they are not.
     Values of environment variables are in no row and in no answer.
     """

@@ -1,9 +1,10 @@
-"""Views of MCP servers: everybody reads which tools may be chosen, staff add and change servers."""
+"""The routes of MCP servers, and the views of the servers themselves: everybody reads which tools may be chosen, staff add and change servers."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from django.db.models import QuerySet
+from django.urls import path
 from msgspec import Meta
 from rest_framework import status
 from rest_framework.permissions import BasePermission, IsAuthenticated
@@ -13,14 +14,16 @@ from rest_framework.response import Response
 from chat.models import McpServer, McpToolList
 from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, SignInOf, Transport
 from chat.presenters.json_values import JSONObject
-from chat.presenters.mcp_servers import McpServerAnswer, present_mcp_server, shorten_descriptions
 from chat.protocol.body import Body, patched
 from chat.protocol.mcp_names import MAX_SERVER_NAME
 from chat.protocol.member_types import choice, doc
-from chat.runs.mcp.servers import change_server, create_server
-from chat.runs.mcp.sign_ins import sign_in_states
 from chat.runs.mcp.tool_lists import confirm_and_list_again, unconfirmed_tools
 from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
+from features.mcp.attachment_api import McpCatalogsView, McpPromptsView, McpRequestView, McpResourcesView
+from features.mcp.server_answers import McpServerAnswer, present_mcp_server, shorten_descriptions
+from features.mcp.servers import change_server, create_server
+from features.mcp.sign_in_api import McpSignInView
+from features.mcp.sign_ins import sign_in_states
 from knowledge.fetching.target import MAX_URL_CHARACTERS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented
@@ -212,3 +215,15 @@ def _visible(*, sees_all: bool) -> QuerySet[McpServer]:
 
 def _get_server(pk: str) -> McpServer:
     return get_own_row(McpServer.objects.all(), pk, "mcp_server")
+
+
+urlpatterns = [
+    path("mcp-servers/", McpServersView.as_view()),
+    path("mcp-servers/<id:server>/", McpServerView.as_view()),
+    path("mcp-servers/<id:server>/refresh/", McpServerRefreshView.as_view()),
+    path("mcp-servers/<id:server>/sign-in/", McpSignInView.as_view()),
+    path("mcp-servers/<id:server>/resources/", McpResourcesView.as_view()),
+    path("mcp-servers/<id:server>/prompts/", McpPromptsView.as_view()),
+    path("mcp-catalogs/", McpCatalogsView.as_view()),
+    path("mcp-requests/<id:mcp_request>/", McpRequestView.as_view()),
+]

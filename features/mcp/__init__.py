@@ -1,0 +1,1 @@
+"""MCP servers: staff change them, users sign in and attach what they offer. Workers: llm_worker/mcp/."""
