@@ -25,7 +25,7 @@ from django.utils import timezone
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import decode
 from features.accounts.mail import notify_of_passkeys
-from features.accounts.second_factor import first_recovery_codes, has_second_factor, lock, switch_off
+from features.accounts.second_factor import delete_factors, first_recovery_codes, lock
 from web.site_origin import LOCALHOST
 
 logger = logging.getLogger(__name__)
@@ -75,26 +75,17 @@ def add(user: Any, fields: dict[str, Any]) -> list[str]:
     return codes
 
 
-def rename(user: Any, pk: int, name: str) -> bool:
-    """Rename a passkey; return whether the user has it."""
+def rename(user: Any, pk: int, name: str) -> None:
     with transaction.atomic():
-        row = passkeys_of(user).select_for_update().filter(pk=pk).first()
-        if row is not None:
+        for row in passkeys_of(user).select_for_update().filter(pk=pk):
             passkeys_of(user).filter(pk=pk).update(data=row.data | {"name": name})
-    return row is not None
 
 
-def remove(user: Any, pk: int) -> bool:
-    """Delete a passkey; return whether the user had it. Recovery codes are deleted with the last second factor."""
-    with transaction.atomic():
-        lock(user)
-        deleted, _ = passkeys_of(user).filter(pk=pk).delete()
-        if deleted and not has_second_factor(user):
-            switch_off(user)
-    if deleted:
+def remove(user: Any, pk: int) -> None:
+    """Delete a passkey of the user, and the recovery codes with the last second factor."""
+    if delete_factors(user, passkeys_of(user).filter(pk=pk)):
         logger.info("user %s: passkey %s removed", user.pk, pk)
         notify_of_passkeys(user)
-    return bool(deleted)
 
 
 def use(pk: int, *, sign_count: int, challenge: str) -> str | None:

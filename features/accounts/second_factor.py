@@ -140,17 +140,19 @@ def first_recovery_codes(user: Any) -> list[str]:
 
 
 def remove_app(user: Any) -> None:
-    """Remove the app. A passkey keeps the recovery codes; they are deleted with the last second factor."""
-    with transaction.atomic():
-        lock(user)
-        _rows(user, Authenticator.Type.TOTP).delete()
-        if not has_second_factor(user):
-            switch_off(user)
+    """Remove the app. A passkey keeps the recovery codes."""
+    delete_factors(user, _rows(user, Authenticator.Type.TOTP))
     logger.info("user %s: the app of the second factor removed", user.pk)
 
 
-def switch_off(user: Any) -> None:
-    Authenticator.objects.filter(user_id=user.pk).delete()
+def delete_factors(user: Any, rows: Any) -> bool:
+    """Delete second factors, and the recovery codes with the last one. Return whether there were any."""
+    with transaction.atomic():
+        lock(user)
+        deleted, _details = rows.delete()
+        if deleted and not has_second_factor(user):
+            Authenticator.objects.filter(user_id=user.pk).delete()
+    return bool(deleted)
 
 
 def _rows(user: Any, kind: str) -> Any:

@@ -144,7 +144,16 @@ def test_the_former_address_is_told_that_it_is_not_that_of_the_account_any_more(
 
 
 @pytest.mark.parametrize(
-    "path", ["/profile/", "/profile/logins/", "/profile/deletion/", "/password/", "/profile/code/", "/admin/"]
+    "path",
+    [
+        "/profile/",
+        "/profile/logins/",
+        "/profile/deletion/",
+        "/profile/code/",
+        "/profile/passkeys/",
+        "/password/",
+        "/admin/",
+    ],
 )
 def test_pages_of_an_account_are_kept_in_no_cache(path: str) -> None:
     user = User.objects.create_superuser("carol", password="carol")

@@ -245,3 +245,9 @@ def test_the_code_of_an_account_that_was_deleted_meanwhile_is_asked_for_no_more(
     browser = half_logged_in()
     User.objects.all().delete()
     assert browser.get(CODE)["Location"] == "/login/?notice=expired"
+
+
+def test_the_page_that_asks_for_a_code_is_kept_in_no_cache(recovery: list[str]) -> None:
+    page = half_logged_in().get(CODE)
+    assert page.status_code == 200
+    assert {"no-store", "private"} <= set(page["Cache-Control"].split(", "))
