@@ -15,7 +15,6 @@ from chat.metrics.tally import keep_pushing
 from chat.protocol.tasks import (
     ADVANCE_MCP_SIGN_IN,
     ANSWER_MCP_REQUEST,
-    CHECK_PROVIDER,
     DEFAULT_QUEUE,
     LIST_MCP_TOOLS,
     REVOKE_MCP_TOKENS,
@@ -29,12 +28,6 @@ def run_turn(self: "Task[Any, Any]", /, *, run_id: str, **_later: object) -> Non
     """Carry out one run: this one, or another that waits in the same queue. Does nothing if no run waits."""
     delivery = self.request.delivery_info or {}
     runtime.current().run(run_id, delivery.get("routing_key") or DEFAULT_QUEUE)
-
-
-@shared_task(name=CHECK_PROVIDER)
-def check_provider(*, provider_id: str, check_id: str, **_later: object) -> None:
-    """List the models of a provider and try one. Does nothing if another check was requested since."""
-    runtime.current().check_provider(provider_id, check_id)
 
 
 @shared_task(name=LIST_MCP_TOOLS)

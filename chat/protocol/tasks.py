@@ -6,7 +6,6 @@ Task arguments are keyword-only ids, never prompt text. Workers of another relea
 from typing import Final
 
 RUN_TURN: Final = "llm_worker.run_turn"  # run_id: str
-CHECK_PROVIDER: Final = "llm_worker.check_provider"  # provider_id: str, check_id: str
 LIST_MCP_TOOLS: Final = "llm_worker.list_mcp_tools"  # server_id: str, credential_id: str (tried first) or ""
 ADVANCE_MCP_SIGN_IN: Final = "llm_worker.advance_mcp_sign_in"  # sign_in_id: str
 ANSWER_MCP_REQUEST: Final = "llm_worker.answer_mcp_request"  # request_id: str
@@ -16,7 +15,6 @@ EXTRACT_FILE: Final = "ingest.extract_file"  # file_id: str
 COMPUTE_VECTORS: Final = "ingest.compute_vectors"  # no arguments: what waits is in the database
 TASK_NAMES: Final = (
     RUN_TURN,
-    CHECK_PROVIDER,
     LIST_MCP_TOOLS,
     ADVANCE_MCP_SIGN_IN,
     ANSWER_MCP_REQUEST,

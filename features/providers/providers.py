@@ -1,6 +1,6 @@
 """Changes of providers and of the models that users may choose, and requests for checks of providers (decision 0053).
 
-A worker makes the checks: it lists the models and tries one (llm_worker/side_requests/provider_check.py).
+A worker makes the checks: it lists the models and tries one (check.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,11 @@ from chat.models import ModelConfig, Provider
 from chat.models.model_server_rules import provider_address_problem
 from chat.models.provider import KeyRequired
 from chat.protocol.errors import ApiError
-from chat.protocol.tasks import CHECK_PROVIDER, DEFAULT_QUEUE
+from chat.protocol.tasks import DEFAULT_QUEUE
 from chat.runs.task_queue import UNREACHABLE, send_message
 
+# provider_id: str, check_id: str. Workers of other releases read the name: do not change it.
+CHECK_PROVIDER: Final = "llm_worker.check_provider"
 MAX_PROVIDERS: Final = 50
 MAX_MODELS: Final = 500
 MAX_NAME_CHARACTERS: Final = 200

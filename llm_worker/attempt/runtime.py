@@ -40,7 +40,6 @@ from llm_worker.mcp.listing import list_changed_server, list_server
 from llm_worker.mcp.sign_ins import advance_sign_in
 from llm_worker.records.request_log import RequestLog
 from llm_worker.records.token_calibration import TokenCalibration
-from llm_worker.side_requests.provider_check import check_provider
 from llm_worker.upstream.llm import LanguageModels
 
 logger = logging.getLogger(__name__)
@@ -81,12 +80,6 @@ class Runtime:
     def run_beside(self, work: Callable[[WorkerServices], Awaitable[None]]) -> None:
         """Carry out work that is not a run; returns when it has ended. A draining process begins no such work."""
         asyncio.run_coroutine_threadsafe(self._unless_draining(work), self._loop).result()
-
-    def check_provider(self, provider_id: str, check_id: str) -> None:
-        """Check the provider and store the result. Does nothing while draining: staff request it again."""
-        self.run_beside(
-            lambda services: check_provider(provider_id, check_id, services.database, services.models)
-        )
 
     def list_mcp_tools(self, server_id: str, credential_id: str = "") -> None:
         """List the tools of an MCP server and store them. Does nothing while draining: the list is requested again."""

@@ -7,6 +7,7 @@ import pytest
 
 from chat.protocol.tasks import COMPRESS_BRANCH, COMPUTE_VECTORS, EXTRACT_FILE, TASK_NAMES
 from config.celery import app
+from features.providers.providers import CHECK_PROVIDER
 from features.titles.turn_part import TITLE_SESSION
 from tests.instance import ROOT
 
@@ -21,7 +22,7 @@ def test_every_declared_task_is_registered() -> None:
 @pytest.mark.parametrize(
     ("module", "names"),
     [
-        ("config.celery", {*TASK_NAMES, TITLE_SESSION}),
+        ("config.celery", {*TASK_NAMES, CHECK_PROVIDER, TITLE_SESSION}),
         ("config.compression_app", {COMPRESS_BRANCH}),
         ("config.ingest_app", {COMPUTE_VECTORS, EXTRACT_FILE}),
     ],

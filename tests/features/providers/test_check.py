@@ -5,13 +5,22 @@ from typing import Any
 import pytest
 
 from chat.models import ModelConfig, Provider
+from features.providers import check as provider_check
 from features.providers.api import present_provider
 from features.providers.providers import request_check
-from llm_worker.side_requests import provider_check
 from tests.secrets_keys import SECOND
 from tests.upstream import Upstream
 
 KEY = "key-of-the-checked-server"
+
+
+def run_check(runtime: Any, provider_id: str, check_id: str) -> None:
+    """Carry out a check as its task does, on this runtime."""
+    runtime.run_beside(
+        lambda services: provider_check.check_provider(
+            provider_id, check_id, services.database, services.models
+        )
+    )
 
 
 @pytest.fixture
@@ -29,7 +38,7 @@ def check(runtime: Any) -> Any:
 
     def check(provider: Provider, model: str | None = None) -> Any:
         request_check(provider, model)
-        runtime.check_provider(str(provider.pk), provider.latest_check["id"])
+        run_check(runtime, str(provider.pk), provider.latest_check["id"])
         provider.refresh_from_db()
         return present_provider(provider)["latest_check"]
 
@@ -114,7 +123,7 @@ def test_the_result_of_a_check_that_was_overtaken_is_not_stored(
     request_check(provider, "")
     first = provider.latest_check["id"]
     overtake(provider)
-    runtime.check_provider(str(provider.pk), first)
+    run_check(runtime, str(provider.pk), first)
     provider.refresh_from_db()
     assert provider.latest_check is None or provider.latest_check["status"] == "queued"
     assert upstream.listings == []
