@@ -22,8 +22,6 @@ from llm_worker.tools.tool import InputNeeded, Tool, ToolContext, ToolFailed, To
 
 
 class McpTool(Tool):
-    guidance = ""
-
     def __init__(
         self,
         listed: Mapping[str, Any],
@@ -38,48 +36,20 @@ class McpTool(Tool):
         approval_rule: the rule of the server.  address: the digest of how it is reached.  may_sign_in: whether the run's user can sign in to the server.
         """
         self._listed = listed
-        self._approval_rule = approval_rule
         self._configuration = configuration
-        self._address = address
         self._may_sign_in = may_sign_in
-
-    @property
-    def name(self) -> str:
-        return str(self._listed["name"])
-
-    @property
-    def description(self) -> str:
-        """The server's description; with the server's own name of the tool before it, if that has letters that models
-        are not offered: `______` says nothing."""
-        own, described = str(self._listed.get("tool", "")), str(self._listed["description"])
-        is_respelled = any(letter.isalnum() and not letter.isascii() for letter in own)
-        return f"{own}: {described}".rstrip(": ") if is_respelled and own not in described else described
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self._listed["parameters"]
-        return found
-
-    @property
-    def annotations(self) -> Annotations:
-        return Annotations(
-            is_read_only=self._listed["read_only"],
-            is_destructive=self._listed["destructive"],
-            is_idempotent=self._listed["idempotent"],
-            is_open_world=self._listed["open_world"],
+        self.name = str(listed["name"])
+        self.description = _description(listed)
+        self.parameters = listed["parameters"]
+        self.annotations = Annotations(
+            is_read_only=listed["read_only"],
+            is_destructive=listed["destructive"],
+            is_idempotent=listed["idempotent"],
+            is_open_world=listed["open_world"],
         )
-
-    @property
-    def approval_rule(self) -> ApprovalRule:
-        return self._approval_rule
-
-    @property
-    def server(self) -> tuple[str, str]:
-        return self._configuration.server, self._address
-
-    @property
-    def identity(self) -> ToolIdentity:
-        return ToolIdentity(*self.server, digest(self._listed))
+        self.approval_rule = approval_rule
+        self.server = (configuration.server, address)
+        self.identity = ToolIdentity(*self.server, digest(listed))
 
     def is_enabled(self, servers: Mapping[str, McpServer]) -> bool:
         """Return whether staff let the tool be called. servers: the rows by id, without deleted ones."""
@@ -118,3 +88,12 @@ class McpTool(Tool):
     def _can_wait(self, work: ToolContext) -> bool:
         """Return whether the call can wait for a sign-in. Limited in number, as credentials may be refused again."""
         return self._may_sign_in and work.answers is not None and len(work.answers) < MAX_QUESTIONS
+
+
+def _description(listed: Mapping[str, Any]) -> str:
+    """Return the server's description; with the server's own name of the tool before it, if that has letters that models
+    are not offered: `______` says nothing.
+    """
+    own, described = str(listed.get("tool", "")), str(listed["description"])
+    is_respelled = any(letter.isalnum() and not letter.isascii() for letter in own)
+    return f"{own}: {described}".rstrip(": ") if is_respelled and own not in described else described

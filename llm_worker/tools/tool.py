@@ -217,75 +217,36 @@ class ToolContext(Protocol):
         ...
 
 
-class Tool(Protocol):
-    """A tool, and the defaults of its subclasses."""
+class Tool:
+    """A tool: what it is, as data, and how a call of it runs. A tool sets the members that differ from the defaults."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def description(self) -> str:
-        """A description for the model, in the request's tool schema."""
-        ...
-
-    @property
-    def guidance(self) -> str:
-        """Instructions on when and how to use the tool, for the system prompt; one paragraph."""
-        ...
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """The JSON Schema of the arguments object."""
-        ...
-
-    @property
-    def searches(self) -> bool:
-        """Whether the tool finds documents to cite."""
-        return False
-
-    @property
-    def finds_pages(self) -> bool:
-        """Whether the tool finds excerpts of web pages."""
-        return False
-
-    @property
-    def opens_pages(self) -> bool:
-        """Whether the tool reads a web page."""
-        return False
-
-    @property
-    def works_inside_agents(self) -> bool:
-        """Whether agent tools may call it."""
-        return False
-
-    @property
-    def merges(self) -> bool:
-        """Whether several calls in one step are merged into one (`merge`)."""
-        return False
-
-    @property
-    def annotations(self) -> Annotations:
-        """The possible effects of its calls: decide whether calls need approval, and whether a lost call runs again."""
-        return READ_ONLY
-
-    @property
-    def approval_rule(self) -> ApprovalRule:
-        """The rule for when calls need approval, unless an admin has made a rule for the name of the tool."""
-        return DEFAULT_RULE
-
-    @property
-    def server(self) -> tuple[str, str]:
-        """The id of the server of the tool, and the digest of how it is reached; empty: it is built in."""
-        return "", ""
-
-    @property
-    def identity(self) -> ToolIdentity:
-        """Which tool it is. A user's approval holds for this one, not for others of the same name."""
-        return ToolIdentity()
-
-    @property
-    def time_limit_s(self) -> float | None:
-        """The time limit of a call; None for TOOL_TIMEOUT."""
-        return None
+    name: str
+    #: For the model, in the schema of the request.
+    description: str
+    #: The JSON Schema of the arguments object.
+    parameters: Mapping[str, Any]
+    #: When and how to use the tool: one paragraph of the system prompt.
+    guidance: str = ""
+    #: It finds documents to cite.
+    searches: bool = False
+    #: It finds excerpts of web pages.
+    finds_pages: bool = False
+    #: It reads a web page.
+    opens_pages: bool = False
+    #: Agent tools may call it.
+    works_inside_agents: bool = False
+    #: Several calls in one step become one (merge()).
+    merges: bool = False
+    #: The possible effects of its calls: decide whether calls need approval, and whether a lost call runs again.
+    annotations: Annotations = READ_ONLY
+    #: When calls need approval, unless an admin has made a rule for the name of the tool.
+    approval_rule: ApprovalRule = DEFAULT_RULE
+    #: The id of its server, and the digest of how that is reached; empty: it is built in.
+    server: tuple[str, str] = ("", "")
+    #: Which tool it is: a user's approval holds for this one, not for others of the same name.
+    identity: ToolIdentity = ToolIdentity()
+    #: The time limit of a call; None: TOOL_TIMEOUT.
+    time_limit_s: float | None = None
 
     def is_available(self) -> bool:
         """Return whether the deployment provides everything that the tool needs."""
@@ -308,7 +269,7 @@ class Tool(Protocol):
 
     async def run(self, arguments: Mapping[str, Any], work: ToolContext) -> ToolResult:
         """Execute a call. Raises ToolFailed, InputNeeded. The numbers of the returned documents are ignored."""
-        ...
+        raise NotImplementedError
 
 
 def tool_schemas(tools: Sequence[Tool]) -> list[dict[str, Any]]:

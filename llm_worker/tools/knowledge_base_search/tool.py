@@ -40,16 +40,9 @@ class KnowledgeBaseSearch(Tool):
 
     def __init__(self, manner: str) -> None:
         """Set the guidance. manner: the prompt that says how far answers may go beyond the passages."""
-        self._manner = manner
-
-    @property
-    def guidance(self) -> str:
-        return f"{prompt('knowledge_search')}\n\n{prompt(self._manner)}"
-
-    @property
-    def time_limit_s(self) -> float:
-        """The limit, which includes that of a secondary model: the model must time out before the tool."""
-        return float(settings.TOOL_TIMEOUT_S + settings.SAFE_SUMMARY_TIMEOUT_S)
+        self.guidance = f"{prompt('knowledge_search')}\n\n{prompt(manner)}"
+        # The secondary model must time out before the tool.
+        self.time_limit_s = float(settings.TOOL_TIMEOUT_S + settings.SAFE_SUMMARY_TIMEOUT_S)
 
     def merge(self, arguments: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
         """Merge calls that search the same bases; other calls stay separate."""
@@ -78,9 +71,9 @@ class RestrictedSearch(KnowledgeBaseSearch):
     description = "Asks the documents of the knowledge bases that this chat may use; returns a checked summary, no documents."
     searches = False
 
-    @property
-    def guidance(self) -> str:
-        return f"{super().guidance}\n\n{prompt('knowledge_restricted')}"
+    def __init__(self, manner: str) -> None:
+        super().__init__(manner)
+        self.guidance = f"{self.guidance}\n\n{prompt('knowledge_restricted')}"
 
 
 # The same tool with other guidance: one of these is offered, by how the knowledge bases of the run were chosen, and by

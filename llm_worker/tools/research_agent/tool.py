@@ -59,12 +59,13 @@ class ResearchAgent(Tool):
         agent.guidance = f"{self.guidance} It can search {searched} as well."
         return agent
 
+    # Its tools are those that are available when it is offered.
     @property
-    def searches(self) -> bool:
+    def searches(self) -> bool:  # type: ignore[override]
         return any(tool.searches for tool in self.tools())
 
     @property
-    def annotations(self) -> Annotations:
+    def annotations(self) -> Annotations:  # type: ignore[override]
         return Annotations.of_all([tool.annotations for tool in self.tools()])
 
     def is_available(self) -> bool:

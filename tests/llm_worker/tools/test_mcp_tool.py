@@ -1,5 +1,6 @@
 """A tool of a server as models are offered it."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.pure
 def test_a_tool_whose_name_cannot_be_offered_says_it_in_its_description(
     own: str, described: str, offered: str
 ) -> None:
-    configuration: Any = None
-    tool = McpTool({"name": "s______", "tool": own, "description": described}, DEFAULT_RULE, configuration)
+    configuration: Any = SimpleNamespace(server="")
+    effects = dict.fromkeys(("read_only", "destructive", "idempotent", "open_world"), False)
+    listed = {"name": "s______", "tool": own, "description": described, "parameters": {}, **effects}
+    tool = McpTool(listed, DEFAULT_RULE, configuration)
     assert tool.description == offered
