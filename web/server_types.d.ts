@@ -804,6 +804,13 @@ interface NodeAnswer {
   last_summarized_message?: string | null;
 }
 
+interface OpenAIDeletedAnswer {
+  id: string;
+  /** What the answer is, as OpenAI calls it. */
+  object: string;
+  deleted: boolean;
+}
+
 interface OpenAIErrorAnswer {
   error: OpenAIErrorMembers;
 }
@@ -815,18 +822,115 @@ interface OpenAIErrorMembers {
   code: string;
 }
 
+interface OpenAIInputAnswer {
+  /** What the answer is, as OpenAI calls it. */
+  object: string;
+  data: Record<string, any>[];
+  first_id: string;
+  last_id: string;
+  has_more: boolean;
+}
+
 interface OpenAIModelAnswer {
   /** The model's name, or `agent/` and the lowercase name of an agent. */
   id: string;
-  object: "model";
+  /** What the answer is, as OpenAI calls it. */
+  object: string;
   /** Seconds since 1970, of an agent; 0 of a model. */
   created: number;
   owned_by: string;
 }
 
 interface OpenAIModelsAnswer {
-  object: "list";
+  /** What the answer is, as OpenAI calls it. */
+  object: string;
   data: OpenAIModelAnswer[];
+}
+
+interface OpenAIReasoningBody {
+  effort?: string | null;
+  summary?: string | null;
+  generate_summary?: string | null;
+}
+
+interface OpenAIResponseAnswer {
+  id: string;
+  /** What the answer is, as OpenAI calls it. */
+  object: string;
+  status: "queued" | "in_progress" | "completed" | "incomplete" | "cancelled" | "failed";
+  /** Seconds since 1970. */
+  created_at: number;
+  error?: Record<string, any> | null;
+  incomplete_details?: Record<string, any> | null;
+  instructions: string | null;
+  metadata: Record<string, string>;
+  model: string;
+  output: Record<string, any>[];
+  parallel_tool_calls: boolean;
+  temperature: number;
+  top_p: number;
+  max_output_tokens: number | null;
+  previous_response_id: string | null;
+  conversation: Record<string, string>;
+  reasoning: Record<string, any>;
+  text: Record<string, any>;
+  background: boolean;
+  store: boolean;
+  tool_choice?: "auto";
+  tools?: Record<string, any>[];
+  truncation?: "disabled";
+  usage?: Record<string, any> | null;
+}
+
+interface OpenAIResponseBody {
+  model?: string | null;
+  /** A text, or messages with texts and files. */
+  input: string | any[];
+  instructions?: string | null;
+  previous_response_id?: string | null;
+  /** Its id, or an object with it. */
+  conversation?: any;
+  temperature?: number | null;
+  top_p?: number | null;
+  max_output_tokens?: number | null;
+  reasoning?: OpenAIReasoningBody | null;
+  text?: OpenAITextBody | null;
+  parallel_tool_calls?: boolean | null;
+  metadata?: Record<string, string> | null;
+  store?: boolean | null;
+  stream?: boolean | null;
+  background?: boolean | null;
+  /** Must be empty. */
+  tools?: any[] | null;
+  /** Not used. */
+  truncation?: "auto" | "disabled" | null;
+  /** Not used. */
+  include?: any;
+  /** Not used. */
+  max_tool_calls?: any;
+  /** Not used. */
+  prompt_cache_key?: any;
+  /** Not used. */
+  prompt_cache_retention?: any;
+  /** Not used. */
+  safety_identifier?: any;
+  /** Not used. */
+  service_tier?: any;
+  /** Not used. */
+  stream_options?: any;
+  /** Not used. */
+  tool_choice?: any;
+  /** Not used. */
+  top_logprobs?: any;
+  /** Not used. */
+  user?: any;
+}
+
+interface OpenAITextBody {
+  /** `type`, and with `json_schema` also `name` and `schema`. */
+  format?: Record<string, any>;
+  /** Not used. */
+  verbosity?: string | null;
 }
 
 interface OpenApprovalAnswer {

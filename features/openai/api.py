@@ -1,32 +1,69 @@
 """The routes of OpenAI's API below /v1/, for clients that speak it already."""
 
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any, Final
 
+from django.http import HttpResponseBase
 from django.urls import path, re_path
+from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Agent, ModelConfig
 from chat.protocol.answer import Answer
-from chat.protocol.member_types import choice, doc
+from chat.protocol.errors import ApiError
+from chat.protocol.member_types import doc
+from chat.runs.cancellation import stop_run
 from features.openai.authentication import BearerAuthentication, HasToken
-from features.openai.errors import OpenAIErrorAnswer
+from features.openai.errors import ObjectName, OpenAIErrorAnswer
 from features.openai.offered_models import agent_id, find_model, list_models
+from features.openai.response_body import OpenAIResponseBody
+from features.openai.responses import (
+    OpenAIResponseAnswer,
+    delete_response,
+    find_response,
+    present_input,
+    present_response,
+    start_response,
+)
+from features.openai.sse import AwaitedResponse, await_response, awaiting, stream_events
 from web.rest.api_view import StrictAPIView, current_user
-from web.rest.openapi import documented
+from web.rest.openapi import documented, query, whole_number
+from web.rest.pagination import MAX_COUNT, parse_count
+from web.rest.request_slots import EXPENSIVE
 from web.rest.schema_views import not_found
 
 
 class OpenAIModelAnswer(Answer):
     id: Annotated[str, doc("The model's name, or `agent/` and the lowercase name of an agent.")]
-    object: Annotated[str, choice(["model"])]
+    object: ObjectName
     created: Annotated[int, doc("Seconds since 1970, of an agent; 0 of a model.")]
     owned_by: str
 
 
 class OpenAIModelsAnswer(Answer):
-    object: Annotated[str, choice(["list"])]
+    object: ObjectName
     data: list[OpenAIModelAnswer]
+
+
+class OpenAIInputAnswer(Answer):
+    object: ObjectName
+    data: list[dict[str, Any]]
+    first_id: str
+    last_id: str
+    has_more: bool
+
+
+class OpenAIDeletedAnswer(Answer):
+    id: str
+    object: ObjectName
+    deleted: bool
+
+
+_RESPONSE: Final = {"application/json": OpenAIResponseAnswer, "text/event-stream": OpenApiTypes.STR}
+_FLAG: Final = {"type": "string", "enum": ["true", "false"]}
+# A number below that of the first event.
+FROM_THE_BEGINNING: Final = -1
 
 
 class OpenAIView(StrictAPIView):
@@ -50,6 +87,70 @@ class OpenAIModelView(OpenAIView):
         return Response(_describe(find_model(current_user(request), model)).json())
 
 
+class OpenAIResponsesView(OpenAIView):
+    @documented("openai_responses_create", body=OpenAIResponseBody, answer=_RESPONSE)
+    def post(self, request: Request) -> HttpResponseBase:
+        """Ask for a response. Without `stream` and `background`, it is answered when it has ended.
+
+        A client that disconnects stops nothing: the response is read later, or stopped, by its id.
+        """
+        user, body = current_user(request), self.parse(OpenAIResponseBody)
+        run = start_response(user, body)
+        if body.stream:
+            return stream_events(user, run, FROM_THE_BEGINNING)
+        if body.background:
+            return Response(present_response(run))
+        return AwaitedResponse(partial(await_response, user, run))
+
+
+class OpenAIResponseView(OpenAIView):
+    slots = EXPENSIVE
+
+    @documented(
+        "openai_responses_read",
+        answer=_RESPONSE,
+        parameters=[
+            query("stream", _FLAG, "Answer with its events, and with those to come."),
+            query("starting_after", whole_number(0, MAX_COUNT), "Without the events up to this number."),
+        ],
+    )
+    def get(self, request: Request, response_id: str) -> HttpResponseBase:
+        """Read a response. The output of one in progress is in its stream."""
+        user = current_user(request)
+        run = find_response(user, response_id)
+        refusal = ApiError("invalid_value", field="starting_after")
+        has_cursor = "starting_after" in request.query_params
+        after = parse_count(request.query_params, "starting_after", 0, refusal)
+        streams = request.query_params.get("stream", "false")
+        if streams not in ("true", "false"):
+            raise ApiError("invalid_value", "true or false.", field="stream")
+        if streams == "true":
+            return stream_events(user, run, after if has_cursor else FROM_THE_BEGINNING)
+        return Response(present_response(run))
+
+    @documented("openai_responses_delete", answer=OpenAIDeletedAnswer)
+    def delete(self, request: Request, response_id: str) -> Response:
+        """Delete a response, its question and what continues it, into the trash."""
+        delete_response(find_response(current_user(request), response_id))
+        return Response(OpenAIDeletedAnswer(response_id, "response", deleted=True).json())
+
+
+class OpenAICancellationView(OpenAIView):
+    @documented("openai_responses_cancel", answer=OpenAIResponseAnswer)
+    def post(self, request: Request, response_id: str) -> Response:
+        """Stop a response. One that has ended stays as it is."""
+        user = current_user(request)
+        stop_run(find_response(user, response_id).pk)
+        return Response(present_response(find_response(user, response_id)))
+
+
+class OpenAIInputView(OpenAIView):
+    @documented("openai_input_items_list", answer=OpenAIInputAnswer)
+    def get(self, request: Request, response_id: str) -> Response:
+        """List the input of a response: its question."""
+        return Response(present_input(find_response(current_user(request), response_id)))
+
+
 def _describe(model: ModelConfig | Agent) -> OpenAIModelAnswer:
     if isinstance(model, ModelConfig):
         return OpenAIModelAnswer(model.name, "model", 0, "turnwire")
@@ -59,5 +160,9 @@ def _describe(model: ModelConfig | Agent) -> OpenAIModelAnswer:
 urlpatterns = [
     path("models", OpenAIModelsView.as_view()),
     path("models/<path:model>", OpenAIModelView.as_view()),
+    path("responses", awaiting(OpenAIResponsesView.as_view())),
+    path("responses/<str:response_id>", OpenAIResponseView.as_view()),
+    path("responses/<str:response_id>/cancel", OpenAICancellationView.as_view()),
+    path("responses/<str:response_id>/input_items", OpenAIInputView.as_view()),
     re_path(r"", not_found),
 ]

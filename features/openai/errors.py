@@ -1,17 +1,22 @@
-"""Errors in OpenAI's shape: `{error: {message, type, param, code}}`. Pure."""
+"""What answers of OpenAI's API have in common, and its errors: `{error: {message, type, param, code}}`. Pure."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from chat.protocol.answer import Answer
+from chat.protocol.member_types import doc
 
 # Codes of ours with one of OpenAI's that clients branch on, by the field that is wrong where it matters.
 _CODES: Final = {
     ("not_authenticated", None): "invalid_api_key",
     ("not_found", "model"): "model_not_found",
+    ("not_found", "previous_response_id"): "previous_response_not_found",
     ("models_invalid", "model"): "model_not_found",
 }
 _TYPES: Final = {403: "permission_error", 429: "rate_limit_error"}
+
+
+ObjectName = Annotated[str, doc("What the answer is, as OpenAI calls it.")]
 
 
 class OpenAIErrorMembers(Answer):

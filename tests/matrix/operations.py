@@ -43,7 +43,7 @@ NAMED = {
     "share": "share", "link": "link", "project": "project", "file": "file",
     "knowledge_base": "knowledge_base", "member": "member", "document": "document",
     "tool_call": "tool_call",
-    "model": "agent_model",
+    "model": "agent_model", "response_id": "response",
     "provider": "provider", "server": "mcp_server", "mcp_request": "mcp_request",
 }  # fmt: skip
 NAMED_BY = {
@@ -77,6 +77,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "mcp_prompts_fill": {"name": MARK},
     "providers_models": {"models": [{"upstream_name": "large"}]},
     "tags_rename": {"tag": TAG, "name": "Renamed"},
+    "openai_responses_create": {"background": True},
     "members_create": {"user": "mallory", "role": "reader"},
 }
 # Queries of operations that are refused without them.

@@ -82,6 +82,12 @@ def with_token(token: str) -> Identity:
     return Identity(headers={"Authorization": f"Token {token}"})
 
 
+def bearer_headers(client: Client) -> dict[str, str]:
+    """The token of the client, if it has one, as OpenAI's clients send it."""
+    login = client.defaults.get("HTTP_AUTHORIZATION")
+    return {"Authorization": str(login).replace("Token", "Bearer")} if login else {}
+
+
 def with_token_of(user: Any, scope: Scope = Scope.WRITE) -> Identity:
     return with_token(TokenScope.objects.create_token(user, scope)[1])
 

@@ -11,8 +11,8 @@ from django.conf import settings
 
 from tests.instance import ROOT
 from tests.matrix.belongings import Belongings, written_rows
-from tests.matrix.operations import OWN, Operation, operations
-from tests.matrix.subjects import Identity
+from tests.matrix.operations import BEARER, OWN, Operation, operations
+from tests.matrix.subjects import Identity, bearer_headers
 from web.rest import request_bodies
 from web.rest.request_bodies import ANONYMOUS_BYTES, RequestBodies
 
@@ -134,13 +134,20 @@ def test_the_parser_of_each_route_has_the_limits_too(
     parser = parser_of(operation)
     values = b'{"x":[' + b"0," * parser.max_values + b"0]}"
     for body, limit in ((b" " * (parser.max_bytes + 1), parser.max_bytes), (values, parser.max_values)):
-        who = "owner, cookie" if operation.access == OWN else "superuser, cookie"
+        who = {OWN: "owner, cookie", BEARER: "owner, token"}.get(operation.access, "superuser, cookie")
         client, before = identities[who].client(), written_rows()
         response = client.generic(
-            operation.method.upper(), operation.address(owned.ids), body, content_type="application/json"
+            operation.method.upper(),
+            operation.address(owned.ids),
+            body,
+            content_type="application/json",
+            headers=bearer_headers(client) if operation.access == BEARER else {},
         )
         assert response.status_code == 413
-        assert (response.json()["code"], response.json()["limit"]) == ("body_too_large", limit)
+        if operation.access == BEARER:
+            assert response.json()["error"]["code"] == "body_too_large"
+        else:
+            assert (response.json()["code"], response.json()["limit"]) == ("body_too_large", limit)
         assert written_rows() == before
 
 

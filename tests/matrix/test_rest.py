@@ -37,6 +37,7 @@ from tests.matrix.subjects import (
     VIEWER,
     Identity,
     Subject,
+    bearer_headers,
     deactivate,
     logged_in,
     trash_sessions,
@@ -106,9 +107,10 @@ def allowed(operation: Operation, subject: Subject) -> str:
         may = subject.has_token or subject.standing in (VIEWER, SUPERUSER)
         return SERVED if may else "permission_denied"
     assert operation.access in (OWN, BEARER)
-    if is_owner and subject.ends is trash_sessions and is_in_a_session(operation):
-        return f"{operation.nouns[0]}_not_found"
-    return SERVED if is_owner or not operation.nouns else f"{operation.nouns[0]}_not_found"
+    is_trashed = subject.ends is trash_sessions and is_in_a_session(operation)
+    if not operation.nouns or (is_owner and not is_trashed):
+        return SERVED
+    return "not_found" if operation.nouns == ("response_id",) else f"{operation.nouns[0]}_not_found"
 
 
 def is_in_a_session(operation: Operation) -> bool:
@@ -133,8 +135,8 @@ def send(client: Client, operation: Operation, address: str, body: Any) -> tuple
         given = {"data": json.dumps(body), "content_type": "application/octet-stream"}
     elif not operation.is_safe:
         given = {"data": body or {}, "content_type": "application/json"}
-    if operation.access == BEARER and (login := client.defaults.get("HTTP_AUTHORIZATION")):
-        given["headers"] = {"Authorization": login.replace("Token", "Bearer")}
+    if operation.access == BEARER:
+        given["headers"] = bearer_headers(client)
     response = getattr(client, operation.method)(address, **given)
     parts = response.streaming_content if response.streaming else [response.content]
     text = b"".join(parts).decode(errors="replace")

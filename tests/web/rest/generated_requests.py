@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
 from zlib import crc32
 
 from django.contrib.auth.models import Group
@@ -37,6 +38,8 @@ MCP_URL: Final = "https://mcp.example.com/mcp"
 OF_OPERATIONS: Final[dict[str, dict[str, Any]]] = {
     "auth_token": {"username": "alice", "password": "alice"},
     "auth_password": {"old_password": "alice", "new_password": "four tides a week"},
+    # Without a worker, only a response in the background is answered.
+    "openai_responses_create": {"input": "Why two tides?", "background": True},
     "mcp_resources_attach": {"uri": MCP_URL},
     "mcp_prompts_fill": {"name": "tide", "arguments": {}},
 }
@@ -73,6 +76,7 @@ class World:
             "parent": run["message"],
             "leaf": run["message"],
         }
+        self.ids["response_id"] = f"resp_{UUID(run['id']).hex}"
         self.ids["before"] = started["user_message"]
         self.ids["share"] = self.client.post(f"/api/sessions/{session}/shares/", {}, format="json").json()[
             "id"
@@ -212,7 +216,8 @@ class World:
             case.body = self._body(operation_of(case), case.body)
 
     def _query(self, query: dict[str, Any]) -> dict[str, Any]:
-        known = {"cursor": self.cursor, "page": 1}
+        # A stream is sent by an event loop alone.
+        known = {"cursor": self.cursor, "page": 1, "stream": "false"}
         filled = {name: known.get(name, value) for name, value in query.items()}
         if isinstance(filled.get("from"), str):
             filled["from"], filled["to"] = sorted((filled["from"], str(filled.get("to", "8999-12-30"))))
@@ -239,6 +244,8 @@ class World:
 
 
 def _completed(operation: str, body: dict[str, Any]) -> dict[str, Any]:
+    if operation == "openai_responses_create":
+        return OF_OPERATIONS[operation]
     if "providers" in operation:
         return _of_providers(body)
     if "mcp_servers" in operation:

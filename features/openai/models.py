@@ -1,0 +1,23 @@
+"""ResponseRequest: what a request for a response says that no turn does. It is sent back with the response."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from chat.models import Run
+
+
+class ResponseRequest(models.Model):
+    run = models.OneToOneField(
+        Run, on_delete=models.CASCADE, primary_key=True, related_name="response_request"
+    )
+    # As it was named: a model, or an agent.
+    model = models.TextField(blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+    is_background = models.BooleanField(default=False)
+
+    class Meta:
+        app_label = "chat"
+
+    def __str__(self) -> str:
+        return f"request of {self.run_id}"

@@ -1,0 +1,253 @@
+"""What `POST /v1/responses` takes, and the turn that it asks for."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, Any, Final, NamedTuple
+from uuid import UUID
+
+from msgspec import UNSET, Meta, UnsetType
+
+from chat.protocol.body import Body, parse_id, rule
+from chat.protocol.errors import ApiError
+from chat.protocol.member_types import choice, doc
+from chat.protocol.members import Text
+from chat.transcript.run_options import OptionsBody
+from chat.turns.request import MAX_ADDITIONAL_CONTEXT_CHARACTERS, TurnBody
+
+MAX_METADATA: Final = 16
+# Members of a turn -> what the client called them; of several, the first that the field begins with.
+_FIELDS: Final = {
+    "parent": "previous_response_id",
+    "text": "input",
+    "files": "input",
+    "models": "model",
+    "additional_context": "instructions",
+    "options.reasoning_effort": "reasoning.effort",
+    "options.response_format.json_schema": "text.format",
+    "options.response_format": "text.format",
+    "options.": "",
+}
+_INSTRUCTING: Final = ("system", "developer")
+_TEXT_PARTS: Final = ("input_text", "text")
+_FILE_PARTS: Final = ("input_image", "input_file")
+
+
+class ParsedInput(NamedTuple):
+    """The question of a request. instructions: of its system and developer messages."""
+
+    text: str
+    files: list[UUID]
+    instructions: list[str]
+
+
+def parse_input(value: Any) -> ParsedInput:
+    """Parse a text, or a list of messages. Raises ApiError."""
+    if isinstance(value, str):
+        return ParsedInput(value, [], [])
+    if not isinstance(value, list):
+        raise ApiError("invalid_type", "Expected a string or an array.")
+    texts: list[str] = []
+    parsed = ParsedInput("", [], [])
+    for place, item in enumerate(value):
+        with _inside(place):
+            role, content = _check_message(item)
+            text = _parse_content(content, parsed.files)
+        (parsed.instructions if role in _INSTRUCTING else texts).append(text)
+    return parsed._replace(text="\n\n".join(filter(None, texts)))
+
+
+def _check_message(item: Any) -> tuple[str, Any]:
+    """Return the role and the content of an item."""
+    if not isinstance(item, dict):
+        raise ApiError("invalid_type", "Expected an object.")
+    if item.get("type", "message") != "message":
+        raise ApiError("invalid_value", "Only messages are accepted.", field="type")
+    if item.get("role") not in ("user", *_INSTRUCTING):
+        message = "One of user, system, developer. Earlier answers are named by previous_response_id."
+        raise ApiError("invalid_value", message, field="role")
+    if "content" not in item:
+        raise ApiError("field_required", field="content")
+    return item["role"], item["content"]
+
+
+def _parse_content(content: Any, files: list[UUID]) -> str:
+    """Return the text of a message; add the ids of its files."""
+    if isinstance(content, str):
+        return content
+    with _inside("content"):
+        if not isinstance(content, list):
+            raise ApiError("invalid_type", "Expected a string or an array.")
+        texts = []
+        for place, part in enumerate(content):
+            with _inside(place):
+                texts.append(_parse_part(part, files))
+        return "\n\n".join(filter(None, texts))
+
+
+def _parse_part(part: Any, files: list[UUID]) -> str:
+    if not isinstance(part, dict):
+        raise ApiError("invalid_type", "Expected an object.")
+    kind = part.get("type")
+    if kind in _TEXT_PARTS:
+        if not isinstance(part.get("text"), str):
+            raise ApiError("invalid_type", "Expected a string.", field="text")
+        return str(part["text"])
+    if kind not in _FILE_PARTS:
+        raise ApiError("invalid_value", "One of input_text, input_image, input_file.", field="type")
+    for name in ("image_url", "file_url", "file_data"):
+        if part.get(name):
+            raise ApiError("invalid_value", "Upload the file, and name it by file_id.", field=name)
+    file = parse_id(part.get("file_id"))
+    if file is None:
+        raise ApiError("invalid_id", field="file_id")
+    files.append(file)
+    return ""
+
+
+@contextmanager
+def _inside(place: str | int) -> Iterator[None]:
+    """Begin the field of an error with this place."""
+    try:
+        yield
+    except ApiError as error:
+        error.field = f"{place}.{error.field}" if error.field else str(place)
+        raise
+
+
+def _check_metadata(metadata: dict[str, str]) -> dict[str, str]:
+    if len(metadata) > MAX_METADATA:
+        raise ApiError("invalid_value", f"At most {MAX_METADATA} values.")
+    if any(len(name) > 64 for name in metadata):
+        raise ApiError("invalid_value", "A name has at most 64 characters.")
+    return metadata
+
+
+def _check_no_tools(tools: list[Any]) -> list[Any]:
+    if tools:
+        raise ApiError("invalid_value", "Tools of the caller are not supported yet.")
+    return tools
+
+
+def _check_conversation(value: Any) -> str | None:
+    name = value.get("id") if isinstance(value, dict) else value
+    if name is not None and not isinstance(name, str):
+        raise ApiError("invalid_type", "Expected an id.")
+    return name
+
+
+class OpenAIReasoningBody(Body):
+    effort: str | UnsetType | None = UNSET
+    # Summaries are shown whenever the model reasons.
+    summary: str | UnsetType | None = UNSET
+    generate_summary: str | UnsetType | None = UNSET
+
+
+class OpenAITextBody(Body):
+    format: (
+        Annotated[dict[str, Any], doc("`type`, and with `json_schema` also `name` and `schema`.")] | UnsetType
+    ) = UNSET
+    verbosity: Annotated[str | None, doc("Not used.")] = None
+
+
+Ignored = Annotated[Any, doc("Not used.")]
+
+
+class OpenAIResponseBody(Body, kw_only=True):
+    model: Text | UnsetType | None = UNSET
+    input: Annotated[
+        Any,
+        rule(parse_input, {"type": ["string", "array"], "items": {}}),
+        doc("A text, or messages with texts and files."),
+    ]
+    instructions: Annotated[str, Meta(max_length=MAX_ADDITIONAL_CONTEXT_CHARACTERS)] | UnsetType | None = (
+        UNSET
+    )
+    previous_response_id: str | UnsetType | None = UNSET
+    conversation: Annotated[Any, rule(_check_conversation), doc("Its id, or an object with it.")] = None
+    temperature: float | UnsetType | None = UNSET
+    top_p: float | UnsetType | None = UNSET
+    max_output_tokens: int | UnsetType | None = UNSET
+    reasoning: OpenAIReasoningBody | UnsetType | None = UNSET
+    text: OpenAITextBody | UnsetType | None = UNSET
+    parallel_tool_calls: bool | UnsetType | None = UNSET
+    metadata: (
+        Annotated[
+            dict[str, Annotated[str, Meta(max_length=512)]],
+            rule(_check_metadata),
+            Meta(extra_json_schema={"maxProperties": MAX_METADATA}),
+        ]
+        | UnsetType
+        | None
+    ) = UNSET
+    store: bool | UnsetType | None = UNSET
+    stream: bool | UnsetType | None = UNSET
+    background: bool | UnsetType | None = UNSET
+    tools: Annotated[list[Any], rule(_check_no_tools), doc("Must be empty.")] | UnsetType | None = UNSET
+    truncation: Annotated[str, choice(["auto", "disabled"], "Not used.")] | UnsetType | None = UNSET
+    include: Ignored = None
+    max_tool_calls: Ignored = None
+    prompt_cache_key: Ignored = None
+    prompt_cache_retention: Ignored = None
+    safety_identifier: Ignored = None
+    service_tier: Ignored = None
+    stream_options: Ignored = None
+    tool_choice: Ignored = None
+    top_logprobs: Ignored = None
+    user: Ignored = None
+
+    def __post_init__(self) -> None:
+        if self.previous_response_id and self.conversation:
+            raise ApiError(
+                "invalid_value", "Name a response or a conversation, not both.", field="conversation"
+            )
+        if self.store is False:
+            for name in ("background", "previous_response_id", "conversation"):
+                if getattr(self, name):
+                    raise ApiError("invalid_value", f"A response with {name} is stored.", field="store")
+
+    def turn_body(self, models: list[str]) -> TurnBody:
+        """Return the request to start the turn. models: that are named. Raises ApiError."""
+        question: ParsedInput = self.input
+        instructions = "\n\n".join(filter(None, (self.instructions or "", *question.instructions)))
+        if len(instructions) > MAX_ADDITIONAL_CONTEXT_CHARACTERS:
+            message = f"At most {MAX_ADDITIONAL_CONTEXT_CHARACTERS} characters."
+            raise ApiError("invalid_value", message, field="additional_context")
+        with _inside("options"):
+            options = OptionsBody.parse(self._options())
+        return TurnBody(
+            question.text,
+            models=models or UNSET,
+            files=question.files,
+            additional_context=instructions,
+            options=options,
+        )
+
+    def _options(self) -> dict[str, Any]:
+        named = {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "max_output_tokens": self.max_output_tokens,
+            "parallel_tool_calls": self.parallel_tool_calls,
+            "reasoning_effort": self.reasoning.effort if self.reasoning else None,
+            "response_format": _response_format(self.text.format) if self.text and self.text.format else None,
+        }
+        return {name: value for name, value in named.items() if value is not None and value is not UNSET}
+
+
+def _response_format(form: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a format as chat completions and turns have it: with the schema in a member of its own."""
+    kind, schema = form.get("type", "text"), {name: value for name, value in form.items() if name != "type"}
+    return {"type": kind, "json_schema": schema} if kind == "json_schema" else {"type": kind, **schema}
+
+
+@contextmanager
+def named_as_sent() -> Iterator[None]:
+    """Name the field of an error of a turn as the client did."""
+    try:
+        yield
+    except ApiError as error:
+        field = error.field or ""
+        renamed = next((name for name in _FIELDS if field.startswith(name)), None)
+        if renamed is not None:
+            error.field = _FIELDS[renamed] + field.removeprefix(renamed)
+        raise

@@ -1,0 +1,157 @@
+"""The events of a response for one reader, whichever attempts write its answer. Pure.
+
+The protocol has no `reset`. What a new attempt shows again is compared with what was shown, and not sent: where it goes
+on, so do the events. If it shows anything else, the response ends as failed; nothing that was shown is taken back.
+"""
+
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+from msgspec import json
+
+from chat.protocol import wire as p
+from chat.protocol.run_errors import run_error
+from chat.transcript.entries import Document
+from chat.transcript.packets import Blocks, Placed
+from chat.transcript.rebuild import ShownCall, ShownRound, show_before, show_call, show_outcome
+from features.openai.response_events import Event, ResponseEnd, ResponseEvents
+
+_LOST: Final = "worker_lost"
+# Values of chat.models.ToolCallStatus, of calls that have not ended.
+_OPEN: Final = ("pending", "running", "waiting")
+
+
+class EncodedEvent(NamedTuple):
+    number: int
+    type: str
+    data: bytes
+
+
+class _ContradictionFound(Exception):
+    """An attempt shows something else than the ones before."""
+
+
+class ResponseStream:
+    """Call begin() once, feed() for each entry of the run's log, and end() when `stop` was fed.
+
+    is_ended: the last event was sent.
+    """
+
+    def __init__(self, begin_attempt: Callable[[], ResponseEvents]) -> None:
+        self._begin_attempt = begin_attempt
+        self._shown = self._current = begin_attempt()  # _shown: what wrote the last event
+        self._attempt = 0
+        self._digests = array("q")  # of all events that were sent
+        self.is_ended = False
+
+    def begin(self) -> Iterator[EncodedEvent]:
+        yield from self._send(self._current.begin())
+
+    def feed(self, entry: p.Packet | p.Snapshot | p.Reset) -> Iterator[EncodedEvent]:
+        """Yield the events that follow an entry. Those of an older attempt, and after the end, have none."""
+        if not self.is_ended and not isinstance(entry, p.Reset) and entry.attempt >= self._attempt:
+            yield from self._send(self._events_of(entry))
+
+    def end(self, ended: ResponseEnd) -> Iterator[EncodedEvent]:
+        if self.is_ended:
+            return
+        yield from self._send(self._current.end(ended), ended)
+        self.is_ended = True
+
+    def _events_of(self, entry: p.Packet | p.Snapshot) -> Iterator[Event]:
+        if isinstance(entry, p.Snapshot):
+            yield from self._start_over(entry.attempt)
+            for placement, obj in snapshot_packets(entry.message):
+                yield from self._current.show(placement, obj)
+        else:
+            if entry.attempt > self._attempt:
+                yield from self._start_over(entry.attempt)
+            yield from self._current.show(entry.placement, entry.obj)
+
+    def _start_over(self, attempt: int) -> Iterator[Event]:
+        """Begin the events of an attempt, unless nothing was shown of another one."""
+        is_first, self._attempt = self._attempt == 0, attempt
+        if not is_first:
+            self._current = self._begin_attempt()
+            yield from self._current.begin()
+
+    def _send(self, events: Iterator[Event], ended: ResponseEnd | None = None) -> Iterator[EncodedEvent]:
+        """Yield the events that were not sent yet. ended: the events end the response."""
+        try:
+            yield from self._unsent(events)
+        except _ContradictionFound:
+            self.is_ended = True
+            is_lost = ended is None or ended.status not in ("failed", "cancelled")
+            self._current = self._shown
+            yield from self._unsent(self._shown.end(lost_end() if ended is None or is_lost else ended))
+
+    def _unsent(self, events: Iterator[Event]) -> Iterator[EncodedEvent]:
+        for event in events:
+            encoded = EncodedEvent(event["sequence_number"], event["type"], json.encode(event))
+            digest = hash(encoded.data)
+            if encoded.number < len(self._digests):
+                if self._digests[encoded.number] != digest:
+                    raise _ContradictionFound
+            else:
+                self._digests.append(digest)
+                self._shown = self._current
+                yield encoded
+
+
+def lost_end() -> ResponseEnd:
+    error = run_error(_LOST)
+    return failed_end(error.code, error.message)
+
+
+# Codes of runs for which OpenAI has another code than server_error.
+_CODES: Final = {
+    "upstream_rate_limited": "rate_limit_exceeded",
+    **dict.fromkeys(("context_too_long", "prompt_too_long", "tools_too_long"), "invalid_prompt"),
+}
+
+
+def failed_end(code: str, message: str, metadata: Mapping[str, str] | None = None) -> ResponseEnd:
+    """Return the end of a response with this error. OpenAI's list of codes is closed: ours begins the message."""
+    error = {"code": _CODES.get(code, "server_error"), "message": f"{code}: {message}"}
+    return ResponseEnd("failed", {"error": error, "metadata": {**(metadata or {}), "turnwire_code": code}})
+
+
+def snapshot_packets(message: Mapping[str, Any]) -> Iterator[Placed]:
+    """Yield packets that show what a snapshot's message does. Its last block stays open: later packets continue it."""
+    blocks, narrated = Blocks(), 0
+    cited = {
+        citation["number"]: Document(
+            citation["number"], citation["document_id"], citation["title"], url=citation.get("url") or ""
+        )
+        for citation in message.get("citations", ())
+    }
+    for _, calls in groupby(message.get("tool_calls", ()), key=itemgetter("turn_number")):
+        before, *_ = round_calls = [_shown_call(call) for call in sorted(calls, key=itemgetter("tab_index"))]
+        narrated += len(before.text_before)
+        yield from show_before(blocks, ShownRound((), before.reasoning, before.text_before), cited)
+        yield from blocks.round(len(round_calls))
+        for tab, call in enumerate(round_calls):
+            yield from show_call(blocks, tab, call.call)
+            if call.call.status not in _OPEN:
+                yield from show_outcome(blocks, tab, call.call)
+        if all(call.call.status not in _OPEN for call in round_calls):
+            yield from blocks.close()
+    rest = ShownRound((), message.get("reasoning") or "", message.get("text", "")[narrated:])
+    yield from show_before(blocks, rest, cited)
+
+
+class _SnapshotCall(NamedTuple):
+    call: ShownCall
+    reasoning: str
+    text_before: str
+
+
+def _shown_call(call: Mapping[str, Any]) -> _SnapshotCall:
+    response = "" if call.get("documents") else call.get("response") or ""
+    shown_call = ShownCall(
+        call["id"], call["tool_call_id"], call["name"], call["arguments"], response, status=call["status"]
+    )
+    return _SnapshotCall(shown_call, call.get("reasoning", ""), call.get("text_before", ""))

@@ -1,0 +1,179 @@
+"""Streams of server-sent events, and answers that wait for a run: asynchronous, without a database connection."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from functools import wraps
+from typing import Any, Final
+
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from msgspec import json
+from redis.exceptions import RedisError
+
+from chat.infrastructure.threads import in_thread
+from chat.log.cursor import START
+from chat.models import Run
+from chat.protocol import wire as p
+from chat.protocol.errors import ApiError
+from features.openai.response_events import ResponseEnd
+from features.openai.response_stream import EncodedEvent
+from features.openai.responses import describe_end, final_response, open_stream, replay
+from web.rest.errors import describe as describe_error
+from web.rest.errors import request_id
+from web.rest.user_slots import Slot, UserSlots
+from web.socket.hub import current_hub
+from web.socket.outbox import Outbox
+from web.socket.subscription import Subscription
+
+# Of each user in this process.
+STREAMS: Final = UserSlots(50)
+# Less than the minute after which proxies end a silent connection.
+SILENCE_S: Final = 15.0
+_COMMENT: Final = b": \n\n"
+_ENTRIES: Final = ('{"type":"packet"', '{"type":"snapshot"', '{"type":"reset"')
+_decode: Final = json.Decoder(p.Packet | p.Snapshot | p.Reset).decode
+
+
+async def read_events(user: User, run: Run) -> AsyncGenerator[EncodedEvent | None, None]:
+    """Yield all events of a response; None after a time of silence."""
+    if not run.is_live:
+        for event in await in_thread(_replay, run):
+            yield event
+        return
+    async with aclosing(_follow(user, run)) as events:
+        async for live_event in events:
+            yield live_event
+
+
+async def _follow(user: User, run: Run) -> AsyncGenerator[EncodedEvent | None, None]:
+    stream = await in_thread(open_stream, run)
+    for event in stream.begin():
+        yield event
+    async with aclosing(_read_log(user, run)) as entries:
+        async for entry in entries:
+            if entry is None:
+                yield None
+                continue
+            for event in stream.feed(entry):
+                yield event
+            if isinstance(entry, p.Packet) and isinstance(entry.obj, p.Stop):
+                for event in stream.end(await in_thread(_load_end, run)):
+                    yield event
+            if stream.is_ended:
+                return
+
+
+async def _read_log(user: User, run: Run) -> AsyncGenerator[p.Packet | p.Snapshot | p.Reset | None, None]:
+    """Yield the entries of a run's log from its beginning, as a socket gets them; None after a time of silence.
+
+    Ends if the reader is too slow, or the run is gone.
+    """
+    outbox, name = Outbox(), str(run.pk)
+    subscription = Subscription(run.turn.session_id, outbox, current_hub())
+    try:
+        await subscription.open(user, None, {run.pk: START})
+        subscription.start()
+        deadline = _now() + SILENCE_S
+        while True:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    is_open = await outbox.wait()
+            except TimeoutError:
+                if not await in_thread(_is_readable, user, run):
+                    return
+                yield None
+                deadline = _now() + SILENCE_S
+                continue
+            if not is_open:
+                return
+            lines = [line for line in outbox.take().split("\n") if line.startswith(_ENTRIES)]
+            outbox.is_writing = True
+            for entry in map(_decode, lines):
+                if entry.run == name:
+                    yield entry
+                    deadline = _now() + SILENCE_S
+            outbox.is_writing = False
+    finally:
+        subscription.close()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _replay(run: Run) -> list[EncodedEvent]:
+    return list(replay(run))
+
+
+def _load_end(run: Run) -> ResponseEnd:
+    return describe_end(Run.objects.for_work().get(pk=run.pk))
+
+
+def _is_readable(user: User, run: Run) -> bool:
+    return user.is_active and Run.objects.visible_to(user).filter(pk=run.pk).exists()
+
+
+def stream_events(user: User, run: Run, after: int) -> StreamingHttpResponse:
+    """Return the response that sends the events with numbers above `after`, one in each write."""
+    content = _encode_events(user, run, after, STREAMS.take(user.pk))
+    headers = {"X-Accel-Buffering": "no"}
+    return StreamingHttpResponse(content, content_type="text/event-stream", headers=headers)
+
+
+async def _encode_events(user: User, run: Run, after: int, slot: Slot) -> AsyncGenerator[bytes, None]:
+    number = -1
+    with slot:
+        try:
+            async with aclosing(read_events(user, run)) as events:
+                async for event in events:
+                    if event is None:
+                        yield _COMMENT
+                    elif (number := event.number) > after:
+                        yield b"event: %s\ndata: %s\n\n" % (event.type.encode(), event.data)
+        except (ApiError, RedisError, DatabaseError) as error:
+            described = describe_error(error)
+            failure: dict[str, Any] = {"code": described.code, "message": described.message, "param": None}
+            failure |= {"type": "error", "sequence_number": number + 1}
+            yield b"event: error\ndata: %s\n\n" % json.encode(failure)
+
+
+class AwaitedResponse(HttpResponse):
+    """What a view returns whose response is made on the event loop, by `make`."""
+
+    def __init__(self, make: Callable[[], Awaitable[HttpResponseBase]]) -> None:
+        super().__init__()
+        self.make = make
+
+
+def awaiting(view: Callable[..., HttpResponseBase]) -> Callable[..., Any]:
+    """Return the view with AwaitedResponse replaced by what it makes, which holds no thread."""
+
+    @wraps(view)
+    async def respond(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = await sync_to_async(view)(request, *args, **kwargs)
+        if not isinstance(response, AwaitedResponse):
+            return response
+        try:
+            return await response.make()
+        except (ApiError, RedisError, DatabaseError) as error:
+            described = describe_error(error)
+            body = described.body(request_id(request), request.path)
+            return JsonResponse(body, status=described.status, headers=dict(described.headers))
+
+    return respond
+
+
+async def await_response(user: User, run: Run) -> JsonResponse:
+    """Return the response once it has ended. Raises ApiError."""
+    last = None
+    with STREAMS.take(user.pk):
+        async with aclosing(read_events(user, run)) as events:
+            async for event in events:
+                last = event or last
+    response = final_response(last) if last else {}
+    if response.get("status") in (None, "in_progress"):
+        raise ApiError("stream_unavailable")
+    return JsonResponse(response)

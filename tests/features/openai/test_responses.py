@@ -1,0 +1,168 @@
+"""What a request for a response is refused for, and what it stores."""
+
+from typing import Any
+
+import pytest
+
+from chat.models import Agent, ChatMessage, Run, Scope, Session
+from features.openai.models import ResponseRequest
+from knowledge.models import File
+from tests import factories
+from tests.features.openai.test_models import by_token, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def post(client: Any, **body: Any) -> Any:
+    body = {"input": "Why two tides?", "background": True, **body}
+    return client.post("/v1/responses", body, content_type="application/json")
+
+
+def messages(*contents: Any, role: str = "user") -> list[dict[str, Any]]:
+    return [{"role": role, "content": content} for content in contents]
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "code"),
+    [
+        ({"input": None}, "input", "invalid_type"),
+        ({"input": ""}, "input", "message_empty"),
+        ({"input": []}, "input", "message_empty"),
+        ({"input": {"role": "user"}}, "input", "invalid_type"),
+        ({"input": ["text"]}, "input.0", "invalid_type"),
+        ({"input": [{"role": "user"}]}, "input.0.content", "field_required"),
+        ({"input": messages("Hm", role="assistant")}, "input.0.role", "invalid_value"),
+        ({"input": messages("Hm", role="tool")}, "input.0.role", "invalid_value"),
+        ({"input": messages("Hm", 1)}, "input.1.content", "invalid_type"),
+        ({"input": [{"type": "function_call_output"}]}, "input.0.type", "invalid_value"),
+        ({"input": messages([{"type": "input_text"}])}, "input.0.content.0.text", "invalid_type"),
+        ({"input": messages([{"type": "input_audio"}])}, "input.0.content.0.type", "invalid_value"),
+        (
+            {"input": messages([{"type": "input_image", "image_url": "https://a.example/b"}])},
+            "input.0.content.0.image_url",
+            "invalid_value",
+        ),
+        ({"input": messages([{"type": "input_file", "file_id": "x"}])}, "input.0.content.0.file_id", "invalid_id"),
+        ({"tools": [{"type": "function", "name": "f"}]}, "tools", "invalid_value"),
+        ({"nothing": 1}, "nothing", "unknown_field"),
+        ({"temperature": 3}, "temperature", "invalid_value"),
+        ({"top_p": "high"}, "top_p", "invalid_type"),
+        ({"max_output_tokens": 0}, "max_output_tokens", "invalid_value"),
+        ({"max_output_tokens": 10**9}, "max_output_tokens", "option_unsupported"),
+        ({"reasoning": {"effort": "extreme"}}, "reasoning.effort", "invalid_value"),
+        ({"text": {"format": {"type": "xml"}}}, "text.format.type", "invalid_value"),
+        ({"text": {"format": {"type": "json_schema", "name": "a"}}}, "text.format.schema", "field_required"),
+        ({"instructions": "x" * 8001}, "instructions", "invalid_value"),
+        ({"instructions": "x" * 5000, "input": messages("x" * 5000, role="system")}, "instructions", "invalid_value"),
+        ({"metadata": {"a": 1}}, "metadata.a", "invalid_type"),
+        ({"metadata": {str(n): "" for n in range(17)}}, "metadata", "invalid_value"),
+        ({"metadata": {"a": "x" * 513}}, "metadata.a", "invalid_value"),
+        ({"store": False}, "store", "invalid_value"),
+        ({"store": False, "background": False, "previous_response_id": "resp_1"}, "store", "invalid_value"),
+        ({"conversation": "conv_1", "previous_response_id": "resp_1"}, "conversation", "invalid_value"),
+        ({"conversation": 1}, "conversation", "invalid_type"),
+        ({"stream": "yes"}, "stream", "invalid_type"),
+    ],
+)  # fmt: skip
+def test_a_request_is_refused_by_the_name_of_its_field(
+    alice: Any, body: dict[str, Any], param: str, code: str
+) -> None:
+    refused(post(by_token(alice), **body), 400, code, param)
+    assert not Session.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "code"),
+    [
+        ({"model": "nothing"}, "model", "model_not_found"),
+        ({"model": "agent/pilot"}, "model", "model_not_found"),
+        ({"previous_response_id": "resp_1"}, "previous_response_id", "previous_response_not_found"),
+        ({"previous_response_id": f"resp_{'0' * 32}"}, "previous_response_id", "previous_response_not_found"),
+        ({"conversation": {"id": f"conv_{'0' * 32}"}}, "conversation", "not_found"),
+    ],
+)
+def test_what_is_not_there_is_a_404(alice: Any, body: dict[str, Any], param: str, code: str) -> None:
+    Agent.objects.create(owner=factories.create_user("bob"), name="Pilot")
+    refused(post(by_token(alice), **body), 404, code, param)
+    assert not Session.objects.exists()
+
+
+def test_a_file_of_another_user_is_not_found(alice: Any) -> None:
+    theirs = File.objects.create(
+        owner=factories.create_user("bob"), name="a.txt", status="ready", text="Two."
+    )
+    content = [{"type": "input_text", "text": "What?"}, {"type": "input_file", "file_id": str(theirs.pk)}]
+    refused(post(by_token(alice), input=messages(content)), 404, "file_not_found", "input")
+    assert not Session.objects.exists()
+
+
+def test_a_token_for_reading_asks_for_nothing(alice: Any) -> None:
+    refused(post(by_token(alice, Scope.READ)), 403, "token_read_only")
+
+
+def test_messages_of_a_request_are_one_question_with_files_and_instructions(alice: Any) -> None:
+    client = by_token(alice)
+    file = File.objects.create(owner=alice, name="tides.txt", status="ready", text="Two.", token_count=1)
+    content = [{"type": "input_text", "text": "Which?"}, {"type": "input_file", "file_id": str(file.pk)}]
+    asked = [*messages("Be kind.", role="developer"), *messages("First.", content)]
+    answer = post(client, input=asked, instructions="Be brief.", metadata={"app": "pier"}).json()
+    assert (answer["status"], answer["background"], answer["model"]) == ("queued", True, "quick")
+    assert (answer["instructions"], answer["metadata"]) == ("Be brief.\n\nBe kind.", {"app": "pier"})
+    question = ChatMessage.objects.get(role="user")
+    assert question.text == "First.\n\nWhich?"
+    items = client.get(f"/v1/responses/{answer['id']}/input_items").json()["data"]
+    assert items[0]["content"] == [
+        {"type": "input_text", "text": "First.\n\nWhich?"},
+        {"type": "input_file", "file_id": str(file.pk), "filename": "tides.txt"},
+    ]
+
+
+def test_an_agent_answers_its_conversation_and_no_other_agent_does(alice: Any) -> None:
+    for name in ("Pilot", "Cook"):
+        Agent.objects.create(owner=alice, name=name)
+    client = by_token(alice)
+    first = post(client, model="agent/pilot").json()
+    assert first["model"] == "agent/pilot"
+    [session] = Session.objects.all()
+    assert session.agent is not None
+    assert session.agent.name == "Pilot"
+    conversation = first["conversation"]
+    refused(post(client, model="agent/cook", conversation=conversation), 400, "invalid_value", "model")
+    assert post(client, model="agent/pilot", conversation=conversation).status_code == 200
+    assert post(client, conversation=conversation["id"]).status_code == 200
+
+
+def test_options_are_those_of_the_run(alice: Any) -> None:
+    form = {"type": "json_schema", "name": "tide", "schema": {"type": "object"}, "strict": True}
+    options = {"temperature": 0.5, "top_p": 0.9, "max_output_tokens": 50, "parallel_tool_calls": False}
+    answer = post(by_token(alice), **options, text={"format": form}, reasoning={"effort": "low"}).json()
+    run = Run.objects.get()
+    assert {name: run.options[name] for name in options} == options
+    assert run.options["reasoning_effort"] == "low"
+    assert answer["text"] == {"format": form}
+    assert {name: answer[name] for name in options} == options
+
+
+def test_an_answer_of_the_page_is_a_response_too(alice: Any) -> None:
+    api, session = factories.api_client(alice), str(Session.objects.start(alice).pk)
+    run = factories.complete_turn(api, session, "Why two tides?")["runs"][0]["id"]
+    name = f"resp_{run.replace('-', '')}"
+    client = by_token(alice)
+    answer = client.get(f"/v1/responses/{name}").json()
+    assert (answer["id"], answer["status"], answer["metadata"]) == (name, "completed", {})
+    continued = post(client, previous_response_id=name).json()
+    assert continued["previous_response_id"] == name
+    assert ResponseRequest.objects.count() == 1
+
+
+def test_a_deleted_session_has_no_responses(alice: Any) -> None:
+    client = by_token(alice)
+    name = post(client).json()["id"]
+    assert client.delete(f"/v1/responses/{name}").json() == {
+        "id": name,
+        "object": "response",
+        "deleted": True,
+    }
+    refused(client.get(f"/v1/responses/{name}"), 404, "not_found")
+    refused(client.post(f"/v1/responses/{name}/cancel"), 404, "not_found")
+    assert not Session.objects.exists()
