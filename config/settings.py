@@ -133,8 +133,16 @@ LOGOUT_REDIRECT_URL = "/login/"
 DATABASE_URL = env.url("DATABASE_URL", "postgresql://localhost/turnwire", schemes=("postgres", "postgresql"))
 DATABASES: dict[str, Any] = {"default": database_url.parse(DATABASE_URL)}
 DATABASES["default"]["ENGINE"] = "config.postgres"
-DATABASES["default"].setdefault("OPTIONS", {})
-DATABASES["default"]["OPTIONS"] |= {
+# A server whose host has vanished is noticed: without data on the way by keepalives, with some by the user timeout (ms).
+_VANISHED_HOST = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+DATABASES["default"]["OPTIONS"] = {
+    **_VANISHED_HOST,
+    **DATABASES["default"].get("OPTIONS", {}),
     # Short reconnect_timeout: during an outage callers retry, and the pool connects on demand. With the default of 5
     # minutes the pool's back-off doubles, and it reconnects long after Postgres is available again.
     "pool": {

@@ -141,8 +141,8 @@ def first_recovery_codes(user: Any) -> list[str]:
 
 def remove_app(user: Any) -> None:
     """Remove the app. A passkey keeps the recovery codes."""
-    delete_factors(user, _rows(user, Authenticator.Type.TOTP))
-    logger.info("user %s: the app of the second factor removed", user.pk)
+    if delete_factors(user, _rows(user, Authenticator.Type.TOTP)):
+        logger.info("user %s: the app of the second factor removed", user.pk)
 
 
 def delete_factors(user: Any, rows: Any) -> bool:

@@ -32,11 +32,11 @@ def find_model(user: User, name: str) -> ModelConfig | Agent:
             return config
         for agent in _agents(user) if name.startswith(AGENT_PREFIX) else ():
             if agent_id(agent) == name:
-                return agent
+                return Agent.objects.get(pk=agent.pk)
     raise ApiError("not_found", "There is no such model.", field="model")
 
 
 def _agents(user: User) -> Iterator[Agent]:
-    """Yield the agents that the user may use: of equal names, the user's own and the latest precede."""
-    agents = Agent.objects.usable_by(user)
+    """Yield the agents that the user may use, without their prompts: of equal names, the user's own and the latest precede."""
+    agents = Agent.objects.usable_by(user).only("name", "owner_id", "created_at")
     yield from sorted(agents, key=lambda agent: agent.owner_id != user.pk)

@@ -67,7 +67,14 @@ def forked(supervisor: Supervisor) -> None:
 
 def preloaded(supervisor: Supervisor) -> None:
     say("parent", {"may_fork": supervisor.may_fork, "threads": threading.active_count()})
-    say("tasks", sorted({"llm_worker.tasks", "compression.tasks", "ingest.tasks"} & sys.modules.keys()))
+    say(
+        "tasks",
+        sorted(
+            name
+            for name in sys.modules
+            if name.endswith(".tasks") and not name.startswith(("asyncio.", "chat."))
+        ),
+    )
     variables = environment({"QUEUE": "tides"})
     module = main_of_module(["-m", "tests.config.forked_role", "sweep_runs"])
     line = main_of_line('python -m tests.config.forked_role "${QUEUE:-llm}" "${NONE:-ebb}" $$')

@@ -79,7 +79,7 @@ class Languages(LocaleMiddleware):
         """Activate the language.
         API messages are always English, for programs and logs: the page translates their codes.
         """
-        if not request.path.startswith("/api/"):
+        if not request.path.startswith(("/api/", *settings.ERROR_SHAPES)):
             return super().__call__(request)
         translation.activate(settings.LANGUAGE_CODE)
         return self.get_response(request)
