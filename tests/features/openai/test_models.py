@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from openai.types import Model
 
@@ -45,6 +47,14 @@ def test_models_and_agents_are_listed_and_read(alice: Any) -> None:
         for spelling in (name, name.replace("/", "%2F")):
             answer = client.get(f"/v1/models/{spelling}")
             assert Model.model_validate(answer.json(), strict=True).id == name
+
+
+def test_prompts_of_agents_are_not_read_for_their_names(alice: Any) -> None:
+    Agent.objects.create(owner=alice, name="Harbour Pilot", prompt="You know each buoy.")
+    client = by_token(alice)
+    with CaptureQueriesContext(connection) as asked:
+        assert ids(client)[-1] == "agent/harbour pilot"
+    assert [sql for query in asked if '"prompt"' in (sql := query["sql"])] == []
 
 
 @pytest.mark.parametrize("name", ["off", "agent/harbour pilot", "agent/", "agent/%00", "%00", "nothing"])
