@@ -24,7 +24,13 @@ def test_the_pure_modules_of_the_page() -> None:
         assert os.environ.get("CI") != "true", "Node is missing"
         pytest.skip("Node is missing: the page's modules were NOT tested")
     done = subprocess.run(
-        [runtime, "--test", "--test-reporter=spec", *map(str, sorted(HERE.glob("*.test.mjs")))],
+        [
+            runtime,
+            f"--import={(HERE / 'static_roots.mjs').as_uri()}",
+            "--test",
+            "--test-reporter=spec",
+            *map(str, sorted(HERE.glob("*.test.mjs"))),
+        ],
         capture_output=True,
         text=True,
         check=False,
