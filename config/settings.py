@@ -76,6 +76,7 @@ INSTALLED_APPS = [
     "llm_worker",
     "compression",
     "features.accounts",
+    "features.feedback",
     "features.mcp",
     "features.openai",
     "features.prompts",

@@ -1,4 +1,4 @@
-"""The admin of messages, turns and feedback (read-only) and of model configurations and the system prompt (editable)."""
+"""The admin of messages and turns (read-only) and of model configurations and the system prompt (editable)."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from chat.events import offered_models
-from chat.models import ChatMessage, Feedback, ModelConfig, Run, Session, SystemPrompt, ToolCall, Turn, run_of
+from chat.models import ChatMessage, ModelConfig, Run, Session, SystemPrompt, ToolCall, Turn, run_of
 from chat.transcript.dialect import TRAITS
 from chat.transcript.passages import readable_text
 from chat.transcript.run_options import OPTION_NAMES
@@ -196,11 +196,3 @@ class SystemPromptAdmin(admin.ModelAdmin[SystemPrompt]):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return super().has_add_permission(request) and not SystemPrompt.objects.exists()
-
-
-@admin.register(Feedback)
-class FeedbackAdmin(ReadOnlyAdmin[Feedback]):
-    list_display = ("message", "is_positive", "text", "updated_at")
-    list_filter = ("is_positive",)
-    list_select_related = ("message",)
-    search_fields = ("text", "message__session__owner__username")

@@ -1,20 +1,18 @@
-"""Views of a session's messages: read a branch or the tree, select, withdraw, change the text, delete, give feedback."""
+"""Views of a session's messages: read a branch or the tree, select, withdraw, change the text, delete."""
 
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 from django.http.response import HttpResponseBase
-from msgspec import Meta
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.log.branch_parts import as_json, parts_of, present_part
 from chat.log.progress import present_live_message
-from chat.models import ChatMessage, Feedback, Role, Session
+from chat.models import ChatMessage, Role, Session
 from chat.models.sql import session_search
 from chat.presenters.messages import (
-    FeedbackAnswer,
     FoundMessageAnswer,
     MessageAnswer,
     NodeAnswer,
@@ -23,7 +21,6 @@ from chat.presenters.messages import (
 from chat.presenters.sessions import SessionAnswer
 from chat.protocol.answer import Answer
 from chat.protocol.body import Body
-from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
 from chat.turns.answer_edit import edit_answer
 from chat.turns.current_branch import select_branch
@@ -132,42 +129,6 @@ def _branch(session: Session, parameters: Any, limit: int | None) -> Any:
         return ChatMessage.objects.branch_to(leaf, at_most=at_most)
     before = get_own_row(nodes, parameters["before"], "message", field="before")
     return ChatMessage.objects.branch_to(before.pk, at_most=at_most).exclude(pk=before.pk)
-
-
-class FeedbackBody(Body):
-    keywords = {
-        "anyOf": [
-            {"required": ["is_positive"], "properties": {"is_positive": {"type": "boolean"}}},
-            {"required": ["text"], "properties": {"text": {"minLength": 1}}},
-        ]
-    }
-    needs_body = True
-
-    is_positive: bool | None = None
-    text: Annotated[str, Meta(max_length=10_000)] = ""
-
-    def __post_init__(self) -> None:
-        if self.is_positive is None and not self.text:
-            raise ApiError("field_required", "Give is_positive, text or both.", field="is_positive")
-
-
-class FeedbackView(StrictAPIView):
-    @documented("feedback_write", body=FeedbackBody, answer=FeedbackAnswer)
-    def put(self, request: Request, message: str) -> Response:
-        """Store feedback; it replaces earlier feedback on the same answer."""
-        answer = get_own_message(request, message)
-        body = self.parse(FeedbackBody)
-        if answer.role != Role.ASSISTANT:
-            raise ApiError("role_order", "Feedback is about answers.")
-        feedback = FeedbackAnswer(is_positive=body.is_positive, text=body.text).json()
-        Feedback.objects.update_or_create(message=answer, defaults=feedback)
-        return Response(feedback)
-
-    @documented("feedback_delete", statuses=(204,))
-    def delete(self, request: Request, message: str) -> Response:
-        """Delete the feedback on an answer."""
-        Feedback.objects.filter(message=get_own_message(request, message)).delete()
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class DeletedMessageAnswer(Answer):

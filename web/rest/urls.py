@@ -19,7 +19,6 @@ from web.rest.knowledge_bases import (
 from web.rest.members import MembersView, MemberView
 from web.rest.messages import (
     AnswerEditsView,
-    FeedbackView,
     MessageSearchView,
     MessagesView,
     MessageView,
@@ -85,7 +84,6 @@ urlpatterns = [
     path("messages/<id:message>/continuation/", ContinuationView.as_view()),
     path("messages/<id:message>/selection/", SelectionView.as_view()),
     path("messages/<id:message>/withdrawal/", WithdrawalView.as_view()),
-    path("messages/<id:message>/feedback/", FeedbackView.as_view()),
     path("runs/<id:run>/", RunView.as_view()),
     path("runs/<id:run>/packets/", PacketsView.as_view()),
     path("runs/<id:run>/continuation/", RunContinuationView.as_view()),

@@ -140,19 +140,6 @@ class TestMessages:
         assert (answer["status"], answer["text"], answer["error"]) == ("failed", "Half", expected)
         assert client.get(f"/api/runs/{run}/").json()["error"] == expected
 
-    def test_feedback_is_shown_and_forgotten(self, client: APIClient, session: str) -> None:
-        answer = factories.complete_turn(client, session)["runs"][0]["message"]
-        path = f"/api/messages/{answer}/feedback/"
-        assert client.put(path, {"is_positive": False, "text": "No."}, format="json").status_code == 200
-        assert client.put(path, {"is_positive": True}, format="json").json() == {
-            "is_positive": True,
-            "text": "",
-        }
-        shown = client.get(f"/api/sessions/{session}/messages/").json()[-1]
-        assert shown["feedback"] == {"is_positive": True, "text": ""}
-        assert client.delete(path).status_code == 204
-        assert "feedback" not in client.get(f"/api/sessions/{session}/messages/").json()[-1]
-
     def test_calls_made_by_a_tool_are_inside_its_call(self, client: APIClient, session: str) -> None:
         run = Run.objects.get(pk=factories.complete_turn(client, session)["runs"][0]["id"])
         outer = ToolCall.objects.create(

@@ -2,7 +2,7 @@
 
 import { copyButton } from "../elements/copy_button.js";
 import { assign, h } from "../elements/element.js";
-import { FeedbackView } from "./feedback_view.js";
+import { FeedbackView } from "../feedback/feedback_view.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
 import { attachMenu, menuButton } from "../elements/menu.js";

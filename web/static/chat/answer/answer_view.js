@@ -42,7 +42,7 @@ import { lookupOf, referenceOf } from "./run_reference.js";
  * @property {() => import("../types.js").Agent|null} agent  of the open chat
  * @property {(run: string) => Promise<import("./usage.js").RunUsage>} readRun
  * @property {(message: string, call: string) => Promise<string>} readToolOutput  all of it; empty: it was refused
- * @property {(message: string, feedback: import("./feedback_view.js").Feedback) => Promise<boolean>} giveFeedback
+ * @property {(message: string, feedback: import("../feedback/feedback_view.js").Feedback) => Promise<boolean>} giveFeedback
  */
 
 export class AnswerView {

@@ -2,6 +2,7 @@
 
 import * as api from "../server/api.js";
 import { UndoNotice } from "../elements/undo_notice.js";
+import { sendFeedback } from "../feedback/feedback_view.js";
 import { t } from "../i18n.js";
 import { changeQuestion, deleteMessage, editAnswer, forkSession, restoreSession } from "../server/sessions_api.js";
 import { mayDeleteMessage } from "../sessions/trash_state.js";
@@ -190,9 +191,9 @@ export class TurnActions {
     });
   }
 
-  /** @param {string} message @param {import("../answer/feedback_view.js").Feedback} feedback null: removed */
+  /** @param {string} message @param {import("../feedback/feedback_view.js").Feedback} feedback null: removed */
   giveFeedback(message, feedback) {
-    return this.#attempt(() => (feedback ? api.putFeedback(message, feedback) : api.deleteFeedback(message)));
+    return this.#attempt(() => sendFeedback(message, feedback));
   }
 
   /** Reads the full output of a tool; empty if it cannot be read. @param {string} message @param {string} call */

@@ -68,10 +68,6 @@ export const startTurn = (session, body) => call("POST", `sessions/${session}/tu
 export const regenerate = (message, body) => call("POST", `messages/${message}/regenerations/`, body);
 /** @param {string} message */
 export const select = (message) => call("POST", `messages/${message}/selection/`);
-/** @param {string} message @param {FeedbackBody} feedback */
-export const putFeedback = (message, feedback) => call("PUT", `messages/${message}/feedback/`, feedback);
-/** @param {string} message */
-export const deleteFeedback = (message) => call("DELETE", `messages/${message}/feedback/`);
 /** @param {string} session */
 export const compress = (session) => call("POST", `sessions/${session}/compression/`);
 /** @param {string} session */

@@ -4,11 +4,16 @@ import { isComposing } from "../elements/composition.js";
 import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
+import { call } from "../server/api.js";
 
 /** @import {Message} from "../types.js" */
 /** @typedef {{is_positive: boolean|null, text: string}|null} Feedback */
 
 const LONGEST_TEXT = 2_000;
+
+/** @param {string} message @param {Feedback} feedback null removes it */
+export const sendFeedback = (message, feedback) =>
+  call(feedback ? "PUT" : "DELETE", `messages/${message}/feedback/`, feedback ?? undefined);
 
 export class FeedbackView {
   /** @param {(message: string, feedback: Feedback) => Promise<boolean>} give sends feedback, null removes it; resolves to whether it was accepted */
