@@ -804,6 +804,65 @@ interface NodeAnswer {
   last_summarized_message?: string | null;
 }
 
+interface OpenAIChatAnswer {
+  id: string;
+  /** What the answer is, as OpenAI calls it. */
+  object: string;
+  created: number;
+  model: string;
+  choices: Record<string, any>[];
+  usage?: Record<string, any> | null;
+}
+
+interface OpenAIChatBody {
+  model: string;
+  messages: any[];
+  temperature?: number | null;
+  top_p?: number | null;
+  max_tokens?: number | null;
+  max_completion_tokens?: number | null;
+  /** A text, or up to four. */
+  stop?: any;
+  seed?: number | null;
+  reasoning_effort?: string | null;
+  response_format?: Record<string, any> | null;
+  parallel_tool_calls?: boolean | null;
+  stream?: boolean | null;
+  stream_options?: OpenAIStreamOptionsBody | null;
+  n?: number | null;
+  /** Whether the chat is listed and kept. */
+  store?: boolean | null;
+  /** Must be empty. */
+  tools?: any[] | null;
+  /** Must be empty. */
+  functions?: any[] | null;
+  /** Must be 0. */
+  frequency_penalty?: number | null;
+  /** Must be 0. */
+  presence_penalty?: number | null;
+  logprobs?: boolean | null;
+  /** Not used. */
+  metadata?: any;
+  /** Not used. */
+  modalities?: any;
+  /** Not used. */
+  prompt_cache_key?: any;
+  /** Not used. */
+  prompt_cache_retention?: any;
+  /** Not used. */
+  safety_identifier?: any;
+  /** Not used. */
+  service_tier?: any;
+  /** Not used. */
+  tool_choice?: any;
+  /** Not used. */
+  top_logprobs?: any;
+  /** Not used. */
+  user?: any;
+  /** Not used. */
+  verbosity?: any;
+}
+
 interface OpenAIDeletedAnswer {
   id: string;
   /** What the answer is, as OpenAI calls it. */
@@ -924,6 +983,12 @@ interface OpenAIResponseBody {
   top_logprobs?: any;
   /** Not used. */
   user?: any;
+}
+
+interface OpenAIStreamOptionsBody {
+  include_usage?: boolean;
+  /** Not used. */
+  include_obfuscation?: any;
 }
 
 interface OpenAITextBody {

@@ -15,6 +15,8 @@ from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
 from chat.runs.cancellation import stop_run
 from features.openai.authentication import BearerAuthentication, HasToken
+from features.openai.chat import OpenAIChatAnswer, await_chat, start_chat, stream_chat
+from features.openai.chat_body import OpenAIChatBody
 from features.openai.errors import ObjectName, OpenAIErrorAnswer
 from features.openai.offered_models import agent_id, find_model, list_models
 from features.openai.response_body import OpenAIResponseBody
@@ -151,6 +153,21 @@ class OpenAIInputView(OpenAIView):
         return Response(present_input(find_response(current_user(request), response_id)))
 
 
+class OpenAIChatView(OpenAIView):
+    @documented(
+        "openai_chat_create",
+        body=OpenAIChatBody,
+        answer={"application/json": OpenAIChatAnswer, "text/event-stream": OpenApiTypes.STR},
+    )
+    def post(self, request: Request) -> HttpResponseBase:
+        """Answer the last of the messages. A client that disconnects stops the answer, unless it is stored."""
+        user, body = current_user(request), self.parse(OpenAIChatBody)
+        run = start_chat(user, body)
+        if body.stream:
+            return stream_chat(user, run, body)
+        return AwaitedResponse(partial(await_chat, user, run, body))
+
+
 def _describe(model: ModelConfig | Agent) -> OpenAIModelAnswer:
     if isinstance(model, ModelConfig):
         return OpenAIModelAnswer(model.name, "model", 0, "turnwire")
@@ -160,6 +177,7 @@ def _describe(model: ModelConfig | Agent) -> OpenAIModelAnswer:
 urlpatterns = [
     path("models", OpenAIModelsView.as_view()),
     path("models/<path:model>", OpenAIModelView.as_view()),
+    path("chat/completions", awaiting(OpenAIChatView.as_view())),
     path("responses", awaiting(OpenAIResponsesView.as_view())),
     path("responses/<str:response_id>", OpenAIResponseView.as_view()),
     path("responses/<str:response_id>/cancel", OpenAICancellationView.as_view()),

@@ -16,7 +16,7 @@ from chat.turns.request import MAX_ADDITIONAL_CONTEXT_CHARACTERS, TurnBody
 
 MAX_METADATA: Final = 16
 # Members of a turn -> what the client called them; of several, the first that the field begins with.
-_FIELDS: Final = {
+FIELDS: Final = {
     "parent": "previous_response_id",
     "text": "input",
     "files": "input",
@@ -49,7 +49,7 @@ def parse_input(value: Any) -> ParsedInput:
     texts: list[str] = []
     parsed = ParsedInput("", [], [])
     for place, item in enumerate(value):
-        with _inside(place):
+        with inside(place):
             role, content = _check_message(item)
             text = _parse_content(content, parsed.files)
         (parsed.instructions if role in _INSTRUCTING else texts).append(text)
@@ -74,12 +74,12 @@ def _parse_content(content: Any, files: list[UUID]) -> str:
     """Return the text of a message; add the ids of its files."""
     if isinstance(content, str):
         return content
-    with _inside("content"):
+    with inside("content"):
         if not isinstance(content, list):
             raise ApiError("invalid_type", "Expected a string or an array.")
         texts = []
         for place, part in enumerate(content):
-            with _inside(place):
+            with inside(place):
                 texts.append(_parse_part(part, files))
         return "\n\n".join(filter(None, texts))
 
@@ -105,7 +105,7 @@ def _parse_part(part: Any, files: list[UUID]) -> str:
 
 
 @contextmanager
-def _inside(place: str | int) -> Iterator[None]:
+def inside(place: str | int) -> Iterator[None]:
     """Begin the field of an error with this place."""
     try:
         yield
@@ -122,7 +122,7 @@ def _check_metadata(metadata: dict[str, str]) -> dict[str, str]:
     return metadata
 
 
-def _check_no_tools(tools: list[Any]) -> list[Any]:
+def check_no_tools(tools: list[Any]) -> list[Any]:
     if tools:
         raise ApiError("invalid_value", "Tools of the caller are not supported yet.")
     return tools
@@ -182,7 +182,7 @@ class OpenAIResponseBody(Body, kw_only=True):
     store: bool | UnsetType | None = UNSET
     stream: bool | UnsetType | None = UNSET
     background: bool | UnsetType | None = UNSET
-    tools: Annotated[list[Any], rule(_check_no_tools), doc("Must be empty.")] | UnsetType | None = UNSET
+    tools: Annotated[list[Any], rule(check_no_tools), doc("Must be empty.")] | UnsetType | None = UNSET
     truncation: Annotated[str, choice(["auto", "disabled"], "Not used.")] | UnsetType | None = UNSET
     include: Ignored = None
     max_tool_calls: Ignored = None
@@ -212,7 +212,7 @@ class OpenAIResponseBody(Body, kw_only=True):
         if len(instructions) > MAX_ADDITIONAL_CONTEXT_CHARACTERS:
             message = f"At most {MAX_ADDITIONAL_CONTEXT_CHARACTERS} characters."
             raise ApiError("invalid_value", message, field="additional_context")
-        with _inside("options"):
+        with inside("options"):
             options = OptionsBody.parse(self._options())
         return TurnBody(
             question.text,
@@ -241,13 +241,13 @@ def _response_format(form: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def named_as_sent() -> Iterator[None]:
-    """Name the field of an error of a turn as the client did."""
+def named_as_sent(fields: Mapping[str, str] = FIELDS) -> Iterator[None]:
+    """Name the field of an error of a turn as the client did. fields: as FIELDS."""
     try:
         yield
     except ApiError as error:
         field = error.field or ""
-        renamed = next((name for name in _FIELDS if field.startswith(name)), None)
+        renamed = next((name for name in fields if field.startswith(name)), None)
         if renamed is not None:
-            error.field = _FIELDS[renamed] + field.removeprefix(renamed)
+            error.field = fields[renamed] + field.removeprefix(renamed)
         raise

@@ -77,8 +77,8 @@ def start_response(user: User, body: OpenAIResponseBody) -> Run:
     with named_as_sent():
         turn_body = body.turn_body([] if named is None or agent else [named.name])
         turn_body.check()
-        session = _find_session(user, body, turn_body) or open_session(
-            user, agent, is_stored=body.store is not False
+        session = _find_session(user, body, turn_body) or create_session(
+            user, **session_fields(agent, is_stored=body.store is not False)
         )
         if agent and session.agent_id != agent.pk:
             raise ApiError("invalid_value", "The conversation has another agent.", field="models")
@@ -94,12 +94,10 @@ def start_response(user: User, body: OpenAIResponseBody) -> Run:
     return Run.objects.for_work().get(pk=run.pk)
 
 
-def open_session(user: User, agent: Agent | None, *, is_stored: bool) -> Session:
-    """Create a session. One that is not stored is in no list, and deleted once its answer's log has expired."""
-    if is_stored:
-        return create_session(user, agent=agent)
-    until = timezone.now() + timedelta(seconds=ENDED_TTL_S)
-    return create_session(user, agent=agent, temporary_until=until)
+def session_fields(agent: Agent | None, *, is_stored: bool) -> dict[str, Any]:
+    """Return the fields of a new session. One that is not stored is in no list, and deleted once its answer's log has expired."""
+    until = None if is_stored else timezone.now() + timedelta(seconds=ENDED_TTL_S)
+    return {"agent": agent, "temporary_until": until}
 
 
 def find_response(user: User, name: str, field: str | None = None) -> Run:

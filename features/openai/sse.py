@@ -32,7 +32,7 @@ from web.socket.subscription import Subscription
 STREAMS: Final = UserSlots(50)
 # Less than the minute after which proxies end a silent connection.
 SILENCE_S: Final = 15.0
-_COMMENT: Final = b": \n\n"
+COMMENT: Final = b": \n\n"
 _ENTRIES: Final = ('{"type":"packet"', '{"type":"snapshot"', '{"type":"reset"')
 _decode: Final = json.Decoder(p.Packet | p.Snapshot | p.Reset).decode
 
@@ -118,7 +118,10 @@ def _is_readable(user: User, run: Run) -> bool:
 
 def stream_events(user: User, run: Run, after: int) -> StreamingHttpResponse:
     """Return the response that sends the events with numbers above `after`, one in each write."""
-    content = _encode_events(user, run, after, STREAMS.take(user.pk))
+    return event_stream(_encode_events(user, run, after, STREAMS.take(user.pk)))
+
+
+def event_stream(content: AsyncGenerator[bytes, None]) -> StreamingHttpResponse:
     headers = {"X-Accel-Buffering": "no"}
     return StreamingHttpResponse(content, content_type="text/event-stream", headers=headers)
 
@@ -130,7 +133,7 @@ async def _encode_events(user: User, run: Run, after: int, slot: Slot) -> AsyncG
             async with aclosing(read_events(user, run)) as events:
                 async for event in events:
                     if event is None:
-                        yield _COMMENT
+                        yield COMMENT
                     elif (number := event.number) > after:
                         yield b"event: %s\ndata: %s\n\n" % (event.type.encode(), event.data)
         except (ApiError, RedisError, DatabaseError) as error:

@@ -78,6 +78,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "providers_models": {"models": [{"upstream_name": "large"}]},
     "tags_rename": {"tag": TAG, "name": "Renamed"},
     "openai_responses_create": {"background": True},
+    # Nobody writes the answer here.
+    "openai_chat_create": {"model": "nothing", "messages": [{"role": "user", "content": "Why?"}]},
     "members_create": {"user": "mallory", "role": "reader"},
 }
 # Queries of operations that are refused without them.

@@ -49,6 +49,7 @@ REFUSED_TO_ALL = "invalid_credentials"
 # Operations of which the answer does not follow from the permission class, with the reason.
 EXCEPTIONS = {
     ("auth_token", None): (REFUSED_TO_ALL, "The body logs in, not the request; the matrix gives a wrong password."),
+    ("openai_chat_create", True): ("model_not_found", "Without a worker, no answer ends."),
     ("auth_tokens_create", True): ("permission_denied", "A leaked token does not make others."),
 }  # fmt: skip
 # Operations that name something of the owner's without an id; in the trash it is found as well.

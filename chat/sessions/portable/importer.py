@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import UUID, uuid4
 
@@ -81,13 +82,19 @@ class Origin(NamedTuple):
 
 
 def store_session(
-    owner: "User", portable: f.Portable, contents: Mapping[str, File], origin: Origin | None = None
+    owner: "User",
+    portable: f.Portable,
+    contents: Mapping[str, File],
+    origin: Origin | None = None,
+    fields: Mapping[str, Any] = MappingProxyType({}),
 ) -> Session:
     """Store an imported session. Raises ApiError; then nothing was stored.
 
     contents: by entry, new files of the owner with contents in the storage; their rows are stored with the session.
+    fields: of the session, beside those of the file.
     """
-    rows = _Rows(owner, portable, contents, origin.id if origin else uuid4())
+    session_id = origin.id if origin else uuid4()
+    rows = _Rows(portable, contents, Session(id=session_id, owner=owner, **fields))
     for answers in rows.answers_by_question():
         quotas.check_answers(0, answers)
     check_room(owner, new_bytes=1)
@@ -133,16 +140,10 @@ def _valid_members(body: type[Body], sent: object) -> dict[str, Any]:
 class _Rows:
     """All rows of an imported session, not stored yet."""
 
-    def __init__(
-        self, owner: "User", portable: f.Portable, contents: Mapping[str, File], session: UUID
-    ) -> None:
+    def __init__(self, portable: f.Portable, contents: Mapping[str, File], session: Session) -> None:
         self.contents = contents
-        self.session = Session(
-            id=session,
-            owner=owner,
-            title=portable.title,
-            settings=_settings(portable),
-        )
+        self.session = session
+        session.title, session.settings = portable.title, _settings(portable)
         self.portable_messages = portable.messages
         self.ids = [uuid4() for _ in self.portable_messages]
         self.turns: dict[tuple[int | None, int], Turn] = {}

@@ -1,0 +1,219 @@
+"""Chat completions of OpenAI's API: each is a run in a session of its own that begins with the caller's messages."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.contrib.auth.models import User
+from django.http import JsonResponse, StreamingHttpResponse
+from django.utils import timezone
+from msgspec import UNSET, UnsetType, json
+
+from chat.infrastructure.threads import with_connection
+from chat.models import Agent, Run, Session
+from chat.protocol.answer import Answer
+from chat.protocol.errors import ApiError
+from chat.runs.cancellation import stop_run
+from chat.sessions.creation import create_session
+from chat.sessions.deletion import delete_for_good
+from chat.sessions.portable import format as f
+from chat.sessions.portable.importer import store_session
+from chat.turns.start import start_turn
+from features.openai.chat_body import ChatMessages, OpenAIChatBody
+from features.openai.errors import ObjectName, OpenAIErrorAnswer, OpenAIErrorMembers
+from features.openai.models import ResponseRequest
+from features.openai.offered_models import find_model
+from features.openai.response_body import named_as_sent
+from features.openai.responses import final_response, session_fields
+from features.openai.sse import COMMENT, STREAMS, event_stream, read_events
+from web.rest.user_slots import Slot
+
+# Members of a turn -> what the client called them.
+_FIELDS: Final = {
+    "text": "messages",
+    "models": "model",
+    "additional_context": "messages",
+    "options.max_output_tokens": "max_completion_tokens",
+    "options.": "",
+}
+_TOO_LONG: Final = ("context_too_long", "prompt_too_long", "tools_too_long")
+# Why the answer is incomplete -> how a completion says so.
+_CUT: Final = {"max_output_tokens": "length", "content_filter": "content_filter"}
+
+
+class OpenAIChatAnswer(Answer, kw_only=True):
+    id: str
+    object: ObjectName
+    created: int
+    model: str
+    choices: list[dict[str, Any]]
+    usage: dict[str, Any] | UnsetType | None = UNSET
+
+
+def start_chat(user: User, body: OpenAIChatBody) -> Run:
+    """Start the turn that answers. Raises ApiError; then nothing is stored."""
+    named = find_model(user, body.model)
+    agent = named if isinstance(named, Agent) else None
+    with named_as_sent(_FIELDS):
+        turn_body = body.turn_body([] if agent else [named.name])
+        turn_body.check()
+        session = _open_session(user, agent, body)
+        try:
+            [run] = start_turn(session, turn_body).runs
+        except ApiError:
+            delete_for_good(session)
+            raise
+    ResponseRequest.objects.create(run=run, model=body.model)
+    return Run.objects.for_work().get(pk=run.pk)
+
+
+def _open_session(user: User, agent: Agent | None, body: OpenAIChatBody) -> Session:
+    fields = session_fields(agent, is_stored=bool(body.store))
+    messages: ChatMessages = body.messages
+    if not messages.history:
+        return create_session(user, **fields)
+    portable = f.Portable(f.NAME, f.VERSION, _history(messages.history, body.model, timezone.now()))
+    return store_session(user, portable, {}, fields=fields)
+
+
+def _history(texts: list[str], model: str, now: datetime) -> list[f.Message]:
+    """Return the messages of a tree with one branch; its answers count as imported."""
+    messages = [f.Message(0, "root", now, latest_child=1)]
+    for number, text in enumerate(texts, start=1):
+        sent_at = now + timedelta(microseconds=number - len(texts))
+        below = number + 1 if number < len(texts) else None
+        is_answer = number % 2 == 0
+        run = f.Run(model[:200], sent_at, sent_at) if is_answer else None
+        role: f.Role = "assistant" if is_answer else "user"
+        messages.append(f.Message(number, role, sent_at, number - 1, text, latest_child=below, run=run))
+    return messages
+
+
+# Answers
+
+
+async def await_chat(user: User, run: Run, body: OpenAIChatBody) -> JsonResponse:
+    """Return the completion once it has ended. A client that disconnects stops it, unless it is stored."""
+    last = None
+    is_ended = False
+    try:
+        with STREAMS.take(user.pk):
+            async with aclosing(read_events(user, run)) as events:
+                async for event in events:
+                    last = event or last
+        is_ended = True
+    finally:
+        if not is_ended and not body.store:
+            _stop_soon(run)
+    response = final_response(last) if last else {}
+    finish = _finish_of(response)
+    if finish is None:
+        error, status = _error_of(response)
+        return JsonResponse(error, status=status)
+    message = {"role": "assistant", "content": _text_of(response), "refusal": None}
+    choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
+    return JsonResponse(_answer(run, body, "chat.completion", [choice], _usage(response)))
+
+
+def stream_chat(user: User, run: Run, body: OpenAIChatBody) -> StreamingHttpResponse:
+    return event_stream(_encode_chunks(user, run, body, STREAMS.take(user.pk)))
+
+
+async def _encode_chunks(
+    user: User, run: Run, body: OpenAIChatBody, slot: Slot
+) -> AsyncGenerator[bytes, None]:
+    response: dict[str, Any] = {}
+    with slot:
+        try:
+            yield _chunk(run, body, {"role": "assistant", "content": "", "refusal": None})
+            async with aclosing(read_events(user, run)) as events:
+                async for event in events:
+                    if event is None:
+                        yield COMMENT
+                    elif event.type == "response.output_text.delta":
+                        yield _chunk(run, body, {"content": json.decode(event.data)["delta"]})
+                    else:
+                        response = final_response(event)
+        finally:
+            if not _is_ended(response) and not body.store:
+                _stop_soon(run)
+        for line in _encode_end(run, body, response):
+            yield line
+
+
+def _encode_end(run: Run, body: OpenAIChatBody, response: Mapping[str, Any]) -> list[bytes]:
+    finish = _finish_of(response)
+    if finish is None:
+        return [_line(_error_of(response)[0])]
+    lines = [_chunk(run, body, {}, finish)]
+    if body.includes_usage:
+        lines.append(_line(_answer(run, body, "chat.completion.chunk", [], _usage(response))))
+    return [*lines, b"data: [DONE]\n\n"]
+
+
+def _chunk(run: Run, body: OpenAIChatBody, delta: dict[str, Any], finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+    usage = None if body.includes_usage else UNSET
+    return _line(_answer(run, body, "chat.completion.chunk", [choice], usage))
+
+
+def _answer(
+    run: Run, body: OpenAIChatBody, kind: str, choices: list[dict[str, Any]], usage: Any
+) -> dict[str, Any]:
+    return OpenAIChatAnswer(
+        id=f"chatcmpl-{run.pk.hex}",
+        object=kind,
+        created=int(run.created_at.timestamp()),
+        model=body.model,
+        choices=choices,
+        usage=usage,
+    ).json()
+
+
+def _line(value: Any) -> bytes:
+    return b"data: %s\n\n" % json.encode(value)
+
+
+def _is_ended(response: Mapping[str, Any]) -> bool:
+    return response.get("status") in ("completed", "incomplete", "failed", "cancelled")
+
+
+def _finish_of(response: Mapping[str, Any]) -> str | None:
+    """Return the finish_reason; None of an answer that failed or was stopped."""
+    if response.get("status") == "incomplete":
+        return _CUT[response["incomplete_details"]["reason"]]
+    return "stop" if response.get("status") == "completed" else None
+
+
+def _error_of(response: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
+    """Return the error of an answer without an end, and its status."""
+    error = response.get("error") or {"message": "The answer was stopped."}
+    code = response.get("metadata", {}).get("turnwire_code", "stopped")
+    is_too_long = code in _TOO_LONG
+    kind = "invalid_request_error" if is_too_long else "server_error"
+    param = "messages" if is_too_long else None
+    members = OpenAIErrorMembers(error["message"], kind, param, code)
+    return OpenAIErrorAnswer(members).json(), 400 if is_too_long else 502
+
+
+def _text_of(response: Mapping[str, Any]) -> str:
+    messages = (item for item in response["output"] if item["type"] == "message")
+    return "".join(part["text"] for item in messages for part in item["content"])
+
+
+def _usage(response: Mapping[str, Any]) -> dict[str, Any] | None:
+    usage = response["usage"]
+    return usage and {
+        "prompt_tokens": usage["input_tokens"],
+        "completion_tokens": usage["output_tokens"],
+        "total_tokens": usage["total_tokens"],
+        "prompt_tokens_details": {"cached_tokens": usage["input_tokens_details"]["cached_tokens"]},
+        "completion_tokens_details": {"reasoning_tokens": usage["output_tokens_details"]["reasoning_tokens"]},
+    }
+
+
+def _stop_soon(run: Run) -> None:
+    """Stop the run in a thread: the request's own task has been cancelled."""
+    asyncio.get_running_loop().run_in_executor(None, with_connection, stop_run, run.pk)

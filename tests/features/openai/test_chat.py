@@ -1,0 +1,87 @@
+"""What a request for a chat completion is refused for."""
+
+from typing import Any
+
+import pytest
+
+from chat.models import Scope, Session
+from features.openai.chat_body import parse_messages
+from tests.features.openai.test_models import by_token, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+QUESTION = {"role": "user", "content": "Why?"}
+ANSWER = {"role": "assistant", "content": "So."}
+
+
+def post(client: Any, **body: Any) -> Any:
+    body = {"model": "quick", "messages": [QUESTION], **body}
+    return client.post("/v1/chat/completions", body, content_type="application/json")
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "code"),
+    [
+        ({"messages": "Why?"}, "messages", "invalid_type"),
+        ({"messages": []}, "messages", "invalid_value"),
+        ({"messages": ["Why?"]}, "messages.0", "invalid_type"),
+        ({"messages": [ANSWER, QUESTION]}, "messages.0.role", "invalid_value"),
+        ({"messages": [QUESTION, ANSWER]}, "messages", "invalid_value"),
+        ({"messages": [{"role": "system", "content": "Be brief."}]}, "messages", "invalid_value"),
+        ({"messages": [{"role": "tool", "content": "4"}]}, "messages.0.role", "invalid_value"),
+        ({"messages": [{"role": "user"}]}, "messages.0.content", "invalid_type"),
+        ({"messages": [{"role": "user", "content": " "}]}, "messages.0.content", "message_empty"),
+        ({"messages": [QUESTION, {**ANSWER, "tool_calls": [{}]}]}, "messages.1.tool_calls", "invalid_value"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
+            "messages.0.content.0.type",
+            "invalid_value",
+        ),
+        ({"messages": [{"role": "system", "content": "x" * 8001}, QUESTION]}, "messages", "invalid_value"),
+        ({"n": 2}, "n", "invalid_value"),
+        ({"tools": [{"type": "function"}]}, "tools", "invalid_value"),
+        ({"functions": [{}]}, "functions", "invalid_value"),
+        ({"presence_penalty": 0.5}, "presence_penalty", "option_unsupported"),
+        ({"logprobs": True}, "logprobs", "option_unsupported"),
+        ({"temperature": 3}, "temperature", "invalid_value"),
+        ({"max_tokens": 0, "max_completion_tokens": -1}, "max_completion_tokens", "invalid_value"),
+        ({"stop": 1}, "stop", "invalid_type"),
+        ({"stop": ["a"] * 5}, "stop", "invalid_value"),
+        ({"response_format": {"type": "xml"}}, "response_format.type", "invalid_value"),
+        ({"nothing": 1}, "nothing", "unknown_field"),
+    ],
+)
+def test_a_request_is_refused_by_the_name_of_its_field(
+    alice: Any, body: dict[str, Any], param: str, code: str
+) -> None:
+    refused(post(by_token(alice), **body), 400, code, param)
+    assert not Session.objects.exists()
+
+
+def test_a_message_that_is_too_long_is_refused_wherever_it_stands(alice: Any, settings: Any) -> None:
+    settings.MAX_MESSAGE_CHARACTERS = 10
+    long = {**ANSWER, "content": "x" * 11}
+    answer = post(by_token(alice), messages=[QUESTION, long, QUESTION])
+    refused(answer, 413, "message_too_long", "messages.1.content")
+
+
+def test_a_model_that_is_not_there_is_a_404(alice: Any) -> None:
+    refused(post(by_token(alice), model="nothing"), 404, "model_not_found", "model")
+
+
+def test_a_token_for_reading_completes_nothing(alice: Any) -> None:
+    refused(post(by_token(alice, Scope.READ)), 403, "token_read_only")
+
+
+def test_nothing_is_left_of_a_turn_that_is_refused(alice: Any, settings: Any) -> None:
+    settings.MAX_RUNS_PER_USER = 0
+    for messages in ([QUESTION], [QUESTION, ANSWER, QUESTION]):
+        refused(post(by_token(alice), messages=messages), 429, "too_many_runs")
+        assert not Session.objects.exists()
+
+
+def test_consecutive_messages_of_a_role_are_one() -> None:
+    system = {"role": "system", "content": "Be brief."}
+    parsed = parse_messages([system, QUESTION, QUESTION, ANSWER, system, ANSWER, QUESTION])
+    assert parsed.instructions == "Be brief.\n\nBe brief."
+    assert parsed.history == ["Why?\n\nWhy?", "So.\n\nSo."]
+    assert parsed.question == "Why?"
