@@ -1,4 +1,4 @@
-"""One GET request to the ASGI application in this process, by a client that ends in a given way."""
+"""One request to the ASGI application in this process, by a client that ends in a given way."""
 
 import asyncio
 import contextlib
@@ -7,9 +7,14 @@ from typing import Any
 
 
 class AsgiRequest:
-    """takes: how many messages of the response the client takes; then it reads nothing. None: all."""
+    """takes: how many messages of the response the client takes; then it reads nothing. None: all.  body: of a POST."""
 
-    def __init__(self, path: str, headers: dict[str, str], takes: int | None = None) -> None:
+    def __init__(
+        self, path: str, headers: dict[str, str], takes: int | None = None, body: bytes | None = None
+    ) -> None:
+        self._body = body
+        if body is not None:
+            headers = {**headers, "Content-Type": "application/json", "Content-Length": str(len(body))}
         self._path, _, self._query = path.partition("?")
         self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         self._takes = takes
@@ -31,7 +36,8 @@ class AsgiRequest:
         from config.asgi import application
 
         scope = {
-            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http",
+            "method": "GET" if self._body is None else "POST",
             "path": self._path, "raw_path": self._path.encode(), "query_string": self._query.encode(),
             "root_path": "", "headers": [(b"host", b"localhost"), *self._headers],
             "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80),
@@ -41,7 +47,7 @@ class AsgiRequest:
     async def _receive(self) -> dict[str, Any]:
         if not self._is_asked:
             self._is_asked = True
-            return {"type": "http.request", "body": b"", "more_body": False}
+            return {"type": "http.request", "body": self._body or b"", "more_body": False}
         await self._gone.wait()
         return {"type": "http.disconnect"}
 

@@ -21,6 +21,7 @@ from chat.protocol.errors import ApiError
 from features.openai.response_events import ResponseEnd
 from features.openai.response_stream import EncodedEvent
 from features.openai.responses import describe_end, final_response, open_stream, replay
+from knowledge.idle_connection import return_idle_connection
 from web.rest.errors import describe as describe_error
 from web.rest.errors import request_id
 from web.rest.user_slots import Slot, UserSlots
@@ -156,7 +157,7 @@ def awaiting(view: Callable[..., HttpResponseBase]) -> Callable[..., Any]:
 
     @wraps(view)
     async def respond(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        response = await sync_to_async(view)(request, *args, **kwargs)
+        response = await sync_to_async(_call_idly)(view, request, *args, **kwargs)
         if not isinstance(response, AwaitedResponse):
             return response
         try:
@@ -167,6 +168,14 @@ def awaiting(view: Callable[..., HttpResponseBase]) -> Callable[..., Any]:
             return JsonResponse(body, status=described.status, headers=dict(described.headers))
 
     return respond
+
+
+def _call_idly(view: Callable[..., HttpResponseBase], *args: Any, **kwargs: Any) -> HttpResponseBase:
+    """Call a view, then return the connection of its thread, which belongs to the request until that is answered."""
+    try:
+        return view(*args, **kwargs)
+    finally:
+        return_idle_connection()
 
 
 async def await_response(user: User, run: Run) -> JsonResponse:

@@ -1,0 +1,56 @@
+"""A request that waits for its answer holds no database connection and no slot of short requests."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.db import connection
+
+from chat.models import Run, TokenScope
+from chat.protocol.states import Status
+from tests.asgi_requests import AsgiRequest
+from tests.web.rest.test_streams import connections_in_use
+from web.rest import request_slots
+from web.socket.hub import current_hub
+
+pytestmark = pytest.mark.django_db(transaction=True)
+RESPONSE = ("/v1/responses", b'{"input": "Why?", "stream": %s}')
+CHAT = (
+    "/v1/chat/completions",
+    b'{"model": "quick", "messages": [{"role": "user", "content": "Why?"}], "stream": %s}',
+)
+
+
+@pytest.fixture
+def token(alice: Any) -> str:
+    created: str = TokenScope.objects.create_token(alice)[1]
+    connection.close()
+    return created
+
+
+@pytest.mark.parametrize("streams", [b"true", b"false"])
+@pytest.mark.parametrize(("path", "body", "status"), [(*RESPONSE, Status.QUEUED), (*CHAT, Status.STOPPED)])
+async def test_it_holds_nothing_while_it_waits(
+    alice: Any, token: str, path: str, body: bytes, status: Status, streams: bytes
+) -> None:
+    before = await sync_to_async(connections_in_use)()
+    request = AsgiRequest(path, {"Authorization": f"Bearer {token}"}, body=body % streams)
+    running = asyncio.create_task(request.run())
+    await until(lambda: bool(current_hub().topics))
+    await until(sync_to_async(lambda: connections_in_use() <= before))
+    assert alice.pk not in request_slots.REQUESTS._taken
+    request.leave()
+    await asyncio.wait({running})
+    # Who leaves a response stops nothing; who leaves a chat stops it.
+    await until(sync_to_async(lambda: Run.objects.get().status == status))
+    assert not current_hub().topics
+
+
+async def until(condition: Any) -> None:
+    async with asyncio.timeout(20):
+        while True:
+            holds = condition()
+            if await holds if asyncio.iscoroutine(holds) else holds:
+                return
+            await asyncio.sleep(0.01)
