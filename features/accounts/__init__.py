@@ -1,0 +1,1 @@
+"""Accounts: logins, passwords, second factors, passkeys, OpenID Connect, registration, and their end."""

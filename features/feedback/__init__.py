@@ -1,0 +1,1 @@
+"""Users' feedback on answers."""

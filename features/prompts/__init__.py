@@ -1,0 +1,1 @@
+"""Prompts that users save, and insert into messages."""

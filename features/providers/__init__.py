@@ -1,0 +1,1 @@
+"""Servers of models that staff add on the page, with their keys, and checks of them."""

@@ -1,0 +1,1 @@
+"""Links by which others read a copy of a chat."""

@@ -1,0 +1,1 @@
+"""Deleted chats and messages, which their owners restore until they are purged."""

@@ -10,7 +10,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from chat.models import Run, ToolCall
-from llm_worker.side_requests import titles
+from features.titles import generation
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +58,7 @@ def test_around_a_match_of_a_search(client: APIClient, run: Run) -> None:
 
 
 def test_in_what_a_model_is_shown_for_a_title(run: Run) -> None:
-    untitled = titles._load(str(run.pk))
+    untitled = generation._load(str(run.pk))
     assert untitled is not None
     assert untitled.answer == READABLE
 
