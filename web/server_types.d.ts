@@ -993,7 +993,7 @@ interface OpenAIStreamOptionsBody {
 
 interface OpenAITextBody {
   /** `type`, and with `json_schema` also `name` and `schema`. */
-  format?: Record<string, any>;
+  format?: Record<string, any> | null;
   /** Not used. */
   verbosity?: string | null;
 }

@@ -4,6 +4,13 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 
+# Django's own would refuse what deletes runs without knowing this table: version 0.2.0.
+RUN_KEY = """
+ALTER TABLE chat_responserequest ADD CONSTRAINT response_request_has_a_run FOREIGN KEY (run_id)
+    REFERENCES chat_run (id) ON DELETE CASCADE
+"""
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -14,10 +21,11 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='ResponseRequest',
             fields=[
-                ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='response_request', serialize=False, to='chat.run')),
+                ('run', models.OneToOneField(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='response_request', serialize=False, to='chat.run')),
                 ('model', models.TextField(blank=True)),
                 ('metadata', models.JSONField(blank=True, default=dict)),
                 ('is_background', models.BooleanField(default=False)),
             ],
         ),
+        migrations.RunSQL(RUN_KEY, migrations.RunSQL.noop),
     ]

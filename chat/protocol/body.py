@@ -147,7 +147,10 @@ def _check_number(kind: inspect.IntType | inspect.FloatType, value: Any) -> floa
     if isinstance(kind, inspect.IntType) or not isinstance(value, float):
         _check_type(int, value)
     _check_size(kind.ge, kind.le, value)
-    return value if isinstance(kind, inspect.IntType) else float(value)
+    try:
+        return value if isinstance(kind, inspect.IntType) else float(value)
+    except OverflowError:
+        raise ApiError("invalid_value", "The number is too large.") from None
 
 
 def _check_size(least: float | None, most: float | None, size: float, unit: str = "") -> None:

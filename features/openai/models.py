@@ -8,8 +8,13 @@ from chat.models import Run
 
 
 class ResponseRequest(models.Model):
+    # The constraint is of SQL, ON DELETE CASCADE: the version before deletes runs, and knows no such rows.
     run = models.OneToOneField(
-        Run, on_delete=models.CASCADE, primary_key=True, related_name="response_request"
+        Run,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="response_request",
+        db_constraint=False,
     )
     # As it was named: a model, or an agent.
     model = models.TextField(blank=True)

@@ -144,7 +144,9 @@ class OpenAIReasoningBody(Body):
 
 class OpenAITextBody(Body):
     format: (
-        Annotated[dict[str, Any], doc("`type`, and with `json_schema` also `name` and `schema`.")] | UnsetType
+        Annotated[dict[str, Any], doc("`type`, and with `json_schema` also `name` and `schema`.")]
+        | UnsetType
+        | None
     ) = UNSET
     verbosity: Annotated[str | None, doc("Not used.")] = None
 

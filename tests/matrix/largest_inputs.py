@@ -59,8 +59,9 @@ def command(case: Case, ids: Mapping[str, str]) -> str:
 
 
 def _request(method: str, target: str, place: Place, content_type: str, body: bytes) -> bytes:
+    scheme = "Bearer" if target.startswith("/v1/") else "Token"
     lines = [
-        f"{method.upper()} {target} HTTP/1.1", f"Host: {place.address}", f"Authorization: Token {place.token}",
+        f"{method.upper()} {target} HTTP/1.1", f"Host: {place.address}", f"Authorization: {scheme} {place.token}",
         f"Content-Type: {content_type}", f"Content-Length: {len(body)}", "Connection: close",
     ]  # fmt: skip
     return "\r\n".join([*lines, "", ""]).encode() + body

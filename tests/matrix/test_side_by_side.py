@@ -37,6 +37,7 @@ LAST = (
     "agents_delete",
     "projects_delete",
     "knowledge_bases_delete",
+    "openai_responses_delete",
     "sessions_delete",
 )
 

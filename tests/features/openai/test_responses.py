@@ -47,6 +47,7 @@ def messages(*contents: Any, role: str = "user") -> list[dict[str, Any]]:
         ({"nothing": 1}, "nothing", "unknown_field"),
         ({"temperature": 3}, "temperature", "invalid_value"),
         ({"top_p": "high"}, "top_p", "invalid_type"),
+        ({"top_p": 10**400}, "top_p", "invalid_value"),
         ({"max_output_tokens": 0}, "max_output_tokens", "invalid_value"),
         ({"max_output_tokens": 10**9}, "max_output_tokens", "option_unsupported"),
         ({"reasoning": {"effort": "extreme"}}, "reasoning.effort", "invalid_value"),
@@ -166,3 +167,14 @@ def test_a_deleted_session_has_no_responses(alice: Any) -> None:
     refused(client.get(f"/v1/responses/{name}"), 404, "not_found")
     refused(client.post(f"/v1/responses/{name}/cancel"), 404, "not_found")
     assert not Session.objects.exists()
+
+
+def test_a_run_is_deleted_by_a_version_that_does_not_know_its_response(alice: Any) -> None:
+    assert post(by_token(alice)).status_code == 200
+    deleted = Run.objects.filter(pk=ResponseRequest.objects.get().run_id)
+    deleted._raw_delete(deleted.db)
+    assert not ResponseRequest.objects.exists()
+
+
+def test_no_format_is_text(alice: Any) -> None:
+    assert post(by_token(alice), text={"format": None}).status_code == 200
