@@ -67,6 +67,16 @@ class World(NamedTuple):
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    yield from _worlds(tmp_path_factory)
+
+
+@pytest.fixture
+def untouched_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """In which no test has deleted anything."""
+    yield from _worlds(tmp_path_factory)
+
+
+def _worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Web alone, with the product's settings and the limits of users; nobody answers what is sent."""
     services = Services().start()
     described = tmp_path_factory.mktemp("world") / "world.json"
@@ -138,8 +148,9 @@ def test_every_operation_asked_side_by_side_delays_nobody_else(
 
 @pytest.mark.full
 def test_lists_as_long_as_they_may_be_delay_nobody_and_leave_no_memory(
-    world: World, record_property: Callable[[str, object], None]
+    untouched_world: World, record_property: Callable[[str, object], None]
 ) -> None:
+    world = untouched_world
     script = f"from tests.matrix.longest_rows import store; store({dict(world.place.ids)!r})"
     world.stack.manage("shell", "-v", "0", "-c", script)
     lists = [one for one in sorted(operations(), key=order) if one.id in LISTS or one.id.endswith("_list")]
