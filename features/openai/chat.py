@@ -24,7 +24,7 @@ from chat.turns.start import start_turn
 from features.openai.chat_body import ChatMessages, OpenAIChatBody
 from features.openai.errors import ObjectName, OpenAIErrorAnswer, OpenAIErrorMembers
 from features.openai.models import ResponseRequest
-from features.openai.offered_models import find_model
+from features.openai.offered_models import find_model, next_model
 from features.openai.response_body import named_as_sent
 from features.openai.responses import final_response, session_fields
 from features.openai.sse import COMMENT, STREAMS, event_stream, read_events
@@ -61,6 +61,7 @@ def start_chat(user: User, body: OpenAIChatBody) -> Run:
         turn_body.check()
         session = _open_session(user, agent, body)
         try:
+            turn_body.models = turn_body.models or [next_model(session)]
             [run] = start_turn(session, turn_body).runs
         except ApiError:
             delete_for_good(session)

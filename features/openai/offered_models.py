@@ -5,9 +5,10 @@ from typing import Final
 
 from django.contrib.auth.models import User
 
-from chat.models import Agent, ModelConfig
+from chat.models import Agent, ModelConfig, Preferences, Session
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import is_storable
+from chat.turns.selection import choose_models, standing_choices
 
 AGENT_PREFIX: Final = "agent/"
 
@@ -34,6 +35,12 @@ def find_model(user: User, name: str) -> ModelConfig | Agent:
             if agent_id(agent) == name:
                 return Agent.objects.get(pk=agent.pk)
     raise ApiError("not_found", "There is no such model.", field="model")
+
+
+def next_model(session: Session) -> str:
+    """Return the first of the models that would answer next in a session. Raises ApiError if there is none."""
+    choices = standing_choices(session, Preferences.objects.of_user(session.owner).models)
+    return choose_models(list(ModelConfig.objects.offered()), None, choices)[0].name
 
 
 def _agents(user: User) -> Iterator[Agent]:

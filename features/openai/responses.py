@@ -28,7 +28,7 @@ from chat.turns.request import TurnBody
 from chat.turns.start import start_turn
 from features.openai.errors import ObjectName
 from features.openai.models import ResponseRequest
-from features.openai.offered_models import find_model
+from features.openai.offered_models import find_model, next_model
 from features.openai.response_body import OpenAIResponseBody, named_as_sent
 from features.openai.response_events import ResponseEnd, ResponseEvents
 from features.openai.response_stream import EncodedEvent, ResponseStream, failed_end
@@ -83,6 +83,7 @@ def start_response(user: User, body: OpenAIResponseBody) -> Run:
         if agent and session.agent_id != agent.pk:
             raise ApiError("invalid_value", "The conversation has another agent.", field="models")
         try:
+            turn_body.models = turn_body.models or [next_model(session)]
             [run] = start_turn(session, turn_body).runs
         except ApiError:
             if not (body.previous_response_id or body.conversation):

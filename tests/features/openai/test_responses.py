@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chat.models import Agent, ChatMessage, Run, Scope, Session
+from chat.models import Agent, ChatMessage, Preferences, Run, Scope, Session
 from features.openai.models import ResponseRequest
 from knowledge.models import File
 from tests import factories
@@ -131,6 +131,22 @@ def test_an_agent_answers_its_conversation_and_no_other_agent_does(alice: Any) -
     refused(post(client, model="agent/cook", conversation=conversation), 400, "invalid_value", "model")
     assert post(client, model="agent/pilot", conversation=conversation).status_code == 200
     assert post(client, conversation=conversation["id"]).status_code == 200
+
+
+@pytest.mark.parametrize("chooses", ["user", "agent", "session"])
+def test_the_first_usable_of_several_chosen_models_answers(alice: Any, chooses: str) -> None:
+    several = ["gone", "deep", "quick"]
+    agent = Agent.objects.create(owner=alice, name="Pilot", models=several if chooses == "agent" else [])
+    if chooses == "user":
+        Preferences.objects.change(alice, models=several)
+    session = Session.objects.start(alice, models=several if chooses == "session" else [], agent=agent)
+    client = by_token(alice)
+    for more in ({"model": "agent/pilot"}, {"conversation": f"conv_{session.pk.hex}"}):
+        assert post(client, **more).status_code == 200
+    chat = {"model": "agent/pilot", "messages": messages("Why?"), "stream": True}
+    client.post("/v1/chat/completions", chat, content_type="application/json")
+    expected = ["quick", "deep", "quick"] if chooses == "session" else ["deep"] * 3
+    assert [run.model for run in Run.objects.order_by("created_at")] == expected
 
 
 def test_options_are_those_of_the_run(alice: Any) -> None:
