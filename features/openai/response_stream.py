@@ -2,6 +2,7 @@
 
 The protocol has no `reset`. What a new attempt shows again is compared with what was shown, and not sent: where it goes
 on, so do the events. If it shows anything else, the response ends as failed; nothing that was shown is taken back.
+An attempt may correct itself by a snapshot: a correction of what was shown is not sent, nor what the attempt shows after it.
 """
 
 from array import array
@@ -44,6 +45,7 @@ class ResponseStream:
         self._begin_attempt = begin_attempt
         self._shown = self._current = begin_attempt()  # _shown: what wrote the last event
         self._attempt = 0
+        self._corrected = 0  # the attempt that has shown a correction
         self._digests = array("q")  # of all events that were sent
         self.is_ended = False
 
@@ -52,8 +54,19 @@ class ResponseStream:
 
     def feed(self, entry: p.Packet | p.Snapshot | p.Reset) -> Iterator[EncodedEvent]:
         """Yield the events that follow an entry. Those of an older attempt, and after the end, have none."""
-        if not self.is_ended and not isinstance(entry, p.Reset) and entry.attempt >= self._attempt:
+        if self.is_ended or isinstance(entry, p.Reset) or entry.attempt < self._attempt:
+            return
+        if isinstance(entry, p.Snapshot) and entry.attempt == self._attempt:
+            yield from self._correct(entry)
+        elif entry.attempt != self._corrected:
             yield from self._send(self._events_of(entry))
+
+    def _correct(self, snapshot: p.Snapshot) -> Iterator[EncodedEvent]:
+        before = self._current
+        try:
+            yield from self._unsent(self._events_of(snapshot))
+        except _ContradictionFound:
+            self._current, self._corrected = before, snapshot.attempt
 
     def end(self, ended: ResponseEnd) -> Iterator[EncodedEvent]:
         if self.is_ended:

@@ -212,6 +212,23 @@ def test_an_attempt_that_shows_something_else_takes_nothing_back(
         assert events == whole
 
 
+def test_a_correction_of_what_an_attempt_has_shown_is_not_sent() -> None:
+    """Thinking without its opening tag is sent as text; the snapshot at the end shows it as reasoning."""
+    written = packets(rebuild(Ended("quick", 0, "", "Two bulges, I think. The Moon.", "finished")))[:-1]
+    snapshot = p.Snapshot("run", 1, 0, {"reasoning": "Two bulges, I think.", "text": "The Moon."})
+    events = events_of([*written, snapshot, *packets([(p.Placement(0), p.MessageDelta(" Ignored."))])])
+    check(events)
+    assert events == events_of(written)
+    assert (events[-1]["type"], text_of(events)) == ("response.completed", "Two bulges, I think. The Moon.")
+    # The next attempt is compared with what was sent, as ever.
+    other = packets(rebuild(Ended("quick", 0, "", "Something else", "finished")), 2)
+    assert events_of([*written, snapshot, *other])[-1]["type"] == "response.failed"
+    same = packets(
+        rebuild(Ended("quick", 0, "", "Two bulges, I think. The Moon. And the Sun.", "finished")), 2
+    )
+    assert text_of(events_of([*written[:-1], snapshot, *same])).endswith("And the Sun.")
+
+
 def test_an_error_of_the_run_is_the_error_of_the_response() -> None:
     run = Ended("quick", 0, "", "Half", "error", p.Error("upstream_timeout", "Late.", retryable=True))
     events = events_of(packets(rebuild(run)), failed_end("upstream_timeout", "Late.", {"a": "b"}))
