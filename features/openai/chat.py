@@ -27,7 +27,7 @@ from features.openai.models import ResponseRequest
 from features.openai.offered_models import find_model, next_model
 from features.openai.response_body import named_as_sent
 from features.openai.responses import final_response, session_fields
-from features.openai.sse import COMMENT, STREAMS, event_stream, read_events
+from features.openai.sse import COMMENT, STREAMS, await_end, event_stream, read_events
 from web.rest.user_slots import Slot
 
 # Members of a turn -> what the client called them.
@@ -97,18 +97,12 @@ def _history(texts: list[str], model: str, now: datetime) -> list[f.Message]:
 
 async def await_chat(user: User, run: Run, body: OpenAIChatBody) -> JsonResponse:
     """Return the completion once it has ended. A client that disconnects stops it, unless it is stored."""
-    last = None
-    is_ended = False
+    response: dict[str, Any] = {}
     try:
-        with STREAMS.take(user.pk):
-            async with aclosing(read_events(user, run)) as events:
-                async for event in events:
-                    last = event or last
-        is_ended = True
+        response = await await_end(user, run)
     finally:
-        if not is_ended and not body.store:
+        if not response and not body.store:
             _stop_soon(run)
-    response = final_response(last) if last else {}
     finish = _finish_of(response)
     if finish is None:
         error, status = _error_of(response)
@@ -138,7 +132,8 @@ async def _encode_chunks(
                     else:
                         response = final_response(event)
         finally:
-            if not _is_ended(response) and not body.store:
+            # The run goes on if its next attempt contradicts what was shown: this failure is the stream's own.
+            if response.get("status") in (None, "in_progress", "failed") and not body.store:
                 _stop_soon(run)
         for line in _encode_end(run, body, response):
             yield line
@@ -175,10 +170,6 @@ def _answer(
 
 def _line(value: Any) -> bytes:
     return b"data: %s\n\n" % json.encode(value)
-
-
-def _is_ended(response: Mapping[str, Any]) -> bool:
-    return response.get("status") in ("completed", "incomplete", "failed", "cancelled")
 
 
 def _finish_of(response: Mapping[str, Any]) -> str | None:

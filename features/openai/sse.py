@@ -20,7 +20,7 @@ from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
 from features.openai.response_events import ResponseEnd
 from features.openai.response_stream import EncodedEvent
-from features.openai.responses import describe_end, final_response, open_stream, replay
+from features.openai.responses import describe_end, open_stream, present_response, replay
 from knowledge.idle_connection import return_idle_connection
 from web.rest.errors import describe as describe_error
 from web.rest.errors import request_id
@@ -110,7 +110,17 @@ def _replay(run: Run) -> list[EncodedEvent]:
 
 
 def _load_end(run: Run) -> ResponseEnd:
-    return describe_end(Run.objects.for_work().get(pk=run.pk))
+    return describe_end(_load_ended(run))
+
+
+def _load_ended(run: Run) -> Run:
+    """Load the run again. Raises ApiError if it is gone, or has not ended."""
+    ended = Run.objects.for_work().filter(pk=run.pk).first()
+    if ended is None:
+        raise ApiError("not_found", "There is no such response.")
+    if ended.is_live:
+        raise ApiError("stream_unavailable")
+    return ended
 
 
 def _is_readable(user: User, run: Run) -> bool:
@@ -179,13 +189,19 @@ def _call_idly(view: Callable[..., HttpResponseBase], *args: Any, **kwargs: Any)
 
 
 async def await_response(user: User, run: Run) -> JsonResponse:
+    return JsonResponse(await await_end(user, run))
+
+
+async def await_end(user: User, run: Run) -> dict[str, Any]:
     """Return the response once it has ended. Raises ApiError."""
-    last = None
     with STREAMS.take(user.pk):
-        async with aclosing(read_events(user, run)) as events:
-            async for event in events:
-                last = event or last
-    response = final_response(last) if last else {}
-    if response.get("status") in (None, "in_progress"):
-        raise ApiError("stream_unavailable")
-    return JsonResponse(response)
+        if run.is_live:
+            async with aclosing(_read_log(user, run)) as entries:
+                async for entry in entries:
+                    if isinstance(entry, p.Packet) and isinstance(entry.obj, p.Stop):
+                        break
+        return await in_thread(_present_ended, run)
+
+
+def _present_ended(run: Run) -> dict[str, Any]:
+    return present_response(_load_ended(run))
