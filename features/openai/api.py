@@ -28,7 +28,7 @@ from features.openai.responses import (
     present_response,
     start_response,
 )
-from features.openai.sse import AwaitedResponse, await_response, awaiting, stream_events
+from features.openai.sse import AwaitedResponse, await_response, awaiting, reading, stream_events
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented, query, whole_number
 from web.rest.pagination import MAX_COUNT, parse_count
@@ -97,12 +97,13 @@ class OpenAIResponsesView(OpenAIView):
         A client that disconnects stops nothing: the response is read later, or stopped, by its id.
         """
         user, body = current_user(request), self.parse(OpenAIResponseBody)
-        run = start_response(user, body)
+        if body.background and not body.stream:
+            return Response(present_response(start_response(user, body)))
+        with reading(user) as reader:
+            run = start_response(user, body)
         if body.stream:
-            return stream_events(user, run, FROM_THE_BEGINNING)
-        if body.background:
-            return Response(present_response(run))
-        return AwaitedResponse(partial(await_response, user, run))
+            return stream_events(reader, run, FROM_THE_BEGINNING)
+        return AwaitedResponse(partial(await_response, reader, run))
 
 
 class OpenAIResponseView(OpenAIView):
@@ -127,7 +128,8 @@ class OpenAIResponseView(OpenAIView):
         if streams not in ("true", "false"):
             raise ApiError("invalid_value", "true or false.", field="stream")
         if streams == "true":
-            return stream_events(user, run, after if has_cursor else FROM_THE_BEGINNING)
+            with reading(user) as reader:
+                return stream_events(reader, run, after if has_cursor else FROM_THE_BEGINNING)
         return Response(present_response(run))
 
     @documented("openai_responses_delete", answer=OpenAIDeletedAnswer)
@@ -162,10 +164,11 @@ class OpenAIChatView(OpenAIView):
     def post(self, request: Request) -> HttpResponseBase:
         """Answer the last of the messages. A client that disconnects stops the answer, unless it is stored."""
         user, body = current_user(request), self.parse(OpenAIChatBody)
-        run = start_chat(user, body)
+        with reading(user) as reader:
+            run = start_chat(user, body)
         if body.stream:
-            return stream_chat(user, run, body)
-        return AwaitedResponse(partial(await_chat, user, run, body))
+            return stream_chat(reader, run, body)
+        return AwaitedResponse(partial(await_chat, reader, run, body))
 
 
 def _describe(model: ModelConfig | Agent) -> OpenAIModelAnswer:

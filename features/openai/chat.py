@@ -27,8 +27,7 @@ from features.openai.models import ResponseRequest
 from features.openai.offered_models import find_model, next_model
 from features.openai.response_body import named_as_sent
 from features.openai.responses import final_response, session_fields
-from features.openai.sse import COMMENT, STREAMS, await_end, event_stream, read_events
-from web.rest.user_slots import Slot
+from features.openai.sse import COMMENT, EventStream, Reader, await_end, read_events
 
 # Members of a turn -> what the client called them.
 _FIELDS: Final = {
@@ -95,11 +94,11 @@ def _history(texts: list[str], model: str, now: datetime) -> list[f.Message]:
 # Answers
 
 
-async def await_chat(user: User, run: Run, body: OpenAIChatBody) -> JsonResponse:
+async def await_chat(reader: Reader, run: Run, body: OpenAIChatBody) -> JsonResponse:
     """Return the completion once it has ended. A client that disconnects stops it, unless it is stored."""
     response: dict[str, Any] = {}
     try:
-        response = await await_end(user, run)
+        response = await await_end(reader, run)
     finally:
         if not response and not body.store:
             _stop_soon(run)
@@ -112,31 +111,28 @@ async def await_chat(user: User, run: Run, body: OpenAIChatBody) -> JsonResponse
     return JsonResponse(_answer(run, body, "chat.completion", [choice], _usage(response)))
 
 
-def stream_chat(user: User, run: Run, body: OpenAIChatBody) -> StreamingHttpResponse:
-    return event_stream(_encode_chunks(user, run, body, STREAMS.take(user.pk)))
+def stream_chat(reader: Reader, run: Run, body: OpenAIChatBody) -> StreamingHttpResponse:
+    return EventStream(_encode_chunks(reader, run, body), reader.slot)
 
 
-async def _encode_chunks(
-    user: User, run: Run, body: OpenAIChatBody, slot: Slot
-) -> AsyncGenerator[bytes, None]:
+async def _encode_chunks(reader: Reader, run: Run, body: OpenAIChatBody) -> AsyncGenerator[bytes, None]:
     response: dict[str, Any] = {}
-    with slot:
-        try:
-            yield _chunk(run, body, {"role": "assistant", "content": "", "refusal": None})
-            async with aclosing(read_events(user, run)) as events:
-                async for event in events:
-                    if event is None:
-                        yield COMMENT
-                    elif event.type == "response.output_text.delta":
-                        yield _chunk(run, body, {"content": json.decode(event.data)["delta"]})
-                    else:
-                        response = final_response(event)
-        finally:
-            # The run goes on if its next attempt contradicts what was shown: this failure is the stream's own.
-            if response.get("status") in (None, "in_progress", "failed") and not body.store:
-                _stop_soon(run)
-        for line in _encode_end(run, body, response):
-            yield line
+    try:
+        yield _chunk(run, body, {"role": "assistant", "content": "", "refusal": None})
+        async with aclosing(read_events(reader.user, run)) as events:
+            async for event in events:
+                if event is None:
+                    yield COMMENT
+                elif event.type == "response.output_text.delta":
+                    yield _chunk(run, body, {"content": json.decode(event.data)["delta"]})
+                else:
+                    response = final_response(event)
+    finally:
+        # The run goes on if its next attempt contradicts what was shown: this failure is the stream's own.
+        if response.get("status") in (None, "in_progress", "failed") and not body.store:
+            _stop_soon(run)
+    for line in _encode_end(run, body, response):
+        yield line
 
 
 def _encode_end(run: Run, body: OpenAIChatBody, response: Mapping[str, Any]) -> list[bytes]:

@@ -1,10 +1,10 @@
 """Streams of server-sent events, and answers that wait for a run: asynchronous, without a database connection."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, aclosing, contextmanager
 from functools import wraps
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
@@ -36,6 +36,22 @@ SILENCE_S: Final = 15.0
 COMMENT: Final = b": \n\n"
 _ENTRIES: Final = ('{"type":"packet"', '{"type":"snapshot"', '{"type":"reset"')
 _decode: Final = json.Decoder(p.Packet | p.Snapshot | p.Reset).decode
+
+
+class Reader(NamedTuple):
+    """Who reads an answer, or waits for it, and the slot for that."""
+
+    user: User
+    slot: Slot
+
+
+@contextmanager
+def reading(user: User) -> Iterator[Reader]:
+    """Take the slot before the answer is started; free it if that fails. Raises ApiError."""
+    with ExitStack() as on_failure:
+        slot = on_failure.enter_context(STREAMS.take(user.pk))
+        yield Reader(user, slot)
+        on_failure.pop_all()
 
 
 async def read_events(user: User, run: Run) -> AsyncGenerator[EncodedEvent | None, None]:
@@ -127,31 +143,38 @@ def _is_readable(user: User, run: Run) -> bool:
     return user.is_active and Run.objects.visible_to(user).filter(pk=run.pk).exists()
 
 
-def stream_events(user: User, run: Run, after: int) -> StreamingHttpResponse:
+def stream_events(reader: Reader, run: Run, after: int) -> StreamingHttpResponse:
     """Return the response that sends the events with numbers above `after`, one in each write."""
-    return event_stream(_encode_events(user, run, after, STREAMS.take(user.pk)))
+    return EventStream(_encode_events(reader, run, after), reader.slot)
 
 
-def event_stream(content: AsyncGenerator[bytes, None]) -> StreamingHttpResponse:
-    headers = {"X-Accel-Buffering": "no"}
-    return StreamingHttpResponse(content, content_type="text/event-stream", headers=headers)
+class EventStream(StreamingHttpResponse):
+    """A response of events. Its slot is free once it is closed, read or not."""
+
+    def __init__(self, content: AsyncGenerator[bytes, None], slot: Slot) -> None:
+        headers = {"X-Accel-Buffering": "no"}
+        super().__init__(content, content_type="text/event-stream", headers=headers)
+        self._slot = slot
+
+    def close(self) -> None:
+        super().close()
+        self._slot.free()
 
 
-async def _encode_events(user: User, run: Run, after: int, slot: Slot) -> AsyncGenerator[bytes, None]:
+async def _encode_events(reader: Reader, run: Run, after: int) -> AsyncGenerator[bytes, None]:
     number = -1
-    with slot:
-        try:
-            async with aclosing(read_events(user, run)) as events:
-                async for event in events:
-                    if event is None:
-                        yield COMMENT
-                    elif (number := event.number) > after:
-                        yield b"event: %s\ndata: %s\n\n" % (event.type.encode(), event.data)
-        except (ApiError, RedisError, DatabaseError) as error:
-            described = describe_error(error)
-            failure: dict[str, Any] = {"code": described.code, "message": described.message, "param": None}
-            failure |= {"type": "error", "sequence_number": number + 1}
-            yield b"event: error\ndata: %s\n\n" % json.encode(failure)
+    try:
+        async with aclosing(read_events(reader.user, run)) as events:
+            async for event in events:
+                if event is None:
+                    yield COMMENT
+                elif (number := event.number) > after:
+                    yield b"event: %s\ndata: %s\n\n" % (event.type.encode(), event.data)
+    except (ApiError, RedisError, DatabaseError) as error:
+        described = describe_error(error)
+        failure: dict[str, Any] = {"code": described.code, "message": described.message, "param": None}
+        failure |= {"type": "error", "sequence_number": number + 1}
+        yield b"event: error\ndata: %s\n\n" % json.encode(failure)
 
 
 class AwaitedResponse(HttpResponse):
@@ -188,15 +211,15 @@ def _call_idly(view: Callable[..., HttpResponseBase], *args: Any, **kwargs: Any)
         return_idle_connection()
 
 
-async def await_response(user: User, run: Run) -> JsonResponse:
-    return JsonResponse(await await_end(user, run))
+async def await_response(reader: Reader, run: Run) -> JsonResponse:
+    return JsonResponse(await await_end(reader, run))
 
 
-async def await_end(user: User, run: Run) -> dict[str, Any]:
+async def await_end(reader: Reader, run: Run) -> dict[str, Any]:
     """Return the response once it has ended. Raises ApiError."""
-    with STREAMS.take(user.pk):
+    with reader.slot:
         if run.is_live:
-            async with aclosing(_read_log(user, run)) as entries:
+            async with aclosing(_read_log(reader.user, run)) as entries:
                 async for entry in entries:
                     if isinstance(entry, p.Packet) and isinstance(entry.obj, p.Stop):
                         break

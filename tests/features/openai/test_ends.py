@@ -17,6 +17,7 @@ from tests import factories
 from tests.features.openai.test_models import by_token
 from tests.features.openai.test_responses import post
 from tests.features.openai.test_waiting_requests import until
+from web.rest.user_slots import Slot
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BODY = OpenAIChatBody(model="quick", messages=[{"role": "user", "content": "Why?"}])
@@ -29,6 +30,10 @@ def run(alice: Any) -> Run:
     """A run that waits for a worker."""
     post(by_token(alice))
     return Run.objects.for_work().get()
+
+
+def reader(user: Any) -> sse.Reader:
+    return sse.Reader(user, Slot(None, user.pk))
 
 
 def logging(
@@ -52,11 +57,11 @@ async def test_who_waits_gets_the_stored_answer_whichever_attempts_wrote_it(
     alice: Any, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logging(monkeypatch, run, lambda: factories.finish_run(str(run.pk), SHOWN[1]))
-    response = json.decode((await sse.await_response(alice, run)).content)
+    response = json.decode((await sse.await_response(reader(alice), run)).content)
     assert response["status"] == "completed"
     assert response["output"][0]["content"][0]["text"] == SHOWN[1]
     logging(monkeypatch, run)
-    answer = json.decode((await await_chat(alice, run, BODY)).content)
+    answer = json.decode((await await_chat(reader(alice), run, BODY)).content)
     assert answer["choices"][0]["message"]["content"] == SHOWN[1]
 
 
@@ -64,6 +69,6 @@ async def test_a_chat_whose_stream_ends_before_its_run_is_stopped(
     alice: Any, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logging(monkeypatch, run, stops=False)
-    lines = [line async for line in stream_chat(alice, run, BODY)]
+    lines = [line async for line in stream_chat(reader(alice), run, BODY)]
     assert b"worker_lost" in lines[-1]
     await until(sync_to_async(lambda: Run.objects.get().status == Status.STOPPED))

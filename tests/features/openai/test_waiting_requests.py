@@ -1,17 +1,20 @@
 """A request that waits for its answer holds no database connection and no slot of short requests."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.db import connection
 
-from chat.models import Run, TokenScope
+from chat.models import Run, Session, TokenScope
 from chat.protocol.states import Status
+from features.openai import sse
 from tests.asgi_requests import AsgiRequest
 from tests.web.rest.test_streams import connections_in_use
 from web.rest import request_slots
+from web.rest.user_slots import UserSlots
 from web.socket.hub import current_hub
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,6 +48,33 @@ async def test_it_holds_nothing_while_it_waits(
     # Who leaves a response stops nothing; who leaves a chat stops it.
     await until(sync_to_async(lambda: Run.objects.get().status == status))
     assert not current_hub().topics
+    assert not sse.STREAMS._taken
+
+
+@pytest.mark.parametrize(("path", "body"), [RESPONSE, CHAT])
+def test_nothing_is_started_without_a_slot(
+    client: Any, token: str, monkeypatch: pytest.MonkeyPatch, path: str, body: bytes
+) -> None:
+    monkeypatch.setattr(sse, "STREAMS", UserSlots(0))
+    headers = {"Authorization": f"Bearer {token}"}
+    for streams in (b"true", b"false"):
+        answer = client.post(path, body % streams, content_type="application/json", headers=headers)
+        assert answer.status_code == 429
+    assert not Session.objects.exists()
+
+
+@pytest.mark.parametrize(("path", "body"), [RESPONSE, CHAT])
+def test_the_slot_of_a_refused_request_and_of_an_unread_answer_is_free(
+    client: Any, token: str, settings: Any, path: str, body: bytes
+) -> None:
+    headers = {"Authorization": f"Bearer {token}"}
+    ask = partial(client.post, path, body % b"true", content_type="application/json", headers=headers)
+    answer = ask()
+    assert sum(sse.STREAMS._taken.values()) == 1
+    answer.close()
+    settings.MAX_RUNS_PER_USER = 0
+    assert ask().status_code == 429
+    assert not sse.STREAMS._taken
 
 
 async def until(condition: Any) -> None:
