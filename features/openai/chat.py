@@ -22,12 +22,12 @@ from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import store_session
 from chat.turns.start import start_turn
 from features.openai.chat_body import ChatMessages, OpenAIChatBody
-from features.openai.errors import ObjectName, OpenAIErrorAnswer, OpenAIErrorMembers
-from features.openai.models import ResponseRequest
+from features.openai.errors import ObjectName, OpenAIErrorAnswer, OpenAIErrorMembers, convert_error
 from features.openai.offered_models import find_model, next_model
 from features.openai.response_body import named_as_sent
-from features.openai.responses import final_response, session_fields
-from features.openai.sse import COMMENT, EventStream, Reader, await_end, read_events
+from features.openai.responses import final_response, session_fields, store_request
+from features.openai.sse import COMMENT, FAILURES, EventStream, Reader, await_end, read_events
+from web.rest.errors import describe as describe_error
 
 # Members of a turn -> what the client called them.
 _FIELDS: Final = {
@@ -65,8 +65,7 @@ def start_chat(user: User, body: OpenAIChatBody) -> Run:
         except ApiError:
             delete_for_good(session)
             raise
-    ResponseRequest.objects.create(run=run, model=body.model)
-    return Run.objects.for_work().get(pk=run.pk)
+    return store_request(run, model=body.model)
 
 
 def _open_session(user: User, agent: Agent | None, body: OpenAIChatBody) -> Session:
@@ -127,12 +126,15 @@ async def _encode_chunks(reader: Reader, run: Run, body: OpenAIChatBody) -> Asyn
                     yield _chunk(run, body, {"content": json.decode(event.data)["delta"]})
                 else:
                     response = final_response(event)
+        for line in _encode_end(run, body, response):
+            yield line
+    except FAILURES as error:
+        described = describe_error(error)
+        yield _line(convert_error(described.status, described.body("")))
     finally:
         # The run goes on if its next attempt contradicts what was shown: this failure is the stream's own.
         if response.get("status") in (None, "in_progress", "failed") and not body.store:
             _stop_soon(run)
-    for line in _encode_end(run, body, response):
-        yield line
 
 
 def _encode_end(run: Run, body: OpenAIChatBody, response: Mapping[str, Any]) -> list[bytes]:

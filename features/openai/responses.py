@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.db import IntegrityError
 from django.utils import timezone
 from msgspec import json
 
@@ -35,6 +36,7 @@ from features.openai.response_stream import EncodedEvent, ResponseStream, failed
 from knowledge.models import FileKind
 
 _ID: Final = re.compile(r"(resp|conv)_([0-9a-f]{32})")
+_NO_RESPONSE: Final = "There is no such response."
 # Of runs that are live, or that their user has stopped.
 _STATUSES: Final = {Status.QUEUED: "queued", Status.STOPPING: "cancelled"}
 # The end of a run whose model used its output up before the answer began.
@@ -89,10 +91,26 @@ def start_response(user: User, body: OpenAIResponseBody) -> Run:
             if not (body.previous_response_id or body.conversation):
                 delete_empty(session)
             raise
-    ResponseRequest.objects.create(
-        run=run, model=body.model or "", metadata=body.metadata or {}, is_background=bool(body.background)
+    return store_request(
+        run, model=body.model or "", metadata=body.metadata or {}, is_background=bool(body.background)
     )
-    return Run.objects.for_work().get(pk=run.pk)
+
+
+def store_request(run: Run, **members: Any) -> Run:
+    """Store what the turn of the request does not say, and load the run. Raises ApiError if that is gone."""
+    try:
+        ResponseRequest.objects.create(run=run, **members)
+    except IntegrityError:
+        raise ApiError("not_found", _NO_RESPONSE) from None
+    return load_run(run)
+
+
+def load_run(run: Run) -> Run:
+    """Load the run as it is now. Raises ApiError."""
+    loaded = Run.objects.for_work().filter(pk=run.pk).first()
+    if loaded is None:
+        raise ApiError("not_found", _NO_RESPONSE)
+    return loaded
 
 
 def session_fields(agent: Agent | None, *, is_stored: bool) -> dict[str, Any]:
@@ -106,7 +124,7 @@ def find_response(user: User, name: str, field: str | None = None) -> Run:
     stored = Run.objects.visible_to(user).filter(turn__session__temporary_until=None).for_work()
     run = stored.filter(pk__in=_ids("resp", name)).first()
     if run is None:
-        raise ApiError("not_found", "There is no such response.", field=field)
+        raise ApiError("not_found", _NO_RESPONSE, field=field)
     return run
 
 
@@ -126,12 +144,14 @@ def _find_session(user: User, body: OpenAIResponseBody, turn_body: TurnBody) -> 
     if body.previous_response_id:
         previous = find_response(user, body.previous_response_id, field="parent")
         turn_body.parent = previous.message_id
-        return stored.get(pk=previous.turn.session_id)
-    if not body.conversation:
+        ids, field = [previous.turn.session_id], "parent"
+    elif body.conversation:
+        ids, field = _ids("conv", body.conversation), "conversation"
+    else:
         return None
-    session = stored.filter(pk__in=_ids("conv", body.conversation)).first()
+    session = stored.filter(pk__in=ids).first()
     if session is None:
-        raise ApiError("not_found", "There is no such conversation.", field="conversation")
+        raise ApiError("not_found", "There is no such conversation.", field=field)
     return session
 
 

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from msgspec import json
+from psycopg_pool import PoolTimeout
 from redis.exceptions import RedisError
 
 from chat.infrastructure.threads import in_thread
@@ -20,7 +21,7 @@ from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
 from features.openai.response_events import ResponseEnd
 from features.openai.response_stream import EncodedEvent
-from features.openai.responses import describe_end, open_stream, present_response, replay
+from features.openai.responses import describe_end, load_run, open_stream, present_response, replay
 from knowledge.idle_connection import return_idle_connection
 from web.rest.errors import describe as describe_error
 from web.rest.errors import request_id
@@ -35,6 +36,8 @@ STREAMS: Final = UserSlots(50)
 SILENCE_S: Final = 15.0
 COMMENT: Final = b": \n\n"
 _ENTRIES: Final = ('{"type":"packet"', '{"type":"snapshot"', '{"type":"reset"')
+# What ends an answer that has begun. Its client reads the description.
+FAILURES: Final = (ApiError, RedisError, DatabaseError, PoolTimeout)
 _decode: Final = json.Decoder(p.Packet | p.Snapshot | p.Reset).decode
 
 
@@ -81,6 +84,7 @@ async def _follow(user: User, run: Run) -> AsyncGenerator[EncodedEvent | None, N
                     yield event
             if stream.is_ended:
                 return
+    raise ApiError("stream_unavailable")
 
 
 async def _read_log(user: User, run: Run) -> AsyncGenerator[p.Packet | p.Snapshot | p.Reset | None, None]:
@@ -131,9 +135,7 @@ def _load_end(run: Run) -> ResponseEnd:
 
 def _load_ended(run: Run) -> Run:
     """Load the run again. Raises ApiError if it is gone, or has not ended."""
-    ended = Run.objects.for_work().filter(pk=run.pk).first()
-    if ended is None:
-        raise ApiError("not_found", "There is no such response.")
+    ended = load_run(run)
     if ended.is_live:
         raise ApiError("stream_unavailable")
     return ended
@@ -170,7 +172,7 @@ async def _encode_events(reader: Reader, run: Run, after: int) -> AsyncGenerator
                     yield COMMENT
                 elif (number := event.number) > after:
                     yield b"event: %s\ndata: %s\n\n" % (event.type.encode(), event.data)
-    except (ApiError, RedisError, DatabaseError) as error:
+    except FAILURES as error:
         described = describe_error(error)
         failure: dict[str, Any] = {"code": described.code, "message": described.message, "param": None}
         failure |= {"type": "error", "sequence_number": number + 1}
@@ -195,7 +197,7 @@ def awaiting(view: Callable[..., HttpResponseBase]) -> Callable[..., Any]:
             return response
         try:
             return await response.make()
-        except (ApiError, RedisError, DatabaseError) as error:
+        except FAILURES as error:
             described = describe_error(error)
             body = described.body(request_id(request), request.path)
             return JsonResponse(body, status=described.status, headers=dict(described.headers))

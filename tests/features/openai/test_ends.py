@@ -1,15 +1,20 @@
 """How streams and awaited answers end, whatever their run's log shows before."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import OperationalError
 from msgspec import json
+from psycopg_pool import PoolTimeout
+from redis.exceptions import RedisError
 
-from chat.models import Run
+from chat.models import Run, Session
 from chat.protocol import wire as p
+from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
+from chat.sessions.deletion import delete_for_good
 from features.openai import sse
 from features.openai.chat import await_chat, stream_chat
 from features.openai.chat_body import OpenAIChatBody
@@ -37,18 +42,23 @@ def reader(user: Any) -> sse.Reader:
 
 
 def logging(
-    monkeypatch: pytest.MonkeyPatch, run: Run, on_end: Callable[[], Any] | None = None, *, stops: bool = True
+    monkeypatch: pytest.MonkeyPatch,
+    run: Run,
+    on_end: Callable[[], Any] | None = None,
+    *,
+    texts: Sequence[str] = SHOWN,
+    stops: bool = True,
 ) -> None:
-    """Let the log have the texts of two attempts, and then `stop`; call on_end before that."""
+    """Let the log have the texts, each of an attempt, and then `stop`; call on_end before that."""
 
     async def read(*_: Any) -> AsyncGenerator[p.Packet | p.Snapshot | p.Reset | None, None]:
-        for attempt, text in enumerate(SHOWN, start=1):
+        for attempt, text in enumerate(texts, start=1):
             for seq, obj in enumerate([p.MessageStart(), p.MessageDelta(text)], start=1):
                 yield p.Packet("session", str(run.pk), attempt, seq, p.Placement(0), obj)
         if on_end:
             await sync_to_async(on_end)()
         if stops:
-            yield p.Packet("session", str(run.pk), 2, 3, p.Placement(1), p.Stop("finished"))
+            yield p.Packet("session", str(run.pk), len(texts), 3, p.Placement(1), p.Stop("finished"))
 
     monkeypatch.setattr(sse, "_read_log", read)
 
@@ -63,6 +73,55 @@ async def test_who_waits_gets_the_stored_answer_whichever_attempts_wrote_it(
     logging(monkeypatch, run)
     answer = json.decode((await await_chat(reader(alice), run, BODY)).content)
     assert answer["choices"][0]["message"]["content"] == SHOWN[1]
+
+
+async def test_an_answer_that_is_deleted_before_it_is_read_is_not_found(
+    alice: Any, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logging(monkeypatch, run, lambda: delete_for_good(Session.objects.get()), texts=SHOWN[:1])
+    streamed = sse.stream_events(reader(alice), run, -1)
+    assert b'"code":"not_found"' in [line async for line in streamed][-1]
+    logging(monkeypatch, run)
+    with pytest.raises(ApiError, match="no such response"):
+        await sse.await_response(reader(alice), run)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (None, "stream_unavailable"),
+        (RedisError("Redis is away"), "stream_unavailable"),
+        (OperationalError("The database is away"), "unavailable"),
+        (PoolTimeout("The database is busy"), "unavailable"),
+    ],
+)
+async def test_a_stream_that_breaks_off_says_why(
+    alice: Any, run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception | None, code: str
+) -> None:
+    def break_off() -> None:
+        if error:
+            raise error
+
+    logging(monkeypatch, run, break_off, texts=SHOWN[:1], stops=False)
+    *_, last = [line async for line in sse.stream_events(reader(alice), run, -1)]
+    assert last.startswith(b"event: error\ndata: ")
+    assert json.decode(last.partition(b"data: ")[2])["code"] == code
+    *_, last = [line async for line in stream_chat(reader(alice), run, BODY)]
+    refusal = json.decode(last.removeprefix(b"data: "))
+    assert set(refusal) == {"error"}
+    assert (refusal["error"]["code"], refusal["error"]["type"]) == (code, "server_error")
+    await until(sync_to_async(lambda: Run.objects.get().status == Status.STOPPED))
+
+
+async def test_an_answer_that_goes_on_after_its_end_is_read_as_another_stream(
+    alice: Any, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logging(monkeypatch, run, texts=SHOWN[:1])
+    *_, last = [line async for line in sse.stream_events(reader(alice), run, -1)]
+    assert last.startswith(b"event: error")
+    with pytest.raises(ApiError) as refused:
+        await sse.await_response(reader(alice), run)
+    assert refused.value.code == "stream_unavailable"
 
 
 async def test_a_chat_whose_stream_ends_before_its_run_is_stopped(

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from chat.models import Agent, ChatMessage, Preferences, Run, Scope, Session
+from chat.sessions.deletion import delete_for_good
+from features.openai import responses
 from features.openai.models import ResponseRequest
 from knowledge.models import File
 from tests import factories
@@ -183,6 +185,30 @@ def test_a_deleted_session_has_no_responses(alice: Any) -> None:
     refused(client.get(f"/v1/responses/{name}"), 404, "not_found")
     refused(client.post(f"/v1/responses/{name}/cancel"), 404, "not_found")
     assert not Session.objects.exists()
+
+
+def test_what_is_deleted_while_it_is_asked_for_is_not_found(
+    alice: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = by_token(alice)
+
+    def gone(call: Any) -> Any:
+        def run_then_delete(*args: Any, **kwargs: Any) -> Any:
+            result = call(*args, **kwargs)
+            for session in Session.objects.all():
+                delete_for_good(session)
+            return result
+
+        return run_then_delete
+
+    with monkeypatch.context() as patched:
+        patched.setattr(responses, "start_turn", gone(responses.start_turn))
+        refused(post(client), 404, "not_found")
+    name = post(client).json()["id"]
+    monkeypatch.setattr(responses, "find_response", gone(responses.find_response))
+    refused(
+        post(client, previous_response_id=name), 404, "previous_response_not_found", "previous_response_id"
+    )
 
 
 def test_a_run_is_deleted_by_a_version_that_does_not_know_its_response(alice: Any) -> None:
