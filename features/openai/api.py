@@ -99,7 +99,7 @@ class OpenAIResponsesView(OpenAIView):
         user, body = current_user(request), self.parse(OpenAIResponseBody)
         if body.background and not body.stream:
             return Response(present_response(start_response(user, body)))
-        with reading(user) as reader:
+        with reading(request) as reader:
             run = start_response(user, body)
         if body.stream:
             return stream_events(reader, run, FROM_THE_BEGINNING)
@@ -128,7 +128,7 @@ class OpenAIResponseView(OpenAIView):
         if streams not in ("true", "false"):
             raise ApiError("invalid_value", "true or false.", field="stream")
         if streams == "true":
-            with reading(user) as reader:
+            with reading(request) as reader:
                 return stream_events(reader, run, after if has_cursor else FROM_THE_BEGINNING)
         return Response(present_response(run))
 
@@ -164,7 +164,7 @@ class OpenAIChatView(OpenAIView):
     def post(self, request: Request) -> HttpResponseBase:
         """Answer the last of the messages. A client that disconnects stops the answer, unless it is stored."""
         user, body = current_user(request), self.parse(OpenAIChatBody)
-        with reading(user) as reader:
+        with reading(request) as reader:
             run = start_chat(user, body)
         if body.stream:
             return stream_chat(reader, run, body)

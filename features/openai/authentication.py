@@ -7,12 +7,18 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 
 from web.rest.authentication import TokenAuthentication
+from web.socket.authentication import HandshakeCredentials
 
 
 class BearerAuthentication(TokenAuthentication):
     def authenticate_header(self, request: Request) -> str:  # noqa: ARG002
         """Return what precedes a token in the header."""
         return "Bearer"
+
+
+def read_bearer(request: Request) -> HandshakeCredentials:
+    """Return what authenticated the request, to be checked again while its answer is read."""
+    return HandshakeCredentials(token=request.headers["Authorization"].split()[1])
 
 
 class HasToken(IsAuthenticated):

@@ -118,7 +118,7 @@ async def _encode_chunks(reader: Reader, run: Run, body: OpenAIChatBody) -> Asyn
     response: dict[str, Any] = {}
     try:
         yield _chunk(run, body, {"role": "assistant", "content": "", "refusal": None})
-        async with aclosing(read_events(reader.user, run)) as events:
+        async with aclosing(read_events(reader, run)) as events:
             async for event in events:
                 if event is None:
                     yield COMMENT

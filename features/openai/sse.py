@@ -13,27 +13,31 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from msgspec import json
 from psycopg_pool import PoolTimeout
 from redis.exceptions import RedisError
+from rest_framework.request import Request
 
 from chat.infrastructure.threads import in_thread
 from chat.log.cursor import START
 from chat.models import Run
 from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
+from features.openai.authentication import read_bearer
 from features.openai.response_events import ResponseEnd
 from features.openai.response_stream import EncodedEvent
 from features.openai.responses import describe_end, load_run, open_stream, present_response, replay
 from knowledge.idle_connection import return_idle_connection
+from web.rest.api_view import current_user
 from web.rest.errors import describe as describe_error
 from web.rest.errors import request_id
 from web.rest.user_slots import Slot, UserSlots
+from web.socket.authentication import HandshakeCredentials
 from web.socket.hub import current_hub
 from web.socket.outbox import Outbox
 from web.socket.subscription import Subscription
 
 # Of each user in this process.
 STREAMS: Final = UserSlots(50)
-# Less than the minute after which proxies end a silent connection.
-SILENCE_S: Final = 15.0
+# Between comments, and between checks of the token: less than the minute after which proxies end a silent connection.
+CHECK_S: Final = 15.0
 COMMENT: Final = b": \n\n"
 _ENTRIES: Final = ('{"type":"packet"', '{"type":"snapshot"', '{"type":"reset"')
 # What ends an answer that has begun. Its client reads the description.
@@ -45,34 +49,41 @@ class Reader(NamedTuple):
     """Who reads an answer, or waits for it, and the slot for that."""
 
     user: User
+    credentials: HandshakeCredentials
     slot: Slot
+
+    def may_read(self, run: Run) -> bool:
+        """Return whether the token and its user are still valid, and the run is still the user's."""
+        is_valid = self.credentials.still_identify(self.user)
+        return is_valid and Run.objects.visible_to(self.user).filter(pk=run.pk).exists()
 
 
 @contextmanager
-def reading(user: User) -> Iterator[Reader]:
+def reading(request: Request) -> Iterator[Reader]:
     """Take the slot before the answer is started; free it if that fails. Raises ApiError."""
     with ExitStack() as on_failure:
+        user = current_user(request)
         slot = on_failure.enter_context(STREAMS.take(user.pk))
-        yield Reader(user, slot)
+        yield Reader(user, read_bearer(request), slot)
         on_failure.pop_all()
 
 
-async def read_events(user: User, run: Run) -> AsyncGenerator[EncodedEvent | None, None]:
-    """Yield all events of a response; None after a time of silence."""
+async def read_events(reader: Reader, run: Run) -> AsyncGenerator[EncodedEvent | None, None]:
+    """Yield all events of a response; None in times of silence."""
     if not run.is_live:
         for event in await in_thread(_replay, run):
             yield event
         return
-    async with aclosing(_follow(user, run)) as events:
+    async with aclosing(_follow(reader, run)) as events:
         async for live_event in events:
             yield live_event
 
 
-async def _follow(user: User, run: Run) -> AsyncGenerator[EncodedEvent | None, None]:
+async def _follow(reader: Reader, run: Run) -> AsyncGenerator[EncodedEvent | None, None]:
     stream = await in_thread(open_stream, run)
     for event in stream.begin():
         yield event
-    async with aclosing(_read_log(user, run)) as entries:
+    async with aclosing(_read_log(reader, run)) as entries:
         async for entry in entries:
             if entry is None:
                 yield None
@@ -87,26 +98,27 @@ async def _follow(user: User, run: Run) -> AsyncGenerator[EncodedEvent | None, N
     raise ApiError("stream_unavailable")
 
 
-async def _read_log(user: User, run: Run) -> AsyncGenerator[p.Packet | p.Snapshot | p.Reset | None, None]:
-    """Yield the entries of a run's log from its beginning, as a socket gets them; None after a time of silence.
+async def _read_log(reader: Reader, run: Run) -> AsyncGenerator[p.Packet | p.Snapshot | p.Reset | None, None]:
+    """Yield the entries of a run's log from its beginning, as a socket gets them; None every CHECK_S.
 
-    Ends if the reader is too slow, or the run is gone.
+    Ends if the reader is too slow, or may no longer read the run.
     """
     outbox, name = Outbox(), str(run.pk)
     subscription = Subscription(run.turn.session_id, outbox, current_hub())
     try:
-        await subscription.open(user, None, {run.pk: START})
+        await subscription.open(reader.user, None, {run.pk: START})
         subscription.start()
-        deadline = _now() + SILENCE_S
+        check_at = _now() + CHECK_S
         while True:
-            try:
-                async with asyncio.timeout_at(deadline):
-                    is_open = await outbox.wait()
-            except TimeoutError:
-                if not await in_thread(_is_readable, user, run):
+            if _now() >= check_at:
+                if not await in_thread(reader.may_read, run):
                     return
                 yield None
-                deadline = _now() + SILENCE_S
+                check_at = _now() + CHECK_S
+            try:
+                async with asyncio.timeout_at(check_at):
+                    is_open = await outbox.wait()
+            except TimeoutError:
                 continue
             if not is_open:
                 return
@@ -115,7 +127,6 @@ async def _read_log(user: User, run: Run) -> AsyncGenerator[p.Packet | p.Snapsho
             for entry in map(_decode, lines):
                 if entry.run == name:
                     yield entry
-                    deadline = _now() + SILENCE_S
             outbox.is_writing = False
     finally:
         subscription.close()
@@ -141,10 +152,6 @@ def _load_ended(run: Run) -> Run:
     return ended
 
 
-def _is_readable(user: User, run: Run) -> bool:
-    return user.is_active and Run.objects.visible_to(user).filter(pk=run.pk).exists()
-
-
 def stream_events(reader: Reader, run: Run, after: int) -> StreamingHttpResponse:
     """Return the response that sends the events with numbers above `after`, one in each write."""
     return EventStream(_encode_events(reader, run, after), reader.slot)
@@ -166,7 +173,7 @@ class EventStream(StreamingHttpResponse):
 async def _encode_events(reader: Reader, run: Run, after: int) -> AsyncGenerator[bytes, None]:
     number = -1
     try:
-        async with aclosing(read_events(reader.user, run)) as events:
+        async with aclosing(read_events(reader, run)) as events:
             async for event in events:
                 if event is None:
                     yield COMMENT
@@ -221,7 +228,7 @@ async def await_end(reader: Reader, run: Run) -> dict[str, Any]:
     """Return the response once it has ended. Raises ApiError."""
     with reader.slot:
         if run.is_live:
-            async with aclosing(_read_log(reader.user, run)) as entries:
+            async with aclosing(_read_log(reader, run)) as entries:
                 async for entry in entries:
                     if isinstance(entry, p.Packet) and isinstance(entry.obj, p.Stop):
                         break

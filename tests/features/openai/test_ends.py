@@ -23,6 +23,7 @@ from tests.features.openai.test_models import by_token
 from tests.features.openai.test_responses import post
 from tests.features.openai.test_waiting_requests import until
 from web.rest.user_slots import Slot
+from web.socket.authentication import HandshakeCredentials
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BODY = OpenAIChatBody(model="quick", messages=[{"role": "user", "content": "Why?"}])
@@ -38,7 +39,7 @@ def run(alice: Any) -> Run:
 
 
 def reader(user: Any) -> sse.Reader:
-    return sse.Reader(user, Slot(None, user.pk))
+    return sse.Reader(user, HandshakeCredentials("none"), Slot(None, user.pk))
 
 
 def logging(
@@ -82,7 +83,7 @@ async def test_an_answer_that_is_deleted_before_it_is_read_is_not_found(
     streamed = sse.stream_events(reader(alice), run, -1)
     assert b'"code":"not_found"' in [line async for line in streamed][-1]
     logging(monkeypatch, run)
-    with pytest.raises(ApiError, match="no such response"):
+    with pytest.raises(ApiError, match="not_found"):
         await sse.await_response(reader(alice), run)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 from django.db import connection
+from knox.models import AuthToken
 
 from chat.models import Run, Session, TokenScope
 from chat.protocol.states import Status
@@ -75,6 +76,20 @@ def test_the_slot_of_a_refused_request_and_of_an_unread_answer_is_free(
     settings.MAX_RUNS_PER_USER = 0
     assert ask().status_code == 429
     assert not sse.STREAMS._taken
+
+
+@pytest.mark.parametrize(("path", "body"), [RESPONSE, CHAT])
+async def test_a_token_that_is_deleted_ends_its_streams(
+    token: str, monkeypatch: pytest.MonkeyPatch, path: str, body: bytes
+) -> None:
+    monkeypatch.setattr(sse, "CHECK_S", 0.05)
+    request = AsgiRequest(path, {"Authorization": f"Bearer {token}"}, body=body % b"true")
+    running = asyncio.create_task(request.run())
+    await until(lambda: any(message.get("body") == sse.COMMENT for message in request.messages))
+    assert not running.done()
+    await sync_to_async(AuthToken.objects.all().delete)()
+    await until(running.done)
+    assert b'"code":"stream_unavailable"' in request.messages[-2]["body"]
 
 
 async def until(condition: Any) -> None:
