@@ -28,7 +28,14 @@ from features.openai.responses import (
     present_response,
     start_response,
 )
-from features.openai.sse import AwaitedResponse, await_response, awaiting, reading, stream_events
+from features.openai.sse import (
+    FROM_THE_BEGINNING,
+    AwaitedResponse,
+    await_response,
+    awaiting,
+    reading,
+    stream_events,
+)
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented, query, whole_number
 from web.rest.pagination import MAX_COUNT, parse_count
@@ -64,8 +71,6 @@ class OpenAIDeletedAnswer(Answer):
 
 _RESPONSE: Final = {"application/json": OpenAIResponseAnswer, "text/event-stream": OpenApiTypes.STR}
 _FLAG: Final = {"type": "string", "enum": ["true", "false"]}
-# A number below that of the first event.
-FROM_THE_BEGINNING: Final = -1
 
 
 class OpenAIView(StrictAPIView):

@@ -1,6 +1,7 @@
 """Responses of OpenAI's API: each is a run in a listed session of its owner, and their ids are made of each other's."""
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
@@ -181,7 +182,7 @@ def present_response(run: Run) -> dict[str, Any]:
     """Return the response as it is now; the output of one in progress is in its stream."""
     if run.is_live:
         return {**describe(run), "status": _STATUSES.get(Status(run.status), "in_progress")}
-    *_, last = replay(run)
+    [last] = deque(replay(run), maxlen=1)
     return final_response(last)
 
 

@@ -15,7 +15,7 @@ from psycopg_pool import PoolTimeout
 from redis.exceptions import RedisError
 from rest_framework.request import Request
 
-from chat.infrastructure.threads import in_thread
+from chat.infrastructure.threads import in_thread, in_thread_of
 from chat.log.cursor import START
 from chat.models import Run
 from chat.protocol import wire as p
@@ -28,12 +28,15 @@ from knowledge.idle_connection import return_idle_connection
 from web.rest.api_view import current_user
 from web.rest.errors import describe as describe_error
 from web.rest.errors import request_id
+from web.rest.streaming import BLOCK_BYTES, THREADS
 from web.rest.user_slots import Slot, UserSlots
 from web.socket.authentication import HandshakeCredentials
 from web.socket.hub import current_hub
 from web.socket.outbox import Outbox
 from web.socket.subscription import Subscription
 
+# A number below that of the first event.
+FROM_THE_BEGINNING: Final = -1
 # Of each user in this process.
 STREAMS: Final = UserSlots(50)
 # Between comments, and between checks of the token: less than the minute after which proxies end a silent connection.
@@ -68,15 +71,20 @@ def reading(request: Request) -> Iterator[Reader]:
         on_failure.pop_all()
 
 
-async def read_events(reader: Reader, run: Run) -> AsyncGenerator[EncodedEvent | None, None]:
-    """Yield all events of a response; None in times of silence."""
+async def read_events(
+    reader: Reader, run: Run, after: int = FROM_THE_BEGINNING
+) -> AsyncGenerator[EncodedEvent | None, None]:
+    """Yield the events of a response with numbers above `after`; None in times of silence."""
     if not run.is_live:
-        for event in await in_thread(_replay, run):
-            yield event
+        replayed = (event for event in replay(run) if event.number > after)
+        while block := await in_thread_of(THREADS, _next_block, replayed):
+            for event in block:
+                yield event
         return
     async with aclosing(_follow(reader, run)) as events:
         async for live_event in events:
-            yield live_event
+            if live_event is None or live_event.number > after:
+                yield live_event
 
 
 async def _follow(reader: Reader, run: Run) -> AsyncGenerator[EncodedEvent | None, None]:
@@ -136,8 +144,16 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def _replay(run: Run) -> list[EncodedEvent]:
-    return list(replay(run))
+def _next_block(events: Iterator[EncodedEvent]) -> list[EncodedEvent]:
+    """Return the next events; none at the end."""
+    block: list[EncodedEvent] = []
+    size = 0
+    for event in events:
+        block.append(event)
+        size += len(event.data)
+        if size >= BLOCK_BYTES:
+            break
+    return block
 
 
 def _load_end(run: Run) -> ResponseEnd:
@@ -171,13 +187,14 @@ class EventStream(StreamingHttpResponse):
 
 
 async def _encode_events(reader: Reader, run: Run, after: int) -> AsyncGenerator[bytes, None]:
-    number = -1
+    number = after
     try:
-        async with aclosing(read_events(reader, run)) as events:
+        async with aclosing(read_events(reader, run, after)) as events:
             async for event in events:
                 if event is None:
                     yield COMMENT
-                elif (number := event.number) > after:
+                else:
+                    number = event.number
                     yield b"event: %s\ndata: %s\n\n" % (event.type.encode(), event.data)
     except FAILURES as error:
         described = describe_error(error)

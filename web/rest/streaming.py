@@ -14,9 +14,9 @@ from chat.infrastructure.threads import in_thread_of
 from web.rest.user_slots import Slot
 
 # Bytes that are produced in one thread call.
-_BLOCK_BYTES: Final = 256 * 1024
+BLOCK_BYTES: Final = 256 * 1024
 # Separate from the threads of sockets: contents come from storages that may be slow.
-_THREADS: Final = ThreadPoolExecutor(8, thread_name_prefix="stream")
+THREADS: Final = ThreadPoolExecutor(8, thread_name_prefix="stream")
 
 
 def streamed(
@@ -67,7 +67,7 @@ class _Blocks(_Content):
         return self
 
     async def __anext__(self) -> bytes:
-        block = await in_thread_of(_THREADS, self.read, _BLOCK_BYTES)
+        block = await in_thread_of(THREADS, self.read, BLOCK_BYTES)
         if not block:
             raise StopAsyncIteration
         return block

@@ -1,6 +1,6 @@
 """How streams and awaited answers end, whatever their run's log shows before."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -15,9 +15,10 @@ from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.sessions.deletion import delete_for_good
-from features.openai import sse
+from features.openai import responses, sse
 from features.openai.chat import await_chat, stream_chat
 from features.openai.chat_body import OpenAIChatBody
+from features.openai.response_stream import EncodedEvent
 from tests import factories
 from tests.features.openai.test_models import by_token
 from tests.features.openai.test_responses import post
@@ -85,6 +86,32 @@ async def test_an_answer_that_is_deleted_before_it_is_read_is_not_found(
     logging(monkeypatch, run)
     with pytest.raises(ApiError, match="not_found"):
         await sse.await_response(reader(alice), run)
+
+
+async def test_an_ended_answer_is_replayed_in_blocks_from_the_number(
+    alice: Any, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "tide " * 1000
+    ended = await sync_to_async(factories.finish_run)(str(run.pk), text)
+    ended = await sync_to_async(Run.objects.for_work().get)(pk=ended.pk)
+    monkeypatch.setattr(sse, "BLOCK_BYTES", 2000)
+    produced: list[int] = []
+
+    def replay(run: Run) -> Iterator[EncodedEvent]:
+        for event in responses.replay(run):
+            produced.append(event.number)
+            yield event
+
+    monkeypatch.setattr(sse, "replay", replay)
+    events = sse.read_events(reader(alice), ended, 499)
+    first = await anext(events)
+    assert first is not None
+    assert first.number == 500
+    assert len(produced) < 520
+    rest = [event async for event in events]
+    assert [event and event.number for event in rest] == list(range(501, len(produced)))
+    assert rest[-1] is not None
+    assert rest[-1].type == "response.completed"
 
 
 @pytest.mark.parametrize(
