@@ -14,7 +14,6 @@ from msgspec import UNSET, UnsetType, json
 from chat.infrastructure.threads import with_connection
 from chat.models import Agent, Run, Session
 from chat.protocol.answer import Answer
-from chat.protocol.errors import ApiError
 from chat.runs.cancellation import stop_run
 from chat.sessions.creation import create_session
 from chat.sessions.deletion import delete_for_good
@@ -59,12 +58,13 @@ def start_chat(user: User, body: OpenAIChatBody) -> Run:
         turn_body = body.turn_body([] if agent else [named.name])
         turn_body.check()
         session = _open_session(user, agent, body)
+        run = None
         try:
             turn_body.models = turn_body.models or [next_model(session)]
             [run] = start_turn(session, turn_body).runs
-        except ApiError:
-            delete_for_good(session)
-            raise
+        finally:
+            if run is None:
+                delete_for_good(session)
     return store_request(run, model=body.model)
 
 

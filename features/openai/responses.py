@@ -85,13 +85,14 @@ def start_response(user: User, body: OpenAIResponseBody) -> Run:
         )
         if agent and session.agent_id != agent.pk:
             raise ApiError("invalid_value", "The conversation has another agent.", field="models")
+        is_new = not (body.previous_response_id or body.conversation)
+        run = None
         try:
             turn_body.models = turn_body.models or [next_model(session)]
             [run] = start_turn(session, turn_body).runs
-        except ApiError:
-            if not (body.previous_response_id or body.conversation):
+        finally:
+            if run is None and is_new:
                 delete_empty(session)
-            raise
     return store_request(
         run, model=body.model or "", metadata=body.metadata or {}, is_background=bool(body.background)
     )

@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
 from chat.models import Agent, ChatMessage, Preferences, Run, Scope, Session
 from chat.sessions.deletion import delete_for_good
-from features.openai import responses
+from features.openai import chat, responses
 from features.openai.models import ResponseRequest
 from knowledge.models import File
 from tests import factories
@@ -184,6 +185,33 @@ def test_a_deleted_session_has_no_responses(alice: Any) -> None:
     }
     refused(client.get(f"/v1/responses/{name}"), 404, "not_found")
     refused(client.post(f"/v1/responses/{name}/cancel"), 404, "not_found")
+    assert not Session.objects.exists()
+
+
+def test_an_answer_in_progress_is_deleted_only_with_its_chat(alice: Any) -> None:
+    client = by_token(alice)
+    first = post(client).json()
+    factories.finish_run(str(Run.objects.get().pk))
+    second = post(client, previous_response_id=first["id"]).json()
+    refused(client.delete(f"/v1/responses/{second['id']}"), 409, "turn_in_progress")
+    assert client.delete(f"/v1/responses/{first['id']}").status_code == 200
+    assert not Session.objects.exists()
+
+
+@pytest.mark.parametrize("module", [responses, chat])
+def test_no_error_leaves_an_empty_chat(alice: Any, monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
+    def fail(*_: Any) -> None:
+        raise OperationalError("The database is away")
+
+    monkeypatch.setattr(module, "start_turn", fail)
+    client = by_token(alice)
+    if module is responses:
+        refused(post(client), 503, "unavailable")
+    else:
+        body = {"model": "quick", "messages": messages("Why?"), "store": True}
+        refused(
+            client.post("/v1/chat/completions", body, content_type="application/json"), 503, "unavailable"
+        )
     assert not Session.objects.exists()
 
 
