@@ -114,7 +114,7 @@ class PasswordPage(AccountPage):
 class WithRequest:
     """A form that is given the request, by which its guesses are limited."""
 
-    def __init__(self, *args: Any, request: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, request: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.request: Any = request
 
