@@ -19,12 +19,11 @@ from chat.sessions.creation import create_session
 from chat.sessions.deletion import delete_for_good
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import store_session
-from chat.turns.start import start_turn
 from features.openai.chat_body import ChatMessages, OpenAIChatBody
 from features.openai.errors import ObjectName, OpenAIErrorAnswer, OpenAIErrorMembers, convert_error
-from features.openai.offered_models import find_model, next_model
+from features.openai.offered_models import find_model
 from features.openai.response_body import named_as_sent
-from features.openai.responses import final_response, session_fields, store_request
+from features.openai.responses import final_response, session_fields, start_run, store_request
 from features.openai.sse import COMMENT, FAILURES, EventStream, Reader, await_end, read_events
 from web.rest.errors import describe as describe_error
 
@@ -57,14 +56,7 @@ def start_chat(user: User, body: OpenAIChatBody) -> Run:
     with named_as_sent(_FIELDS):
         turn_body = body.turn_body([] if agent else [named.name])
         turn_body.check()
-        session = _open_session(user, agent, body)
-        run = None
-        try:
-            turn_body.models = turn_body.models or [next_model(session)]
-            [run] = start_turn(session, turn_body).runs
-        finally:
-            if run is None:
-                delete_for_good(session)
+        run = start_run(_open_session(user, agent, body), turn_body, delete_for_good)
     return store_request(run, model=body.model)
 
 
@@ -123,7 +115,7 @@ async def _encode_chunks(reader: Reader, run: Run, body: OpenAIChatBody) -> Asyn
                 if event is None:
                     yield COMMENT
                 elif event.type == "response.output_text.delta":
-                    yield _chunk(run, body, {"content": json.decode(event.data)["delta"]})
+                    yield _chunk(run, body, {"content": event.members["delta"]})
                 else:
                     response = final_response(event)
         for line in _encode_end(run, body, response):

@@ -26,9 +26,18 @@ _OPEN: Final = ("pending", "running", "waiting")
 
 
 class EncodedEvent(NamedTuple):
-    number: int
-    type: str
+    """An event, and its members in JSON."""
+
+    members: Event
     data: bytes
+
+    @property
+    def number(self) -> int:
+        return int(self.members["sequence_number"])
+
+    @property
+    def type(self) -> str:
+        return str(self.members["type"])
 
 
 class _ContradictionFound(Exception):
@@ -103,7 +112,7 @@ class ResponseStream:
 
     def _unsent(self, events: Iterator[Event]) -> Iterator[EncodedEvent]:
         for event in events:
-            encoded = EncodedEvent(event["sequence_number"], event["type"], json.encode(event))
+            encoded = EncodedEvent(event, json.encode(event))
             digest = hash(encoded.data)
             if encoded.number < len(self._digests):
                 if self._digests[encoded.number] != digest:

@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
 from typing import Annotated, Any, Final
@@ -11,7 +11,6 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.utils import timezone
-from msgspec import json
 
 from chat.log.rebuilt import rebuild_packets
 from chat.log.stream import ENDED_TTL_S
@@ -86,16 +85,22 @@ def start_response(user: User, body: OpenAIResponseBody) -> Run:
         if agent and session.agent_id != agent.pk:
             raise ApiError("invalid_value", "The conversation has another agent.", field="models")
         is_new = not (body.previous_response_id or body.conversation)
-        run = None
-        try:
-            turn_body.models = turn_body.models or [next_model(session)]
-            [run] = start_turn(session, turn_body).runs
-        finally:
-            if run is None and is_new:
-                delete_empty(session)
+        run = start_run(session, turn_body, delete_empty if is_new else None)
     return store_request(
         run, model=body.model or "", metadata=body.metadata or {}, is_background=bool(body.background)
     )
+
+
+def start_run(session: Session, turn_body: TurnBody, discard: Callable[[Session], object] | None) -> Run:
+    """Start a turn that one model answers. discard: called with a new session if that fails."""
+    run = None
+    try:
+        turn_body.models = turn_body.models or [next_model(session)]
+        [run] = start_turn(session, turn_body).runs
+    finally:
+        if run is None and discard:
+            discard(session)
+    return run
 
 
 def store_request(run: Run, **members: Any) -> Run:
@@ -189,7 +194,7 @@ def present_response(run: Run) -> dict[str, Any]:
 
 def final_response(last: EncodedEvent) -> dict[str, Any]:
     """Return the response that the last event of a stream has."""
-    response: dict[str, Any] = json.decode(last.data).get("response", {})
+    response: dict[str, Any] = last.members.get("response", {})
     return response
 
 

@@ -47,7 +47,7 @@ def runs(draw: st.DrawFn) -> Ended:
         )
         for _ in range(draw(st.integers(0, 2)))
     )
-    text = "".join(each.text_before for each in rounds) + draw(st.just("") | TEXTS)
+    text = "".join(shown_round.text_before for shown_round in rounds) + draw(st.just("") | TEXTS)
     return Ended("quick", 0, draw(st.just("") | TEXTS), text, "finished", rounds=rounds)
 
 
@@ -153,7 +153,7 @@ def test_a_new_attempt_that_shows_the_same_goes_on_whereever_the_first_one_ended
 @given(runs(), st.data())
 def test_an_attempt_that_begins_with_a_snapshot_continues_it(run: Ended, data: st.DataObject) -> None:
     """The snapshot has all rounds and a part of the text behind them."""
-    narrated = sum(len(each.text_before) for each in run.rounds)
+    narrated = sum(len(shown_round.text_before) for shown_round in run.rounds)
     saved = data.draw(st.integers(narrated, len(run.text)))
     placed = split(data.draw, rebuild(run))
     first = packets(placed)[: data.draw(st.integers(0, len(placed)))]
@@ -186,10 +186,10 @@ def _message(run: Ended, saved: int) -> dict[str, Any]:
         {
             "id": call.id, "tool_call_id": call.tool_call_id, "name": call.name, "arguments": call.arguments,
             "response": call.response, "status": call.status, "turn_number": turn, "tab_index": tab,
-            **({"text_before": each.text_before, "reasoning": each.reasoning} if tab == 0 else {}),
+            **({"text_before": shown_round.text_before, "reasoning": shown_round.reasoning} if tab == 0 else {}),
         }
-        for turn, each in enumerate(run.rounds)
-        for tab, call in enumerate(each.calls)
+        for turn, shown_round in enumerate(run.rounds)
+        for tab, call in enumerate(shown_round.calls)
     ]  # fmt: skip
     return {"text": run.text[:saved], "reasoning": run.reasoning, "tool_calls": calls}
 
