@@ -171,9 +171,8 @@ class OpenAIChatView(OpenAIView):
         user, body = current_user(request), self.parse(OpenAIChatBody)
         with reading(request) as reader:
             run = start_chat(user, body)
-        if body.stream:
-            return stream_chat(reader, run, body)
-        return AwaitedResponse(partial(await_chat, reader, run, body))
+        answer = stream_chat if body.stream else await_chat
+        return answer(reader, run, body)
 
 
 def _describe(model: ModelConfig | Agent) -> OpenAIModelAnswer:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from django.contrib.auth.models import User
@@ -24,7 +25,15 @@ from features.openai.errors import ObjectName, OpenAIErrorAnswer, OpenAIErrorMem
 from features.openai.offered_models import find_model
 from features.openai.response_body import named_as_sent
 from features.openai.responses import final_response, session_fields, start_run, store_request
-from features.openai.sse import COMMENT, FAILURES, EventStream, Reader, await_end, read_events
+from features.openai.sse import (
+    COMMENT,
+    FAILURES,
+    AwaitedResponse,
+    EventStream,
+    Reader,
+    await_end,
+    read_events,
+)
 from web.rest.errors import describe as describe_error
 
 # Members of a turn -> what the client called them.
@@ -85,14 +94,31 @@ def _history(texts: list[str], model: str, now: datetime) -> list[f.Message]:
 # Answers
 
 
-async def await_chat(reader: Reader, run: Run, body: OpenAIChatBody) -> JsonResponse:
+class Unread:
+    """A run until the end of its completion is read. stop() stops it if that has not happened; not a stored one."""
+
+    def __init__(self, run: Run, body: OpenAIChatBody) -> None:
+        self._run = None if body.store else run
+
+    def end(self) -> None:
+        self._run = None
+
+    def stop(self) -> None:
+        """Stop the run in a thread: the request's own task has been cancelled."""
+        run, self._run = self._run, None
+        if run:
+            asyncio.get_running_loop().run_in_executor(None, with_connection, stop_run, run.pk)
+
+
+def await_chat(reader: Reader, run: Run, body: OpenAIChatBody) -> AwaitedResponse:
+    unread = Unread(run, body)
+    return AwaitedResponse(partial(_await_chat, reader, run, body, unread), unread.stop)
+
+
+async def _await_chat(reader: Reader, run: Run, body: OpenAIChatBody, unread: Unread) -> JsonResponse:
     """Return the completion once it has ended. A client that disconnects stops it, unless it is stored."""
-    response: dict[str, Any] = {}
-    try:
-        response = await await_end(reader, run)
-    finally:
-        if not response and not body.store:
-            _stop_soon(run)
+    response = await await_end(reader, run)
+    unread.end()
     finish = _finish_of(response)
     if finish is None:
         error, status = _error_of(response)
@@ -103,10 +129,13 @@ async def await_chat(reader: Reader, run: Run, body: OpenAIChatBody) -> JsonResp
 
 
 def stream_chat(reader: Reader, run: Run, body: OpenAIChatBody) -> StreamingHttpResponse:
-    return EventStream(_encode_chunks(reader, run, body), reader.slot)
+    unread = Unread(run, body)
+    return EventStream(_encode_chunks(reader, run, body, unread), reader.slot, unread.stop)
 
 
-async def _encode_chunks(reader: Reader, run: Run, body: OpenAIChatBody) -> AsyncGenerator[bytes, None]:
+async def _encode_chunks(
+    reader: Reader, run: Run, body: OpenAIChatBody, unread: Unread
+) -> AsyncGenerator[bytes, None]:
     response: dict[str, Any] = {}
     try:
         yield _chunk(run, body, {"role": "assistant", "content": "", "refusal": None})
@@ -125,8 +154,9 @@ async def _encode_chunks(reader: Reader, run: Run, body: OpenAIChatBody) -> Asyn
         yield _line(convert_error(described.status, described.body("")))
     finally:
         # The run goes on if its next attempt contradicts what was shown: this failure is the stream's own.
-        if response.get("status") in (None, "in_progress", "failed") and not body.store:
-            _stop_soon(run)
+        if response.get("status") not in (None, "in_progress", "failed"):
+            unread.end()
+        unread.stop()
 
 
 def _encode_end(run: Run, body: OpenAIChatBody, response: Mapping[str, Any]) -> list[bytes]:
@@ -194,8 +224,3 @@ def _usage(response: Mapping[str, Any]) -> dict[str, Any] | None:
         "prompt_tokens_details": {"cached_tokens": usage["input_tokens_details"]["cached_tokens"]},
         "completion_tokens_details": {"reasoning_tokens": usage["output_tokens_details"]["reasoning_tokens"]},
     }
-
-
-def _stop_soon(run: Run) -> None:
-    """Stop the run in a thread: the request's own task has been cancelled."""
-    asyncio.get_running_loop().run_in_executor(None, with_connection, stop_run, run.pk)

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
+from django.core.handlers.asgi import ASGIRequest
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from msgspec import json
@@ -174,12 +175,18 @@ def stream_events(reader: Reader, run: Run, after: int) -> StreamingHttpResponse
 
 
 class EventStream(StreamingHttpResponse):
-    """A response of events. Its slot is free once it is closed, read or not."""
+    """A response of events. Its slot is free once it is closed, read or not.
 
-    def __init__(self, content: AsyncGenerator[bytes, None], slot: Slot) -> None:
+    on_leave: see awaiting().
+    """
+
+    def __init__(
+        self, content: AsyncGenerator[bytes, None], slot: Slot, on_leave: Callable[[], None] | None = None
+    ) -> None:
         headers = {"X-Accel-Buffering": "no"}
         super().__init__(content, content_type="text/event-stream", headers=headers)
         self._slot = slot
+        self.on_leave = on_leave
 
     def close(self) -> None:
         super().close()
@@ -204,19 +211,26 @@ async def _encode_events(reader: Reader, run: Run, after: int) -> AsyncGenerator
 
 
 class AwaitedResponse(HttpResponse):
-    """What a view returns whose response is made on the event loop, by `make`."""
+    """What a view returns whose response is made on the event loop, by `make`.  on_leave: see awaiting()."""
 
-    def __init__(self, make: Callable[[], Awaitable[HttpResponseBase]]) -> None:
+    def __init__(
+        self, make: Callable[[], Awaitable[HttpResponseBase]], on_leave: Callable[[], None] | None = None
+    ) -> None:
         super().__init__()
         self.make = make
+        self.on_leave = on_leave
 
 
 def awaiting(view: Callable[..., HttpResponseBase]) -> Callable[..., Any]:
-    """Return the view with AwaitedResponse replaced by what it makes, which holds no thread."""
+    """Return the view with AwaitedResponse replaced by what it makes, which holds no thread.
+
+    When the request is over, its response's on_leave() is called on the event loop. The client may have disconnected at
+    any moment, for example while the view still made the response, which then is never begun, nor closed.
+    """
 
     @wraps(view)
     async def respond(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        response = await sync_to_async(_call_idly)(view, request, *args, **kwargs)
+        response = await sync_to_async(_call_idly)(_observed(view), request, *args, **kwargs)
         if not isinstance(response, AwaitedResponse):
             return response
         try:
@@ -227,6 +241,21 @@ def awaiting(view: Callable[..., HttpResponseBase]) -> Callable[..., Any]:
             return JsonResponse(body, status=described.status, headers=dict(described.headers))
 
     return respond
+
+
+def _observed(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Return the view, which lets the current task, the request's, call on_leave() of what it returns."""
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+
+    def call(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = view(request, *args, **kwargs)
+        on_leave = getattr(response, "on_leave", None)
+        # Without ASGI, the task ends before the response is sent.
+        if task and on_leave and isinstance(request, ASGIRequest):
+            loop.call_soon_threadsafe(task.add_done_callback, lambda _: on_leave())
+        return response
+
+    return call
 
 
 def _call_idly(view: Callable[..., HttpResponseBase], *args: Any, **kwargs: Any) -> HttpResponseBase:

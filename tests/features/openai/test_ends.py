@@ -73,7 +73,7 @@ async def test_who_waits_gets_the_stored_answer_whichever_attempts_wrote_it(
     assert response["status"] == "completed"
     assert response["output"][0]["content"][0]["text"] == SHOWN[1]
     logging(monkeypatch, run)
-    answer = json.decode((await await_chat(reader(alice), run, BODY)).content)
+    answer = json.decode((await await_chat(reader(alice), run, BODY).make()).content)
     assert answer["choices"][0]["message"]["content"] == SHOWN[1]
 
 

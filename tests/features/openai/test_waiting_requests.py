@@ -11,7 +11,7 @@ from knox.models import AuthToken
 
 from chat.models import Run, Session, TokenScope
 from chat.protocol.states import Status
-from features.openai import sse
+from features.openai import api, sse
 from tests.asgi_requests import AsgiRequest
 from tests.web.rest.test_streams import connections_in_use
 from web.rest import request_slots
@@ -49,6 +49,43 @@ async def test_it_holds_nothing_while_it_waits(
     # Who leaves a response stops nothing; who leaves a chat stops it.
     await until(sync_to_async(lambda: Run.objects.get().status == status))
     assert not current_hub().topics
+    assert not sse.STREAMS._taken
+
+
+@pytest.mark.parametrize("streams", [b"true", b"false"])
+async def test_a_client_that_leaves_before_a_chat_is_begun_stops_it(
+    token: str, monkeypatch: pytest.MonkeyPatch, streams: bytes
+) -> None:
+    loop = asyncio.get_running_loop()
+    request = AsgiRequest(CHAT[0], {"Authorization": f"Bearer {token}"}, body=CHAT[1] % streams)
+    start_chat = api.start_chat
+
+    async def leave() -> None:
+        request.leave()
+        # Until the request has been cancelled.
+        for _ in range(100):
+            await asyncio.sleep(0)
+
+    def start_and_leave(*args: Any) -> Run:
+        run = start_chat(*args)
+        asyncio.run_coroutine_threadsafe(leave(), loop).result()
+        return run
+
+    monkeypatch.setattr(api, "start_chat", start_and_leave)
+    await request.run()
+    assert not request.messages
+    await until(sync_to_async(lambda: Run.objects.get().status == Status.STOPPED))
+    assert not sse.STREAMS._taken
+
+
+async def test_a_client_that_leaves_before_a_stream_is_begun_stops_it(token: str) -> None:
+    class Unsent(AsgiRequest):
+        async def _send(self, message: dict[str, Any]) -> None:
+            self.leave()
+            await asyncio.Event().wait()
+
+    await Unsent(CHAT[0], {"Authorization": f"Bearer {token}"}, body=CHAT[1] % b"true").run()
+    await until(sync_to_async(lambda: Run.objects.get().status == Status.STOPPED))
     assert not sse.STREAMS._taken
 
 
