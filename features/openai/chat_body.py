@@ -11,7 +11,7 @@ from chat.protocol.member_types import doc
 from chat.protocol.members import Text, has_visible_text
 from chat.transcript.run_options import OptionsBody
 from chat.turns.request import MAX_ADDITIONAL_CONTEXT_CHARACTERS, TurnBody
-from features.openai.response_body import Ignored, check_no_tools, inside
+from features.openai.response_body import Ignored, check_no_tools, inside, parse_parts, text_of
 
 MAX_MESSAGES: Final = 1_000
 _INSTRUCTING: Final = ("system", "developer")
@@ -65,7 +65,7 @@ def _parse_message(message: Any) -> tuple[str, str]:
         if message.get(name):
             raise ApiError("invalid_value", "Tools of the caller are not supported yet.", field=name)
     with inside("content"):
-        text = _parse_content(message.get("content"))
+        text = "\n\n".join(parse_parts(message.get("content"), _parse_part))
         if role not in _INSTRUCTING and not has_visible_text(text):
             raise ApiError("message_empty")
         if len(text) > settings.MAX_MESSAGE_CHARACTERS:
@@ -73,20 +73,10 @@ def _parse_message(message: Any) -> tuple[str, str]:
     return role, text
 
 
-def _parse_content(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        raise ApiError("invalid_type", "Expected a string or an array.")
-    texts = []
-    for place, part in enumerate(content):
-        with inside(place):
-            if not isinstance(part, dict) or part.get("type") != "text":
-                raise ApiError("invalid_value", "Only parts of the type text are accepted.", field="type")
-            if not isinstance(part.get("text"), str):
-                raise ApiError("invalid_type", "Expected a string.", field="text")
-            texts.append(part["text"])
-    return "\n\n".join(texts)
+def _parse_part(part: Any) -> str:
+    if not isinstance(part, dict) or part.get("type") != "text":
+        raise ApiError("invalid_value", "Only parts of the type text are accepted.", field="type")
+    return text_of(part)
 
 
 def _check_one(number: int) -> int:

@@ -1,7 +1,8 @@
 """What `POST /v1/responses` takes, and the turn that it asks for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Annotated, Any, Final, NamedTuple
 from uuid import UUID
 
@@ -51,7 +52,9 @@ def parse_input(value: Any) -> ParsedInput:
     for place, item in enumerate(value):
         with inside(place):
             role, content = _check_message(item)
-            text = _parse_content(content, parsed.files)
+            with inside("content"):
+                parts = parse_parts(content, partial(_parse_part, files=parsed.files))
+            text = "\n\n".join(filter(None, parts))
         (parsed.instructions if role in _INSTRUCTING else texts).append(text)
     return parsed._replace(text="\n\n".join(filter(None, texts)))
 
@@ -70,28 +73,26 @@ def _check_message(item: Any) -> tuple[str, Any]:
     return item["role"], item["content"]
 
 
-def _parse_content(content: Any, files: list[UUID]) -> str:
-    """Return the text of a message; add the ids of its files."""
+def parse_parts(content: Any, parse_part: Callable[[Any], str]) -> list[str]:
+    """Return the texts of a message's parts. parse_part: returns that of one. Raises ApiError."""
     if isinstance(content, str):
-        return content
-    with inside("content"):
-        if not isinstance(content, list):
-            raise ApiError("invalid_type", "Expected a string or an array.")
-        texts = []
-        for place, part in enumerate(content):
-            with inside(place):
-                texts.append(_parse_part(part, files))
-        return "\n\n".join(filter(None, texts))
+        return [content]
+    if not isinstance(content, list):
+        raise ApiError("invalid_type", "Expected a string or an array.")
+    texts = []
+    for place, part in enumerate(content):
+        with inside(place):
+            texts.append(parse_part(part))
+    return texts
 
 
 def _parse_part(part: Any, files: list[UUID]) -> str:
+    """Return the text of a part; add the id of its file."""
     if not isinstance(part, dict):
         raise ApiError("invalid_type", "Expected an object.")
     kind = part.get("type")
     if kind in _TEXT_PARTS:
-        if not isinstance(part.get("text"), str):
-            raise ApiError("invalid_type", "Expected a string.", field="text")
-        return str(part["text"])
+        return text_of(part)
     if kind not in _FILE_PARTS:
         raise ApiError("invalid_value", "One of input_text, input_image, input_file.", field="type")
     for name in ("image_url", "file_url", "file_data"):
@@ -102,6 +103,14 @@ def _parse_part(part: Any, files: list[UUID]) -> str:
         raise ApiError("invalid_id", field="file_id")
     files.append(file)
     return ""
+
+
+def text_of(part: Mapping[str, Any]) -> str:
+    """Return the text of a part that has one. Raises ApiError."""
+    text = part.get("text")
+    if not isinstance(text, str):
+        raise ApiError("invalid_type", "Expected a string.", field="text")
+    return text
 
 
 @contextmanager
