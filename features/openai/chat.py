@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from django.contrib.auth.models import User
-from django.http import JsonResponse, StreamingHttpResponse
+from django.http import JsonResponse
 from django.utils import timezone
 from msgspec import UNSET, UnsetType, json
 
@@ -94,31 +94,30 @@ def _history(texts: list[str], model: str, now: datetime) -> list[f.Message]:
 # Answers
 
 
-class Unread:
-    """A run until the end of its completion is read. stop() stops it if that has not happened; not a stored one."""
+class UnreadRun:
+    """A run that is stopped when its request has finished, unless the end of the answer was read, or the chat is stored."""
 
     def __init__(self, run: Run, body: OpenAIChatBody) -> None:
         self._run = None if body.store else run
 
-    def end(self) -> None:
+    def mark_read(self) -> None:
         self._run = None
 
     def stop(self) -> None:
-        """Stop the run in a thread: the request's own task has been cancelled."""
-        run, self._run = self._run, None
-        if run:
+        """Stop the run in a thread: this is called on the event loop."""
+        if run := self._run:
             asyncio.get_running_loop().run_in_executor(None, with_connection, stop_run, run.pk)
 
 
 def await_chat(reader: Reader, run: Run, body: OpenAIChatBody) -> AwaitedResponse:
-    unread = Unread(run, body)
+    unread = UnreadRun(run, body)
     return AwaitedResponse(partial(_await_chat, reader, run, body, unread), unread.stop)
 
 
-async def _await_chat(reader: Reader, run: Run, body: OpenAIChatBody, unread: Unread) -> JsonResponse:
+async def _await_chat(reader: Reader, run: Run, body: OpenAIChatBody, unread: UnreadRun) -> JsonResponse:
     """Return the completion once it has ended. A client that disconnects stops it, unless it is stored."""
     response = await await_end(reader, run)
-    unread.end()
+    unread.mark_read()
     finish = _finish_of(response)
     if finish is None:
         error, status = _error_of(response)
@@ -128,13 +127,13 @@ async def _await_chat(reader: Reader, run: Run, body: OpenAIChatBody, unread: Un
     return JsonResponse(_answer(run, body, "chat.completion", [choice], _usage(response)))
 
 
-def stream_chat(reader: Reader, run: Run, body: OpenAIChatBody) -> StreamingHttpResponse:
-    unread = Unread(run, body)
+def stream_chat(reader: Reader, run: Run, body: OpenAIChatBody) -> EventStream:
+    unread = UnreadRun(run, body)
     return EventStream(_encode_chunks(reader, run, body, unread), reader.slot, unread.stop)
 
 
 async def _encode_chunks(
-    reader: Reader, run: Run, body: OpenAIChatBody, unread: Unread
+    reader: Reader, run: Run, body: OpenAIChatBody, unread: UnreadRun
 ) -> AsyncGenerator[bytes, None]:
     response: dict[str, Any] = {}
     try:
@@ -147,16 +146,14 @@ async def _encode_chunks(
                     yield _chunk(run, body, {"content": event.members["delta"]})
                 else:
                     response = final_response(event)
+        # `failed` may be the stream's alone: the run goes on if its next attempt contradicts what was shown.
+        if response.get("status") not in (None, "in_progress", "failed"):
+            unread.mark_read()
         for line in _encode_end(run, body, response):
             yield line
     except FAILURES as error:
         described = describe_error(error)
         yield _line(convert_error(described.status, described.body("")))
-    finally:
-        # The run goes on if its next attempt contradicts what was shown: this failure is the stream's own.
-        if response.get("status") not in (None, "in_progress", "failed"):
-            unread.end()
-        unread.stop()
 
 
 def _encode_end(run: Run, body: OpenAIChatBody, response: Mapping[str, Any]) -> list[bytes]:

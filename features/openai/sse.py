@@ -177,16 +177,19 @@ def stream_events(reader: Reader, run: Run, after: int) -> StreamingHttpResponse
 class EventStream(StreamingHttpResponse):
     """A response of events. Its slot is free once it is closed, read or not.
 
-    on_leave: see awaiting().
+    on_request_finished: see awaiting().
     """
 
     def __init__(
-        self, content: AsyncGenerator[bytes, None], slot: Slot, on_leave: Callable[[], None] | None = None
+        self,
+        content: AsyncGenerator[bytes, None],
+        slot: Slot,
+        on_request_finished: Callable[[], None] | None = None,
     ) -> None:
         headers = {"X-Accel-Buffering": "no"}
         super().__init__(content, content_type="text/event-stream", headers=headers)
         self._slot = slot
-        self.on_leave = on_leave
+        self.on_request_finished = on_request_finished
 
     def close(self) -> None:
         super().close()
@@ -211,21 +214,23 @@ async def _encode_events(reader: Reader, run: Run, after: int) -> AsyncGenerator
 
 
 class AwaitedResponse(HttpResponse):
-    """What a view returns whose response is made on the event loop, by `make`.  on_leave: see awaiting()."""
+    """What a view returns whose response is made on the event loop, by `make`.  on_request_finished: see awaiting()."""
 
     def __init__(
-        self, make: Callable[[], Awaitable[HttpResponseBase]], on_leave: Callable[[], None] | None = None
+        self,
+        make: Callable[[], Awaitable[HttpResponseBase]],
+        on_request_finished: Callable[[], None] | None = None,
     ) -> None:
         super().__init__()
         self.make = make
-        self.on_leave = on_leave
+        self.on_request_finished = on_request_finished
 
 
 def awaiting(view: Callable[..., HttpResponseBase]) -> Callable[..., Any]:
     """Return the view with AwaitedResponse replaced by what it makes, which holds no thread.
 
-    When the request is over, its response's on_leave() is called on the event loop. The client may have disconnected at
-    any moment, for example while the view still made the response, which then is never begun, nor closed.
+    When the request has finished, in whatever way, its response's on_request_finished() is called on the event loop.
+    A client may disconnect while the view still makes the response, which then is neither begun nor closed.
     """
 
     @wraps(view)
@@ -244,15 +249,15 @@ def awaiting(view: Callable[..., HttpResponseBase]) -> Callable[..., Any]:
 
 
 def _observed(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Return the view, which lets the current task, the request's, call on_leave() of what it returns."""
+    """Return the view, which lets the current task, the request's, call on_request_finished() of what it returns."""
     task, loop = asyncio.current_task(), asyncio.get_running_loop()
 
     def call(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         response = view(request, *args, **kwargs)
-        on_leave = getattr(response, "on_leave", None)
+        on_request_finished = getattr(response, "on_request_finished", None)
         # Without ASGI, the task ends before the response is sent.
-        if task and on_leave and isinstance(request, ASGIRequest):
-            loop.call_soon_threadsafe(task.add_done_callback, lambda _: on_leave())
+        if task and on_request_finished and isinstance(request, ASGIRequest):
+            loop.call_soon_threadsafe(task.add_done_callback, lambda _: on_request_finished())
         return response
 
     return call

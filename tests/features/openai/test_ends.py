@@ -43,6 +43,15 @@ def reader(user: Any) -> sse.Reader:
     return sse.Reader(user, HandshakeCredentials("none"), Slot(None, user.pk))
 
 
+async def lines_of_chat(user: Any, run: Run) -> list[Any]:
+    """Read a stream to its end, with which the request finishes."""
+    response = stream_chat(reader(user), run, BODY)
+    lines = [line async for line in response]
+    assert response.on_request_finished
+    response.on_request_finished()
+    return lines
+
+
 def logging(
     monkeypatch: pytest.MonkeyPatch,
     run: Run,
@@ -134,7 +143,7 @@ async def test_a_stream_that_breaks_off_says_why(
     *_, last = [line async for line in sse.stream_events(reader(alice), run, -1)]
     assert last.startswith(b"event: error\ndata: ")
     assert json.decode(last.partition(b"data: ")[2])["code"] == code
-    *_, last = [line async for line in stream_chat(reader(alice), run, BODY)]
+    *_, last = await lines_of_chat(alice, run)
     refusal = json.decode(last.removeprefix(b"data: "))
     assert set(refusal) == {"error"}
     assert (refusal["error"]["code"], refusal["error"]["type"]) == (code, "server_error")
@@ -156,6 +165,6 @@ async def test_a_chat_whose_stream_ends_before_its_run_is_stopped(
     alice: Any, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logging(monkeypatch, run, stops=False)
-    lines = [line async for line in stream_chat(reader(alice), run, BODY)]
+    lines = await lines_of_chat(alice, run)
     assert b"worker_lost" in lines[-1]
     await until(sync_to_async(lambda: Run.objects.get().status == Status.STOPPED))
