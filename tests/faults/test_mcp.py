@@ -64,7 +64,7 @@ async def test_a_worker_killed_when_the_images_of_a_call_are_stored_leaves_one_o
     scenario.record_fault()
     acting(cluster, "llm.1")
     view = await question.ended()
-    assert (view.text, view.stop_reason) == ("I draw. Drawn.", "finished")
+    assert (view.text, view.stop_reason) == ("I draw. \n\nDrawn.", "finished")
     await scenario.check()
     assert sum(query.startswith("draw") for query in cluster.searching.queries) == 2
     assert len(cluster.rows(IMAGES, question.run)) == 1
@@ -95,7 +95,7 @@ async def test_every_process_is_killed_while_a_call_waits_for_a_sign_in_and_the_
     for name in ("web", "sweeper", "llm"):
         stack.start(name)
     view = await question.ended()
-    assert (view.text, view.stop_reason) == ("A moment. High.", "finished")
+    assert (view.text, view.stop_reason) == ("A moment. \n\nHigh.", "finished")
     await scenario.check()
     _, answer = await scenario.client.branch(question.session)
     assert [call["response"] for call in answer["tool_calls"]] == ["high at Sole"]
