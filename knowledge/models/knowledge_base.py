@@ -37,7 +37,7 @@ class MemberRole(models.TextChoices):
     OWNER = "owner"  # manages members, and deletes the base
     EDITOR = "editor"  # adds, replaces and deletes documents
     READER = "reader"
-    # Reads no titles or texts, only the output of a secondary model about them (docs/decisions/0117).
+    # Reads no titles or texts, only the output of a secondary model about them (docs/decisions/0115).
     RESTRICTED = "restricted"
 
 

@@ -67,8 +67,7 @@ def create_account(page: Page, name: str) -> None:
     page.get_by_role("button", name="Create the account").click()
 
 
-def log_in(reader: Reader, name: str) -> None:
-    reader.fill_in(name, PASSWORD)
+def expect_chat(reader: Reader) -> None:
     expect(reader.page.get_by_role("textbox", name="Message")).to_be_visible()
 
 
@@ -121,19 +120,20 @@ def test_from_the_printed_link_to_answers_on_two_devices_and_a_cited_passage(
     ):
         admin.page.goto(printed_link(instance))
         create_account(admin.page, "root")
-        log_in(admin, "root")
+        expect_chat(admin)
         add_provider(admin.page, harbour.base_url)
         link = invite(admin.page, "root")
 
         laptop.page.goto(link)
         create_account(laptop.page, "marina")
-        log_in(laptop, "marina")
+        expect_chat(laptop)
         laptop.pick("harbour-large")
         laptop.send("Why are there tides?")
         laptop.expect_partial_answer("The moon pulls, ")
 
         phone.page.goto(f"{instance.address}/")
-        log_in(phone, "marina")
+        phone.fill_in("marina", PASSWORD)
+        expect_chat(phone)
         phone.page.get_by_role("button", name="Chats").click()
         # A model names the chat after the first answer.
         phone.page.locator("#sessions").get_by_role("link", name="Untitled chat").click()
