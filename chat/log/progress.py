@@ -4,8 +4,10 @@ Prefers the packet log, which is up to two seconds ahead of the database; falls 
 """
 
 import logging
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from redis.exceptions import RedisError
 
@@ -13,6 +15,7 @@ from chat.loaders.rounds import load_cited
 from chat.log.cursor import Cursor
 from chat.log.stream import LogSlice, read_now, run_log
 from chat.models import ChatMessage, Run
+from chat.models.tool_call import OPEN_CALLS, ToolCallStatus
 from chat.presenters.json_values import JSONObject
 from chat.presenters.messages import present_branch, present_messages
 from chat.protocol import wire
@@ -44,7 +47,7 @@ def present_live_message(message: ChatMessage) -> JSONObject:
     return present_live_messages([message])[0]
 
 
-def _live_members(run: Run, calls: int) -> JSONObject:
+def _live_members(run: Run, calls: Sequence[JSONObject]) -> JSONObject:
     reached = read_progress(run, calls)
     shown, cursor = reached.shown, reached.cursor
     return {
@@ -56,11 +59,11 @@ def _live_members(run: Run, calls: int) -> JSONObject:
     }
 
 
-def read_progress(run: Run, calls: int) -> Progress:
+def read_progress(run: Run, calls: Sequence[JSONObject]) -> Progress:
     """Read the progress of a live run, loaded with its message.
 
-    calls: how many of the run's tool calls the caller has read from the database. The caller must have read the run
-    and its calls before: the log may be ahead of them, so the cursor stays before any later call and before the end.
+    calls: the run's tool calls as presented to clients. The caller must have read the run and its calls before: the log
+    may be ahead of them, so the cursor stays before any later step of a call and before the end.
     """
     # Without a checkpoint of this attempt, text in the row belongs to an earlier one; the cursor then stays before
     # this attempt, which a snapshot (seq 0) may open. Every attempt at a continuation keeps the text.
@@ -89,18 +92,51 @@ def fold(entries: list[wire.LogEntry]) -> packets.Shown:
     return shown
 
 
-def drop_unknown_calls(entries: list[wire.LogEntry], calls: int) -> list[wire.LogEntry]:
-    """Return the entries of one attempt before its first tool call beyond the first `calls` ones."""
-    shown = 0
-    for at, entry in enumerate(entries):
-        match entry:
-            case wire.Snapshot(message=message):
-                shown = len(message.get("tool_calls", ()))
-            case wire.Packet(obj=wire.ToolStart(), placement=placement):
-                shown += placement.sub_turn_index is None
-        if shown > calls:
-            return entries[:at]
+def drop_unknown_steps(entries: list[wire.LogEntry], calls: Sequence[JSONObject]) -> list[wire.LogEntry]:
+    """Return the entries of one attempt before the first that tells of a tool call what `calls` do not.
+
+    calls: as presented to clients, read from the database before the log.
+    """
+    known = Counter(_steps_of(calls))
+    steps: Counter[_Step] = Counter()
+    for index, entry in enumerate(entries):
+        if isinstance(entry, wire.Snapshot):
+            steps = Counter(_steps_of(entry.message.get("tool_calls", ())))
+        elif step := _step_of(entry.obj):
+            steps[step] += 1
+            if steps[step] > known[step]:
+                return entries[:index]
     return entries
+
+
+# The id of a tool call, which a model may give to several, and what has become of the call.
+_Step = tuple[str, Literal["started", "asked", "output", "ended"]]
+
+
+def _steps_of(calls: Iterable[JSONObject]) -> Iterator[_Step]:
+    """Yield at least the steps that packets have told of presented calls and those made inside them."""
+    for call in calls:
+        name, status = call["tool_call_id"], call["status"]
+        yield name, "started"
+        if status != ToolCallStatus.PENDING:
+            yield name, "asked"
+        if status not in OPEN_CALLS:
+            yield name, "output"
+            yield name, "ended"
+        yield from _steps_of(call.get("children", ()))
+
+
+def _step_of(obj: wire.AnyPacketBody) -> _Step | None:
+    match obj:
+        case wire.ToolStart(name):
+            return name, "started"
+        case wire.ApprovalRequired(name):
+            return name, "asked"
+        case wire.ToolOutput(name):
+            return name, "output"
+        case wire.SectionEnd(str() as name):
+            return name, "ended"
+    return None
 
 
 def drop_end(entries: list[wire.LogEntry]) -> list[wire.LogEntry]:
@@ -120,7 +156,7 @@ def _read_checkpoint(run: Run) -> packets.Shown:
     return packets.Shown(message.text, message.reasoning, citations=cited)
 
 
-def _read_logged(run: Run, calls: int) -> Progress | None:
+def _read_logged(run: Run, calls: Sequence[JSONObject]) -> Progress | None:
     """Return the progress that the log holds; None if the log is incomplete, empty or unreachable."""
     try:
         held = read_now(run_log(run.message.session_id, run.pk))
@@ -129,7 +165,7 @@ def _read_logged(run: Run, calls: int) -> Progress | None:
         return None
     if not _is_whole(held):
         return None
-    entries = drop_unknown_calls([wire.decode_log_entry(line) for _, line in held.lines], calls)
+    entries = drop_unknown_steps([wire.decode_log_entry(line) for _, line in held.lines], calls)
     entries = drop_end(entries)
     if not entries:
         return None

@@ -69,9 +69,9 @@ class Siblings:
 
 
 # The members of a live run's message: its text so far, and the cursor up to which that is complete. Called with the run
-# and the number of its tool calls that are presented. A parameter, because the packet log has the text, and chat/log
-# (progress.py) imports this folder.
-PresentLiveRun = Callable[[Run, int], JSONObject]
+# and its tool calls as presented. A parameter, because the packet log has the text, and chat/log (progress.py) imports
+# this folder.
+PresentLiveRun = Callable[[Run, Sequence[JSONObject]], JSONObject]
 
 
 class CursorAnswer(Answer):
@@ -240,7 +240,7 @@ def _message_members(
     }
     run = run_of(message)
     if run:
-        members |= _answer_members(message, run, present_live_run, len(related["tool_calls"]))
+        members |= _answer_members(message, run, present_live_run, related["tool_calls"])
     feedback = getattr(message, "feedback", None)
     if feedback:
         members["feedback"] = FeedbackAnswer.from_row(feedback)
@@ -248,7 +248,7 @@ def _message_members(
 
 
 def _answer_members(
-    message: ChatMessage, run: Run, present_live_run: PresentLiveRun, tool_calls: int
+    message: ChatMessage, run: Run, present_live_run: PresentLiveRun, tool_calls: Sequence[ToolCallAnswer]
 ) -> JSONObject:
     presented: JSONObject = {
         "status": run.status,
@@ -258,7 +258,7 @@ def _answer_members(
     }
     if run.is_live:
         run.message = message
-        presented |= present_live_run(run, tool_calls)
+        presented |= present_live_run(run, [call.json() for call in tool_calls])
         return presented
     if run.reasoning_ms is not None:
         presented["reasoning_ms"] = run.reasoning_ms

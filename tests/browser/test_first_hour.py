@@ -60,11 +60,14 @@ def printed_link(instance: LaunchedInstance) -> str:
     return found[1]
 
 
-def create_account(page: Page, name: str) -> None:
+def create_account(reader: Reader, name: str) -> None:
+    """With a form after which its owner is logged in."""
+    page = reader.page
     page.get_by_label("Username").fill(name)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Password again").fill(PASSWORD)
     page.get_by_role("button", name="Create the account").click()
+    expect_chat(reader)
 
 
 def expect_chat(reader: Reader) -> None:
@@ -119,14 +122,12 @@ def test_from_the_printed_link_to_answers_on_two_devices_and_a_cited_passage(
         Reader.at(browser, instance.address, **PHONE) as phone,
     ):
         admin.page.goto(printed_link(instance))
-        create_account(admin.page, "root")
-        expect_chat(admin)
+        create_account(admin, "root")
         add_provider(admin.page, harbour.base_url)
         link = invite(admin.page, "root")
 
         laptop.page.goto(link)
-        create_account(laptop.page, "marina")
-        expect_chat(laptop)
+        create_account(laptop, "marina")
         laptop.pick("harbour-large")
         laptop.send("Why are there tides?")
         laptop.expect_partial_answer("The moon pulls, ")

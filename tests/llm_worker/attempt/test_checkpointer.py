@@ -36,7 +36,7 @@ def test_streamed_text_is_checkpointed_with_its_position(deliver, ask, upstream)
         == "First, "
     )
     sync_redis().flushdb()
-    progress = read_progress(Run.objects.for_work().get(pk=run.pk), calls=0)
+    progress = read_progress(Run.objects.for_work().get(pk=run.pk), calls=[])
     assert (progress.shown.text, progress.cursor) == ("First, ", Cursor(1, run.saved_seq))
     upstream.release("the look")
     assert future.result(60) is True

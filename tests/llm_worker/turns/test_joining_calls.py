@@ -1,6 +1,7 @@
 """A reader who joins at any moment, from the log or the database, sees the same calls as all other readers."""
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.log.producer import PacketProducer
-from chat.log.progress import drop_unknown_calls, fold
+from chat.log.progress import drop_unknown_steps, fold
 from chat.log.stream import Appended
 from chat.models import Run
 from chat.protocol import wire as p
@@ -85,6 +86,9 @@ class Stage:
 
     def do(self, action: str, text: str) -> None:
         getattr(self, action)(text)
+        self.note()
+
+    def note(self) -> None:
         self.moments.append(
             Moment(len(self.log), self.saved, {name: replace(row) for name, row in self.rows.items()})
         )
@@ -162,14 +166,23 @@ class Stage:
     async def finish(self, row: str, result: CallResult, _reported: Any) -> None:
         running = next(row for row in self.rows.values() if row.status == "running")
         running.status = result.status
+        self.do("append", "")
 
     # Readers
+
+    def moments_with_later(self) -> Iterator[list[Moment]]:
+        for index, moment in enumerate(self.moments):
+            yield [moment, *self.moments[index + 1 : index + 4], self.moments[-1]]
 
     def from_the_start(self) -> Reader:
         return self._joined(Reader(), 0)
 
-    def from_the_log(self, moment: Moment) -> Reader:
-        visible = drop_unknown_calls(self.log[: moment.logged], len(moment.rows))
+    def from_the_log(self, moment: Moment, logged: int) -> Reader:
+        """Join with the rows of a moment and the log of the same moment, or of a later one."""
+        calls = [
+            {"tool_call_id": name, "status": row.status, "children": []} for name, row in moment.rows.items()
+        ]
+        visible = drop_unknown_steps(self.log[:logged], calls)
         return self._joined(
             Reader(fold(visible).text, self._known(moment)), visible[-1].seq if visible else 0
         )
@@ -205,8 +218,9 @@ def test_readers_who_join_at_any_moment_end_with_the_same_screen(actions):
     assert shown.text == stage.state.text == stage.saved[1]
     assert shown.calls == stage.rows
     assert fold(stage.log).text == shown.text
-    for moment in stage.moments:
-        assert stage.from_the_log(moment) == shown
+    for moment, *later in stage.moments_with_later():
+        for read in (moment, *later):
+            assert stage.from_the_log(moment, read.logged) == shown
         assert stage.from_the_database(moment) == shown
 
 
@@ -222,7 +236,7 @@ def test_readers_who_join_see_the_same_unfinished_call_as_others(actions):
     open_now = {name: call for name, call in shown.calls.items() if call.given is None}
     assert len(open_now) <= 1
     for moment in stage.moments:
-        for joined in (stage.from_the_log(moment), stage.from_the_database(moment)):
+        for joined in (stage.from_the_log(moment, moment.logged), stage.from_the_database(moment)):
             assert {name: call for name, call in joined.calls.items() if call.given is None} == open_now
             assert joined.text == shown.text
 

@@ -69,8 +69,8 @@ def test_readers_without_the_log_see_what_is_cited_so_far(alice: Any, deliver: A
     future = deliver(run)
     held = wait_until_saved(upstream, run, "Low [2].")
     sync_redis().flushdb()
-    shown = read_progress(held, calls=0).shown
-    assert [one["title"] for one in shown.citations] == ["levels.txt"]
+    sources = read_progress(held, calls=[]).shown.citations
+    assert [source["title"] for source in sources] == ["levels.txt"]
     upstream.release("the look")
     future.result(60)
     assert cited(run) == [(2, "levels.txt")]
@@ -89,7 +89,7 @@ def test_an_attempt_that_starts_over_leaves_no_citation_of_the_one_before(
     future = deliver(run)
     held = wait_until_saved(upstream, run, "All of it [2].")
     sync_redis().flushdb()
-    assert [one["number"] for one in read_progress(held, calls=0).shown.citations] == [2]
+    assert [source["number"] for source in read_progress(held, calls=[]).shown.citations] == [2]
     upstream.release("the look")
     future.result(60)
     run.refresh_from_db()
