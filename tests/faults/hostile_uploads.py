@@ -102,7 +102,13 @@ class Attack:
     async def run(self, files: Sequence[HostileFile]) -> list[Ending]:
         async with (
             Client.login(self.cluster.stack.base_url, "bob", "bob") as bob,
-            httpx2.AsyncClient(trust_env=False, timeout=120, headers=self.uploader.headers) as http,
+            # Each file has a connection of its own: the server may be closing one that was idle.
+            httpx2.AsyncClient(
+                trust_env=False,
+                timeout=120,
+                headers=self.uploader.headers,
+                limits=httpx2.Limits(max_keepalive_connections=0),
+            ) as http,
         ):
             beside = Beside(bob, self.answers_s)
             others = [asyncio.create_task(self.readings.watch()), asyncio.create_task(beside.talk())]
