@@ -25,6 +25,9 @@ IN_SIGHT = """async (element) => {
     return place.top >= room.top - 1 && (place.bottom <= room.bottom + 1 || place.height > room.height);
 }"""
 
+# In which the page is told how it was scrolled.
+TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
 
 @pytest.fixture(params=[DESKTOP, PHONE], ids=["1280x720", "390x844"])
 def anyone(windows: Windows, stack: Stack, request: pytest.FixtureRequest) -> Iterator[Reader]:
@@ -95,6 +98,23 @@ def test_a_message_of_several_lines_with_a_file_that_waits_for_an_answer_is_in_s
     expect_in_sight(waiting)
     stack.upstream.release("more")
     expect(anyone.answers.last).to_contain_text("You said: First line")
+
+
+def test_an_answer_is_followed_after_the_window_has_grown(anyone: Reader, stack: Stack) -> None:
+    """As when the keyboard of a phone closes, or a long message leaves its field."""
+    stack.upstream.reply(
+        {"text": LINES}, {"wait": "more"}, {"text": f"\n\n{LINES}\n\nThe end."}, contains="story"
+    )
+    open_long_chat(anyone, stack)
+    anyone.send("Tell me a story")
+    expect(anyone.answers.last).to_contain_text("Line 11.")
+    size = anyone.page.viewport_size or {}
+    for height in (size["height"] - 300, size["height"]):
+        anyone.page.set_viewport_size({"width": size["width"], "height": height})
+        expect(anyone.answers.last.get_by_text("Line 11.")).to_be_in_viewport()
+        anyone.page.evaluate(TWO_FRAMES)
+    stack.upstream.release("more")
+    expect(anyone.answers.last.get_by_text("The end.")).to_be_in_viewport()
 
 
 def test_what_a_search_found_early_in_a_chat_is_in_sight(anyone: Reader, stack: Stack) -> None:

@@ -62,8 +62,9 @@ export class AutoScroll {
 
   #onScroll() {
     const { scrollTop, scrollHeight } = this.scroller;
-    // Shrinking content also changes the scroll position; that is not scrolling by the user.
-    const wentUp = scrollTop < this.top - 1 && scrollHeight >= this.height;
+    // Shrinking content also changes the scroll position, as does a field for the message that shrinks when that is sent;
+    // that is not scrolling by the user, who leaves the end.
+    const wentUp = scrollTop < this.top - 1 && scrollHeight >= this.height && this.#toEnd() > 1;
     if (wentUp) this.isOn = false;
     else if (this.#toEnd() < NEAR_PX) this.isOn = true;
     [this.top, this.height] = [scrollTop, scrollHeight];
