@@ -99,7 +99,7 @@ MUTATIONS: Final = [
         "login limits",
         "features/accounts/login_attempt.py",
         "PER_NAME_AND_ADDRESS: Final = (8, 60)",
-        "PER_NAME_AND_ADDRESS: Final = (8_000, 60)",
+        "PER_NAME_AND_ADDRESS: Final = (80, 60)",
         "tests/features/accounts/test_login_limits.py",
     ),
 ]
