@@ -5,9 +5,9 @@ Prefers the packet log, which is up to two seconds ahead of the database; falls 
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final
 
 from redis.exceptions import RedisError
 
@@ -15,7 +15,7 @@ from chat.loaders.rounds import load_cited
 from chat.log.cursor import Cursor
 from chat.log.stream import LogSlice, read_now, run_log
 from chat.models import ChatMessage, Run
-from chat.models.tool_call import OPEN_CALLS, ToolCallStatus
+from chat.models.tool_call import ToolCallStatus
 from chat.presenters.json_values import JSONObject
 from chat.presenters.messages import present_branch, present_messages
 from chat.protocol import wire
@@ -92,51 +92,43 @@ def fold(entries: list[wire.LogEntry]) -> packets.Shown:
     return shown
 
 
-def drop_unknown_steps(entries: list[wire.LogEntry], calls: Sequence[JSONObject]) -> list[wire.LogEntry]:
-    """Return the entries of one attempt before the first that tells of a tool call what `calls` do not.
+# The packets that report the steps of a tool call, in their order.
+_STEPS: Final = (wire.ToolStart, wire.ApprovalRequired, wire.ToolOutput, wire.SectionEnd)
+# The id of a call, and one of its steps.
+_Step = tuple[str, type[wire.AnyPacketBody]]
+# How many of these steps may have been reported of a call with this status; of an ended call all.
+_REPORTED: Final[Mapping[str, int]] = {
+    ToolCallStatus.PENDING: 1,
+    ToolCallStatus.RUNNING: 1,
+    ToolCallStatus.WAITING: 2,
+}
+
+
+def drop_unknown_steps(entries: list[wire.LogEntry], calls: Iterable[JSONObject]) -> list[wire.LogEntry]:
+    """Return the entries of one attempt before the first step of a tool call that its row did not have yet.
 
     calls: as presented to clients, read from the database before the log.
     """
     known = Counter(_steps_of(calls))
-    steps: Counter[_Step] = Counter()
+    # Counted, since a model may give several calls the same id.
+    logged: Counter[_Step] = Counter()
     for index, entry in enumerate(entries):
         if isinstance(entry, wire.Snapshot):
-            steps = Counter(_steps_of(entry.message.get("tool_calls", ())))
-        elif step := _step_of(entry.obj):
-            steps[step] += 1
-            if steps[step] > known[step]:
+            logged = Counter(_steps_of(entry.message.get("tool_calls", ())))
+        elif isinstance(entry.obj, _STEPS) and entry.obj.tool_call_id is not None:
+            step = (entry.obj.tool_call_id, type(entry.obj))
+            logged[step] += 1
+            if logged[step] > known[step]:
                 return entries[:index]
     return entries
 
 
-# The id of a tool call, which a model may give to several, and what has become of the call.
-_Step = tuple[str, Literal["started", "asked", "output", "ended"]]
-
-
 def _steps_of(calls: Iterable[JSONObject]) -> Iterator[_Step]:
-    """Yield at least the steps that packets have told of presented calls and those made inside them."""
+    """Yield the steps that may have been reported of these calls and of those made inside them."""
     for call in calls:
-        name, status = call["tool_call_id"], call["status"]
-        yield name, "started"
-        if status != ToolCallStatus.PENDING:
-            yield name, "asked"
-        if status not in OPEN_CALLS:
-            yield name, "output"
-            yield name, "ended"
+        for step in _STEPS[: _REPORTED.get(call["status"])]:
+            yield call["tool_call_id"], step
         yield from _steps_of(call.get("children", ()))
-
-
-def _step_of(obj: wire.AnyPacketBody) -> _Step | None:
-    match obj:
-        case wire.ToolStart(name):
-            return name, "started"
-        case wire.ApprovalRequired(name):
-            return name, "asked"
-        case wire.ToolOutput(name):
-            return name, "output"
-        case wire.SectionEnd(str() as name):
-            return name, "ended"
-    return None
 
 
 def drop_end(entries: list[wire.LogEntry]) -> list[wire.LogEntry]:

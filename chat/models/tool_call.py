@@ -26,8 +26,6 @@ class ToolCallStatus(models.TextChoices):
     UNKNOWN = "unknown"
 
 
-# The states of calls that have not ended.
-OPEN_CALLS: Final = (ToolCallStatus.PENDING, ToolCallStatus.WAITING, ToolCallStatus.RUNNING)
 # How long a call counts where the tools that are used most are chosen.
 USES_COUNTED: Final = timedelta(days=30)
 

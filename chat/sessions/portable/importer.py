@@ -32,7 +32,7 @@ from chat.models import (
     Turn,
 )
 from chat.models.sql import statements
-from chat.models.tool_call import OPEN_CALLS, ToolCallStatus
+from chat.models.tool_call import ToolCallStatus
 from chat.presenters.tools import known_tools
 from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 # The error code of a file that is imported without its content.
 CONTENT_MISSING: Final = "content_missing"
+_OPEN_CALLS: Final = (ToolCallStatus.PENDING, ToolCallStatus.WAITING, ToolCallStatus.RUNNING)
 
 
 def import_session(owner: "User", data: dict[str, Any]) -> Session:
@@ -228,7 +229,7 @@ class _Rows:
     def _add_calls(self, calls: Sequence[f.Call], run: Run, **above: Any) -> None:
         for one in calls:
             stored = {name: getattr(one, name) for name in f.CALL}
-            if one.status in OPEN_CALLS:
+            if one.status in _OPEN_CALLS:
                 stored["status"] = ToolCallStatus.UNKNOWN
             documents = [asdict(document) for document in one.documents]
             row = ToolCall(run=run, documents=documents, created_at=run.created_at, **stored, **above)

@@ -1,7 +1,6 @@
 """A reader who joins at any moment, from the log or the database, sees the same calls as all other readers."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -86,9 +85,6 @@ class Stage:
 
     def do(self, action: str, text: str) -> None:
         getattr(self, action)(text)
-        self.note()
-
-    def note(self) -> None:
         self.moments.append(
             Moment(len(self.log), self.saved, {name: replace(row) for name, row in self.rows.items()})
         )
@@ -170,10 +166,6 @@ class Stage:
 
     # Readers
 
-    def moments_with_later(self) -> Iterator[list[Moment]]:
-        for index, moment in enumerate(self.moments):
-            yield [moment, *self.moments[index + 1 : index + 4], self.moments[-1]]
-
     def from_the_start(self) -> Reader:
         return self._joined(Reader(), 0)
 
@@ -218,9 +210,9 @@ def test_readers_who_join_at_any_moment_end_with_the_same_screen(actions):
     assert shown.text == stage.state.text == stage.saved[1]
     assert shown.calls == stage.rows
     assert fold(stage.log).text == shown.text
-    for moment, *later in stage.moments_with_later():
-        for read in (moment, *later):
-            assert stage.from_the_log(moment, read.logged) == shown
+    for index, moment in enumerate(stage.moments):
+        for later in (*stage.moments[index : index + 4], stage.moments[-1]):
+            assert stage.from_the_log(moment, later.logged) == shown
         assert stage.from_the_database(moment) == shown
 
 

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from django.db.models.functions import Now
 
-from chat.log.progress import present_live_message, read_progress
+from chat.log.progress import present_live_message
 from chat.log.stream import delete_logs, run_log
 from chat.models import Approval, ModelConfig, Run, Session, ToolCall, ToolPolicy
 from chat.protocol.call_answers import QuestionAnswer
@@ -226,17 +226,6 @@ def test_a_question_is_shown_from_the_database_once_its_log_has_expired(waiting)
     run = Run.objects.select_related("message").get(pk=run.pk)
     [call] = present_live_message(run.message)["tool_calls"]
     assert "question" not in call
-
-
-def test_a_reader_who_read_the_call_before_it_waited_receives_its_question(waiting):
-    """The log is read after the calls, so a call may have begun to wait in between."""
-    run = waiting()
-    [call] = present_live_message(run.message)["tool_calls"]
-    run.saved_seq = 0  # as its row was, which is read before the calls
-    read = read_progress(run, [call | {"status": "pending"}])
-    later = [entry.obj for entry in entries(run) if entry.seq > read.cursor.seq]
-    assert [obj.tool_call for obj in later if isinstance(obj, ApprovalRequired)] == [call["id"]]
-    assert read.shown.text == "One moment. "
 
 
 def test_another_worker_that_takes_the_round_over_shows_the_question_again(

@@ -1,12 +1,18 @@
 """A message read while its answer is streamed, joined with the packets after its cursor, equals what is stored."""
 
+from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from chat.infrastructure.redis_client import sync_redis
-from chat.log.progress import fold, present_live_message
+from chat.log.progress import fold, present_live_message, read_progress
 from chat.models import ChatMessage, Run
 from chat.protocol.states import Status
+from chat.protocol.wire import ApprovalRequired, SectionEnd, ToolOutput
 from chat.transcript.citation_links import citation_record
+from chat.transcript.questions import AddressQuestion
+from llm_worker.tools.tool import InputNeeded
 from tests.llm_worker.screens import entries
 from tests.tool_fixtures import MOON, SEA, search_call
 
@@ -68,3 +74,33 @@ def test_a_client_told_that_a_run_is_live_receives_its_end(ask, deliver, upstrea
         read = present_live_message(read_row)
         assert read["status"] == Status.RUNNING
         assert joined(run, read) == stored(run, stop=stop, error=error)
+
+
+def send_away(_arguments: Mapping[str, Any]) -> str:
+    raise InputNeeded(AddressQuestion("Pay first.", "https://pay.example.com/"))
+
+
+@pytest.mark.parametrize(
+    ("says", "missed"),
+    [(None, [ToolOutput, SectionEnd]), (send_away, [ApprovalRequired])],
+    ids=["ended", "asked"],
+)
+def test_a_client_told_that_a_call_runs_receives_what_becomes_of_it(
+    ask, deliver, upstream, agent_session, scripted_tool, says, missed
+):
+    """The log is read after the rows of the calls, so a call may have ended or asked in between."""
+    scripted_tool.says = says or scripted_tool.says
+    upstream.reply({"text": "I act. "}, {"call": {"name": "act", "arguments": {"what": "wait"}}}, times=1)
+    upstream.reply({"text": "Done."})
+    [run] = ask("Go", session=agent_session(tools=["act"]))
+    future = deliver(run)
+    upstream.wait_for(lambda: scripted_tool.ran)
+    row = Run.objects.for_work().get(pk=run.pk)
+    calls = present_live_message(row.message)["tool_calls"]
+    assert [call["status"] for call in calls] == ["running"]
+    scripted_tool.released.set()
+    assert future.result(60)
+    read = read_progress(row, calls)
+    later = [type(entry.obj) for entry in entries(run) if entry.seq > read.cursor.seq]
+    assert later[: len(missed)] == missed
+    assert read.shown.text == "I act. "
