@@ -21,6 +21,11 @@ def wait_for_script(page: Page, script: str, arg: object = None) -> None:
         page.wait_for_timeout(50)
 
 
+def wait_two_frames(page: Page) -> None:
+    """Wait until the page has been told what its last frame moved and scrolled."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 class Reader:
     """One tab. foreign_requests: requests to other hosts; errors: script errors and content security policy violations."""
 

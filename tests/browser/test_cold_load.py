@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
-from tests.browser.reader import Reader
+from tests.browser.reader import Reader, wait_two_frames
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
@@ -26,8 +26,7 @@ new PerformanceObserver((list) => shifts.push(...list.getEntries().map(({ value 
 
 
 def moved(page: Page) -> float:
-    # Two frames: what the last one has moved is reported.
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    wait_two_frames(page)
     return float(page.evaluate("shifts.reduce((sum, each) => sum + each, 0)"))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.reader import Reader
+from tests.browser.reader import Reader, wait_two_frames
 from tests.browser.test_cut_network import Direct
 from tests.browser.windows import PHONE, Windows
 from tests.stack import Stack
@@ -24,9 +24,6 @@ IN_SIGHT = """async (element) => {
     const [place, room] = [element.getBoundingClientRect(), scroller.getBoundingClientRect()];
     return place.top >= room.top - 1 && (place.bottom <= room.bottom + 1 || place.height > room.height);
 }"""
-
-# In which the page is told how it was scrolled.
-TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 @pytest.fixture(params=[DESKTOP, PHONE], ids=["1280x720", "390x844"])
@@ -102,17 +99,17 @@ def test_a_message_of_several_lines_with_a_file_that_waits_for_an_answer_is_in_s
 
 def test_an_answer_is_followed_after_the_window_has_grown(anyone: Reader, stack: Stack) -> None:
     """As when the keyboard of a phone closes, or a long message leaves its field."""
+    long = "\n\n".join([LINES, LINES, LINES, "Half."])
     stack.upstream.reply(
-        {"text": LINES}, {"wait": "more"}, {"text": f"\n\n{LINES}\n\nThe end."}, contains="story"
+        {"text": long}, {"wait": "more"}, {"text": f"\n\n{LINES}\n\nThe end."}, contains="story"
     )
-    open_long_chat(anyone, stack)
     anyone.send("Tell me a story")
-    expect(anyone.answers.last).to_contain_text("Line 11.")
+    expect(anyone.answers.last).to_contain_text("Half.")
     size = anyone.page.viewport_size or {}
     for height in (size["height"] - 300, size["height"]):
         anyone.page.set_viewport_size({"width": size["width"], "height": height})
-        expect(anyone.answers.last.get_by_text("Line 11.")).to_be_in_viewport()
-        anyone.page.evaluate(TWO_FRAMES)
+        expect(anyone.answers.last.get_by_text("Half.")).to_be_in_viewport()
+        wait_two_frames(anyone.page)
     stack.upstream.release("more")
     expect(anyone.answers.last.get_by_text("The end.")).to_be_in_viewport()
 

@@ -62,8 +62,8 @@ export class AutoScroll {
 
   #onScroll() {
     const { scrollTop, scrollHeight } = this.scroller;
-    // Shrinking content also changes the scroll position, as does a field for the message that shrinks when that is sent;
-    // that is not scrolling by the user, who leaves the end.
+    // The browser lowers the scroll position, too: when the content shrinks, and to the end when the scroller grows, because
+    // the composer was emptied or a phone's keyboard closed. That is not scrolling by the user.
     const wentUp = scrollTop < this.top - 1 && scrollHeight >= this.height && this.#toEnd() > 1;
     if (wentUp) this.isOn = false;
     else if (this.#toEnd() < NEAR_PX) this.isOn = true;
