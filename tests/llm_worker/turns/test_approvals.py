@@ -29,6 +29,7 @@ from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import entries, live, rebuilt
 from tests.tool_fixtures import MOON, search_call, streamed_call, tool_responses
+from tests.upstream_steps import pieces
 
 YES, NO = Reply(is_approved=True), Reply(is_approved=False)
 MODELS = pytest.mark.parametrize("model", ["plain", "prefilling"])
@@ -340,9 +341,10 @@ def test_what_nobody_decided_about_before_its_chat_was_deleted_holds_up_no_sweep
 
 @MODELS
 def test_what_the_model_says_after_a_call_that_waits_is_kept(ask, deliver, upstream, session, model):
-    """Text behind a call that was shown while it was written is held back until its round is over."""
-    written = streamed_call("act", '{"what": "go', ' far"}')
-    upstream.reply({"text": "I act. "}, *written, {"text": "And so."}, times=1)
+    """Text that is read together with the call before it; in one write, so that it is, however slow the machine."""
+    written = [*streamed_call("act", '{"what": "go', ' far"}'), {"text": "And so."}]
+    sent = b"".join(piece for step in written for piece in pieces(step, {"model": model}))
+    upstream.reply({"text": "I act. "}, {"raw": sent}, times=1)
     upstream.reply({"text": " Done."})
     [run] = ask("Go", model, session=session)
     assert deliver(run).result(60)
