@@ -33,7 +33,7 @@ from llm_worker.attempt.dialect_memory import DialectMemory
 from llm_worker.attempt.fenced_writes import Waiting
 from llm_worker.attempt.round_store import DatabaseRoundStore
 from llm_worker.database import Database, LoadingTimeout
-from llm_worker.loading.build_brief import build_brief, can_continue, load_opening
+from llm_worker.loading.build_brief import build_brief, load_opening
 from llm_worker.loading.claim import Claim
 from llm_worker.loading.knowledge import RunKnowledge
 from llm_worker.loading.sources import SessionSources
@@ -171,7 +171,7 @@ class Attempt:
     async def _answer(self) -> None:
         run, database = self.run, self._services.database
         USER.set(run.turn.session.owner_id)
-        if can_continue(run) and (saved := await database.load(load_opening, run)):
+        if run.attempt > 1 and (saved := await database.load(load_opening, run)):
             self._opened = self._opened.continue_from(saved)
         if run.attempt == 1:
             self._opened.show_start()

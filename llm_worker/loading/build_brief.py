@@ -17,6 +17,7 @@ from chat.protocol.wire import Snapshot
 from chat.transcript.answer_setup import AnswerSetup, digest
 from chat.transcript.encodings import installed_encodings, load_encoding
 from chat.transcript.entries import BlockKind, Document, Entry
+from chat.transcript.rebuild import ShownRound
 from chat.transcript.run_spending import RunSpending
 from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tool_annotations import ApprovalRule
@@ -118,20 +119,14 @@ def _limited(model: Model, run: Run, config: ModelConfig) -> Model:
     return replace(model, max_output_tokens=limit) if limit else model
 
 
-def can_continue(run: Run) -> bool:
-    """Return whether this attempt may continue the saved text of an earlier one instead of starting over."""
-    return bool(run.attempt > 1 and (run.continuations or _takes_prefill(run)))
-
-
-def _takes_prefill(run: Run) -> bool:
-    return bool(run.model_config and run.model_config.supports_prefill)
-
-
 def load_opening(run: Run) -> Snapshot | None:
     """Load a snapshot of the answer that this attempt continues, to open its packet log; None if it starts over."""
-    if not _continues_text(run):
+    if run.attempt == 1 or not run.message.text.strip():
         return None
-    left, rounds = load_saved_answer(run), load_rounds(run.pk)
+    rounds = load_rounds(run.pk)
+    if not _continues_text(run, rounds):
+        return None
+    left = load_saved_answer(run)
     if cut_short := [number for number, each in enumerate(rounds) if not is_finished(each)]:
         # The loop executes these calls again and shows them then.
         calls = [call for call in left.message["tool_calls"] if call["turn_number"] not in cut_short]
@@ -193,21 +188,32 @@ def _is_stored(kind: BlockKind, agent: Agent | None, branch: Branch) -> bool:
     )
 
 
-def _continues_text(run: Run) -> bool:
-    return can_continue(run) and bool(run.message.text.strip())
+def _continues_text(run: Run, rounds: Sequence[ShownRound]) -> bool:
+    """Return whether this attempt goes on from the text of earlier ones, instead of from their rounds alone.
+
+    A text that was cut off needs a model that continues it; one that the model wrote after calls that wait is whole.
+    """
+    if run.continuations or (run.model_config and run.model_config.supports_prefill):
+        return bool(run.message.text.strip())
+    return bool(rounds) and not is_finished(rounds[-1]) and bool(_text_after(run, rounds))
+
+
+def _text_after(run: Run, rounds: Sequence[ShownRound]) -> str:
+    return run.message.text[sum(len(each.text_before) for each in rounds) :]
 
 
 def _earlier(run: Run) -> EarlierProgress:
     rounds = load_rounds(run.pk, to_resume=True)
     counts = load_counts(run) if rounds or run.continuations else EarlierProgress()
-    if not _continues_text(run):
+    if not _continues_text(run, rounds):
         return replace(counts, rounds=rounds)
-    narrated = sum(len(each.text_before) for each in rounds)
+    text = _text_after(run, rounds)
     has_all = not rounds or is_finished(rounds[-1])
     return replace(
         counts,
         rounds=rounds,
-        text=run.message.text[narrated:],
+        text=text if has_all else "",
+        after_calls="" if has_all else text,
         reasoning=run.message.reasoning if has_all else "",
         is_shown=True,
         is_continued=run.continuations > 0,

@@ -22,12 +22,14 @@ class EarlierProgress:
     """The progress that earlier attempts saved. Calls of the last round may lack their response.
 
     text, reasoning: the part after the rounds, to be continued.  is_shown: readers see all of it already, in the
-    snapshot that opened this attempt.  is_continued: the user let the model go on, so it may write as much again.
+    snapshot that opened this attempt.  after_calls: the text that the model wrote after the calls of the last round, which
+    waited for the user; its inference had ended.  is_continued: the user let the model go on, so it may write as much again.
     """
 
     rounds: Sequence[ShownRound] = ()
     text: str = ""
     reasoning: str = ""
+    after_calls: str = ""
     is_shown: bool = False
     is_continued: bool = False
     usage: TokenUsage = field(default_factory=TokenUsage)

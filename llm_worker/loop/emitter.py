@@ -276,10 +276,16 @@ class Emitter:
             self.preview = None
             self._sink.release()
 
-    def open_round(self) -> None:
-        """Open a passage: text since the previous round belongs to the round that starts, whatever its results."""
+    def open_round(self, after_calls: str = "") -> None:
+        """Open a passage: text since the previous round belongs to the round that starts, whatever its results.
+
+        after_calls: the text with which the passage begins, and which readers see already.
+        """
         self._passage = self.state.open_passage()
         self._paragraphs.open_passage()
+        if after_calls:
+            self.continue_text(after_calls, "")
+            self._paragraphs.open_passage()
 
     def end(self) -> None:
         """Show everything but the error and `stop`, which follow when the end has been committed."""
@@ -299,6 +305,7 @@ class Emitter:
             self.reasoning(delta.text) if isinstance(delta, Reasoning) else self.text(delta)
         if deltas:
             self._emit(self._pipeline.flush())
+            self._paragraphs.open_passage()  # the model writes what follows in another inference
 
     def _emit(self, outputs: Iterable[Output]) -> None:
         """Turn the outputs of the pipeline into packets and saved text."""

@@ -78,7 +78,9 @@ async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAn
 
 def _has_text(brief: Brief, rounds: Sequence[Round]) -> bool:
     """Return whether readers were shown any text before the last inference."""
-    return bool(brief.earlier.text.strip()) or any(each.text_before.strip() for each in rounds)
+    earlier = brief.earlier
+    texts = (earlier.text, earlier.after_calls, *(each.text_before for each in rounds))
+    return any(text.strip() for text in texts)
 
 
 def _check(step: Step, *, has_text: bool) -> None:

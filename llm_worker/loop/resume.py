@@ -38,6 +38,7 @@ async def resume(brief: Brief, deps: LoopDeps, emitter: Emitter, loop: Loop) -> 
                 len(rounds),
                 Utterance(shown_round.text_before, shown_round.reasoning, shown_round.reasoning_ms),
                 shown_round.sent_back,
+                earlier.after_calls,
             )
             runner = RoundRunner(brief, deps, emitter, loop, resumed=shown_round)
             planned = [_plan_again(call, by_name.get(call.name)) for call in shown_round.calls]

@@ -80,11 +80,15 @@ def _as_it_ran(call: PlannedCall, result: CallResult) -> PlannedCall:
 
 
 class RoundStart(NamedTuple):
-    """The start of a round. number: its index in the loop, from 0.  before: text shown since the previous round."""
+    """The start of a round. number: its index in the loop, from 0.  before: text shown since the previous round.
+
+    after_calls: text that the model wrote after its calls, and that readers see already.
+    """
 
     number: int
     before: Utterance
     sent_back: SentBack | None = None
+    after_calls: str = ""
 
 
 class EndedRound(NamedTuple):
@@ -153,11 +157,11 @@ class RoundRunner:
                 if call.is_asked_again:
                     await self.deps.store.wait(row, call)
         else:
-            number, before, sent_back = self._start
-            new = NewRound(number, calls, before, self.brief.inside, sent_back)
+            start = self._start
+            new = NewRound(start.number, calls, start.before, self.brief.inside, start.sent_back)
             self.rows = await self.deps.store.begin(new)
         self.emitter.calls_are_stored()
-        self.emitter.open_round()
+        self.emitter.open_round(self._start.after_calls)
         self.emitter.show(Blocks.round, len(calls))
         for tab, call in enumerate(calls):
             stored = self._shown(tab, call)

@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 
@@ -16,13 +17,14 @@ from chat.models import Approval, ModelConfig, Run, Session, ToolCall, ToolPolic
 from chat.presenters.approvals import present_open_approval
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
-from chat.protocol.wire import ApprovalRequired
+from chat.protocol.wire import ApprovalRequired, ToolStart
 from chat.runs.cancellation import stop_run
 from chat.sessions.deletion import delete_session, restore_session
 from chat.sweeper import runs as swept
 from chat.transcript.tool_annotations import Annotations
 from chat.turns.approvals import Reply, decide, get_approval
 from llm_worker.attempt import round_store
+from llm_worker.attempt.runtime import Runtime
 from tests import factories
 from tests.concurrency import run_concurrently
 from tests.llm_worker.attempt.test_drain import another_worker_does
@@ -355,6 +357,44 @@ def test_what_the_model_says_after_a_call_that_waits_is_kept(ask, deliver, upstr
     assert run.message.text == "I act. And so.\n\n Done."
     if model == "plain":
         assert live(run) == rebuilt(run)
+
+
+@MODELS
+def test_what_readers_saw_after_a_call_that_waits_is_kept_also_by_a_worker_that_leaves_while_it_runs(
+    ask, deliver, upstream, session, scripted_tool, model
+):
+    """The text is read once readers see the call, and shown after it."""
+    call = streamed_call("act", '{"what": ', '"wait"}')
+    upstream.reply({"text": "I act. "}, *call, {"wait": "seen"}, {"text": "And so."}, times=1)
+    upstream.reply({"text": "Done."})
+    [run] = ask("Go", model, session=session)
+    asked = deliver(run)
+    upstream.wait_for(
+        lambda: any(isinstance(getattr(entry, "obj", None), ToolStart) for entry in entries(run))
+    )
+    upstream.release("seen")
+    assert asked.result(60)
+    run.refresh_from_db()
+    assert (run.status, run.message.text) == (Status.WAITING, "I act. \n\nAnd so.")
+    answer(run, YES)
+    leaving = Runtime()
+    leaving.start()
+    with ThreadPoolExecutor(1) as thread:
+        released = thread.submit(leaving.run, str(run.pk))
+        upstream.wait_for(lambda: scripted_tool.ran)
+        assert present_live_message(Run.objects.get(pk=run.pk).message)["text"] == "I act. \n\nAnd so."
+        leaving.drain(0)
+        assert released.result(60)
+    leaving.stop()
+    run.refresh_from_db()
+    run.message.refresh_from_db()
+    assert (run.status, run.message.text) == (Status.QUEUED, "I act. \n\nAnd so.")
+    run = goes_on(run)
+    assert run.message.text == "I act. \n\nAnd so.\n\nDone."
+    assert [message["role"] for message in upstream.requests[-1].body["messages"]][-2:] == [
+        "assistant",
+        "tool",
+    ]
 
 
 def test_waiting_does_not_count_against_the_deadline(waiting):

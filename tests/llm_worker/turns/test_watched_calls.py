@@ -190,7 +190,7 @@ def test_text_written_during_a_call_is_placed_after_its_round(ask, deliver, upst
     wait_until_written(upstream, run)
     upstream.release("the rest")
     future.result(60)
-    ended(run, Status.COMPLETED, text="I act. \n\nAnd so. On. Done.")
+    ended(run, Status.COMPLETED, text="I act. \n\nAnd so. On. \n\nDone.")
     assert ToolCall.objects.get(run=run).text_before == "I act. "
     assert run.message.reasoning == "Late."
 
