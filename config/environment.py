@@ -13,12 +13,11 @@ from collections.abc import Collection, Mapping
 from decimal import Decimal
 from ipaddress import ip_network
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Final, NoReturn
 from urllib.parse import urlsplit
 
 from config.installation import default_data_dir
 
-C = TypeVar("C", str, int)
 EX_CONFIG = 78
 STORE_NAME = "environment.json"
 DEFAULT_CONTEXT_WINDOW = 128_000
@@ -37,16 +36,25 @@ def first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def constant(name: str, value: C) -> C:
-    """Return a value that is no longer a setting. Ends the process if the variable sets another value."""
-    if text(name) not in ("", str(value)):
-        fail(name, f"is no setting any more: it is {value}. Remove the variable")
-    return value
+# Variables of the last release that are read no more -> what holds instead.
+NO_LONGER_READ: Final = {
+    "APPROVAL_HOURS": "a tool call waits 72 hours for its user",
+    "COMPRESSION_TRIGGER_RATIO": "a history is summarised above 0.75 of its window",
+    "LLM_SILENCE": "it is a third of RUN_DEADLINE",
+    "MAX_CHUNKS_PER_USER": "it grows with MAX_STORED_BYTES_PER_USER",
+    "MAX_FILES_PER_USER": "it grows with MAX_STORED_BYTES_PER_USER",
+    "MAX_QUEUED_RUNS": "1,000 runs may wait in a queue",
+    "MAX_SESSIONS_PER_USER": "a user may have 10,000 chats",
+    "RECENT_MESSAGES_RATIO": "0.2 of the history stays verbatim",
+    "SUGGESTIONS": "enter them in the admin (Suggestions)",
+}
 
 
-def renamed(name: str, now: str) -> None:
-    if text(name):
-        fail(name, f"is called {now} now")
+def refuse_vanished() -> None:
+    """End the process if a variable is set that is no longer read."""
+    for name, instead in NO_LONGER_READ.items():
+        if text(name):
+            fail(name, f"is no longer read: {instead}. Remove the variable")
 
 
 def data_dir() -> Path:
@@ -122,17 +130,6 @@ def amount(name: str, default: str = "0") -> Decimal:
     return Decimal(value)
 
 
-def ratio(name: str, default: float) -> float:
-    value = text(name, str(default))
-    try:
-        number = float(value)
-    except ValueError:
-        number = -1.0
-    if not 0 < number < 1:
-        fail(name, f"{value!r} is not a number between 0 and 1")
-    return number
-
-
 def switch(name: str, *, default: bool = False) -> bool:
     value = text(name, "1" if default else "0").lower()
     if value not in ("1", "true", "yes", "on", "0", "false", "no", "off"):
@@ -201,14 +198,6 @@ def urls(name: str, *, schemes: tuple[str, ...]) -> list[str]:
 def names(name: str, default: str = "") -> list[str]:
     """Read a comma-separated list in its order, without empty entries."""
     return [part.strip() for part in text(name, default).split(",") if part.strip()]
-
-
-def texts(name: str, *, most: int, max_characters: int) -> list[str]:
-    """Read texts that may contain commas, separated by `|`."""
-    found = [one.strip() for one in text(name).split("|") if one.strip()]
-    if len(found) > most or any(len(one) > max_characters for one in found):
-        fail(name, f"more than {most} texts, or one of more than {max_characters} characters")
-    return found
 
 
 def secret_keys(name: str) -> list[str]:

@@ -27,6 +27,7 @@ django_stubs_ext.monkeypatch()
 
 BASE_DIR = ROOT
 DATA_DIR = env.data_dir()
+env.refuse_vanished()
 
 # --- Django -----------------------------------------------------------------------------------------------
 
@@ -45,7 +46,6 @@ if not ALLOWED_HOSTS:
 PAGE_HOSTS = ALLOWED_HOSTS
 # The origin of links that are sent or printed (web/site_origin.py).
 SITE_ORIGIN = env.origin("PUBLIC_URL", of_others=())
-env.renamed("SITE_ORIGIN", "PUBLIC_URL")
 # Whether users reach the instance by https. Nobody puts a proxy before an instance that only its own machine names.
 HAS_TLS = SITE_ORIGIN.startswith("https://") if SITE_ORIGIN else not env.are_loopback(PAGE_HOSTS)
 PREVIEW_ORIGIN = env.origin("PREVIEW_ORIGIN", of_others=PAGE_HOSTS)
@@ -217,17 +217,16 @@ LLM_WORKERS = env.whole_number("LLM_WORKERS", 2, low=1, high=64)
 LLM_BASE_URL = env.url("LLM_BASE_URL", "", schemes=("http", "https"))
 LLM_MODELS = env.models("LLM_MODELS")
 # Prefix of the variables that rows of models may name for their keys (chat/models/model_server_rules.py).
-LLM_KEY_PREFIX = env.constant("LLM_KEY_PREFIX", "LLM_KEY_")
+LLM_KEY_PREFIX = "LLM_KEY_"
 # Prefix of the variables that rows of MCP servers may name (chat/runs/mcp/server_rules.py).
-MCP_VARIABLE_PREFIX = env.constant("MCP_VARIABLE_PREFIX", "MCP_")
+MCP_VARIABLE_PREFIX = "MCP_"
 ALLOWED_MODEL_SERVERS = env.urls("ALLOWED_MODEL_SERVERS", schemes=("http", "https"))
-LLM_SILENCE_S = env.whole_number("LLM_SILENCE", 300, low=1, high=86_400)
 # Limits of one run, with its agent tools and all its attempts (llm_worker/loop/allowance.py).
-MAX_RUN_INFERENCES = env.constant("MAX_RUN_INFERENCES", 64)
-MAX_RUN_TOOL_CALLS = env.constant("MAX_RUN_TOOL_CALLS", 128)
-MAX_RUN_SEARCHES = env.constant("MAX_RUN_SEARCHES", 200)
+MAX_RUN_INFERENCES = 64
+MAX_RUN_TOOL_CALLS = 128
+MAX_RUN_SEARCHES = 200
 MAX_RUN_TOKENS = env.whole_number("MAX_RUN_TOKENS", 3_000_000, low=1, high=1_000_000_000)
-MAX_RUN_CHARACTERS = env.constant("MAX_RUN_CHARACTERS", 400_000)
+MAX_RUN_CHARACTERS = 400_000
 # Of one loop; the loops of a run share its inferences.
 MAX_LLM_CYCLES = env.whole_number("MAX_LLM_CYCLES", 6, low=1, high=MAX_RUN_INFERENCES)
 # Limits of one user in a day (UTC), unless a group sets others; 0: no limit (chat/models/daily_use.py).
@@ -236,28 +235,33 @@ MAX_TOKENS_PER_DAY = env.whole_number("MAX_TOKENS_PER_DAY", 0, high=10**15)
 CURRENCY = env.text("CURRENCY")  # that of the models' prices
 MAX_COST_PER_DAY = env.amount("MAX_COST_PER_DAY")
 MAX_RUNS_PER_USER = env.whole_number("MAX_RUNS_PER_USER", 50, low=1)
-MAX_QUEUED_RUNS = env.whole_number("MAX_QUEUED_RUNS", 1000, low=1)
+# In one queue, of all users: five times what a worker runs side by side. More would wait longer than people do.
+MAX_QUEUED_RUNS = 1000
 # Quotas of a user (chat/runs/quotas.py); 0: no limit.
-MAX_SESSIONS_PER_USER = env.whole_number("MAX_SESSIONS_PER_USER", 10_000)
-MAX_AGENTS_PER_USER = env.constant("MAX_AGENTS_PER_USER", 200)
-MAX_PROMPTS_PER_USER = env.constant("MAX_PROMPTS_PER_USER", 1000)
-MAX_PROJECTS_PER_USER = env.constant("MAX_PROJECTS_PER_USER", 200)
-MAX_API_TOKENS_PER_USER = env.constant("MAX_API_TOKENS_PER_USER", 1000)
-env.constant("MAX_TOKENS_PER_USER", MAX_API_TOKENS_PER_USER)  # an earlier name
-MAX_SOCKETS_PER_USER = env.constant("MAX_SOCKETS_PER_USER", 500)
+MAX_SESSIONS_PER_USER = 10_000
+MAX_AGENTS_PER_USER = 200
+MAX_PROMPTS_PER_USER = 1000
+MAX_PROJECTS_PER_USER = 200
+MAX_API_TOKENS_PER_USER = 1000
+MAX_SOCKETS_PER_USER = 500
 MAX_STORED_BYTES_PER_USER = env.whole_number("MAX_STORED_BYTES_PER_USER", 2**30, high=2**60)
-KEEP_EVENTS_PER_SESSION = env.constant("KEEP_EVENTS_PER_SESSION", 1000)
-MAX_ANSWERS_PER_QUESTION = env.constant("MAX_ANSWERS_PER_QUESTION", 50)
-APPROVAL_HOURS = env.whole_number("APPROVAL_HOURS", 72, low=1, high=8_760)
+# Who may store more may have more files, and passages that searches find: one for each MB, and each 4 KB.
+MAX_FILES_PER_USER = MAX_STORED_BYTES_PER_USER and max(1000, MAX_STORED_BYTES_PER_USER // 10**6)
+MAX_CHUNKS_PER_USER = MAX_STORED_BYTES_PER_USER and max(250_000, MAX_STORED_BYTES_PER_USER // 4096)
+KEEP_EVENTS_PER_SESSION = 1000
+MAX_ANSWERS_PER_QUESTION = 50
 TOOL_TIMEOUT_S = env.whole_number("TOOL_TIMEOUT", 120, low=1, high=3_600)
 MCP_COMMANDS = env.names("MCP_COMMANDS")  # commands that rows may name (chat/runs/mcp/server_rules.py)
-RUN_DEADLINE_S = env.whole_number("RUN_DEADLINE", 900, low=1, high=86_400)
+RUN_DEADLINE_S = env.whole_number("RUN_DEADLINE", 900, low=3, high=86_400)
+# Seconds without a byte from a model server. A slow one needs more of both: it reads a long prompt for minutes.
+LLM_SILENCE_S = RUN_DEADLINE_S // 3
 DRAIN_GRACE_S = env.whole_number("DRAIN_GRACE", 20, high=3_600)
-COMPRESSION_TRIGGER_RATIO = env.ratio("COMPRESSION_TRIGGER_RATIO", 0.75)
-RECENT_MESSAGES_RATIO = env.ratio("RECENT_MESSAGES_RATIO", 0.2)
+# Of the history window: a summary is ready before the rest is full (decision 0032).
+COMPRESSION_TRIGGER_RATIO = 0.75
+# Of the history: what stays verbatim beside a summary.
+RECENT_MESSAGES_RATIO = 0.2
 COMPRESSION_MODEL = env.text("COMPRESSION_MODEL")
-COMPRESSION_BACKOFF_S = env.constant("COMPRESSION_BACKOFF", 60)
-env.constant("COMPRESSION_AHEAD", 0)
+COMPRESSION_BACKOFF_S = 60
 LOG_FORMAT = env.one_of("LOG_FORMAT", ("text", "json"), "text")
 LOGGING = logging_settings(LOG_FORMAT, env.one_of("LOG_LEVEL", LEVELS, "warning"), development=DEVELOPMENT)
 # Python's warnings would be lines of text.
@@ -265,7 +269,6 @@ logging.captureWarnings(LOG_FORMAT == "json")
 LOG_LLM_REQUESTS = env.switch("LOG_LLM_REQUESTS")
 KEEP_REQUESTS_HOURS = env.whole_number("KEEP_REQUESTS_HOURS", 24, high=8_760)
 TITLES = env.switch("TITLES", default=True)
-SUGGESTIONS = env.texts("SUGGESTIONS", most=4, max_characters=200)
 # Points at which fault tests kill or stop a process (chat/infrastructure/fault_points.py).
 FAULT_POINTS = env.choices("FAULT_POINTS", ("kill", "stop"))
 MAX_MESSAGE_CHARACTERS = 100_000
@@ -273,17 +276,14 @@ MAX_MESSAGE_CHARACTERS = 100_000
 # --- Files, searches in them and in the web -----------------------------------------------------------------
 
 MAX_FILE_BYTES = env.whole_number("MAX_FILE_BYTES", 25 * 1024 * 1024, low=1, high=200 * 1024 * 1024)
-MAX_FILES_PER_USER = env.whole_number("MAX_FILES_PER_USER", 1000)
 # Quotas (chat/runs/quotas.py); 0: no limit.
-MAX_KNOWLEDGE_BASES_PER_USER = env.constant("MAX_KNOWLEDGE_BASES_PER_USER", 200)
-MAX_DOCUMENTS_PER_BASE = env.constant("MAX_DOCUMENTS_PER_BASE", 10_000)
-MAX_CHUNKS_PER_USER = env.whole_number("MAX_CHUNKS_PER_USER", 250_000)
+MAX_KNOWLEDGE_BASES_PER_USER = 200
+MAX_DOCUMENTS_PER_BASE = 10_000
 # Files and documents.
-MAX_WAITING_FILES_PER_USER = env.constant("MAX_WAITING_FILES_PER_USER", 1000)
+MAX_WAITING_FILES_PER_USER = 1000
 # Names of hosts that the guarded client connects to although they are not public: for tests, and the operator's own
 # servers (knowledge/fetching).
 URL_ALLOWED_HOSTS = env.hosts("URL_ALLOWED_HOSTS")
-env.renamed("OPEN_URL_HOSTS", "URL_ALLOWED_HOSTS")
 # Whether agents and sessions may choose the tool that opens pages.
 OPEN_URL = env.switch("OPEN_URL", default=True)
 # The folder of each built-in tool, in the order in which people are offered them (llm_worker/tools).
@@ -335,7 +335,7 @@ elif not EMBEDDINGS_BASE_URL and EMBEDDINGS_MODEL not in _PACKAGED:
 
 # The name of the model that summarises documents for restricted runs; empty: the run's own model.
 SAFE_SUMMARY_MODEL = env.text("SAFE_SUMMARY_MODEL")
-SAFE_SUMMARY_TIMEOUT_S = env.constant("SAFE_SUMMARY_TIMEOUT", 60)
+SAFE_SUMMARY_TIMEOUT_S = 60
 # Whether the run's model rewrites the queries of searches in projects and knowledge bases.
 QUERY_EXPANSION = env.switch("QUERY_EXPANSION")
 
@@ -355,7 +355,7 @@ if EMAIL_HOST and not DEFAULT_FROM_EMAIL:
 # For each step of a delivery: the thread that sends e-mail waits this long for a silent server.
 EMAIL_TIMEOUT = 20
 # Seconds for which a link that sets a password is valid.
-PASSWORD_RESET_TIMEOUT = env.constant("PASSWORD_RESET_TIMEOUT", 3_600)
+PASSWORD_RESET_TIMEOUT = 3_600
 # Who may make an account (features/accounts/registration.py).
 REGISTRATION = env.one_of("REGISTRATION", ("closed", "invitation", "open"), "closed")
 # Names of groups whose members are staff (features/accounts/staff_groups.py).
@@ -431,10 +431,10 @@ LANGUAGE_COOKIE_SAMESITE = "Lax"
 # --- Requests: how long clients may take, and how many connections they have --------------------------------
 
 # config/http_protocol.py and web/rest/request_bodies.py.
-REQUEST_HEADER_TIMEOUT_S = env.constant("REQUEST_HEADER_TIMEOUT", 20)
-REQUEST_BODY_TIMEOUT_S = env.constant("REQUEST_BODY_TIMEOUT", 60)
-RESPONSE_TIMEOUT_S = env.constant("RESPONSE_TIMEOUT", 60)
-MAX_CONNECTIONS_PER_ADDRESS = env.constant("MAX_CONNECTIONS_PER_ADDRESS", 500)
+REQUEST_HEADER_TIMEOUT_S = 20
+REQUEST_BODY_TIMEOUT_S = 60
+RESPONSE_TIMEOUT_S = 60
+MAX_CONNECTIONS_PER_ADDRESS = 500
 
 # --- Web ---------------------------------------------------------------------------------------------------
 

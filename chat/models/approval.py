@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 MAX_NOTE_CHARACTERS = 2_000
+# A call waits for its user over a weekend; what it would do may no longer be wanted after that.
+PATIENCE = timedelta(hours=72)
 
 
 class Kind(models.TextChoices):
@@ -187,7 +189,7 @@ class Approval(models.Model):
         question: AnyQuestion | None = None,
     ) -> Self:
         """Build the unsaved approval of a call that waits. question: what the call asks; None: whether it may run."""
-        expires_at: Any = Now() + timedelta(hours=settings.APPROVAL_HOURS)
+        expires_at: Any = Now() + PATIENCE
         return cls(
             tool_call=call,
             session=session,

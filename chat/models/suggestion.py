@@ -1,11 +1,10 @@
-"""Suggestion: a message that an empty page offers. Without rows, SUGGESTIONS of the environment is in force."""
+"""Suggestion: a message that an empty page offers. Without rows it offers none."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-from django.conf import settings
 from django.db import models
 
 # More would be read by nobody.
@@ -15,7 +14,7 @@ MOST_SHOWN: Final = 6
 class SuggestionManager(models.Manager["Suggestion"]):
     def offered(self) -> Sequence[str]:
         """Return the messages that the page of a new chat offers, in their order."""
-        return list(self.values_list("text", flat=True)[:MOST_SHOWN]) or settings.SUGGESTIONS
+        return list(self.values_list("text", flat=True)[:MOST_SHOWN])
 
 
 class Suggestion(models.Model):

@@ -107,15 +107,7 @@ def test_a_good_environment_says_nothing(read_settings: Any) -> None:
         ("LLM_CONCURRENCY", "1e3"),
         ("MAX_LLM_CYCLES", "0"),
         ("MAX_LLM_CYCLES", "65"),
-        # No settings any more.
-        ("MAX_AGENTS_PER_USER", "7"),
-        ("LLM_KEY_PREFIX", "DATABASE_"),
-        ("MAX_TOKENS_PER_USER", "5"),
-        ("PASSWORD_RESET_TIMEOUT", "0"),
-        ("RESPONSE_TIMEOUT", "600"),
-        ("SITE_ORIGIN", "https://chat.example.org"),
         ("MAX_RUNS_PER_USER", "x"),
-        ("MAX_QUEUED_RUNS", "1.5"),
         ("MAX_COST_PER_DAY", "-1"),
         ("MAX_COST_PER_DAY", "nan"),
         ("RUN_DEADLINE", "soon"),
@@ -125,10 +117,6 @@ def test_a_good_environment_says_nothing(read_settings: Any) -> None:
         ("WEB_SEARCH_SERVICE", "altavista"),
         ("OCR", "eng, deu"),
         ("DRAIN_GRACE", "-5"),
-        ("SUGGESTIONS", "a|b|c|d|e"),
-        ("COMPRESSION_TRIGGER_RATIO", "75"),
-        ("COMPRESSION_TRIGGER_RATIO", "nan"),
-        ("RECENT_MESSAGES_RATIO", "0"),
         ("LOG_LLM_REQUESTS", "perhaps"),
         ("KEEP_REQUESTS_HOURS", "-1"),
         ("KEEP_REQUESTS_HOURS", "a day"),
@@ -139,6 +127,17 @@ def test_a_good_environment_says_nothing(read_settings: Any) -> None:
 def test_a_bad_value_is_one_line_that_names_its_variable(read_settings: Any, name: str, value: str) -> None:
     status, output = read_settings(**{**GOOD, name: value})
     assert (status, output.startswith(f"{name}: "), len(output.splitlines())) == (78, True, 1), output
+
+
+@pytest.mark.parametrize("name", env.NO_LONGER_READ)
+def test_a_variable_of_the_last_release_that_is_no_longer_read_is_refused(
+    read_settings: Any, name: str
+) -> None:
+    status, output = read_settings(**GOOD, **{name: "1"})
+    assert (status, output) == (
+        78,
+        f"{name}: is no longer read: {env.NO_LONGER_READ[name]}. Remove the variable\n",
+    )
 
 
 def test_a_search_service_needs_its_key_and_has_an_address(read_settings: Any) -> None:

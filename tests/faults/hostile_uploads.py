@@ -201,7 +201,7 @@ def worst(endings: Sequence[Ending], count: int = 10) -> Iterator[str]:
 
 async def main(arguments: argparse.Namespace) -> None:
     files = [one for one in hostile_files(arguments.seed) if one.family in arguments.families]
-    with Cluster.running(MAX_FILES_PER_USER="10000", MAX_STORED_BYTES_PER_USER="100000000000") as cluster:
+    with Cluster.running(MAX_STORED_BYTES_PER_USER="100000000000") as cluster:
         cluster.stack.start("ingest")
         async with Uploader.logged_in(cluster) as uploader:
             attack = Attack(cluster, uploader)

@@ -9,6 +9,7 @@ import pytest
 from tests.faults.cluster import Cluster
 from tests.faults.measurements import record
 from tests.faults.scenario import Scenario
+from tests.stack import constants
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(400)]
 TURNS = 10_000
@@ -22,7 +23,7 @@ async def test_past_the_limit_turns_are_refused_and_the_accepted_ones_answered(
     cluster: Cluster, scenario: Scenario
 ) -> None:
     cluster.kill("web")
-    cluster.stack.start("web", "web", {"MAX_QUEUED_RUNS": str(LIMIT), "MAX_RUNS_PER_USER": str(TURNS)})
+    cluster.stack.start("web", "web", {"MAX_RUNS_PER_USER": str(TURNS), **constants(MAX_QUEUED_RUNS=LIMIT)})
     await asyncio.to_thread(cluster.stack.wait_until_ready)
     sessions = [await scenario.client.new_session() for _ in range(SESSIONS)]
     scenario.sessions += [session["id"] for session in sessions]

@@ -13,6 +13,7 @@ from tests.e2e.client import Client
 from tests.faults.cluster import WORKERS, Cluster
 from tests.faults.measurements import record
 from tests.faults.scenario import Scenario
+from tests.stack import constants
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(400)]
 SLOTS = 4  # of each worker
@@ -25,9 +26,9 @@ LIMIT_S = 60.0
 def small_cluster() -> Iterator[Cluster]:
     limits = {
         "MAX_RUNS_PER_USER": "5000",
-        "MAX_QUEUED_RUNS": "5000",
         "LLM_CONCURRENCY": str(SLOTS),
         "TITLES": "0",
+        **constants(MAX_QUEUED_RUNS=5000),
     }
     with Cluster.running(**limits) as cluster:
         yield cluster

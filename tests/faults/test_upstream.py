@@ -6,6 +6,7 @@ import pytest
 
 from tests.faults.cluster import Cluster
 from tests.faults.scenario import Scenario
+from tests.stack import constants
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(240)]
 LONG_LINE = 10 * 1024 * 1024
@@ -49,7 +50,7 @@ async def test_an_upstream_that_recovers_before_the_first_token_is_asked_again(
 
 @pytest.mark.usefixtures("without_workers")
 async def test_an_upstream_that_falls_silent_is_given_up(cluster: Cluster, scenario: Scenario) -> None:
-    cluster.worker("llm.impatient", LLM_SILENCE="2")
+    cluster.worker("llm.impatient", **constants(LLM_SILENCE_S=2))
     cluster.upstream.reply({"text": "Half "}, {"hang": True})
     view = await (await scenario.ask()).ended()
     assert (view.text, view.stop_reason) == ("Half ", "error")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from django.conf import global_settings
 
 from tests.matrix import crowd
 from tests.matrix.crowd import Bystander, Finding
@@ -15,13 +16,13 @@ from tests.matrix.operations import OWN, PUBLIC, Operation, operations
 from tests.matrix.test_socket import cases
 from tests.search_server import SearchServer
 from tests.services import Services
-from tests.stack import Stack
+from tests.stack import Stack, constants
 from tests.upstream import Upstream
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3600)]
 
 FILE_BYTES = 5 * 1024 * 1024
-LIMITS = {"MAX_RUNS_PER_USER": "1000000", "MAX_QUEUED_RUNS": "1000000", "MAX_FILE_BYTES": str(FILE_BYTES)}
+LIMITS = {"MAX_RUNS_PER_USER": "1000000", "MAX_FILE_BYTES": str(FILE_BYTES)}
 # In how many tests all operations are asked: together they take minutes.
 PARTS = 4
 # Those that cost most: every change asks them.
@@ -86,7 +87,8 @@ def _worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         stack.prepare()
         script = f"from tests.matrix.filled_world import write; write({str(described)!r})"
         stack.manage("shell", "-v", "0", "-c", script)
-        stack.start("web", environment={"DJANGO_SETTINGS_MODULE": "config.settings"})
+        own = constants(MAX_QUEUED_RUNS=10**6, PASSWORD_HASHERS=global_settings.PASSWORD_HASHERS)
+        stack.start("web", environment=own)
         try:
             stack.wait_until_ready()
             yield _world(stack, described)

@@ -19,7 +19,6 @@ OTHERS = [
     "SECRET_KEY",
     "DATABASE_URL",
     "REDIS_URL",
-    "LLM_KEY_PREFIX",
     "PATH",
     "AWS_SECRET_ACCESS_KEY",
     "llm_key_x",

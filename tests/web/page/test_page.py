@@ -56,24 +56,14 @@ def test_the_page_offers_temporary_chats_unless_there_are_none(
 
 
 @pytest.mark.django_db
-def test_the_empty_page_offers_the_suggestions_of_the_settings_as_text(settings: Any) -> None:
+def test_the_empty_page_offers_the_suggestions_of_staff_in_their_order_as_text() -> None:
     alice = Client()
     alice.force_login(User.objects.create_user("alice"))
     assert "data-suggestion" not in alice.get("/").content.decode()
-    settings.SUGGESTIONS = ["Sum up a file", "Is 1 < 2?"]
+    for position, text in enumerate(["Is 1 < 2?", "Sum up a file"]):
+        Suggestion.objects.create(text=text, position=-position + 1)
     offered = re.findall(r"<button[^>]*data-suggestion>([^<]*)</button>", alice.get("/").content.decode())
     assert offered == ["Sum up a file", "Is 1 &lt; 2?"]
-
-
-@pytest.mark.django_db
-def test_suggestions_that_staff_edit_stand_in_place_of_those_of_the_settings(settings: Any) -> None:
-    settings.SUGGESTIONS = ["Sum up a file"]
-    for position, text in enumerate(["Second", "First"]):
-        Suggestion.objects.create(text=text, position=-position + 1)
-    alice = Client()
-    alice.force_login(User.objects.create_user("alice"))
-    offered = re.findall(r"<button[^>]*data-suggestion>([^<]*)</button>", alice.get("/").content.decode())
-    assert offered == ["First", "Second"]
 
 
 @pytest.mark.django_db
