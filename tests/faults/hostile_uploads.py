@@ -1,6 +1,6 @@
 """Uploads hostile files to a running cluster and measures each; a chat beside them asks and is answered meanwhile.
 
-All files: `.venv/bin/python -m tests.faults.hostile_uploads [--seed N] [--families pdfs mails]` prints the tables of docs/hostile-files.md.
+All files: `.venv/bin/python -m tests.faults.hostile_uploads [--seed N] [--families pdfs mails]` prints the figures of docs/hostile-files.md.
 """
 
 import argparse
