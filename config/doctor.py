@@ -247,7 +247,7 @@ def _folder_of_local_postgres() -> str | None:
             row = cursor.fetchone()
     except (DatabaseError, PoolTimeout):  # postgres() says so
         return None
-    # The embedded one calls a private folder /proc/self/cwd (decision 0001).
+    # The embedded one calls a private folder /proc/self/cwd (config/embedded.py).
     folder = row[0] if row and not row[0].startswith("/proc/") else ""
     return folder if folder and os.path.exists(folder) else None  # noqa: PTH110  others' folders may raise
 
