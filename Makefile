@@ -71,9 +71,10 @@ format: setup
 messages: setup
 	@$(VENV) -m tests.messages
 
-# Writes the types of the API's answers for the page's modules.
+# Writes the types of the API's answers for the page's modules, and the tables of docs/configuration.md.
 types: setup
 	@$(VENV) -m tests.page_types
+	@DEBUG=1 $(VENV) -m tests.configuration_page
 
 # Takes the README's screenshots of an instance with scripted models.
 screenshots: setup

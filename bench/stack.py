@@ -70,7 +70,6 @@ class BenchStack:
             # As in production; with DEBUG, Django keeps every query in memory.
             "DEBUG": "0",
             "ALLOWED_HOSTS": "127.0.0.1",
-            "SECURE_SSL_REDIRECT": "0",
             "HOST": "127.0.0.1",
             "PORT": str(free_port()),
             "LLM_BASE_URL": f"{self.upstream}/v1",

@@ -1,4 +1,4 @@
-"""Functions that read and validate environment variables; config/settings.py calls them.
+"""Functions that read, validate and describe environment variables; config/variables.py calls them.
 
 A value comes from the process environment, else from the file the launcher stores in DATA_DIR (so that `manage.py` in a
 second shell finds the running embedded services), else from the default. An invalid value ends the process with a
@@ -15,6 +15,8 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Final, NoReturn
 from urllib.parse import urlsplit
+
+import msgspec
 
 from config.installation import default_data_dir
 
@@ -46,6 +48,7 @@ NO_LONGER_READ: Final = {
     "MAX_QUEUED_RUNS": "1,000 runs may wait in a queue",
     "MAX_SESSIONS_PER_USER": "a user may have 10,000 chats",
     "RECENT_MESSAGES_RATIO": "0.2 of the history stays verbatim",
+    "SECURE_SSL_REDIRECT": "HTTP is redirected to HTTPS unless PUBLIC_URL begins with http://",
     "SUGGESTIONS": "enter them in the admin (Suggestions)",
 }
 
@@ -94,61 +97,87 @@ def delete_stored(directory: Path) -> None:
     _STORED.clear()
 
 
+class Variable(msgspec.Struct, frozen=True):
+    """A variable that operators set, as a row of docs/configuration.md."""
+
+    name: str
+    #: What a value may be, in a few words: its type and bounds.
+    values: str
+    #: What holds without the variable; empty: nothing, or what `meaning` says.
+    default: str
+    meaning: str
+
+
+# The variables of each section of docs/configuration.md.
+SECTIONS: dict[str, list[Variable]] = {}
 # The names of all variables that were read.
 NAMES_READ: set[str] = {"DATA_DIR"}
+
+
+def section(title: str) -> None:
+    """Begin the section of the variables that are read next."""
+    SECTIONS[title] = []
+
+
+def describe(name: str, meaning: str, *, default: str = "", values: str = "text") -> None:
+    """Add a variable to the section that was begun last."""
+    next(reversed(SECTIONS.values())).append(Variable(name, values, default, meaning))
 
 
 # As long as 24 random bytes in base64: a shorter secret was probably typed.
 LEAST_SECRET_CHARACTERS = 32
 
 
-def text(name: str, default: str = "") -> str:
+def text(name: str, default: str = "", meaning: str = "", *, values: str = "text") -> str:
+    """Read a text. Every reader adds the variable to the documents if it has a meaning."""
     NAMES_READ.add(name)
+    if meaning:
+        describe(name, meaning, default=default, values=values)
     return os.environ.get(name) or _STORED.get(name) or default
 
 
-def readable_file(name: str) -> str:
+def readable_file(name: str, meaning: str = "") -> str:
     """Read the path of a file, which must be readable; empty if the variable is not set."""
-    path = text(name)
+    path = text(name, "", meaning, values="a file")
     if path and not (Path(path).is_file() and os.access(path, os.R_OK)):
         fail(name, f"{path} is not a file that can be read")
     return path
 
 
-def whole_number(name: str, default: int, *, low: int = 0, high: int = 10**9) -> int:
-    value = text(name, str(default))
+def whole_number(name: str, default: int, meaning: str = "", *, low: int = 0, high: int = 10**9) -> int:
+    value = text(name, str(default), meaning, values=f"{low} to {high}" if high < 10**9 else f"from {low}")
     if not (value.isascii() and value.isdecimal() and low <= int(value) <= high):
         fail(name, f"{value!r} is not a whole number from {low} to {high}")
     return int(value)
 
 
-def amount(name: str, default: str = "0") -> Decimal:
+def amount(name: str, default: str = "0", meaning: str = "") -> Decimal:
     """Read an amount that is not negative, with at most six decimal places."""
-    value = text(name, default)
+    value = text(name, default, meaning, values="amount")
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6})?", value):
         fail(name, f"{value!r} is not an amount such as 2.50")
     return Decimal(value)
 
 
-def switch(name: str, *, default: bool = False) -> bool:
-    value = text(name, "1" if default else "0").lower()
+def switch(name: str, meaning: str = "", *, default: bool = False) -> bool:
+    value = text(name, "1" if default else "0", meaning, values="switch").lower()
     if value not in ("1", "true", "yes", "on", "0", "false", "no", "off"):
         fail(name, f"{value!r} is not one of 1, 0, true, false, yes, no, on, off")
     return value in ("1", "true", "yes", "on")
 
 
-def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
-    """Read a URL with one of these schemes, or the default; an empty default makes the variable optional."""
-    value = text(name, default)
-    if value != default and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
+def url(name: str, meaning: str = "", *, schemes: tuple[str, ...]) -> str:
+    """Read a URL with one of these schemes; empty if the variable is not set."""
+    value = text(name, "", meaning, values="address")
+    if value and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
         # The value may contain a password, so it is not printed.
         fail(name, f"is not an address that starts with {' or '.join(f'{scheme}://' for scheme in schemes)}")
     return value
 
 
-def origin(name: str, *, of_others: Collection[str]) -> str:
+def origin(name: str, meaning: str = "", *, of_others: Collection[str]) -> str:
     """Read the origin (`https://name`, with or without a port) of a host that is not in `of_others`; may be empty."""
-    value = text(name).lower().removesuffix("/")
+    value = text(name, "", meaning, values="origin").lower().removesuffix("/")
     if value and not re.fullmatch(r"https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?", value):
         fail(name, f"{value!r} is not an origin such as https://preview.example.org")
     if value and host_of(value) in of_others:
@@ -158,9 +187,13 @@ def origin(name: str, *, of_others: Collection[str]) -> str:
     return value
 
 
-def secret(name: str) -> str:
-    """Read a secret, which is required without DEBUG and must be long enough not to be guessed."""
-    value = text(name)
+def secret(name: str, meaning: str = "", *, insecure_default: str) -> str:
+    """Read a secret, which must be long enough not to be guessed.
+    insecure_default: of an instance with DEBUG, where any value will do; empty without DEBUG.
+    """
+    value = text(name, "", meaning, values=f"{LEAST_SECRET_CHARACTERS} characters or more")
+    if insecure_default:
+        return value or insecure_default
     if not value:
         fail(name, "is required unless DEBUG=1")
     if len(value) < LEAST_SECRET_CHARACTERS:
@@ -183,9 +216,9 @@ def host_of(address: str) -> str:
     return urlsplit(address).hostname or ""
 
 
-def urls(name: str, *, schemes: tuple[str, ...]) -> list[str]:
+def urls(name: str, meaning: str = "", *, schemes: tuple[str, ...]) -> list[str]:
     """Read a comma-separated list of addresses with one of these schemes."""
-    values = names(name)
+    values = names(name, "", meaning, values="addresses")
     for value in values:
         if not re.match(rf"({'|'.join(schemes)})://[^/@?#\s]+", value):
             fail(
@@ -195,51 +228,51 @@ def urls(name: str, *, schemes: tuple[str, ...]) -> list[str]:
     return values
 
 
-def names(name: str, default: str = "") -> list[str]:
+def names(name: str, default: str = "", meaning: str = "", *, values: str = "list") -> list[str]:
     """Read a comma-separated list in its order, without empty entries."""
-    return [part.strip() for part in text(name, default).split(",") if part.strip()]
+    return [part.strip() for part in text(name, default, meaning, values=values).split(",") if part.strip()]
 
 
-def secret_keys(name: str) -> list[str]:
+def secret_keys(name: str, meaning: str = "") -> list[str]:
     """Read a comma-separated list of keys: 32 bytes each, in base64."""
-    found = names(name)
-    for key in found:
+    keys = names(name, "", meaning, values="list of 32 bytes in base64 each")
+    for key in keys:
         plain = key.rstrip("=")
         # The values are secret, so they are not printed.
         if len(plain) != 43 or not re.fullmatch(r"[A-Za-z0-9+/_-]{42}[AEIMQUYcgkosw048]", plain):
             fail(
                 name, "is not a list of keys of 32 bytes in base64, such as `openssl rand -base64 32` prints"
             )
-    return found
+    return keys
 
 
-def networks(name: str) -> list[str]:
+def networks(name: str, meaning: str = "") -> list[str]:
     """Read a comma-separated list of IP addresses and networks (`10.0.0.0/8`)."""
-    found = names(name)
-    for entry in found:
+    entries = names(name, "", meaning, values="list of addresses and networks")
+    for entry in entries:
         try:
             ip_network(entry)
         except ValueError:
             fail(name, f"{entry!r} is not an IP address or a network such as 10.0.0.0/8")
-    return found
+    return entries
 
 
-def hosts(name: str) -> frozenset[str]:
+def hosts(name: str, meaning: str = "") -> frozenset[str]:
     """Read a comma-separated list of host names or addresses, each with or without a port; in lower case."""
-    found = [entry.lower() for entry in names(name)]
-    for entry in found:
+    entries = [entry.lower() for entry in names(name, "", meaning, values="list of `host[:port]`")]
+    for entry in entries:
         host, _, port = entry.rpartition(":") if re.search(r":[0-9]+$", entry) else (entry, "", "")
         if not re.fullmatch(r"[\w.-]+|\[[0-9a-f:.]+\]", host) or int(port or 0) > 65_535:
             fail(
                 name,
                 f"{entry!r} is not a host such as wiki.example.org, or one with a port such as 10.0.0.5:8080",
             )
-    return frozenset(found)
+    return frozenset(entries)
 
 
-def one_of(name: str, allowed: Collection[str], default: str) -> str:
+def one_of(name: str, allowed: Collection[str], default: str, meaning: str = "") -> str:
     """Read one of these words."""
-    value = text(name, default)
+    value = text(name, default, meaning, values=", ".join(f"`{word}`" for word in allowed))
     if value not in allowed:
         fail(name, f"{value!r} is not one of {', '.join(sorted(allowed))}")
     return value
@@ -254,13 +287,13 @@ def choices(name: str, allowed: Collection[str]) -> dict[str, str]:
     return pairs
 
 
-def models(name: str) -> dict[str, int]:
+def models(name: str, meaning: str = "") -> dict[str, int]:
     """Parse a list of `name[:context_window]`. Returns model name -> tokens, in the order of the list.
 
     Model names may contain colons (`llama3:8b`): only a whole number after the last one is a context window.
     """
     found: dict[str, int] = {}
-    for entry in names(name):
+    for entry in names(name, "", meaning, values="list of `name[:context_window]`"):
         head, colon, tail = entry.rpartition(":")
         window = colon and tail.isascii() and tail.isdecimal()
         model, tokens = (head, int(tail)) if window else (entry, DEFAULT_CONTEXT_WINDOW)

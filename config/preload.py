@@ -31,7 +31,7 @@ MODULES: Final = (
     "web.rest.request_bodies",
     "web.socket.consumer",
 )
-_SETTINGS: Final = re.compile(r"config\.(\w+_)?settings")
+_SETTINGS: Final = re.compile(r"config\.(variables|(\w+_)?settings)")
 
 
 def preload() -> bool:

@@ -9,7 +9,7 @@ import pytest
 from config import command
 from config.installation import version
 from config.programs import procfile
-from tests.config.test_configuration_page import variables_in_table
+from tests.configuration_page import variable_names
 from tests.instance import ROOT
 from tests.suites import functions_of_tests, runs_with_every_change
 
@@ -77,7 +77,7 @@ def test_the_variables_are_in_the_readme() -> None:
     table = OPERATIONS.split("## Settings that matter here")[1]
     named = set(re.findall(r"`([A-Z][A-Z_]+)`", table))
     assert named
-    assert named <= variables_in_table()
+    assert named <= variable_names()
 
 
 def test_every_process_is_described() -> None:

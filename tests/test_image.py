@@ -10,7 +10,7 @@ import yaml
 from config import command
 from config.programs import procfile
 from config.trusted_proxies import TrustedProxies
-from tests.config.test_configuration_page import variables_in_table
+from tests.configuration_page import variable_names
 from tests.instance import ROOT
 
 pytestmark = [pytest.mark.pure, pytest.mark.documents]
@@ -31,7 +31,7 @@ def test_every_process_is_a_service_with_its_probe() -> None:
 def test_every_service_has_the_same_known_variables() -> None:
     variables = OURS["web"]["environment"]
     assert all(service["environment"] == variables for service in OURS.values())
-    assert set(variables) <= variables_in_table()
+    assert set(variables) <= variable_names()
 
 
 def test_the_proxy_is_the_one_that_is_trusted() -> None:

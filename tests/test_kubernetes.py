@@ -12,7 +12,7 @@ from config import command
 from config.installation import version
 from config.programs import HANDOVER_S, procfile
 from config.trusted_proxies import TrustedProxies
-from tests.config.test_configuration_page import variables_in_table
+from tests.configuration_page import variable_names
 from tests.instance import ROOT
 from tests.test_image import OURS, SERVICES
 from web.rest.middleware import PROBES
@@ -118,7 +118,7 @@ def test_every_variable_is_known() -> None:
     of_page = set(re.findall(r"^([A-Z_]+)=", secrets, re.MULTILINE))
     assert {"SECRET_KEY", "SECRETS_KEYS", "DATABASE_URL", "REDIS_URL"} <= of_page
     of_workloads = {name for workload in PROCESSES.values() for name in own_values(workload)}
-    assert (of_page | of_workloads | set(VALUES)) <= variables_in_table()
+    assert (of_page | of_workloads | set(VALUES)) <= variable_names()
     assert not of_page & set(VALUES)
 
 

@@ -11,7 +11,7 @@ import pytest
 from config import command
 from config.environment import EX_CONFIG
 from config.programs import HANDOVER_S, procfile
-from tests.config.test_configuration_page import variables_in_table
+from tests.configuration_page import variable_names
 from tests.instance import ROOT
 from tests.test_image import OURS
 
@@ -79,7 +79,7 @@ def test_only_known_variables_are_set() -> None:
     named = set(re.findall(r"^([A-Z_]+)=", environment, re.MULTILINE))
     assert {"SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "REDIS_URL"} <= named
     of_units = set(re.findall(r"([A-Z_]+)=\S", " ".join(settings_of(COMMON)["Environment"])))
-    assert (named | of_units) - {"PYTHONDONTWRITEBYTECODE"} <= variables_in_table()
+    assert (named | of_units) - {"PYTHONDONTWRITEBYTECODE"} <= variable_names()
 
 
 def test_the_data_is_in_the_folder_that_may_be_written() -> None:

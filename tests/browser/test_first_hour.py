@@ -25,7 +25,6 @@ PRODUCTION = {
     "SECRET_KEY": "k" * 50,
     "SECRETS_KEYS": "0d8uCJGFmJ2k7y4Yl6yq2mWq4sBJ0h9g0Fv0s3Zt1uU=",
     "ALLOWED_HOSTS": "127.0.0.1",
-    "SECURE_SSL_REDIRECT": "0",
     "REGISTRATION": "invitation",
 }
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}

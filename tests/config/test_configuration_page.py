@@ -1,44 +1,23 @@
-"""The table of docs/configuration.md and the settings name the same variables."""
-
-import ast
-import re
+"""The page on configuration says what config/variables.py reads, and nothing else reads the environment."""
 
 import pytest
 
-from chat.models import ModelConfig
+from config import environment
+from tests.configuration_page import TARGET, render, variable_names
 from tests.instance import ROOT
 
 pytestmark = [pytest.mark.pure, pytest.mark.documents]
-
 
 # tests/README.md
 OF_TESTS = {"FAULT_POINTS"}
 
 
-def variables_read() -> set[str]:
-    found = {"DATA_DIR", ModelConfig._meta.get_field("api_key_env").default}
-    settings = (ROOT / "config" / "settings.py").read_text(encoding="utf-8")
-    for node in ast.walk(ast.parse(settings)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-            owner, first = node.func.value, node.args[0]
-            is_read = node.func.attr not in ("constant", "renamed", "fail")
-            if (
-                is_read
-                and isinstance(owner, ast.Name)
-                and owner.id == "env"
-                and isinstance(first, ast.Constant)
-            ):
-                found.add(str(first.value))
-    return found - OF_TESTS
+def test_the_page_is_what_the_variables_say() -> None:
+    assert TARGET.read_text(encoding="utf-8") == render(), "make types writes it"
 
 
-def variables_in_table() -> set[str]:
-    table = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    return set(re.findall(r"^\| `([A-Z_]+)`", table, re.MULTILINE))
-
-
-def test_every_variable_is_in_the_table_and_nothing_else_is() -> None:
-    assert variables_in_table() == variables_read()
+def test_every_variable_that_is_read_has_a_meaning() -> None:
+    assert environment.NAMES_READ - environment.NO_LONGER_READ.keys() - variable_names() == OF_TESTS
 
 
 def test_nothing_but_the_settings_reads_the_environment() -> None:

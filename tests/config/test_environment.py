@@ -173,7 +173,6 @@ def test_a_secret_that_could_be_guessed_is_refused_unless_debug(read_settings: A
         ({"ALLOWED_HOSTS": "localhost", "PUBLIC_URL": "https://localhost:8443"}, True),
         ({"ALLOWED_HOSTS": "10.0.0.5", "PUBLIC_URL": "http://10.0.0.5:8000"}, False),
         ({"ALLOWED_HOSTS": "chat.example.org", "PUBLIC_URL": "https://chat.example.org"}, True),
-        ({"ALLOWED_HOSTS": "localhost", "SECURE_SSL_REDIRECT": "1"}, True),
     ],
 )
 def test_tls_is_expected_unless_the_instance_is_reached_without(
