@@ -15,16 +15,6 @@ _REQUIREMENTS: Final = {"none": ssl.CERT_NONE, "optional": ssl.CERT_OPTIONAL, "r
 _OPTIONS: Final = {"ssl_ca_certs": "ca_certs", "ssl_certfile": "certfile", "ssl_keyfile": "keyfile"}
 
 
-def with_ca_file(url: str, ca_file: str) -> str:
-    """Return the URL of a Redis or broker with this file of certificates for verification.
-    The URL is unchanged if it has no TLS or names another file.
-    """
-    parts, query = urlsplit(url), _query(url)
-    if not ca_file or parts.scheme not in ("rediss", "amqps") or "ssl_ca_certs" in query:
-        return url
-    return urlunsplit(parts._replace(query=urlencode(query | {"ssl_ca_certs": ca_file})))
-
-
 def with_plain_requirement(url: str) -> str:
     """Return the URL of a Redis with `ssl_cert_reqs` as redis-py writes it, not as Celery documents it.
     Both read the URL.

@@ -17,8 +17,6 @@ from config.installation import ROOT, version
 
 WEB: Final = "web"
 WORKERS: Final = tuple(name for name in programs.procfile() if name != WEB)
-# Variables with paths, which are made absolute: the programs run in the folder of the code.
-_PATHS: Final = ("DATA_DIR", "TLS_CA_FILE")
 # The commands of config/backup.py: name, help and options.
 _ARCHIVES: Final = (
     (
@@ -40,7 +38,7 @@ class Chosen(NamedTuple):
 def main(arguments: Sequence[str]) -> None:
     """Replace this process by the program. Does not return."""
     program, values = chosen(arguments)
-    own = with_absolute_paths(os.environ)
+    own = with_absolute_data_dir(os.environ)
     environment = programs.environment({**programs.WARNING_FILTERS, **own, **values})
     if program[1] != str(ROOT / "manage.py"):  # the arguments of its commands may be relative paths
         os.chdir(ROOT)
@@ -57,9 +55,10 @@ def chosen(arguments: Sequence[str]) -> Chosen:
     return program(given)
 
 
-def with_absolute_paths(values: Mapping[str, str]) -> dict[str, str]:
-    paths = {name: str(Path(values[name]).absolute()) for name in _PATHS if values.get(name)}
-    return {**values, **paths}
+def with_absolute_data_dir(values: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables with DATA_DIR as the caller means it: the programs run in the folder of the code."""
+    path = values.get("DATA_DIR")
+    return {**values, **({"DATA_DIR": str(Path(path).absolute())} if path else {})}
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -41,14 +41,28 @@ def first_line(error: Exception) -> str:
 # Variables of the last release that are read no more -> what holds instead.
 NO_LONGER_READ: Final = {
     "APPROVAL_HOURS": "a tool call waits 72 hours for its user",
+    **dict.fromkeys(
+        (
+            "EMAIL_HOST",
+            "EMAIL_PORT",
+            "EMAIL_HOST_USER",
+            "EMAIL_HOST_PASSWORD",
+            "EMAIL_USE_TLS",
+            "EMAIL_USE_SSL",
+        ),
+        "EMAIL_URL names the server: smtp://user:password@mail.example.org:587",
+    ),
     "COMPRESSION_TRIGGER_RATIO": "a history is summarised above 0.75 of its window",
     "LLM_SILENCE": "it is a third of RUN_DEADLINE",
     "MAX_CHUNKS_PER_USER": "it grows with MAX_STORED_BYTES_PER_USER",
     "MAX_FILES_PER_USER": "it grows with MAX_STORED_BYTES_PER_USER",
     "MAX_QUEUED_RUNS": "1,000 runs may wait in a queue",
     "MAX_SESSIONS_PER_USER": "a user may have 10,000 chats",
+    "PREPARE_STATEMENTS": "statements are prepared unless STATEMENT_TIMEOUT=0",
     "RECENT_MESSAGES_RATIO": "0.2 of the history stays verbatim",
     "SECURE_SSL_REDIRECT": "HTTP is redirected to HTTPS unless PUBLIC_URL begins with http://",
+    "TLS_CA_FILE": "REDIS_URL and CELERY_BROKER_URL name the file: rediss://…?ssl_ca_certs=/etc/ssl/own.pem",
+    "WEB_SEARCH_SERVICE": "WEB_SEARCH_URL=brave or WEB_SEARCH_URL=tavily chooses the service",
     "SUGGESTIONS": "enter them in the admin (Suggestions)",
 }
 
@@ -136,14 +150,6 @@ def text(name: str, default: str = "", meaning: str = "", *, values: str = "text
     return os.environ.get(name) or _STORED.get(name) or default
 
 
-def readable_file(name: str, meaning: str = "") -> str:
-    """Read the path of a file, which must be readable; empty if the variable is not set."""
-    path = text(name, "", meaning, values="a file")
-    if path and not (Path(path).is_file() and os.access(path, os.R_OK)):
-        fail(name, f"{path} is not a file that can be read")
-    return path
-
-
 def whole_number(name: str, default: int, meaning: str = "", *, low: int = 0, high: int = 10**9) -> int:
     value = text(name, str(default), meaning, values=f"{low} to {high}" if high < 10**9 else f"from {low}")
     if not (value.isascii() and value.isdecimal() and low <= int(value) <= high):
@@ -166,12 +172,13 @@ def switch(name: str, meaning: str = "", *, default: bool = False) -> bool:
     return value in ("1", "true", "yes", "on")
 
 
-def url(name: str, meaning: str = "", *, schemes: tuple[str, ...]) -> str:
-    """Read a URL with one of these schemes; empty if the variable is not set."""
-    value = text(name, "", meaning, values="address")
-    if value and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
+def url(name: str, meaning: str = "", *, schemes: tuple[str, ...], words: tuple[str, ...] = ()) -> str:
+    """Read a URL with one of these schemes, or one of these words; empty if the variable is not set."""
+    value = text(name, "", meaning, values=", ".join(["address", *(f"`{word}`" for word in words)]))
+    if value and value not in words and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
         # The value may contain a password, so it is not printed.
-        fail(name, f"is not an address that starts with {' or '.join(f'{scheme}://' for scheme in schemes)}")
+        starts = " or ".join(f"{scheme}://" for scheme in schemes)
+        fail(name, " or ".join([f"is not an address that starts with {starts}", *words]))
     return value
 
 

@@ -78,7 +78,7 @@ def _refusal_of_statements(url: str) -> str:
                 connection.execute("SELECT 1", prepare=True)
         except (DuplicatePreparedStatement, InvalidSqlStatementName) as error:
             return (
-                f"shares its sessions, as a connection pooler may ({env.first_line(error)}): set PREPARE_STATEMENTS=0"
+                f"shares its sessions, as a connection pooler may ({env.first_line(error)}): set STATEMENT_TIMEOUT=0"
                 " (docs/operations.md)"
             )
     return ""

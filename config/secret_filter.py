@@ -55,7 +55,8 @@ def redact(text: str) -> str:
 @functools.lru_cache(maxsize=1)
 def secrets_of_process() -> tuple[str, ...]:
     """Return the values that no report may contain, the longest first."""
-    addresses = (settings.DATABASE_URL, settings.REDIS_URL, settings.CELERY_BROKER_URL, settings.STORAGE_URL)
+    names = ("DATABASE_URL", "REDIS_URL", "CELERY_BROKER_URL", "STORAGE_URL", "EMAIL_URL")
+    addresses = (getattr(settings, name) for name in names)
     variables = (value for name, value in os.environ.items() if SECRET_VARIABLE.search(name))
     return _as_secrets([settings.SECRET_KEY, *settings.SECRETS_KEYS, *_passwords(addresses), *variables])
 

@@ -6,9 +6,10 @@ They are part of the settings (settings.py).
 import platform
 import re
 import sys
+from urllib.parse import unquote, urlsplit
 
 from config import environment as env
-from config.broker_tls import with_ca_file, with_plain_requirement, wrong_option
+from config.broker_tls import with_plain_requirement, wrong_option
 from config.log_format import LEVELS
 
 env.refuse_vanished()
@@ -92,34 +93,23 @@ DATABASE_URL = (
     )
     or "postgresql://localhost/turnwire"
 )
-# Whether the statements of every turn are prepared (chat/models/sql/statements.py). Switch it off behind a pooler that
-# does not support prepared statements.
-PREPARE_STATEMENTS = env.switch(
-    "PREPARE_STATEMENTS",
-    "`0` behind a connection pooler without support for prepared statements; processes that meet "
-    "one end with status 78",
-    default=True,
-)
 STATEMENT_TIMEOUT_S = env.whole_number(
     "STATEMENT_TIMEOUT",
     15,
-    "seconds that a statement of web or a worker may take in Postgres; the sweeper and ingest "
-    "have 2 and `compression` 4 times as much, migrations and management commands no limit. `0`: "
-    "no limits on statements, locks and idle transactions, for a connection pooler that refuses "
-    "startup options",
+    "seconds that a statement of web or a worker may take in Postgres; the sweeper and ingest have 2 and "
+    "`compression` 4 times as much, migrations and management commands no limit. `0`, for a connection pooler in transaction "
+    "mode: no limits on statements, locks and idle transactions, and no prepared statements; processes that meet such a pooler "
+    "without it end with status 78",
     high=3_600,
 )
-_CA_FILE = env.readable_file(
-    "TLS_CA_FILE",
-    "PEM of the authorities that sign the certificates of `rediss://` and `amqps://`, instead of "
-    "the system's",
-)
+# Whether the statements of every turn are prepared (chat/models/sql/statements.py).
+PREPARE_STATEMENTS = STATEMENT_TIMEOUT_S > 0
 
 
 def _completed(name: str, url: str) -> str:
     if wrong := wrong_option(url):
         env.fail(name, wrong)
-    return with_plain_requirement(with_ca_file(url, _CA_FILE))
+    return with_plain_requirement(url)
 
 
 REDIS_URL = _completed(
@@ -222,25 +212,33 @@ if not OIDC_ISSUER:
     ):
         if _value:
             env.fail(_name, "has no effect without OIDC_ISSUER, which is required with it")
-EMAIL_HOST = env.text(
-    "EMAIL_HOST",
-    "",
-    "SMTP server for links that set a forgotten password; without it staff make these links in the admin",
+EMAIL_URL = env.url(
+    "EMAIL_URL",
+    "SMTP server for links that set a forgotten password, with user name and password if it needs them, percent-encoded: "
+    "`smtp://user:password@mail.example.org:587` speaks STARTTLS (`?starttls=0`: no TLS), `smtps://` "
+    "TLS from the first byte. The ports are 587 and 465. Without it staff make these links in the admin",
+    schemes=("smtp", "smtps"),
 )
-EMAIL_PORT = env.whole_number("EMAIL_PORT", 587, "its port", low=1, high=65_535)
-EMAIL_HOST_USER = env.text("EMAIL_HOST_USER", "", "user name there, if it needs one")
-EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD", "", "its password")
-EMAIL_USE_SSL = env.switch("EMAIL_USE_SSL", "TLS from the first byte, usually on port 465")
-EMAIL_USE_TLS = env.switch("EMAIL_USE_TLS", "STARTTLS", default=not EMAIL_USE_SSL)
-if EMAIL_USE_SSL and EMAIL_USE_TLS:
-    env.fail("EMAIL_USE_TLS", "is STARTTLS, and EMAIL_USE_SSL is TLS from the first byte: switch on only one")
+_MAIL = urlsplit(EMAIL_URL)
+try:
+    _MAIL_PORT = _MAIL.port
+except ValueError:
+    env.fail("EMAIL_URL", "has a port that is no number up to 65535")
+if EMAIL_URL and (not _MAIL.hostname or _MAIL.path.strip("/") or _MAIL.query not in ("", "starttls=0")):
+    # The value may contain a password, so it is not printed.
+    env.fail("EMAIL_URL", "is not an address such as smtp://user:password@mail.example.org:587")
+EMAIL_HOST = _MAIL.hostname or ""
+EMAIL_USE_SSL = _MAIL.scheme == "smtps"
+EMAIL_USE_TLS = _MAIL.scheme == "smtp" and not _MAIL.query
+EMAIL_PORT = _MAIL_PORT or (465 if EMAIL_USE_SSL else 587)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_MAIL.username or ""), unquote(_MAIL.password or "")
 DEFAULT_FROM_EMAIL = env.text(
     "DEFAULT_FROM_EMAIL",
     "",
-    "sender of e-mails (`Turnwire <turnwire@example.com>`); required with `EMAIL_HOST`",
+    "sender of e-mails (`Turnwire <turnwire@example.com>`); required with `EMAIL_URL`",
 )
-if EMAIL_HOST and not DEFAULT_FROM_EMAIL:
-    env.fail("DEFAULT_FROM_EMAIL", "is required with EMAIL_HOST")
+if EMAIL_URL and not DEFAULT_FROM_EMAIL:
+    env.fail("DEFAULT_FROM_EMAIL", "is required with EMAIL_URL")
 
 env.section("Models and workers")
 
@@ -442,30 +440,23 @@ URL_ALLOWED_HOSTS = env.hosts(
     "hosts that URLs of documents, of `open_url` and of servers of tools may lead to although "
     "they are not public; leave it empty where users are not trusted with these hosts",
 )
-_SEARCH_URLS = {
-    "searxng": "",
+# Services that need a key but no own server (llm_worker/tools/web_search/services.py).
+_SEARCH_SERVICES = {
     "brave": "https://api.search.brave.com/res/v1/web/search",
     "tavily": "https://api.tavily.com/search",
 }
-# searxng, or a service that needs a key but no own server (llm_worker/tools/web_search/services.py).
-WEB_SEARCH_SERVICE = env.one_of(
-    "WEB_SEARCH_SERVICE",
-    tuple(_SEARCH_URLS),
-    "searxng",
-    "`brave` and `tavily` search by their API, without a server of one's own",
+_SEARCH = env.url(
+    "WEB_SEARCH_URL",
+    "a SearXNG server with its JSON format enabled, or a compatible one; or `brave` or `tavily`, which search by the API of "
+    "this service. Without it, `web_search` is not offered",
+    schemes=("http", "https"),
+    words=tuple(_SEARCH_SERVICES),
 )
-WEB_SEARCH_URL = (
-    env.url(
-        "WEB_SEARCH_URL",
-        "a SearXNG server with its JSON format enabled, or a compatible one; without it, and without "
-        "a service, `web_search` is not offered",
-        schemes=("http", "https"),
-    )
-    or _SEARCH_URLS[WEB_SEARCH_SERVICE]
-)
-WEB_SEARCH_API_KEY = env.text("WEB_SEARCH_API_KEY", "", "API key for `WEB_SEARCH_SERVICE`")
+WEB_SEARCH_SERVICE = _SEARCH if _SEARCH in _SEARCH_SERVICES else "searxng"
+WEB_SEARCH_URL = _SEARCH_SERVICES.get(_SEARCH, _SEARCH)
+WEB_SEARCH_API_KEY = env.text("WEB_SEARCH_API_KEY", "", "API key for `brave` or `tavily`")
 if WEB_SEARCH_SERVICE != "searxng" and not WEB_SEARCH_API_KEY:
-    env.fail("WEB_SEARCH_API_KEY", f"is required with WEB_SEARCH_SERVICE={WEB_SEARCH_SERVICE}")
+    env.fail("WEB_SEARCH_API_KEY", f"is required with WEB_SEARCH_URL={WEB_SEARCH_SERVICE}")
 
 env.section("Logs and retention")
 

@@ -57,13 +57,13 @@ def test_other_words_are_refused(words: str, capsys: pytest.CaptureFixture[str])
     assert "usage: turnwire" in capsys.readouterr().err
 
 
-def test_relative_paths_mean_the_folder_of_whoever_calls(
+def test_a_relative_folder_of_data_is_in_that_of_whoever_calls(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The programs run in the folder of the code."""
     monkeypatch.chdir(tmp_path)
-    values = {"DATA_DIR": "here", "TLS_CA_FILE": "/etc/ca.pem", "PORT": "80"}
-    assert command.with_absolute_paths(values) == values | {"DATA_DIR": str(tmp_path / "here")}
+    values = {"DATA_DIR": "here", "PORT": "80"}
+    assert command.with_absolute_data_dir(values) == values | {"DATA_DIR": str(tmp_path / "here")}
 
 
 def test_the_version_is_that_of_pyproject(capsys: pytest.CaptureFixture[str]) -> None:

@@ -111,10 +111,13 @@ def test_a_good_environment_says_nothing(read_settings: Any) -> None:
         ("MAX_COST_PER_DAY", "-1"),
         ("MAX_COST_PER_DAY", "nan"),
         ("RUN_DEADLINE", "soon"),
-        ("EMAIL_PORT", "smtp"),
+        ("EMAIL_URL", "mail.example.org"),
+        ("EMAIL_URL", "smtp://"),
+        ("EMAIL_URL", "smtp://mail.example.org:smtp"),
+        ("EMAIL_URL", "smtp://mail.example.org?tls=0"),
         ("TOOL_TIMEOUT", "0"),
         ("WEB_SEARCH_URL", "search.example.com"),
-        ("WEB_SEARCH_SERVICE", "altavista"),
+        ("WEB_SEARCH_URL", "altavista"),
         ("OCR", "eng, deu"),
         ("DRAIN_GRACE", "-5"),
         ("LOG_LLM_REQUESTS", "perhaps"),
@@ -141,9 +144,9 @@ def test_a_variable_of_the_last_release_that_is_no_longer_read_is_refused(
 
 
 def test_a_search_service_needs_its_key_and_has_an_address(read_settings: Any) -> None:
-    status, output = read_settings(**GOOD, WEB_SEARCH_SERVICE="brave")
-    assert (status, output) == (78, "WEB_SEARCH_API_KEY: is required with WEB_SEARCH_SERVICE=brave\n")
-    assert read_settings(**GOOD, WEB_SEARCH_SERVICE="brave", WEB_SEARCH_API_KEY="key")[0] == 0
+    status, output = read_settings(**GOOD, WEB_SEARCH_URL="brave")
+    assert (status, output) == (78, "WEB_SEARCH_API_KEY: is required with WEB_SEARCH_URL=brave\n")
+    assert read_settings(**GOOD, WEB_SEARCH_URL="brave", WEB_SEARCH_API_KEY="key")[0] == 0
 
 
 def test_secrets_are_required_unless_debug(read_settings: Any) -> None:
@@ -241,20 +244,21 @@ def test_what_a_start_keeps_is_read_by_its_owner_alone_and_forgotten_by_the_next
     assert env.read_stored(tmp_path) == {}
 
 
+def test_a_mail_server_needs_a_sender(read_settings: Any) -> None:
+    status, printed = read_settings(**GOOD, EMAIL_URL="smtp://mail.example.org")
+    assert (status, printed) == (78, "DEFAULT_FROM_EMAIL: is required with EMAIL_URL\n")
+
+
 @pytest.mark.parametrize(
-    ("variables", "named"),
+    ("url", "settings"),
     [
-        ({"EMAIL_HOST": "mail.example.org"}, "DEFAULT_FROM_EMAIL"),
-        ({"EMAIL_USE_SSL": "1", "EMAIL_USE_TLS": "1"}, "EMAIL_USE_TLS"),
+        ("smtp://mail.example.org", "mail.example.org 587   True False"),
+        ("smtp://me%40x.org:p%3Aw@mail.example.org:2525", "mail.example.org 2525 me@x.org p:w True False"),
+        ("smtps://mail.example.org/", "mail.example.org 465   False True"),
+        ("smtp://localhost:25?starttls=0", "localhost 25   False False"),
     ],
 )
-def test_settings_of_e_mail_that_contradict_each_other_are_refused(
-    read_settings: Any, variables: dict[str, str], named: str
-) -> None:
-    status, printed = read_settings(**GOOD, **variables)
-    assert (status, printed.partition(":")[0], len(printed.splitlines())) == (78, named, 1)
-
-
-def test_a_mail_server_with_tls_from_the_first_byte_needs_one_switch(read_settings: Any) -> None:
-    sender = {"EMAIL_HOST": "mail.example.org", "DEFAULT_FROM_EMAIL": "turnwire@example.org"}
-    assert read_settings(**GOOD, **sender, EMAIL_USE_SSL="1", EMAIL_PORT="465") == (0, "")
+def test_a_mail_server_is_one_address(read_settings: Any, url: str, settings: str) -> None:
+    names = ("HOST", "PORT", "HOST_USER", "HOST_PASSWORD", "USE_TLS", "USE_SSL")
+    environment = {"EMAIL_URL": url, "DEFAULT_FROM_EMAIL": "turnwire@example.org"}
+    assert read_settings(*(f"EMAIL_{name}" for name in names), **GOOD, **environment) == (0, f"{settings}\n")

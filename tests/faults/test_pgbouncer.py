@@ -15,14 +15,14 @@ from tests.faults.test_compression import FILLER, MODEL, SUMMARY
 from tests.instance import ROOT
 from tests.search_server import SearchServer
 from tests.services import Services
-from tests.stack import Stack, procfile
+from tests.stack import Stack, constants, procfile
 from tests.upstream import Upstream
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(300)]
 
 # Fewer than there are processes, so that they share sessions.
 SESSIONS = 4
-DOCUMENTED = {"STATEMENT_TIMEOUT": "0", "PREPARE_STATEMENTS": "0"}
+DOCUMENTED = {"STATEMENT_TIMEOUT": "0"}
 # The transaction has the session that the cursor was opened in.
 CURSOR_AND_TRANSACTION = """
 import psycopg
@@ -100,7 +100,7 @@ def test_rows_are_read_whole_while_others_use_the_session_of_their_cursor(stack:
 
 
 def test_processes_that_prepare_statements_say_so_and_end(stack: Stack) -> None:
-    environment = stack.environment | {"PREPARE_STATEMENTS": "1"}
+    environment = stack.environment | constants(PREPARE_STATEMENTS=True)
     for command in procfile().values():
         done = subprocess.run(
             ["/bin/sh", "-c", f"exec {command}"], cwd=ROOT, env=environment,
@@ -109,5 +109,5 @@ def test_processes_that_prepare_statements_say_so_and_end(stack: Stack) -> None:
         said = done.stdout + done.stderr
         assert done.returncode == 78, said
         assert said.startswith("DATABASE_URL: ")
-        assert "set PREPARE_STATEMENTS=0" in said
+        assert "set STATEMENT_TIMEOUT=0" in said
         assert len(said.splitlines()) == 1
