@@ -38,8 +38,7 @@ SECRET_KEY = env.secret(
     "Django's; required unless `DEBUG`, where it is generated",
     insecure_default="only-for-debug-and-never-kept" if DEVELOPMENT else "",
 )
-# Keys that encrypt the keys of model providers in the database (chat/infrastructure/encryption.py): the first encrypts,
-# all decrypt.
+# chat/infrastructure/encryption.py
 SECRETS_KEYS = env.secret_keys(
     "SECRETS_KEYS",
     "keys (`openssl rand -base64 32`) that encrypt the keys of model providers entered on the "
@@ -51,7 +50,7 @@ PAGE_HOSTS = env.names(
 ) or (["127.0.0.1", "localhost", "[::1]"] if DEVELOPMENT else [])
 if not PAGE_HOSTS:
     env.fail("ALLOWED_HOSTS", "is required unless DEBUG=1")
-# The origin of links that are sent or printed (web/site_origin.py).
+# web/site_origin.py
 SITE_ORIGIN = env.origin(
     "PUBLIC_URL",
     "the address of the instance in links that are sent by e-mail or printed "
@@ -63,7 +62,7 @@ SITE_ORIGIN = env.origin(
 )
 # Whether users reach the instance by https. Nobody puts a proxy before an instance that only its own machine names.
 HAS_TLS = SITE_ORIGIN.startswith("https://") if SITE_ORIGIN else not env.are_loopback(PAGE_HOSTS)
-# Whose X-Forwarded-For and X-Forwarded-Proto are believed (config/trusted_proxies.py).
+# config/trusted_proxies.py
 TRUSTED_PROXIES = env.networks(
     "TRUSTED_PROXIES", "reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed"
 )
@@ -142,7 +141,7 @@ STORAGE_URL = env.text(
 
 env.section("Login and mail")
 
-# Who may make an account (features/accounts/registration.py).
+# features/accounts/registration.py
 REGISTRATION = env.one_of(
     "REGISTRATION",
     ("closed", "invitation", "open"),
@@ -150,7 +149,7 @@ REGISTRATION = env.one_of(
     "who may make an account: nobody (`closed`), who has a link that staff make in the admin "
     "(`invitation`), or everybody as well (`open`)",
 )
-# Names of groups whose members are staff (features/accounts/staff_groups.py).
+# features/accounts/staff_groups.py
 STAFF_GROUPS = env.names(
     "STAFF_GROUPS",
     "",
@@ -159,8 +158,7 @@ STAFF_GROUPS = env.names(
 PASSWORD_LOGIN = env.switch(
     "PASSWORD_LOGIN", "`0`: nobody logs in with a password, only with `OIDC_ISSUER`", default=True
 )
-# The domain that passkeys are made for, if several hosts are to share them (features/accounts/passkeys.py); empty: each host
-# has its own.
+# features/accounts/passkeys.py
 PASSKEY_DOMAIN = env.text(
     "PASSKEY_DOMAIN",
     "",
@@ -170,7 +168,7 @@ PASSKEY_DOMAIN = env.text(
 ).lower()
 if PASSKEY_DOMAIN and not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)*", PASSKEY_DOMAIN):
     env.fail("PASSKEY_DOMAIN", "is a domain, without scheme and port")
-# A provider of OpenID Connect, with which people log in (features/accounts/, decision 0080).
+# features/accounts/oidc.py, decision 0080
 OIDC_ISSUER = env.url(
     "OIDC_ISSUER",
     "a provider of OpenID Connect with which people log in "
@@ -181,9 +179,8 @@ OIDC_ISSUER = env.url(
 OIDC_CLIENT_ID = env.text(
     "OIDC_CLIENT_ID", "", "what the provider calls this site; required with `OIDC_ISSUER`"
 )
-# None: a public client, which PKCE alone protects.
+# Without it PKCE alone protects the login.
 OIDC_CLIENT_SECRET = env.text("OIDC_CLIENT_SECRET", "", "its secret there, unless it is a public client")
-# The name on the button of the login.
 OIDC_NAME = env.text("OIDC_NAME", "OpenID Connect", 'what the button calls the provider: "Log in with …"')
 OIDC_SCOPES = env.names("OIDC_SCOPES", "profile,email", "scopes beside `openid`")
 OIDC_GROUPS_CLAIM = env.text(
@@ -369,7 +366,7 @@ MAX_IMPORT_BYTES = env.whole_number(
 INGEST_CONCURRENCY = env.whole_number(
     "INGEST_CONCURRENCY", 2, "files that an ingest process reads side by side", low=1, high=64
 )
-# The languages of Tesseract that scanned pages are recognised in; empty: they stay unread (ingest/ocr.py).
+# ingest/ocr.py
 OCR = env.text(
     "OCR",
     "",
@@ -405,13 +402,13 @@ elif not EMBEDDINGS_BASE_URL and EMBEDDINGS_MODEL not in _PACKAGED:
     env.fail(
         "EMBEDDINGS_MODEL", f"must be one of {', '.join(_PACKAGED)}, none, or a model of EMBEDDINGS_BASE_URL"
     )
-# Whether the run's model rewrites the queries of searches in projects and knowledge bases.
+# llm_worker/side_requests/query_expansion.py
 QUERY_EXPANSION = env.switch(
     "QUERY_EXPANSION",
     "the model of an answer also rewrites the queries of its searches in projects and knowledge "
     "bases, by a small request of its own",
 )
-# The name of the model that summarises documents for restricted runs; empty: the run's own model.
+# llm_worker/side_requests/safe_summary.py
 SAFE_SUMMARY_MODEL = env.text(
     "SAFE_SUMMARY_MODEL",
     "",
@@ -426,15 +423,13 @@ TOOL_TIMEOUT_S = env.whole_number(
 )
 MCP_COMMANDS = env.names(
     "MCP_COMMANDS", "", "programs that staff may enter as MCP servers, such as `npx,uvx`"
-)  # commands that rows may name (chat/runs/mcp/server_rules.py)
-# Whether agents and sessions may choose the tool that opens pages.
+)  # chat/runs/mcp/server_rules.py
 OPEN_URL = env.switch(
     "OPEN_URL",
     "whether agents and chats may choose the tool `open_url`, which reads pages of the web",
     default=True,
 )
-# Names of hosts that the guarded client connects to although they are not public: for tests, and the operator's own
-# servers (knowledge/fetching).
+# knowledge/fetching
 URL_ALLOWED_HOSTS = env.hosts(
     "URL_ALLOWED_HOSTS",
     "hosts that URLs of documents, of `open_url` and of servers of tools may lead to although "
@@ -476,7 +471,7 @@ KEEP_REQUESTS_HOURS = env.whole_number(
     "`0`: not kept",
     high=8_760,
 )
-# The trash (chat/sessions/deletion.py); 0: there is none.
+# chat/sessions/deletion.py
 KEEP_DELETED_DAYS = env.whole_number(
     "KEEP_DELETED_DAYS",
     30,

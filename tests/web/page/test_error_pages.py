@@ -101,6 +101,16 @@ def test_reports_of_django_contain_no_secret(
     assert "'alice'" in shown, "the rest is still reported"
 
 
+@pytest.mark.parametrize("name", ["REDIS_URL", "CELERY_BROKER_URL", "STORAGE_URL", "EMAIL_URL"])
+def test_no_report_contains_the_password_of_a_service(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    secret_filter.secrets_of_process.cache_clear()
+    monkeypatch.setattr(settings, name, f"scheme://someone:{SECRET}@service.example")
+    try:
+        assert secret_filter.redact(f"someone, {SECRET}: refused") == "someone, [redacted]: refused"
+    finally:
+        secret_filter.secrets_of_process.cache_clear()
+
+
 def test_no_log_record_contains_a_secret_whoever_formats_it(
     failure: tuple[type[BaseException], BaseException, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
