@@ -21,8 +21,7 @@ class TurnwireAdminConfig(AdminConfig):
         translate_tables()
         secret_filter.install()
         migration_locks.install(self)
-        import features.accounts.checks
-        import features.mcp.checks  # noqa: F401
+        import features.accounts.checks  # noqa: F401
         import web.page.preview  # noqa: F401
 
         check_role()

@@ -24,6 +24,7 @@ MODULES: Final = (
     "compression.runner",
     "config.trusted_proxies",
     "config.urls",
+    "features.mcp.worker_part",
     "kombu.transport.redis",
     "llm_worker.attempt.runtime",
     "uvicorn.main",

@@ -13,11 +13,7 @@ from chat.metrics.celery_work import celery_work
 from chat.metrics.counters import TASKS_DROPPED
 from chat.metrics.tally import keep_pushing
 from chat.protocol.tasks import (
-    ADVANCE_MCP_SIGN_IN,
-    ANSWER_MCP_REQUEST,
     DEFAULT_QUEUE,
-    LIST_MCP_TOOLS,
-    REVOKE_MCP_TOKENS,
     RUN_TURN,
 )
 from llm_worker.attempt import runtime
@@ -28,30 +24,6 @@ def run_turn(self: "Task[Any, Any]", /, *, run_id: str, **_later: object) -> Non
     """Carry out one run: this one, or another that waits in the same queue. Does nothing if no run waits."""
     delivery = self.request.delivery_info or {}
     runtime.current().run(run_id, delivery.get("routing_key") or DEFAULT_QUEUE)
-
-
-@shared_task(name=LIST_MCP_TOOLS)
-def list_mcp_tools(*, server_id: str, credential_id: str = "", **_later: object) -> None:
-    """List the tools of an MCP server. A second delivery lists them again."""
-    runtime.current().list_mcp_tools(server_id, credential_id)
-
-
-@shared_task(name=ADVANCE_MCP_SIGN_IN)
-def advance_mcp_sign_in(*, sign_in_id: str, **_later: object) -> None:
-    """Carry out the next step of a sign-in to an MCP server. A second delivery does nothing."""
-    runtime.current().advance_mcp_sign_in(sign_in_id)
-
-
-@shared_task(name=ANSWER_MCP_REQUEST)
-def answer_mcp_request(*, request_id: str, **_later: object) -> None:
-    """Read a resource or fill in a prompt of an MCP server. Once there is an answer, another delivery does nothing."""
-    runtime.current().answer_mcp_request(request_id)
-
-
-@shared_task(name=REVOKE_MCP_TOKENS)
-def revoke_mcp_tokens(*, revocation_id: str, **_later: object) -> None:
-    """Tell the issuer of tokens that nobody uses them any more. A second delivery does nothing."""
-    runtime.current().revoke_mcp_tokens(revocation_id)
 
 
 @worker_ready.connect

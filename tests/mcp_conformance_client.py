@@ -23,7 +23,7 @@ CLIENT = "https://conformance-test.local/client-metadata.json"
 async def call(connections: Any, server: Any, tool: str, arguments: dict[str, Any]) -> None:
     """As a user does who sends every form as it is shown."""
     from chat.transcript.questions import Answered
-    from llm_worker.mcp.configuration import MAX_QUESTIONS, Asked, Caller, CallFailed, ServerUnavailable
+    from features.mcp.client.configuration import MAX_QUESTIONS, Asked, Caller, CallFailed, ServerUnavailable
 
     async def show(*_: object) -> None:
         pass
@@ -56,8 +56,8 @@ def calls_of(tools: list[Any]) -> list[tuple[str, Any]]:
 
 def arguments_of(tool: Any, tools: list[Any]) -> dict[str, Any]:
     """Numbers for most, and for a schema what a worker stores of the first tool."""
-    from llm_worker.mcp.listing import describe
-    from llm_worker.mcp.stored_tools import stored_tools
+    from features.mcp.client.listing import describe
+    from features.mcp.client.stored_tools import stored_tools
 
     properties = tool.input_schema.get("properties", {})
     arguments: dict[str, Any] = {name: number for number, name in enumerate(properties, 2)}
@@ -71,7 +71,7 @@ async def registered(url: str) -> Any:
     """The client that the suite has registered, with the issuer that its server names; None in other scenarios."""
     import httpx2
 
-    from llm_worker.mcp.oauth import RegisteredClient
+    from features.mcp.client.oauth import RegisteredClient
 
     context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
     if "client_id" not in context:
@@ -86,9 +86,9 @@ async def sign_in(url: str, scope: str) -> tuple[str, str]:
     """The token of a user who is let in at once, and the scope that was asked for."""
     import httpx2
 
-    from llm_worker.mcp.oauth import SignInFailed, Visit, begin
-    from llm_worker.mcp.oauth_requests import send_guarded
-    from llm_worker.mcp.oauth_tokens import exchange
+    from features.mcp.client.oauth import SignInFailed, Visit, begin
+    from features.mcp.client.oauth_requests import send_guarded
+    from features.mcp.client.oauth_tokens import exchange
 
     visit = Visit(url, CALLBACK, "the-state", CLIENT, scope=scope, registered=await registered(url))
     address, flow = await begin(visit, send_guarded)
@@ -114,7 +114,7 @@ class SignIns:
         return self.token_now
 
     async def demand(self, _: str, scope: str) -> bool:
-        """As llm_worker/mcp/credentials.py."""
+        """As features/mcp/client/credentials.py."""
         if set(scope.split()) <= set(self.asked.split()):
             return False
         self.wanted = scope
@@ -122,8 +122,8 @@ class SignIns:
 
 
 async def main(url: str) -> None:
-    from llm_worker.mcp.configuration import Configuration, ServerUnavailable
-    from llm_worker.mcp.connections import Connections
+    from features.mcp.client.configuration import Configuration, ServerUnavailable
+    from features.mcp.client.connections import Connections
 
     server = Configuration("id", "1", "conformance", (), url, (), ())
     connections = Connections(tokens=SignIns(url))

@@ -118,7 +118,7 @@ class McpCredentialQuerySet(models.QuerySet["McpCredential"]):
 
 class McpCredential(models.Model):
     """user: the owner; null: all users.  url: the server's address, the only one that the tokens are sent to.
-    issuer: who has issued them.  encrypted_secret: the JSON of llm_worker/mcp/oauth.py, encrypted by
+    issuer: who has issued them.  encrypted_secret: the JSON of features/mcp/client/oauth.py, encrypted by
     chat/infrastructure/encryption.py.  expires_at: null if the issuer does not say.
     revision: changes with each new token.
     wanted_scope: the scope that the server demands for some calls, and that no sign-in has asked for; empty: none.

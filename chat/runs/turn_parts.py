@@ -3,17 +3,22 @@
 A method stands here once a feature needs it.
 """
 
-from typing import Final, Protocol
+from typing import Any, Final
 
 from chat.models.sql.turns import TurnState
 
 
-class TurnPart(Protocol):
-    """The part of a turn that belongs to one feature."""
+class TurnPart:
+    """The part of a turn that belongs to one feature. A method that a feature does not write does nothing."""
 
     def after_turn(self, turn: TurnState) -> None:
         """React to the end of a turn, inside its transaction and under the lock of its session; an error undoes the end.
         Whatever reaches another process waits for the commit.
+        """
+
+    def worker_part(self) -> Any:
+        """Import and return what workers need of the feature, a subclass of WorkerPart (llm_worker/worker_part.py).
+        None: they need nothing. Not called in processes that answer no runs.
         """
 
 
@@ -29,3 +34,8 @@ def after_turn(turn: TurnState) -> None:
     """Let each part react to the end of a turn, in the order of registration."""
     for part in _PARTS:
         part.after_turn(turn)
+
+
+def worker_parts() -> list[Any]:
+    """Return what workers need of the features, in the order of registration."""
+    return [worker_part for part in _PARTS if (worker_part := part.worker_part())]

@@ -1,1 +1,1 @@
-"""MCP servers: staff change them, users sign in and attach what they offer. Workers: llm_worker/mcp/."""
+"""MCP servers: staff change them, users sign in and attach what they offer. Workers: features/mcp/client/."""

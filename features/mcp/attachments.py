@@ -1,6 +1,6 @@
 """Use cases of the resources of MCP servers, which users attach, and of their prompts, which users fill in.
 
-Workers make the requests to the servers (llm_worker/mcp/attachment_requests.py).
+Workers make the requests to the servers (features/mcp/client/attachment_requests.py).
 """
 
 import logging

@@ -79,7 +79,7 @@ class McpServers(LoginRequiredMixin, TemplateView):
 
 
 class _Away(HttpResponseRedirectBase):
-    """A redirect to the issuer, whose address has been checked (llm_worker/mcp/oauth_requests.py)."""
+    """A redirect to the issuer, whose address has been checked (features/mcp/client/oauth_requests.py)."""
 
     status_code = 302
     allowed_schemes = ["http", "https"]

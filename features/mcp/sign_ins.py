@@ -1,4 +1,4 @@
-"""Use cases of signing in to MCP servers. Workers make the requests (llm_worker/mcp/sign_ins.py)."""
+"""Use cases of signing in to MCP servers. Workers make the requests (features/mcp/client/sign_ins.py)."""
 
 import json
 import logging

@@ -12,6 +12,7 @@ from chat.models import Run, Session, Turn
 from chat.models.sql.turns import TurnState
 from chat.protocol.states import Status
 from chat.runs.task_queue import UNREACHABLE, enqueue
+from chat.runs.turn_parts import TurnPart
 from chat.transcript.plain_title import provisional_title
 
 # run_id: str, of the answer that the session is named after. Workers of other releases read the name: do not change it.
@@ -20,7 +21,7 @@ TITLE_SESSION: Final = "llm_worker.title_session"
 logger = logging.getLogger(__name__)
 
 
-class TitlePart:
+class TitlePart(TurnPart):
     """Requests a title for a session without one, when one of its turns has ended.
 
     The title follows the turn's first completed answer. Without one, the session's first question provides a

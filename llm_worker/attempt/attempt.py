@@ -5,6 +5,7 @@ attempt_phases.py has the steps; loop/resume.py continues what earlier attempts 
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -40,16 +41,16 @@ from llm_worker.loading.sources import SessionSources
 from llm_worker.loop.call_approval import ApprovalNeeded
 from llm_worker.loop.deps import LoopDeps
 from llm_worker.loop.loop import run_llm_loop
-from llm_worker.mcp.connections import Connections
 from llm_worker.records.request_log import RequestLog
 from llm_worker.records.token_calibration import TokenCalibration
 from llm_worker.request.numbered_documents import Numbering
 from llm_worker.side_requests.query_expansion import QueryExpansion
 from llm_worker.side_requests.safe_summary import SafeSummaries
 from llm_worker.tools.fair_slots import USER
-from llm_worker.tools.run_servers import RunServers
+from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.llm import LanguageModels
+from llm_worker.worker_part import WorkerPart
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ _CANCEL_ERRORS: Final = {"deadline": "deadline_exceeded", "disabled": "model_not
 
 @dataclass(frozen=True)
 class WorkerServices:
-    """The services that the attempts of a worker process share."""
+    """The services that the attempts of a worker process share. parts: those of the features."""
 
     database: Database
     publisher: Publisher
@@ -72,7 +73,7 @@ class WorkerServices:
     request_log: RequestLog
     calibration: TokenCalibration
     dialects: DialectMemory
-    servers: Connections
+    parts: Sequence[WorkerPart]
     # A hundred runs that start together must not open a hundred Redis connections for one question each.
     redis_questions: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(4))
 
@@ -102,9 +103,9 @@ class Attempt:
         return self._briefed.checkpoint if self._briefed and is_answering else None
 
     @property
-    def servers(self) -> RunServers | None:
-        """The servers whose tools the run may call; None before it is known which."""
-        return self._briefed.servers if self._briefed else None
+    def tools(self) -> Sequence[Tool]:
+        """The tools that the run was offered; none before it is known which."""
+        return self._briefed.brief.tools if self._briefed else ()
 
     def extend_lease(self, leased_at: float) -> None:
         """Note that a heartbeat has extended the lease. leased_at: a time on the loop's clock, not after that."""
@@ -184,7 +185,7 @@ class Attempt:
         self._claim = self._claim._replace(brief=None, rows=None)
         if run.attempt > 1:
             self._opened.show_start()
-        self._briefed = briefed = BriefedAttempt.begin(self._opened, brief, self._services.servers)
+        self._briefed = briefed = BriefedAttempt.begin(self._opened, brief)
         await run_llm_loop(brief, self._deps(briefed), briefed.emitter)
         state, dialects = briefed.emitter.state, self._services.dialects
         if state.has_untagged_thinking:
@@ -211,7 +212,7 @@ class Attempt:
             on_tool_call=counters.tool_call_ended,
             sources=SessionSources.of_session(run.turn.session),
             knowledge=RunKnowledge(run, SafeSummaries(run, services.models, services.database)),
-            servers=briefed.servers,
+            parts=services.parts,
             rewrite_queries=QueryExpansion(run, services.models, services.database),
         )
 

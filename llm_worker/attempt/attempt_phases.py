@@ -51,13 +51,11 @@ from llm_worker.loop.context_report import ContextReport
 from llm_worker.loop.deps import NewRound
 from llm_worker.loop.emitter import AnswerForm, Emitter
 from llm_worker.loop.state import RunState
-from llm_worker.mcp.connections import Connections
 from llm_worker.records.context_usage import ContextUsage
 from llm_worker.records.request_recorder import RequestRecorder
 from llm_worker.records.token_calibration import ReportedRequest
 from llm_worker.records.window_usage import WindowUsage
 from llm_worker.stream.arguments import parse_partial_arguments
-from llm_worker.tools.run_servers import RunServers
 from llm_worker.upstream.model_request import Request
 
 # Of the call that was being written. Without a response, so that no later request repeats it.
@@ -107,12 +105,11 @@ class BriefedAttempt:
     checkpoint: CheckpointTracker
     allowance: Allowance
     window_usage: WindowUsage
-    servers: RunServers
     requests: RequestRecorder = field(default_factory=RequestRecorder)
     reported: list[ReportedRequest] = field(default_factory=list)
 
     @classmethod
-    def begin(cls, opened: OpenedAttempt, brief: Brief, connections: Connections) -> Self:
+    def begin(cls, opened: OpenedAttempt, brief: Brief) -> Self:
         state = RunState(usage=brief.earlier.usage, cycles=brief.earlier.cycles)
         emitter = opened.emitter(
             state,
@@ -126,7 +123,6 @@ class BriefedAttempt:
             CheckpointTracker(opened.run, emitter, opened.producer, opened.started_at, brief.setup),
             Allowance(run_limits(), brief.earlier.spent),
             WindowUsage(settings.COMPRESSION_TRIGGER_RATIO, brief),
-            RunServers(connections, brief.tools),
         )
 
     def record(self, inside: str, request: Request, report: ContextReport) -> None:

@@ -8,7 +8,7 @@ advisory lock that it holds until its end tells the sweeper that it is alive.
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 import psycopg
 from django.db import DatabaseError
@@ -16,11 +16,12 @@ from django.db import DatabaseError
 from chat.infrastructure.background import start_thread
 from chat.infrastructure.liveness import Lock
 from chat.metrics import counters
-from chat.models import McpServer, Run
+from chat.models import Run
 from chat.models.lease import RUN_LEASE
 from chat.protocol.states import Status
 from llm_worker.attempt.attempt import Attempt
 from llm_worker.database import Database
+from llm_worker.worker_part import WorkerPart
 
 logger = logging.getLogger(__name__)
 
@@ -30,12 +31,21 @@ FENCE_CHECK_S = 0.25
 
 
 class Heartbeat:
-    """Extends the leases of the attempts that `live` returns; cancels those that are stopping, taken over or withdrawn."""
+    """Extends the leases of the attempts that `live` returns; cancels those that are stopping, taken over or withdrawn.
+    parts: those of the features, which disable tools.
+    """
 
-    def __init__(self, owner: int, database: Database, live: Callable[[], Collection[Attempt]]) -> None:
+    def __init__(
+        self,
+        owner: int,
+        database: Database,
+        live: Callable[[], Collection[Attempt]],
+        parts: Sequence[WorkerPart],
+    ) -> None:
         self._owner = owner
         self._database = database
         self._live = live
+        self._parts = parts
 
     async def keep_extending_leases(self) -> None:
         while True:
@@ -81,11 +91,9 @@ class Heartbeat:
         await self._disable_tools(attempts)
 
     async def _disable_tools(self, attempts: Collection[Attempt]) -> None:
-        in_use = [attempt.servers for attempt in attempts if attempt.servers]
-        if ids := {pk for servers in in_use for pk in servers.ids}:
-            rows = await self._database.extend_leases(McpServer.objects.switches, ids)
-            for servers in in_use:
-                servers.disable(rows)
+        tools = [tool for attempt in attempts for tool in attempt.tools]
+        for part in self._parts:
+            await part.disable_tools(tools)
 
 
 # Interval of reconnecting: shorter than the time the sweeper waits before it trusts free locks.

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ from chat.log.flush_window import FlushWindow
 from chat.log.publisher import Publisher
 from chat.models import Run
 from chat.protocol.tasks import DEFAULT_QUEUE
+from chat.runs import turn_parts
 from chat.runs.task_queue import UNREACHABLE, enqueue
 from chat.transcript.tokens import count_tokens
 from llm_worker.attempt.attempt import Attempt, WorkerServices
@@ -33,14 +34,10 @@ from llm_worker.attempt.dialect_memory import DialectMemory
 from llm_worker.attempt.heartbeat import Heartbeat, LivenessLock
 from llm_worker.database import Database
 from llm_worker.loading.claim import claim_run
-from llm_worker.mcp.attachment_requests import answer_request
-from llm_worker.mcp.connections import Connections
-from llm_worker.mcp.credentials import Credentials, revoke
-from llm_worker.mcp.listing import list_changed_server, list_server
-from llm_worker.mcp.sign_ins import advance_sign_in
 from llm_worker.records.request_log import RequestLog
 from llm_worker.records.token_calibration import TokenCalibration
 from llm_worker.upstream.llm import LanguageModels
+from llm_worker.worker_part import WorkerPart
 
 logger = logging.getLogger(__name__)
 
@@ -58,10 +55,8 @@ class Runtime:
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._run_loop, name="runs", daemon=True)
         self._database = Database()
-        self._credentials = Credentials(self._database)
         self._background: list[asyncio.Task[Any]] = []
         self._revocation_checks: set[asyncio.Task[Any]] = set()
-        self._requests_of_lists: set[asyncio.Task[Any]] = set()
         self._drain = Drain(self._loop, self._attempts.values)
 
     def start(self) -> None:
@@ -80,24 +75,6 @@ class Runtime:
     def run_beside(self, work: Callable[[WorkerServices], Awaitable[None]]) -> None:
         """Carry out work that is not a run; returns when it has ended. A draining process begins no such work."""
         asyncio.run_coroutine_threadsafe(self._unless_draining(work), self._loop).result()
-
-    def list_mcp_tools(self, server_id: str, credential_id: str = "") -> None:
-        """List the tools of an MCP server and store them. Does nothing while draining: the list is requested again."""
-        self.run_beside(
-            lambda services: list_server(server_id, services.database, services.servers, credential_id)
-        )
-
-    def answer_mcp_request(self, request_id: str) -> None:
-        """Read a resource or fill in a prompt of an MCP server. Does nothing while draining: users ask again."""
-        self.run_beside(lambda services: answer_request(request_id, services.database, services.servers))
-
-    def advance_mcp_sign_in(self, sign_in_id: str) -> None:
-        """Find where a user signs in, or exchange the code. Does nothing while draining: users begin again."""
-        self.run_beside(lambda services: advance_sign_in(sign_in_id, services.database))
-
-    def revoke_mcp_tokens(self, revocation_id: str) -> None:
-        """Ask the issuer of tokens to revoke them. Does nothing while draining: then they expire by themselves."""
-        self.run_beside(lambda services: revoke(revocation_id, services.database))
 
     def drain(self, grace_s: float) -> None:
         """Claim no more runs; release the others after the grace period. Safe in any thread or signal handler."""
@@ -131,7 +108,8 @@ class Runtime:
         )
         self._publisher = Publisher(async_redis(), flush_window)
         self._request_log = RequestLog(self._database)
-        self._servers = Connections(self._list_again, self._credentials)
+        kinds: Sequence[type[WorkerPart]] = turn_parts.worker_parts()
+        parts = [kind(self._database) for kind in kinds]
         self._services = WorkerServices(
             self._database,
             self._publisher,
@@ -139,12 +117,12 @@ class Runtime:
             self._request_log,
             TokenCalibration(self._database),
             dialects,
-            self._servers,
+            parts,
         )
         self._listener = RevocationListener(self._on_revoked, self._on_reconnected)
         await self._publisher.start()
         await self._listener.start()
-        heartbeat = Heartbeat(self.owner, self._database, self._attempts.values)
+        heartbeat = Heartbeat(self.owner, self._database, self._attempts.values, parts)
         checkpointer = Checkpointer(self.owner, self._database, self._checkpoints)
         self._background = [
             start_task("beat", heartbeat.keep_extending_leases),
@@ -161,8 +139,8 @@ class Runtime:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-        await self._servers.close()
-        await self._credentials.close()
+        for part in self._services.parts:
+            await part.close()
         await self._request_log.write()
         await self._listener.close()
         await self._publisher.close()
@@ -196,12 +174,6 @@ class Runtime:
         if not self._drain.has_begun:
             with self._drain.bounded():
                 await work(self._services)
-
-    def _list_again(self, server_id: str) -> None:
-        """Request a new list of the tools of a server, which says that they changed."""
-        task = self._loop.create_task(self._database.call(list_changed_server, server_id))
-        self._requests_of_lists.add(task)
-        task.add_done_callback(self._requests_of_lists.discard)
 
     async def _carry_out(self, attempt: Attempt) -> None:
         key = str(attempt.run.pk)

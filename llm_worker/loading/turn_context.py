@@ -4,23 +4,20 @@ They are known before the branch is loaded, and decide how much of it is loaded.
 """
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from chat.models import Agent, McpCredential, McpServer, McpToolList, ModelConfig, Run, ToolCall
+from chat.models import Agent, ModelConfig, Run, ToolCall
 from chat.models.sql.model_configs import STANDING_PROMPTS, StandingPrompts
 from chat.prompts.definition import base_prompt_of
 from chat.prompts.prompt_blocks import stores_prompt_blocks
-from chat.protocol.mcp_names import is_server_tool
-from chat.runs.mcp.servers import can_sign_in, refresh_own, refresh_stale
+from chat.runs import turn_parts
 from chat.transcript.dialect import MAX_TOOLS, max_tools, refused_tools
 from llm_worker.loading.branch_summaries import ModelWindow
 from llm_worker.loading.model_budget import budget_of
 from llm_worker.loading.project import NOT_SHOWN, ProjectFiles, estimate_project_tokens, load_project
-from llm_worker.mcp.configuration import Configuration, ServerUnavailable
-from llm_worker.mcp.server_endpoint import configuration_of
 from llm_worker.request.model_message import TOKENS_PER_MESSAGE
 from llm_worker.request.system_prompt import (
     AgentPrompt,
@@ -30,10 +27,10 @@ from llm_worker.request.system_prompt import (
 )
 from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.tools.knowledge_base_search import tool as knowledge_base_search
-from llm_worker.tools.mcp_tool import McpTool
 from llm_worker.tools.registry import PROJECT_TOOLS, add_source_tools, select_tools
 from llm_worker.tools.tool import Tool, tool_schemas
 from llm_worker.upstream.taken_tools import name_of, taken_tools
+from llm_worker.worker_part import WorkerPart
 
 # Of the tools that a server takes, those that search and read the files and bases of a run have their places.
 TOOLS_BESIDE: Final = len(PROJECT_TOOLS) + 1
@@ -177,7 +174,8 @@ class TurnContext:
 
 
 def _chosen_tools(names: set[str], user_id: int) -> list[Tool]:
-    return [*select_tools(names), *load_mcp_tools(names, user_id)]
+    parts: Sequence[type[WorkerPart]] = turn_parts.worker_parts()
+    return [*select_tools(names), *(tool for part in parts for tool in part.load_tools(names, user_id))]
 
 
 def _taken_by(config: ModelConfig, chosen: list[Tool], run: Run) -> list[Tool]:
@@ -197,43 +195,3 @@ def _taken_by(config: ModelConfig, chosen: list[Tool], run: Run) -> list[Tool]:
 
 def _tokens(text: str) -> int:
     return estimate_tokens(text, 0) + TOKENS_PER_MESSAGE if text else 0
-
-
-def load_mcp_tools(choices: Collection[str], user_id: int) -> Sequence[Tool]:
-    """Load the chosen tools, without those of servers that cannot be reached. Calls use this user's credentials.
-
-    Expired lists are used once more, and requested again.
-    """
-    chosen = frozenset(filter(is_server_tool, choices))
-    if not chosen:
-        return ()
-    servers = list(McpServer.objects.named_in(chosen).without_documents())
-    own_credentials = McpCredential.objects.held_by(user_id).filter(server__in=servers) if servers else ()
-    credentials = {credential.server_id: credential for credential in own_credentials}
-    own = McpToolList.objects.by_server(user_id, servers)
-    refresh_own(credentials, own)
-    refresh_stale(chosen)
-    listed = {pk: tool_list.tools for pk, tool_list in own.items()}
-    tools: list[Tool] = []
-    for server in servers:
-        if configuration := _configuration_of(server, credentials.get(server.pk)):
-            may_sign_in = can_sign_in(user_id, server)
-            tools += [
-                McpTool(
-                    tool,
-                    server.approval_rule,
-                    configuration,
-                    address=server.address_digest,
-                    may_sign_in=may_sign_in,
-                )
-                for tool in server.chosen_tools(chosen, listed.get(server.pk))
-            ]
-    return tools
-
-
-def _configuration_of(server: McpServer, credential: McpCredential | None) -> Configuration | None:
-    """Return the configuration of a server; None if it cannot be reached."""
-    try:
-        return configuration_of(server, credential)
-    except ServerUnavailable:
-        return None

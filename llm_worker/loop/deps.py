@@ -13,9 +13,10 @@ from llm_worker.loop.context_report import ContextReport
 from llm_worker.loop.state import Utterance
 from llm_worker.request.numbered_documents import Numbering
 from llm_worker.tools.open_url.run_pages import RunPages
-from llm_worker.tools.tool import Knowledge, NoKnowledge, NoServers, NoSources, Pages, Servers, Sources
+from llm_worker.tools.tool import Knowledge, NoKnowledge, NoSources, Pages, Sources
 from llm_worker.upstream.deltas import Delta
 from llm_worker.upstream.model_request import Request
+from llm_worker.worker_part import WorkerPart
 
 
 class StreamingModels(Protocol):
@@ -81,8 +82,8 @@ class LoopDeps:
     request, and the report of how its context was built.  allowance: what the run may still use.  on_usage: called with
     each answered request and its usage.  on_tool_call: called with the tool, status and seconds of each call that ran.
     on_found: called when a tool has found documents; the loop around an agent tool sets it.
-    sources, knowledge, pages, servers: the services that tools may search, read and call.  rewrite_queries: rewrites
-    the queries of their searches.
+    sources, knowledge, pages, parts: the services that tools may search, read and use; the parts are those of features.
+    rewrite_queries: rewrites the queries of their searches.
     """
 
     models: StreamingModels
@@ -98,5 +99,5 @@ class LoopDeps:
     sources: Sources = field(default_factory=NoSources)
     knowledge: Knowledge = field(default_factory=NoKnowledge)
     pages: Pages = field(default_factory=RunPages)
-    servers: Servers = field(default_factory=NoServers)
+    parts: Sequence[WorkerPart] = ()
     rewrite_queries: Callable[[Sequence[str]], Awaitable[Sequence[str]]] = no_rewrites

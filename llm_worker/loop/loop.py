@@ -14,7 +14,7 @@ from chat.transcript.finish import FILTERED, LENGTH
 from chat.transcript.passages import without_break
 from llm_worker.loop.allowance import UsedUp
 from llm_worker.loop.brief import Brief
-from llm_worker.loop.call_approval import mark_for_approval, without_tools
+from llm_worker.loop.call_approval import mark_for_approval
 from llm_worker.loop.calls import admit, plan_calls
 from llm_worker.loop.cycle import build_cycle
 from llm_worker.loop.deps import LoopDeps
@@ -23,6 +23,7 @@ from llm_worker.loop.resume import resume
 from llm_worker.loop.round_runner import LoopAnswer, RoundRunner, RoundStart
 from llm_worker.loop.step import Step, run_llm_step
 from llm_worker.side_requests.withheld import LoopTexts
+from llm_worker.tools.tool import Tool
 from llm_worker.upstream.deltas import ModelFailed
 
 # Why an answer has no text, by the reason that its server gave for the end.
@@ -48,7 +49,7 @@ async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAn
             current = replace(
                 brief,
                 prompt_parts=replace(brief.prompt_parts, dynamic_context=texts.dynamic_context),
-                tools=without_tools(brief.tools, deps.servers.disabled),
+                tools=_enabled(brief.tools),
             )
             has_found = any(ended_round.has_found for ended_round in ended)
             cycle = build_cycle(current, texts.rounds, share, has_found=has_found)
@@ -65,8 +66,8 @@ async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAn
             # Calls of tools that are not offered are answered too, even where no tool is offered.
             if cycle.is_last or not step.calls:
                 break
-            callable_now = without_tools(cycle.tools, deps.servers.disabled)
-            planned = mark_for_approval(plan_calls(step.calls, callable_now), brief.tools_needing_approval)
+            planned = plan_calls(step.calls, _enabled(cycle.tools))
+            planned = mark_for_approval(planned, brief.tools_needing_approval)
             start = RoundStart(len(rounds), step.utterance, step.sent_back)
             runner = RoundRunner(brief, deps, emitter, run_llm_loop)
             ended.append(await runner.run(admit(planned, deps.allowance), start))
@@ -74,6 +75,10 @@ async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAn
         share.close()
     _check(step, has_text=_has_text(brief, rounds))
     return LoopAnswer(without_break(step.utterance.text), step.finish)
+
+
+def _enabled(tools: Sequence[Tool]) -> list[Tool]:
+    return [tool for tool in tools if not tool.is_disabled]
 
 
 def _has_text(brief: Brief, rounds: Sequence[Round]) -> bool:

@@ -28,7 +28,8 @@ from llm_worker.loop.tool_round import KeptImages, execute
 from llm_worker.request.message_renderer import describe_images
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.stream.sanitiser import clean
-from llm_worker.tools.tool import Tool, ToolContext, ToolFailed
+from llm_worker.tools.tool import Part, Tool, ToolContext, ToolFailed
+from llm_worker.worker_part import part_of
 
 INTERVAL_S: Final = 1.0
 MAX_TEXT_CHARACTERS: Final = 200
@@ -247,10 +248,12 @@ class _CallContext:
         self.sources = runner.deps.sources
         self.knowledge = runner.deps.knowledge
         self.pages = runner.deps.pages
-        self.servers = runner.deps.servers
 
     async def report_progress(self, done: float, total: float | None, message: str) -> None:
         self._progress.report(done, total, message)
+
+    def part(self, kind: type[Part]) -> Part:
+        return part_of(self._runner.deps.parts, kind)
 
     async def rewrite_queries(self, queries: Sequence[str]) -> Sequence[str]:
         return await self._runner.deps.rewrite_queries(queries)

@@ -1,10 +1,9 @@
 """The interface of tools: their declarations, their context and their results. Pure."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -13,11 +12,12 @@ from chat.transcript.forms import Question
 from chat.transcript.questions import Answered, AnyQuestion
 from chat.transcript.tool_annotations import DEFAULT_RULE, READ_ONLY, Annotations, ApprovalRule
 from chat.transcript.tool_identity import ToolIdentity
-from llm_worker.mcp.configuration import Answer, Caller, Configuration
 from llm_worker.request.parameter_schema import accepted_schema
 from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.side_requests.artifact import Artifact, no_hits
 from llm_worker.side_requests.withheld import LoopTexts
+
+Part = TypeVar("Part")
 
 
 class ToolFailed(Exception):
@@ -149,41 +149,6 @@ class Pages(Protocol):
         ...
 
 
-class Servers(Protocol):
-    """The MCP servers whose tools a run was offered."""
-
-    async def call(
-        self,
-        configuration: Configuration,
-        tool: str,
-        arguments: Mapping[str, Any],
-        caller: Caller,
-    ) -> Answer:
-        """Call a tool, by the server's own name. Raises ServerUnavailable, CallFailed, CallLost, Asked."""
-        ...
-
-    @property
-    def disabled(self) -> frozenset[str]:
-        """The names of the tools that staff have disabled since the run was loaded."""
-        ...
-
-    def while_enabled(self, tool: str) -> AbstractAsyncContextManager[None]:
-        """Cancel the block when staff disable the tool. Raises ToolFailed before it, ToolOutcomeUnknown after it."""
-        ...
-
-
-class NoServers:
-    """The Servers of a run without tools of servers."""
-
-    disabled: frozenset[str] = frozenset()
-
-    async def call(self, configuration: Configuration, *_: object) -> Answer:
-        raise ToolFailed(f"There is no server named {configuration.name}.")
-
-    def while_enabled(self, tool: str) -> AbstractAsyncContextManager[None]:  # noqa: ARG002
-        return nullcontext()
-
-
 class ToolContext(Protocol):
     """The services that a tool may use while it runs. Its coroutine is cancelled on a stop or at its time limit.
 
@@ -198,10 +163,13 @@ class ToolContext(Protocol):
     sources: Sources
     knowledge: Knowledge
     pages: Pages
-    servers: Servers
 
     async def report_progress(self, done: float, total: float | None, message: str) -> None:
         """Report the progress of the call. total: None if it is not known."""
+        ...
+
+    def part(self, kind: type[Part]) -> Part:
+        """Return the part of a feature in this process (llm_worker/worker_part.py)."""
         ...
 
     async def rewrite_queries(self, queries: Sequence[str]) -> Sequence[str]:
@@ -245,6 +213,8 @@ class Tool:
     server: tuple[str, str] = ("", "")
     #: Which tool it is: a user's approval holds for this one, not for others of the same name.
     identity: ToolIdentity = ToolIdentity()
+    #: Staff have disabled it since the run was loaded: it is not offered any more.
+    is_disabled: bool = False
     #: The time limit of a call; None: TOOL_TIMEOUT.
     time_limit_s: float | None = None
 

@@ -27,7 +27,7 @@ def test_nothing_but_the_settings_reads_the_environment() -> None:
         str(path.relative_to(ROOT)): line.strip()
         for package in ("chat", "web", "llm_worker", "compression", "ingest", "features", "knowledge")
         for path in (ROOT / package).rglob("*.py")
-        if path.parent.name != "mcp" or path.name != "configuration.py"
+        if path.parent.name != "client" or path.name != "configuration.py"
         for line in path.read_text(encoding="utf-8").splitlines()
         if "os.environ" in line and "api_key_env" not in line and "_NUM_THREADS" not in line
     }

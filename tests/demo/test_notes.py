@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from llm_worker.mcp.configuration import Caller, Configuration
-from llm_worker.mcp.connections import Connections
-from llm_worker.mcp.server_resources import fill_prompt, read_resource
+from features.mcp.client.configuration import Caller, Configuration
+from features.mcp.client.connections import Connections
+from features.mcp.client.server_resources import fill_prompt, read_resource
 from tests.instance import ROOT
 
 pytestmark = pytest.mark.e2e

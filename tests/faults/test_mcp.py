@@ -34,7 +34,7 @@ REMOVE_SERVER = "from chat.models import McpServer; McpServer.objects.filter(nam
 SIGN_IN = """
 from django.contrib.auth.models import User
 from chat.models import McpCredential, McpServer, McpSignIn
-from llm_worker.mcp.oauth_tokens import Secret
+from features.mcp.client.oauth_tokens import Secret
 server = McpServer.objects.get(name="harbour")
 sign_in = McpSignIn.objects.begin(User.objects.get(username="alice"), server, "http://localhost/mcp/callback/")
 secret = Secret(access_token="token", refresh_token=None, token_endpoint="http://localhost/token",

@@ -9,10 +9,10 @@ from django.utils import timezone
 from chat.models import Agent, ChatMessage, McpServer, Run, Session
 from chat.models.mcp_server import McpStatus
 from chat.transcript import session_settings
+from features.mcp.client.stored_tools import MAX_SCHEMAS
 from features.prompts.api import MAX_TEXT_CHARACTERS
 from features.prompts.models import SavedPrompt
 from knowledge.models import KnowledgeBase, Project
-from llm_worker.mcp.stored_tools import MAX_SCHEMAS
 from tests import factories
 from web.rest import approvals, knowledge_bases
 from web.rest.newest_rows import MAX_LISTED

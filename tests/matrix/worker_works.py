@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from llm_worker.mcp.configuration import MAX_MESSAGE_BYTES
+from features.mcp.client.configuration import MAX_MESSAGE_BYTES
 from llm_worker.tools.ask_user.tool import MAX_OPTIONS, MAX_QUESTIONS
 from llm_worker.tools.knowledge_base_search.tool import TOOL as SEARCH_BASES
 from llm_worker.tools.registry import PROJECT_TOOLS, TOOLS

@@ -1,4 +1,4 @@
-"""Has workers list the tools of MCP servers (llm_worker/mcp/listing.py), and decides who may sign in to one."""
+"""Has workers list the tools of MCP servers (features/mcp/client/listing.py), and decides who may sign in to one."""
 
 import logging
 from collections.abc import Iterable, Mapping

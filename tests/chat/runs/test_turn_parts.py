@@ -14,7 +14,7 @@ from tests import factories
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-class Observer:
+class Observer(turn_parts.TurnPart):
     """Records the turns that ended; fails at the end of a turn if it has an error."""
 
     def __init__(self) -> None:
