@@ -3,11 +3,18 @@
 import faulthandler
 import sys
 
+from django.apps import AppConfig
 from django.contrib.admin.apps import AdminConfig
 from django.contrib.staticfiles import apps as staticfiles
 
 from config import environment as env
 from config.database_timeouts import role_of
+
+
+class CommandsConfig(AppConfig):
+    """Makes the management commands of this folder known."""
+
+    name = "config"
 
 
 class TurnwireAdminConfig(AdminConfig):

@@ -78,6 +78,7 @@ INSTALLED_APPS = [
     "features.titles",
     "features.transfer",
     "features.trash",
+    "config.apps.CommandsConfig",
     # Last, so that chat's templates of the same name come first.
     "config.apps.TurnwireAdminConfig",
 ]
@@ -179,7 +180,7 @@ CACHES: dict[str, dict[str, Any]] = {
 
 # Prefix of the variables that rows of models may name for their keys (chat/models/model_server_rules.py).
 LLM_KEY_PREFIX = "LLM_KEY_"
-# Prefix of the variables that rows of MCP servers may name (chat/runs/mcp/server_rules.py).
+# Prefix of the variables that rows of MCP servers may name (features/mcp/server_rules.py).
 MCP_VARIABLE_PREFIX = "MCP_"
 # In one queue, of all users: five times what a worker runs side by side. More would wait longer than people do.
 MAX_QUEUED_RUNS = 1000

@@ -423,7 +423,7 @@ TOOL_TIMEOUT_S = env.whole_number(
 )
 MCP_COMMANDS = env.names(
     "MCP_COMMANDS", "", "programs that staff may enter as MCP servers, such as `npx,uvx`"
-)  # chat/runs/mcp/server_rules.py
+)  # features/mcp/server_rules.py
 OPEN_URL = env.switch(
     "OPEN_URL",
     "whether agents and chats may choose the tool `open_url`, which reads pages of the web",

@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from chat.models import McpServer, McpToolList
 from chat.presenters.json_values import JSONObject
 from chat.presenters.tool_card import ToolCard
-from chat.protocol.mcp_names import all_of, is_server_tool, server_of
+from chat.protocol.server_tool_names import all_of, is_server_tool, server_of
 
 
 @cache

@@ -20,7 +20,7 @@ from chat.models import Approval, McpServer, McpToolList, Run, ToolCall
 from chat.models.approval import Decision, Kind
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.errors import ApiError
-from chat.protocol.mcp_names import is_server_tool
+from chat.protocol.server_tool_names import is_server_tool
 from chat.protocol.states import TERMINAL, Status
 from chat.runs.task_queue import enqueue_on_commit
 from chat.transcript.forms import Question, find_problem

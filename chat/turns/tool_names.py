@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from chat.presenters.tools import choosable_tools, known_tools
-from chat.protocol import mcp_names as names
+from chat.protocol import server_tool_names as names
 from chat.protocol.body import rule
 from chat.protocol.errors import ApiError
 

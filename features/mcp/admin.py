@@ -21,10 +21,10 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import McpServer, McpToolList
 from chat.models.mcp_server import EDITED
 from chat.protocol.errors import ApiError
-from chat.runs.mcp import server_rules
-from chat.runs.mcp.tool_lists import confirm_and_list_again, unconfirmed_tools
+from features.mcp import server_rules
 from features.mcp.imports import ImportRefused, read_servers
 from features.mcp.servers import change_server, create_server
+from features.mcp.tool_lists import confirm_and_list_again, unconfirmed_tools
 from web.admin.tool_rows import load_server_rows, load_tool_rows
 
 _FIELDS = tuple(

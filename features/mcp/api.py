@@ -15,15 +15,15 @@ from chat.models import McpServer, McpToolList
 from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, SignInOf, Transport
 from chat.presenters.json_values import JSONObject
 from chat.protocol.body import Body, patched
-from chat.protocol.mcp_names import MAX_SERVER_NAME
 from chat.protocol.member_types import choice, doc
-from chat.runs.mcp.tool_lists import confirm_and_list_again, unconfirmed_tools
+from chat.protocol.server_tool_names import MAX_SERVER_NAME
 from chat.transcript.tool_annotations import DEFAULT_RULE, ApprovalRule
 from features.mcp.attachment_api import McpCatalogsView, McpPromptsView, McpRequestView, McpResourcesView
 from features.mcp.server_answers import McpServerAnswer, present_mcp_server, shorten_descriptions
 from features.mcp.servers import change_server, create_server
 from features.mcp.sign_in_api import McpSignInView
 from features.mcp.sign_ins import sign_in_states
+from features.mcp.tool_lists import confirm_and_list_again, unconfirmed_tools
 from knowledge.fetching.target import MAX_URL_CHARACTERS
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import documented

@@ -15,13 +15,15 @@ from chat.models import McpCatalog, McpCredential, McpRequest, McpServer
 from chat.models.mcp_request import McpRequestKind
 from chat.models.mcp_server import McpStatus
 from chat.protocol.errors import ApiError
-from chat.protocol.tasks import ANSWER_MCP_REQUEST, DEFAULT_QUEUE
-from chat.runs.mcp.servers import PATIENCE, request_listing
+from chat.protocol.tasks import DEFAULT_QUEUE
 from chat.runs.task_queue import UNREACHABLE, send_message
+from features.mcp.listing_requests import PATIENCE, request_listing
 from features.mcp.sign_ins import NEEDS_SIGN_IN, sign_in_states
 
 logger = logging.getLogger(__name__)
 
+# request_id: str. Workers of other releases read the name: do not change it.
+ANSWER_MCP_REQUEST: Final = "llm_worker.answer_mcp_request"
 MAX_ARGUMENT_CHARACTERS: Final = 20_000
 
 

@@ -13,7 +13,7 @@ def check_variables(databases: Sequence[str] | None = None, **kwargs: Any) -> li
     if not databases:
         return []
     from chat.models import McpServer
-    from chat.runs.mcp.server_rules import named_variables, variable_problem
+    from features.mcp.server_rules import named_variables, variable_problem
 
     try:
         servers = list(McpServer.objects.without_documents().defer("tools"))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.utils.translation import gettext as _
 
 from chat.models.mcp_server import Transport
-from chat.protocol.mcp_names import MAX_SERVER_NAME
+from chat.protocol.server_tool_names import MAX_SERVER_NAME
 
 # The syntax of clients for a value from the environment.
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)")

@@ -26,10 +26,10 @@ from chat.models import McpServer, McpSignIn
 from chat.models.mcp_sign_in import McpSignInQuerySet, SignInStatus
 from chat.protocol.body import parse_id
 from chat.protocol.errors import ApiError
-from chat.runs.mcp.servers import may_sign_in
 from features.mcp.sign_ins import (
     NOT_NEEDED,
     begin_sign_in,
+    may_sign_in,
     sign_in_states,
     sign_out,
     take_answer,

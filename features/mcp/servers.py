@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 
 from chat.models import McpServer
 from chat.protocol.errors import ApiError
-from chat.runs.mcp import server_rules
-from chat.runs.mcp.servers import request_listing
+from features.mcp import server_rules
+from features.mcp.listing_requests import request_listing
 
 MAX_SERVERS: Final = 100
 

@@ -15,12 +15,15 @@ from chat.models import McpCredential, McpRevocation, McpServer, McpSignIn
 from chat.models.mcp_server import McpStatus
 from chat.models.mcp_sign_in import SignInStatus
 from chat.protocol.errors import ApiError
-from chat.protocol.tasks import ADVANCE_MCP_SIGN_IN, DEFAULT_QUEUE, REVOKE_MCP_TOKENS
-from chat.runs.mcp.servers import may_sign_in, request_listing
+from chat.protocol.tasks import DEFAULT_QUEUE
 from chat.runs.task_queue import UNREACHABLE, send_message
+from features.mcp.listing_requests import request_listing
 
 logger = logging.getLogger(__name__)
 
+# Workers of other releases read the names of tasks: do not change them.
+ADVANCE_MCP_SIGN_IN: Final = "llm_worker.advance_mcp_sign_in"  # sign_in_id: str
+REVOKE_MCP_TOKENS: Final = "llm_worker.revoke_mcp_tokens"  # revocation_id: str
 # Whether a user has signed in to a server.
 NOT_NEEDED: Final = "not_needed"
 NEEDS_SIGN_IN: Final = "needs_sign_in"
@@ -68,6 +71,19 @@ def sign_out(user: User, server: McpServer) -> None:
         deleted, _ = held.delete()
     if deleted:
         request_listing(server)
+
+
+def may_sign_in(user: User, server: McpServer) -> bool:
+    """Return whether the user may sign in to the server.
+    If all users share a sign-in, only staff with the permission may."""
+    return not server.is_shared or (user.is_staff and user.has_perm("chat.change_mcpserver"))
+
+
+def can_sign_in(user_id: int, server: McpServer) -> bool:
+    """Return whether the user can sign in to the server, so that it makes sense to ask for it."""
+    if not (server.takes_sign_ins and encryption.is_available()):
+        return False
+    return not server.is_shared or may_sign_in(User.objects.get(pk=user_id), server)
 
 
 def sign_in_states(user: User, servers: Collection[McpServer]) -> Mapping[McpServer, str]:

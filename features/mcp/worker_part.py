@@ -4,14 +4,15 @@ import asyncio
 from collections.abc import Collection, Sequence
 
 from chat.models import McpCredential, McpServer, McpToolList
-from chat.protocol.mcp_names import is_server_tool
-from chat.runs.mcp.servers import can_sign_in, refresh_own, refresh_stale
+from chat.protocol.server_tool_names import is_server_tool
 from features.mcp.client.configuration import Configuration, ServerUnavailable
 from features.mcp.client.connections import Connections
 from features.mcp.client.credentials import Credentials
 from features.mcp.client.listing import list_changed_server
 from features.mcp.client.mcp_tool import McpTool
 from features.mcp.client.server_endpoint import configuration_of
+from features.mcp.listing_requests import refresh_own, refresh_stale
+from features.mcp.sign_ins import can_sign_in
 from llm_worker.database import Database
 from llm_worker.tools.tool import Tool
 from llm_worker.worker_part import WorkerPart

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, Final
 
-from chat.protocol.mcp_names import MAX_TOOL_NAME, with_digest
+from chat.protocol.server_tool_names import MAX_TOOL_NAME, with_digest
 
 Schema = Mapping[str, Any]
 

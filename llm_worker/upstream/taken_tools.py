@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from chat.protocol.mcp_names import is_server_tool
+from chat.protocol.server_tool_names import is_server_tool
 from chat.transcript import dialect
 from chat.transcript.tool_identity import digest
 from llm_worker.request.model_message import LanguageModelInput

@@ -1,13 +1,7 @@
-"""Every task of the protocol is registered, and unknown keys of a message are ignored."""
+"""The settings of Celery, and unknown keys of a message, which are ignored."""
 
 from chat.protocol.states import Status
-from chat.protocol.tasks import TASK_NAMES
 from config.celery import app
-
-
-def test_every_declared_task_is_registered():
-    app.loader.import_default_modules()
-    assert set(TASK_NAMES) <= set(app.tasks)
 
 
 def test_the_celery_settings_give_at_least_once_delivery():

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from chat.models.sql.statements import Statement
-from chat.protocol.mcp_names import SEPARATOR
+from chat.protocol.server_tool_names import SEPARATOR
 
 
 class ToolRow(NamedTuple):

@@ -10,12 +10,12 @@ from django.db.models import Q
 
 from chat.models import McpCatalog, McpCredential, McpServer
 from chat.models.mcp_server import McpStatus, Transport
-from chat.runs.mcp.tool_lists import Listed, list_again, record_tools, speaks_for_all
 from features.mcp.client.configuration import ServerUnavailable
 from features.mcp.client.connections import Connections
 from features.mcp.client.openapi.operation_calls import ApiSource, list_operations
 from features.mcp.client.server_endpoint import configuration_of
 from features.mcp.client.stored_tools import describe_catalog, stored_tools
+from features.mcp.tool_lists import Listed, list_again, record_tools, speaks_for_all
 from llm_worker.database import Database
 from llm_worker.stream.sanitiser import clean
 

@@ -5,7 +5,7 @@ from uuid import UUID
 from chat.infrastructure import encryption
 from chat.models import McpCredential, McpServer
 from chat.models.mcp_server import Transport
-from chat.runs.mcp import server_rules
+from features.mcp import server_rules
 from features.mcp.client.configuration import Configuration, RegisteredClient, ServerUnavailable, value_of
 
 

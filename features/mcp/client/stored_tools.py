@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from chat.protocol.mcp_names import offered_names
+from chat.protocol.server_tool_names import offered_names
 from chat.protocol.strict_json import is_storable, measured_storable
 from llm_worker.stream.sanitiser import clean
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from chat.infrastructure.encryption import decrypt, encrypt
 from chat.models import McpCredential, McpServer, McpSignIn
 from chat.models.mcp_sign_in import SignInStatus
-from chat.runs.mcp import servers
+from features.mcp import listing_requests as servers
 from features.mcp import sign_ins
 from tests import factories
 

@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from chat.models import McpCredential, McpServer, McpToolList
 from chat.protocol.states import Status
-from chat.runs.mcp.tool_lists import Listed, confirm_and_list_again, list_again, record_tools
+from features.mcp.tool_lists import Listed, confirm_and_list_again, list_again, record_tools
 from tests import factories
 from tests.features.mcp.client.client import TIDE, sign_in
 from tests.mcp_oauth_server import Issuer

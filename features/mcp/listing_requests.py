@@ -1,4 +1,4 @@
-"""Has workers list the tools of MCP servers (features/mcp/client/listing.py), and decides who may sign in to one."""
+"""Has workers list the tools of MCP servers (client/listing.py)."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -6,19 +6,21 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-from django.contrib.auth.models import User
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from chat.infrastructure import encryption
 from chat.infrastructure.after_commit import call_after_commit
 from chat.models import McpCredential, McpToolList
 from chat.models.mcp_server import McpServer, McpStatus
-from chat.protocol.tasks import DEFAULT_QUEUE, LIST_MCP_TOOLS
+from chat.protocol.tasks import DEFAULT_QUEUE
 from chat.runs.task_queue import UNREACHABLE, send_message
 
 logger = logging.getLogger(__name__)
+
+# server_id: str, credential_id: str (tried first) or "".
+# Workers of other releases read the names of tasks: do not change them.
+LIST_MCP_TOOLS: Final = "llm_worker.list_mcp_tools"
 
 # Runs do not request a listing again within this time.
 PATIENCE: Final = timedelta(seconds=30)
@@ -49,19 +51,6 @@ def refresh_own(credentials: Mapping[UUID, McpCredential], lists: Mapping[UUID, 
     waiting = Q(requested_at=None) | Q(requested_at__lt=now - PATIENCE)
     for server in McpServer.objects.without_documents().filter(waiting, pk__in=wanted) if wanted else ():
         request_listing(server, of_users[server.pk])
-
-
-def may_sign_in(user: User, server: McpServer) -> bool:
-    """Return whether the user may sign in to the server.
-    If all users share a sign-in, only staff with the permission may."""
-    return not server.is_shared or (user.is_staff and user.has_perm("chat.change_mcpserver"))
-
-
-def can_sign_in(user_id: int, server: McpServer) -> bool:
-    """Return whether the user can sign in to the server, so that it makes sense to ask for it."""
-    if not (server.takes_sign_ins and encryption.is_available()):
-        return False
-    return not server.is_shared or may_sign_in(User.objects.get(pk=user_id), server)
 
 
 def _send(server: McpServer, credential_id: str) -> None:

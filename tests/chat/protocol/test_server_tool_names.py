@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.protocol import mcp_names as names
+from chat.protocol import server_tool_names as names
 
 pytestmark = pytest.mark.pure
 

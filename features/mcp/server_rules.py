@@ -12,7 +12,7 @@ from django.conf import settings
 from chat.models.mcp_server import MAX_DOCUMENT_CHARACTERS, McpServer, Transport
 from chat.models.model_server_rules import is_for_rows
 from chat.protocol.errors import ApiError
-from chat.protocol.mcp_names import is_server_name
+from chat.protocol.server_tool_names import is_server_name
 from knowledge.fetching.target import UrlRefused, parse_target
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

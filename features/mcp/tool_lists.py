@@ -10,8 +10,8 @@ from django.db.models.functions import Now
 
 from chat.models import McpCredential, McpServer, McpToolList
 from chat.models.mcp_server import McpStatus
-from chat.runs.mcp.servers import request_listing
 from chat.transcript.tool_hints import Tools, confirmed, held, unconfirmed
+from features.mcp.listing_requests import request_listing
 
 
 class Listed(NamedTuple):
