@@ -832,8 +832,10 @@ interface OpenAIChatBody {
   n?: number | null;
   /** Whether the chat is listed and kept. */
   store?: boolean | null;
-  /** Must be empty. */
+  /** Functions that the caller carries out. */
   tools?: any[] | null;
+  /** `auto`, `none`, `required`, or a function of `tools`. */
+  tool_choice?: any;
   /** Must be empty. */
   functions?: any[] | null;
   /** Must be 0. */
@@ -853,8 +855,6 @@ interface OpenAIChatBody {
   safety_identifier?: any;
   /** Not used. */
   service_tier?: any;
-  /** Not used. */
-  tool_choice?: any;
   /** Not used. */
   top_logprobs?: any;
   /** Not used. */
@@ -935,7 +935,7 @@ interface OpenAIResponseAnswer {
   text: Record<string, any>;
   background: boolean;
   store: boolean;
-  tool_choice?: "auto";
+  tool_choice?: any;
   tools?: Record<string, any>[];
   truncation?: "disabled";
   usage?: Record<string, any> | null;
@@ -943,7 +943,7 @@ interface OpenAIResponseAnswer {
 
 interface OpenAIResponseBody {
   model?: string | null;
-  /** A text, or messages with texts and files. */
+  /** A text, or messages with texts and files, and the calls of the caller's functions with their outputs. */
   input: string | any[];
   instructions?: string | null;
   previous_response_id?: string | null;
@@ -959,8 +959,10 @@ interface OpenAIResponseBody {
   store?: boolean | null;
   stream?: boolean | null;
   background?: boolean | null;
-  /** Must be empty. */
+  /** Functions that the caller carries out. */
   tools?: any[] | null;
+  /** `auto`, `none`, `required`, or a function of `tools`. */
+  tool_choice?: any;
   /** Not used. */
   truncation?: "auto" | "disabled" | null;
   /** Not used. */
@@ -977,8 +979,6 @@ interface OpenAIResponseBody {
   service_tier?: any;
   /** Not used. */
   stream_options?: any;
-  /** Not used. */
-  tool_choice?: any;
   /** Not used. */
   top_logprobs?: any;
   /** Not used. */
@@ -2033,8 +2033,8 @@ declare namespace wire {
   interface SectionEnd {
     type: "section_end";
     tool_call_id?: string;
-    /** How the call ended; left out if it completed, and for blocks that are not calls. */
-    status?: "failed" | "refused" | "unknown";
+    /** How the call ended; left out if it completed, and for blocks that are not calls. `pending`: the program that asked carries it out. */
+    status?: "failed" | "refused" | "unknown" | "pending";
     /** How long the call ran, where known. */
     duration_ms?: number;
   }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Final, Self
 
@@ -17,7 +17,7 @@ from knowledge.models import File, FileStatus
 
 
 class ToolCallStatus(models.TextChoices):
-    PENDING = "pending"
+    PENDING = "pending"  # the program that asked carries it out
     WAITING = "waiting"
     RUNNING = "running"
     COMPLETED = "completed"
@@ -26,21 +26,40 @@ class ToolCallStatus(models.TextChoices):
     UNKNOWN = "unknown"
 
 
+OPEN_STATUSES: Final = (ToolCallStatus.PENDING, ToolCallStatus.RUNNING)
 # How long a call counts where the tools that are used most are chosen.
 USES_COUNTED: Final = timedelta(days=30)
 
 
 class ToolCallQuerySet(models.QuerySet["ToolCall"]):
-    def abandon(self, run_id: Any, reports: Mapping[str, tuple[str, str]]) -> None:
+    def abandon(
+        self, run_id: Any, reports: Mapping[str, tuple[str, str]], *, hands_over: bool = False
+    ) -> None:
         """Mark the unfinished calls of an ended run as unknown, and those that waited for approval as refused.
 
         reports: by row, the report and reasoning of agent tools that clients were shown.
+        hands_over: the calls of the caller's tools stay pending.
         """
-        unfinished = self.filter(run=run_id, status__in=[ToolCallStatus.PENDING, ToolCallStatus.RUNNING])
+        open_statuses = [ToolCallStatus.RUNNING] if hands_over else OPEN_STATUSES
+        unfinished = self.filter(run=run_id, status__in=open_statuses)
         for row, (report, reasoning) in reports.items():
             unfinished.filter(pk=row).update(report=report, report_reasoning=reasoning)
         unfinished.update(status=ToolCallStatus.UNKNOWN)
         self.filter(run=run_id, status=ToolCallStatus.WAITING).update(status=ToolCallStatus.REFUSED)
+
+    def store_rounds(self, run: Run, calls: Iterable[ToolCall]) -> int:
+        """Store ended calls as the first rounds of an answer that nobody writes yet. Returns the number of rounds.
+
+        Called in the transaction that starts the run.
+        """
+        texts: dict[int, str] = {}
+        rows = list(calls)
+        for row in rows:
+            row.run, row.message_id = run, run.message_id
+            texts.setdefault(row.turn_number, row.text_before)
+        self.bulk_create(rows)
+        ChatMessage.objects.filter(pk=run.message_id).update(text="".join(texts.values()))
+        return len(texts)
 
     def count_uses(self, user_id: int, names: Collection[str]) -> dict[str, int]:
         """Count the calls of each of these tools in the chats of a user, within USES_COUNTED."""

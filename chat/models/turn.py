@@ -41,6 +41,10 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         """
         return session.record("overall_stop", payload, turns.END.query(turn=pk))
 
+    def set_caller_tools(self, pk: UUID, tools: dict[str, Any] | None, given_rounds: int) -> None:
+        """Store what the program that asked carries out itself. Called in the transaction that starts the turn."""
+        self.filter(pk=pk).update(caller_tools=tools, given_rounds=given_rounds)
+
     # Queries
 
     def visible_to(self, user: User) -> Self:
@@ -96,6 +100,10 @@ class Turn(models.Model):
     )
     # The id of the HTTP request or websocket command that started it.
     request_id = models.CharField(max_length=MAX_REQUEST_ID_CHARACTERS, blank=True, default="", db_default="")
+    # The functions that the program which asked carries out itself: CallerTools as JSON; null: none.
+    caller_tools = models.JSONField(null=True, blank=True)
+    # How many rounds of calls the program gave with the question: its answers begin with them.
+    given_rounds = models.SmallIntegerField(default=0, db_default=0)
 
     objects = TurnQuerySet.as_manager()
 

@@ -146,8 +146,9 @@ class SectionEnd(PacketBody, CallFacts, frozen=True, tag="section_end", omit_def
     status: Annotated[
         str | None,
         choice(
-            ["failed", "refused", "unknown"],
-            "How the call ended; left out if it completed, and for blocks that are not calls.",
+            ["failed", "refused", "unknown", "pending"],
+            "How the call ended; left out if it completed, and for blocks that are not calls. `pending`: the program "
+            "that asked carries it out.",
         ),
     ] = None
 

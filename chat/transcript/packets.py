@@ -29,6 +29,7 @@ MAX_SNIPPET_CHARACTERS: Final = 200
 # Values of chat.models.ToolCallStatus.
 COMPLETED: Final = "completed"
 UNKNOWN: Final = "unknown"
+HANDED_OVER: Final = "pending"
 
 
 class WaitingCall(Protocol):

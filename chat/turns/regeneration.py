@@ -85,10 +85,12 @@ class RegenerationBody(Body):
     options: OptionsBody | UnsetType | None = UNSET
 
 
-def regenerate_turn(question: ChatMessage, request: RegenerationBody) -> StartedTurn:
+def regenerate_turn(
+    question: ChatMessage, request: RegenerationBody, additional_context: str | None = None
+) -> StartedTurn:
     """Start another turn for a stored user message. Raises ApiError; then nothing was stored.
 
-    The session's own choice of models does not change.
+    The session's own choice of models does not change.  additional_context: None for that of the question.
     """
     if question.role != Role.USER:
         raise ApiError("role_order", "Only a user message can be answered again.")
@@ -97,6 +99,8 @@ def regenerate_turn(question: ChatMessage, request: RegenerationBody) -> Started
     task_queue.check_reachable()
     drop_unusable(question.session)
     beside = Turn.objects.sent_beside(question)
+    if additional_context is not None:
+        beside = beside._replace(additional_context=additional_context)
     bases = knowledge_bases.load_bound_bases(question.session, beside.knowledge_bases, question.parent_id)
     beside = beside._replace(earlier_bases=bases.earlier)
     provided_context = dynamic_context.build(question.session, bases)

@@ -1,30 +1,26 @@
 """Chat completions of OpenAI's API: each is a run in a session of its own that begins with the caller's messages."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
-from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
 from django.contrib.auth.models import User
 from django.http import JsonResponse
-from django.utils import timezone
 from msgspec import UNSET, UnsetType, json
 
 from chat.infrastructure.threads import with_connection
-from chat.models import Agent, Run, Session
+from chat.models import Agent, Run
 from chat.protocol.answer import Answer
 from chat.runs.cancellation import stop_run
-from chat.sessions.creation import create_session
 from chat.sessions.deletion import delete_for_good
-from chat.sessions.portable import format as f
-from chat.sessions.portable.importer import store_session
-from features.openai.chat_body import ChatMessages, OpenAIChatBody
+from features.openai.chat_body import OpenAIChatBody
 from features.openai.errors import ObjectName, OpenAIErrorAnswer, OpenAIErrorMembers, convert_error
 from features.openai.offered_models import find_model
 from features.openai.response_body import named_as_sent
-from features.openai.responses import final_response, session_fields, start_run, store_request
+from features.openai.response_stream import EncodedEvent
+from features.openai.responses import final_response
 from features.openai.sse import (
     COMMENT,
     FAILURES,
@@ -34,6 +30,7 @@ from features.openai.sse import (
     await_end,
     read_events,
 )
+from features.openai.turns import open_session, start_run, store_request
 from web.rest.errors import describe as describe_error
 
 # Members of a turn -> what the client called them.
@@ -65,30 +62,11 @@ def start_chat(user: User, body: OpenAIChatBody) -> Run:
     with named_as_sent(_FIELDS):
         turn_body = body.turn_body([] if agent else [named.name])
         turn_body.check()
-        run = start_run(_open_session(user, agent, body), turn_body, delete_for_good)
+        *history, question = body.exchanges
+        tools = body.caller_tools
+        session = open_session(user, agent, history, model=body.model, is_stored=bool(body.store))
+        run = start_run(session, turn_body, question, tools, delete_for_good)
     return store_request(run, model=body.model)
-
-
-def _open_session(user: User, agent: Agent | None, body: OpenAIChatBody) -> Session:
-    fields = session_fields(agent, is_stored=bool(body.store))
-    messages: ChatMessages = body.messages
-    if not messages.history:
-        return create_session(user, **fields)
-    portable = f.Portable(f.NAME, f.VERSION, _history(messages.history, body.model, timezone.now()))
-    return store_session(user, portable, {}, fields=fields)
-
-
-def _history(texts: list[str], model: str, now: datetime) -> list[f.Message]:
-    """Return the messages of a tree with one branch; its answers count as imported."""
-    messages = [f.Message(0, "root", now, latest_child=1)]
-    for number, text in enumerate(texts, start=1):
-        sent_at = now + timedelta(microseconds=number - len(texts))
-        below = number + 1 if number < len(texts) else None
-        is_answer = number % 2 == 0
-        run = f.Run(model[:200], sent_at, sent_at) if is_answer else None
-        role: f.Role = "assistant" if is_answer else "user"
-        messages.append(f.Message(number, role, sent_at, number - 1, text, latest_child=below, run=run))
-    return messages
 
 
 # Answers
@@ -122,7 +100,11 @@ async def _await_chat(reader: Reader, run: Run, body: OpenAIChatBody, unread: Un
     if finish is None:
         error, status = _error_of(response)
         return JsonResponse(error, status=status)
-    message = {"role": "assistant", "content": _text_of(response), "refusal": None}
+    calls = [_call_of(item) for item in _calls_in(response)]
+    text = _text_of(response)
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
+    if calls:
+        message |= {"content": text or None, "tool_calls": calls}
     choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
     return JsonResponse(_answer(run, body, "chat.completion", [choice], _usage(response)))
 
@@ -136,6 +118,7 @@ async def _encode_chunks(
     reader: Reader, run: Run, body: OpenAIChatBody, unread: UnreadRun
 ) -> AsyncGenerator[bytes, None]:
     response: dict[str, Any] = {}
+    calls = 0
     try:
         yield _chunk(run, body, {"role": "assistant", "content": "", "refusal": None})
         async with aclosing(read_events(reader, run)) as events:
@@ -144,6 +127,9 @@ async def _encode_chunks(
                     yield COMMENT
                 elif event.type == "response.output_text.delta":
                     yield _chunk(run, body, {"content": event.members["delta"]})
+                elif item := _call_done(event):
+                    yield _chunk(run, body, {"tool_calls": [{"index": calls, **_call_of(item)}]})
+                    calls += 1
                 else:
                     response = final_response(event)
         # `failed` may be the stream's alone: the run goes on if its next attempt contradicts what was shown.
@@ -193,7 +179,9 @@ def _finish_of(response: Mapping[str, Any]) -> str | None:
     """Return the finish_reason; None of an answer that failed or was stopped."""
     if response.get("status") == "incomplete":
         return _CUT[response["incomplete_details"]["reason"]]
-    return "stop" if response.get("status") == "completed" else None
+    if response.get("status") != "completed":
+        return None
+    return "tool_calls" if any(_calls_in(response)) else "stop"
 
 
 def _error_of(response: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
@@ -210,6 +198,23 @@ def _error_of(response: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
 def _text_of(response: Mapping[str, Any]) -> str:
     messages = (item for item in response["output"] if item["type"] == "message")
     return "".join(part["text"] for item in messages for part in item["content"])
+
+
+def _calls_in(response: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    return (item for item in response["output"] if item["type"] == "function_call")
+
+
+def _call_done(event: EncodedEvent) -> dict[str, Any] | None:
+    """Return the item of a call that the event completes."""
+    if event.type != "response.output_item.done":
+        return None
+    item: dict[str, Any] = event.members["item"]
+    return item if item["type"] == "function_call" else None
+
+
+def _call_of(item: Mapping[str, Any]) -> dict[str, Any]:
+    function = {"name": item["name"], "arguments": item["arguments"]}
+    return {"id": item["call_id"], "type": "function", "function": function}
 
 
 def _usage(response: Mapping[str, Any]) -> dict[str, Any] | None:

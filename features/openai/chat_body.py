@@ -1,19 +1,30 @@
 """What `POST /v1/chat/completions` takes: a conversation, of which the last message is the question."""
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any, Final, NamedTuple
 
-from django.conf import settings
 from msgspec import UNSET, UnsetType
 
 from chat.protocol.body import Body, rule
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
 from chat.protocol.members import Text, has_visible_text
+from chat.transcript.caller_tools import CallerTools
 from chat.transcript.run_options import OptionsBody
 from chat.turns.request import MAX_ADDITIONAL_CONTEXT_CHARACTERS, TurnBody
-from features.openai.response_body import Ignored, check_no_tools, inside, parse_parts, text_of
+from features.openai.conversation import (
+    MAX_CALL_ID_CHARACTERS,
+    Conversation,
+    Exchange,
+    check_length,
+    check_name,
+    parse_call,
+)
+from features.openai.errors import inside
+from features.openai.response_body import CHOICE, FUNCTIONS, MAX_ITEMS, Ignored, parse_parts, text_of
+from features.openai.tools import choose_tools, parse_tools
 
-MAX_MESSAGES: Final = 1_000
 _INSTRUCTING: Final = ("system", "developer")
 # Members of options -> what the client called them.
 _OPTIONS: Final = (
@@ -22,55 +33,67 @@ _OPTIONS: Final = (
 
 
 class ChatMessages(NamedTuple):
-    """history: texts of users and assistants in turns, the user's first.  question: the user's last text."""
+    """The conversation of a request. instructions: of its system and developer messages."""
 
-    instructions: str
-    history: list[str]
-    question: str
+    conversation: Conversation
+    instructions: list[str]
 
 
 def parse_messages(value: Any) -> ChatMessages:
     """Parse the messages. Consecutive ones of one role are joined. Raises ApiError."""
     if not isinstance(value, list):
         raise ApiError("invalid_type", "Expected an array.")
-    if not 1 <= len(value) <= MAX_MESSAGES:
-        raise ApiError("invalid_value", f"Between 1 and {MAX_MESSAGES} messages.")
-    instructions: list[str] = []
-    texts: list[str] = []  # of users at even places, of assistants at odd ones
+    if not 1 <= len(value) <= MAX_ITEMS:
+        raise ApiError("invalid_value", f"Between 1 and {MAX_ITEMS} messages.")
+    parsed = ChatMessages(Conversation(), [])
     for place, message in enumerate(value):
         with inside(place):
-            role, text = _parse_message(message)
-            is_answer = role == "assistant"
-            if role in _INSTRUCTING:
-                instructions.append(text)
-            elif bool(len(texts) % 2) != is_answer and texts:
-                texts[-1] = f"{texts[-1]}\n\n{text}"
-            elif is_answer and not texts:
-                raise ApiError("invalid_value", "The first message is of a user.", field="role")
-            else:
-                texts.append(text)
-    if len(texts) % 2 == 0:
-        raise ApiError("invalid_value", "The last message is of a user.")
-    *history, question = texts
-    return ChatMessages("\n\n".join(filter(None, instructions)), history, question)
+            if not isinstance(message, dict):
+                raise ApiError("invalid_type", "Expected an object.")
+            _parse_message(message, parsed)
+    parsed.conversation.end()
+    if not parsed.conversation.exchanges:
+        raise ApiError("invalid_value", "One message at least is of a user.")
+    return parsed
 
 
-def _parse_message(message: Any) -> tuple[str, str]:
-    if not isinstance(message, dict):
-        raise ApiError("invalid_type", "Expected an object.")
-    role = message.get("role")
-    if role not in ("user", "assistant", *_INSTRUCTING):
-        raise ApiError("invalid_value", "One of system, developer, user, assistant.", field="role")
-    for name in ("tool_calls", "function_call"):
-        if message.get(name):
-            raise ApiError("invalid_value", "Tools of the caller are not supported yet.", field=name)
+def _parse_message(message: Mapping[str, Any], parsed: ChatMessages) -> None:
+    role, conversation = message.get("role"), parsed.conversation
+    if message.get("function_call"):
+        raise ApiError("invalid_value", "Name functions in tool_calls.", field="function_call")
+    if role not in ("user", "assistant", "tool", *_INSTRUCTING):
+        raise ApiError("invalid_value", "One of system, developer, user, assistant, tool.", field="role")
+    calls = message.get("tool_calls") if role == "assistant" else None
     with inside("content"):
-        text = "\n\n".join(parse_parts(message.get("content"), _parse_part))
-        if role not in _INSTRUCTING and not has_visible_text(text):
+        content = "" if calls and message.get("content") is None else message.get("content")
+        text = check_length("\n\n".join(parse_parts(content, _parse_part)))
+        if not (calls or role in ("tool", *_INSTRUCTING) or has_visible_text(text)):
             raise ApiError("message_empty")
-        if len(text) > settings.MAX_MESSAGE_CHARACTERS:
-            raise ApiError("message_too_long", limit=settings.MAX_MESSAGE_CHARACTERS, size=len(text))
-    return role, text
+    if role in _INSTRUCTING:
+        parsed.instructions.append(text)
+    elif role == "tool":
+        if not conversation.exchanges:
+            raise ApiError("invalid_value", "The first message is of a user.", field="role")
+        call_id = check_name("tool_call_id", message.get("tool_call_id"), MAX_CALL_ID_CHARACTERS)
+        with inside("tool_call_id"):
+            conversation.output(call_id, text)
+    elif role == "user":
+        conversation.ask(text)
+    else:
+        conversation.answer(text)
+        with inside("tool_calls"):
+            _parse_calls(calls, conversation)
+
+
+def _parse_calls(calls: Any, conversation: Conversation) -> None:
+    if not isinstance(calls, list | None):
+        raise ApiError("invalid_type", "Expected an array.")
+    for place, call in enumerate(calls or ()):
+        with inside(place):
+            function = call.get("function") if isinstance(call, dict) else None
+            if not isinstance(function, dict):
+                raise ApiError("invalid_value", "Expected a function.", field="function")
+            conversation.call(parse_call(call.get("id"), function.get("name"), function.get("arguments")))
 
 
 def _parse_part(part: Any) -> str:
@@ -106,7 +129,12 @@ class OpenAIStreamOptionsBody(Body):
     include_obfuscation: Ignored = None
 
 
-_Tools = Annotated[list[Any], rule(check_no_tools), doc("Must be empty.")] | UnsetType | None
+def _check_none(functions: list[Any]) -> list[Any]:
+    if functions:
+        raise ApiError("invalid_value", "Name functions in tools.")
+    return functions
+
+
 _Penalty = Annotated[float, rule(_check_zero), doc("Must be 0.")] | UnsetType | None
 
 
@@ -126,8 +154,11 @@ class OpenAIChatBody(Body, kw_only=True):
     stream_options: OpenAIStreamOptionsBody | UnsetType | None = UNSET
     n: Annotated[int, rule(_check_one)] | UnsetType | None = UNSET
     store: Annotated[bool | None, doc("Whether the chat is listed and kept.")] = None
-    tools: _Tools = UNSET
-    functions: _Tools = UNSET
+    tools: Annotated[list[Any], rule(partial(parse_tools, is_nested=True)), FUNCTIONS] | UnsetType | None = (
+        UNSET
+    )
+    tool_choice: Annotated[Any, CHOICE] = None
+    functions: Annotated[list[Any], rule(_check_none), doc("Must be empty.")] | UnsetType | None = UNSET
     frequency_penalty: _Penalty = UNSET
     presence_penalty: _Penalty = UNSET
     logprobs: Annotated[bool, rule(_check_not)] | UnsetType | None = UNSET
@@ -137,7 +168,6 @@ class OpenAIChatBody(Body, kw_only=True):
     prompt_cache_retention: Ignored = None
     safety_identifier: Ignored = None
     service_tier: Ignored = None
-    tool_choice: Ignored = None
     top_logprobs: Ignored = None
     user: Ignored = None
     verbosity: Ignored = None
@@ -146,10 +176,20 @@ class OpenAIChatBody(Body, kw_only=True):
     def includes_usage(self) -> bool:
         return bool(self.stream_options and self.stream_options.include_usage)
 
+    @property
+    def exchanges(self) -> list[Exchange]:
+        messages: ChatMessages = self.messages
+        return messages.conversation.exchanges
+
+    @property
+    def caller_tools(self) -> CallerTools:
+        return choose_tools(self.tools, self.tool_choice)
+
     def turn_body(self, models: list[str]) -> TurnBody:
         """Return the request to start the turn. models: that are named. Raises ApiError."""
         messages: ChatMessages = self.messages
-        if len(messages.instructions) > MAX_ADDITIONAL_CONTEXT_CHARACTERS:
+        instructions = "\n\n".join(filter(None, messages.instructions))
+        if len(instructions) > MAX_ADDITIONAL_CONTEXT_CHARACTERS:
             message = f"System messages have at most {MAX_ADDITIONAL_CONTEXT_CHARACTERS} characters together."
             raise ApiError("invalid_value", message, field="messages")
         options = {name: getattr(self, name) for name in (*_OPTIONS, "stop")}
@@ -158,8 +198,8 @@ class OpenAIChatBody(Body, kw_only=True):
         with inside("options"):
             parsed = OptionsBody.parse(sent)
         return TurnBody(
-            messages.question,
+            self.exchanges[-1].question,
             models=models or UNSET,
-            additional_context=messages.instructions,
+            additional_context=instructions,
             options=parsed,
         )

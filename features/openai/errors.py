@@ -1,9 +1,11 @@
 """What answers of OpenAI's API have in common, and its errors: `{error: {message, type, param, code}}`. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Any, Final
 
 from chat.protocol.answer import Answer
+from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
 
 # Codes of ours with one of OpenAI's that clients branch on, by the field that is wrong where it matters.
@@ -36,3 +38,13 @@ def convert_error(status: int, body: Mapping[str, Any]) -> dict[str, Any]:
     kind = "server_error" if status >= 500 else _TYPES.get(status, "invalid_request_error")
     members = OpenAIErrorMembers(body["message"], kind, field, _CODES.get((code, field), code))
     return OpenAIErrorAnswer(members).json()
+
+
+@contextmanager
+def inside(place: str | int) -> Iterator[None]:
+    """Begin the field of an error with this place."""
+    try:
+        yield
+    except ApiError as error:
+        error.field = f"{place}.{error.field}" if error.field else str(place)
+        raise

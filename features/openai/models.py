@@ -20,6 +20,8 @@ class ResponseRequest(models.Model):
     model = models.TextField(blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     is_background = models.BooleanField(default=False)
+    # The run whose calls this one has the outputs of; null: what it continues is above its question.
+    previous = models.UUIDField(null=True, blank=True)
 
     class Meta:
         app_label = "chat"

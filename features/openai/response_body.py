@@ -12,8 +12,20 @@ from chat.protocol.body import Body, parse_id, rule
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import choice, doc
 from chat.protocol.members import Text
+from chat.transcript.caller_tools import CallerTools
 from chat.transcript.run_options import OptionsBody
+from chat.turns.regeneration import RegenerationBody
 from chat.turns.request import MAX_ADDITIONAL_CONTEXT_CHARACTERS, TurnBody
+from features.openai.conversation import (
+    MAX_CALL_ID_CHARACTERS,
+    Conversation,
+    Exchange,
+    check_length,
+    check_name,
+    parse_call,
+)
+from features.openai.errors import inside
+from features.openai.tools import choose_tools, parse_tools
 
 MAX_METADATA: Final = 16
 # Members of a turn -> what the client called them; of several, the first that the field begins with.
@@ -29,48 +41,78 @@ FIELDS: Final = {
     "options.": "",
 }
 _INSTRUCTING: Final = ("system", "developer")
-_TEXT_PARTS: Final = ("input_text", "text")
+_TEXT_PARTS: Final = ("input_text", "output_text", "text")
+# What clients send back of what they were shown, which is known here or is the caller's no more.
+_OWN_ITEMS: Final = ("reasoning", "mcp_call", "mcp_list_tools")
+MAX_ITEMS: Final = 1_000
 _FILE_PARTS: Final = ("input_image", "input_file")
 
 
 class ParsedInput(NamedTuple):
-    """The question of a request. instructions: of its system and developer messages."""
+    """The conversation of a request. instructions: of its system and developer messages."""
 
-    text: str
-    files: list[UUID]
+    conversation: Conversation
     instructions: list[str]
 
 
 def parse_input(value: Any) -> ParsedInput:
-    """Parse a text, or a list of messages. Raises ApiError."""
+    """Parse a text, or a list of messages, calls and their outputs. Raises ApiError."""
+    parsed = ParsedInput(Conversation(), [])
     if isinstance(value, str):
-        return ParsedInput(value, [], [])
+        parsed.conversation.ask(value)
+        return parsed
     if not isinstance(value, list):
         raise ApiError("invalid_type", "Expected a string or an array.")
-    texts: list[str] = []
-    parsed = ParsedInput("", [], [])
+    if len(value) > MAX_ITEMS:
+        raise ApiError("invalid_value", f"At most {MAX_ITEMS} items.")
     for place, item in enumerate(value):
         with inside(place):
-            role, content = _check_message(item)
-            with inside("content"):
-                parts = parse_parts(content, partial(_parse_part, files=parsed.files))
-            text = "\n\n".join(filter(None, parts))
-        (parsed.instructions if role in _INSTRUCTING else texts).append(text)
-    return parsed._replace(text="\n\n".join(filter(None, texts)))
+            _parse_item(item, parsed)
+    parsed.conversation.end()
+    return parsed
 
 
-def _check_message(item: Any) -> tuple[str, Any]:
-    """Return the role and the content of an item."""
+def _parse_item(item: Any, parsed: ParsedInput) -> None:
     if not isinstance(item, dict):
         raise ApiError("invalid_type", "Expected an object.")
-    if item.get("type", "message") != "message":
-        raise ApiError("invalid_value", "Only messages are accepted.", field="type")
-    if item.get("role") not in ("user", *_INSTRUCTING):
-        message = "One of user, system, developer. Earlier answers are named by previous_response_id."
-        raise ApiError("invalid_value", message, field="role")
+    conversation = parsed.conversation
+    match item.get("type", "message"):
+        case "message":
+            _parse_message(item, parsed)
+        case "function_call":
+            conversation.call(parse_call(item.get("call_id"), item.get("name"), item.get("arguments")))
+        case "function_call_output":
+            call_id = check_name("call_id", item.get("call_id"), MAX_CALL_ID_CHARACTERS)
+            with inside("output"):
+                text = check_length("\n\n".join(parse_parts(item.get("output"), _parse_text_part)))
+            with inside("call_id"):
+                conversation.output(call_id, text)
+        case kind if kind not in _OWN_ITEMS:
+            message = "One of message, function_call, function_call_output."
+            raise ApiError("invalid_value", message, field="type")
+
+
+def _parse_message(item: Mapping[str, Any], parsed: ParsedInput) -> None:
+    role, files = item.get("role"), list[UUID]()
+    if role not in ("user", "assistant", *_INSTRUCTING):
+        raise ApiError("invalid_value", "One of user, assistant, system, developer.", field="role")
     if "content" not in item:
         raise ApiError("field_required", field="content")
-    return item["role"], item["content"]
+    with inside("content"):
+        parts = parse_parts(item["content"], partial(_parse_part, files=files))
+        text = check_length("\n\n".join(filter(None, parts)))
+    if role in _INSTRUCTING:
+        parsed.instructions.append(text)
+    elif role == "user":
+        parsed.conversation.ask(text, files)
+    else:
+        parsed.conversation.answer(text)
+
+
+def _parse_text_part(part: Any) -> str:
+    if not isinstance(part, dict) or part.get("type") not in _TEXT_PARTS:
+        raise ApiError("invalid_value", "Only texts are accepted.", field="type")
+    return text_of(part)
 
 
 def parse_parts(content: Any, parse_part: Callable[[Any], str]) -> list[str]:
@@ -113,28 +155,12 @@ def text_of(part: Mapping[str, Any]) -> str:
     return text
 
 
-@contextmanager
-def inside(place: str | int) -> Iterator[None]:
-    """Begin the field of an error with this place."""
-    try:
-        yield
-    except ApiError as error:
-        error.field = f"{place}.{error.field}" if error.field else str(place)
-        raise
-
-
 def _check_metadata(metadata: dict[str, str]) -> dict[str, str]:
     if len(metadata) > MAX_METADATA:
         raise ApiError("invalid_value", f"At most {MAX_METADATA} values.")
     if any(len(name) > 64 for name in metadata):
         raise ApiError("invalid_value", "A name has at most 64 characters.")
     return metadata
-
-
-def check_no_tools(tools: list[Any]) -> list[Any]:
-    if tools:
-        raise ApiError("invalid_value", "Tools of the caller are not supported yet.")
-    return tools
 
 
 def _check_conversation(value: Any) -> str | None:
@@ -161,6 +187,8 @@ class OpenAITextBody(Body):
 
 
 Ignored = Annotated[Any, doc("Not used.")]
+FUNCTIONS: Final = doc("Functions that the caller carries out.")
+CHOICE: Final = doc("`auto`, `none`, `required`, or a function of `tools`.")
 
 
 class OpenAIResponseBody(Body, kw_only=True):
@@ -168,7 +196,9 @@ class OpenAIResponseBody(Body, kw_only=True):
     input: Annotated[
         Any,
         rule(parse_input, {"type": ["string", "array"], "items": {}}),
-        doc("A text, or messages with texts and files."),
+        doc(
+            "A text, or messages with texts and files, and the calls of the caller's functions with their outputs."
+        ),
     ]
     instructions: Annotated[str, Meta(max_length=MAX_ADDITIONAL_CONTEXT_CHARACTERS)] | UnsetType | None = (
         UNSET
@@ -193,7 +223,10 @@ class OpenAIResponseBody(Body, kw_only=True):
     store: bool | UnsetType | None = UNSET
     stream: bool | UnsetType | None = UNSET
     background: bool | UnsetType | None = UNSET
-    tools: Annotated[list[Any], rule(check_no_tools), doc("Must be empty.")] | UnsetType | None = UNSET
+    tools: Annotated[list[Any], rule(partial(parse_tools, is_nested=False)), FUNCTIONS] | UnsetType | None = (
+        UNSET
+    )
+    tool_choice: Annotated[Any, CHOICE] = None
     truncation: Annotated[str, choice(["auto", "disabled"], "Not used.")] | UnsetType | None = UNSET
     include: Ignored = None
     max_tool_calls: Ignored = None
@@ -202,7 +235,6 @@ class OpenAIResponseBody(Body, kw_only=True):
     safety_identifier: Ignored = None
     service_tier: Ignored = None
     stream_options: Ignored = None
-    tool_choice: Ignored = None
     top_logprobs: Ignored = None
     user: Ignored = None
 
@@ -216,24 +248,50 @@ class OpenAIResponseBody(Body, kw_only=True):
                 if getattr(self, name):
                     raise ApiError("invalid_value", f"A response with {name} is stored.", field="store")
 
+    @property
+    def exchanges(self) -> list[Exchange]:
+        parsed: ParsedInput = self.input
+        return parsed.conversation.exchanges or [Exchange("", [])]
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """The outputs of calls that an earlier response has made, by id."""
+        parsed: ParsedInput = self.input
+        return parsed.conversation.outputs
+
+    @property
+    def caller_tools(self) -> CallerTools:
+        return choose_tools(self.tools, self.tool_choice)
+
     def turn_body(self, models: list[str]) -> TurnBody:
         """Return the request to start the turn. models: that are named. Raises ApiError."""
-        question: ParsedInput = self.input
-        instructions = "\n\n".join(filter(None, (self.instructions or "", *question.instructions)))
+        question = self.exchanges[-1]
+        return TurnBody(
+            question.question,
+            models=models or UNSET,
+            files=question.files,
+            additional_context=self._instructions(),
+            options=self._options(),
+        )
+
+    def continuation(self, models: list[str]) -> tuple[RegenerationBody, CallerTools, str]:
+        """Return the request to go on from outputs, with its tools and instructions. Raises ApiError."""
+        request = RegenerationBody(models=models, options=self._options())
+        return request, self.caller_tools, self._instructions()
+
+    def _instructions(self) -> str:
+        parsed: ParsedInput = self.input
+        instructions = "\n\n".join(filter(None, (self.instructions or "", *parsed.instructions)))
         if len(instructions) > MAX_ADDITIONAL_CONTEXT_CHARACTERS:
             message = f"At most {MAX_ADDITIONAL_CONTEXT_CHARACTERS} characters."
             raise ApiError("invalid_value", message, field="additional_context")
-        with inside("options"):
-            options = OptionsBody.parse(self._options())
-        return TurnBody(
-            question.text,
-            models=models or UNSET,
-            files=question.files,
-            additional_context=instructions,
-            options=options,
-        )
+        return instructions
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> OptionsBody:
+        with inside("options"):
+            return OptionsBody.parse(self._named_options())
+
+    def _named_options(self) -> dict[str, Any]:
         named = {
             "temperature": self.temperature,
             "top_p": self.top_p,

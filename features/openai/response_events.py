@@ -7,7 +7,7 @@ rebuilt after the log has expired, and those of an attempt that shows the same a
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -15,6 +15,7 @@ from uuid import UUID
 from chat.protocol import wire as p
 from chat.transcript.citation_links import citation_link
 from chat.transcript.entries import Document
+from chat.transcript.packets import HANDED_OVER
 
 Event = dict[str, Any]
 
@@ -81,10 +82,17 @@ class _Call:
     """A call of a round. status: how it ended, as its packet says; None while it runs."""
 
     name: str
+    call_id: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     output: str = ""
     status: str | None = None
     id: str = ""  # of its item, once it is shown
+
+    def function_item(self, status: str) -> dict[str, Any]:
+        """Return the item of a call that is handed over to the caller."""
+        arguments = _json(self.arguments) if status == "completed" else ""
+        members = {"call_id": self.call_id, "name": self.name, "arguments": arguments, "status": status}
+        return {"id": self.id, "type": "function_call", **members}
 
     def item(self, status: str) -> dict[str, Any]:
         has_ended = status != "in_progress"
@@ -108,10 +116,19 @@ class ResponseEvents:
     """The events of one attempt. Its methods yield those that follow, in order.
 
     response: the members that the response has from its beginning.  output: the items that are done.
+    functions: the names of the caller's tools.  first_block: the turn_index of what is shown first.
     """
 
-    def __init__(self, run: UUID, response: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        run: UUID,
+        response: Mapping[str, Any],
+        functions: Collection[str] = frozenset(),
+        first_block: int = 0,
+    ) -> None:
         self._run = run.hex
+        self._functions = functions
+        self._first_block = first_block
         self._response = response
         self.count = 0
         self.output: list[dict[str, Any]] = []
@@ -127,7 +144,7 @@ class ResponseEvents:
 
     def show(self, placement: p.Placement, obj: p.AnyPacketBody) -> Iterator[Event]:
         """Yield the events of a packet. What happens inside an agent's call is not shown."""
-        if placement.sub_turn_index is not None:
+        if placement.sub_turn_index is not None or placement.turn_index < self._first_block:
             return
         match obj:
             case p.ToolStart() | p.ToolArguments() | p.ToolOutput() | p.SectionEnd(tool_call_id=str()):
@@ -176,6 +193,9 @@ class ResponseEvents:
 
     def _write(self, form: _Form, text: str) -> Iterator[Event]:
         """Yield the pieces that are complete with this text. A text goes on where a snapshot left it."""
+        if self._first_block and not (self.output or (self._text and self._text.text)):
+            # Line ends that part it from the text before the rounds of the caller.
+            text = text.lstrip("\n")
         if self._text is None or self._text.form is not form:
             yield from self.close()
             self._text = opened = _Text(form, self._new_id(form.prefix))
@@ -245,7 +265,7 @@ class ResponseEvents:
                 if self._text or placement.turn_index != self._round:
                     yield from self.close()
                     self._round = placement.turn_index
-                self._calls.setdefault(tab, _Call(obj.name))
+                self._calls.setdefault(tab, _Call(obj.name, obj.tool_call_id))
             case p.ToolArguments() if tab in self._calls:
                 self._calls[tab].arguments = obj.arguments
             case p.ToolOutput() if tab in self._calls:
@@ -258,6 +278,13 @@ class ResponseEvents:
     def _show_calls(self) -> Iterator[Event]:
         """Yield the calls of the round in the order of their tabs, each once the one before is done."""
         while call := self._calls.get(self._next_tab):
+            if call.name in self._functions:
+                if call.status is None:
+                    return
+                if call.status == HANDED_OVER:
+                    yield from self._show_function_call(call)
+                self._end_call()
+                continue
             index = {"output_index": len(self.output)}
             if not call.id:
                 call.id = self._new_id("mcp")
@@ -273,8 +300,24 @@ class ResponseEvents:
             )
             yield self._event(f"response.mcp_call.{status}", **index, item_id=call.id)
             yield self._done(item)
-            del self._calls[self._next_tab]
-            self._next_tab += 1
+            self._end_call()
+
+    def _show_function_call(self, call: _Call) -> Iterator[Event]:
+        """Yield a call of the caller's tool, whole: one that is refused is the model's to mend, and never shown."""
+        call.id = self._new_id("fc")
+        index = {"output_index": len(self.output)}
+        yield self._event("response.output_item.added", **index, item=call.function_item("in_progress"))
+        item = call.function_item("completed")
+        arguments, of_call = item["arguments"], {**index, "item_id": call.id}
+        yield self._event("response.function_call_arguments.delta", **of_call, delta=arguments)
+        yield self._event(
+            "response.function_call_arguments.done", **of_call, name=call.name, arguments=arguments
+        )
+        yield self._done(item)
+
+    def _end_call(self) -> None:
+        del self._calls[self._next_tab]
+        self._next_tab += 1
 
 
 def _json(value: Any) -> str:

@@ -16,13 +16,13 @@ from msgspec import json
 from chat.protocol import wire as p
 from chat.protocol.run_errors import run_error
 from chat.transcript.entries import Document
-from chat.transcript.packets import Blocks, Placed
+from chat.transcript.packets import COMPLETED, HANDED_OVER, Blocks, Placed
 from chat.transcript.rebuild import ShownCall, ShownRound, show_before, show_call, show_outcome
 from features.openai.response_events import Event, ResponseEnd, ResponseEvents
 
 _LOST: Final = "worker_lost"
 # Values of chat.models.ToolCallStatus, of calls that have not ended.
-_OPEN: Final = ("pending", "running", "waiting")
+_OPEN: Final = ("running", "waiting")
 
 
 class EncodedEvent(NamedTuple):
@@ -150,6 +150,8 @@ def snapshot_packets(message: Mapping[str, Any]) -> Iterator[Placed]:
         )
         for citation in message.get("citations", ())
     }
+    # A pending call is handed over when its answer ends.
+    not_ended = _OPEN if message.get("status") == COMPLETED else (*_OPEN, HANDED_OVER)
     for _, calls in groupby(message.get("tool_calls", ()), key=itemgetter("turn_number")):
         before, *_ = round_calls = [_shown_call(call) for call in sorted(calls, key=itemgetter("tab_index"))]
         narrated += len(before.text_before)
@@ -157,9 +159,9 @@ def snapshot_packets(message: Mapping[str, Any]) -> Iterator[Placed]:
         yield from blocks.round(len(round_calls))
         for tab, call in enumerate(round_calls):
             yield from show_call(blocks, tab, call.call)
-            if call.call.status not in _OPEN:
+            if call.call.status not in not_ended:
                 yield from show_outcome(blocks, tab, call.call)
-        if all(call.call.status not in _OPEN for call in round_calls):
+        if all(call.call.status not in not_ended for call in round_calls):
             yield from blocks.close()
     rest = ShownRound((), message.get("reasoning") or "", message.get("text", "")[narrated:])
     yield from show_before(blocks, rest, cited)

@@ -2,41 +2,38 @@
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
-from datetime import timedelta
+from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError
-from django.utils import timezone
+from msgspec import UNSET, json, structs
 
+from chat.loaders.rounds import load_rounds
 from chat.log.rebuilt import rebuild_packets
-from chat.log.stream import ENDED_TTL_S
-from chat.models import Agent, ChatMessage, MessageFile, Role, Run, Session, run_of
+from chat.models import Agent, ChatMessage, MessageFile, Role, Run, Session, ToolCall, run_of
 from chat.protocol import wire as p
 from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import choice, doc
 from chat.protocol.states import Status
-from chat.sessions.creation import create_session
-from chat.sessions.deletion import delete_empty, delete_session
+from chat.sessions.deletion import delete_empty, delete_for_good, delete_session
+from chat.transcript.caller_tools import ANY, CallerTools
 from chat.transcript.finish import FILTERED
 from chat.transcript.run_options import present_options
 from chat.turns.deletion import delete_message
 from chat.turns.request import TurnBody
-from chat.turns.start import start_turn
 from features.openai.errors import ObjectName
 from features.openai.models import ResponseRequest
-from features.openai.offered_models import find_model, next_model
+from features.openai.offered_models import find_model
 from features.openai.response_body import OpenAIResponseBody, named_as_sent
 from features.openai.response_events import ResponseEnd, ResponseEvents
 from features.openai.response_stream import EncodedEvent, ResponseStream, failed_end
+from features.openai.turns import NO_RESPONSE, answer_calls, open_session, start_run, store_request
 from knowledge.models import FileKind
 
 _ID: Final = re.compile(r"(resp|conv)_([0-9a-f]{32})")
-_NO_RESPONSE: Final = "There is no such response."
 # Of runs that are live, or that their user has stopped.
 _STATUSES: Final = {Status.QUEUED: "queued", Status.STOPPING: "cancelled"}
 # The end of a run whose model used its output up before the answer began.
@@ -66,7 +63,7 @@ class OpenAIResponseAnswer(Answer, kw_only=True):
     text: dict[str, Any]
     background: bool
     store: bool
-    tool_choice: Annotated[str, choice(["auto"])] = "auto"
+    tool_choice: Any = "auto"
     tools: list[dict[str, Any]] = []
     truncation: Annotated[str, choice(["disabled"])] = "disabled"
     usage: dict[str, Any] | None = None
@@ -76,54 +73,52 @@ def start_response(user: User, body: OpenAIResponseBody) -> Run:
     """Start the turn that the request asks for. Raises ApiError; then nothing is stored."""
     named = find_model(user, body.model) if body.model else None
     agent = named if isinstance(named, Agent) else None
+    models = [] if named is None or agent else [named.name]
+    previous = None
     with named_as_sent():
-        turn_body = body.turn_body([] if named is None or agent else [named.name])
-        turn_body.check()
-        session = _find_session(user, body, turn_body) or create_session(
-            user, **session_fields(agent, is_stored=body.store is not False)
-        )
-        if agent and session.agent_id != agent.pk:
-            raise ApiError("invalid_value", "The conversation has another agent.", field="models")
-        is_new = not (body.previous_response_id or body.conversation)
-        run = start_run(session, turn_body, delete_empty if is_new else None)
+        if body.outputs:
+            previous = _find_caller(user, body)
+            _check_agent(previous.turn.session, agent)
+            run = answer_calls(previous, body.outputs, *body.continuation(models or [previous.model]))
+        else:
+            run = _ask(user, body, agent, models)
     return store_request(
-        run, model=body.model or "", metadata=body.metadata or {}, is_background=bool(body.background)
+        run,
+        model=body.model or "",
+        metadata=body.metadata or {},
+        is_background=bool(body.background),
+        previous=previous and previous.pk,
     )
 
 
-def start_run(session: Session, turn_body: TurnBody, discard: Callable[[Session], object] | None) -> Run:
-    """Start a turn that one model answers. discard: called with a new session if that fails."""
-    run = None
-    try:
-        turn_body.models = turn_body.models or [next_model(session)]
-        [run] = start_turn(session, turn_body).runs
-    finally:
-        if run is None and discard:
-            discard(session)
-    return run
+def _ask(user: User, body: OpenAIResponseBody, agent: Agent | None, models: list[str]) -> Run:
+    """Start the turn of a question. Raises ApiError."""
+    *history, question = body.exchanges
+    tools = body.caller_tools
+    turn_body = body.turn_body(models)
+    turn_body.check()
+    session = _find_session(user, body, turn_body)
+    if session is None:
+        opened = open_session(user, agent, history, model=body.model or "", is_stored=body.store is not False)
+        discard = delete_for_good if history else delete_empty
+        return start_run(opened, turn_body, question, tools, discard)
+    if history or question.rounds:
+        raise ApiError("invalid_value", "A conversation that is stored is not told again.", field="text")
+    _check_agent(session, agent)
+    return start_run(session, turn_body, question, tools, None)
 
 
-def store_request(run: Run, **members: Any) -> Run:
-    """Store what the turn of the request does not say, and load the run. Raises ApiError if that is gone."""
-    try:
-        ResponseRequest.objects.create(run=run, **members)
-    except IntegrityError:
-        raise ApiError("not_found", _NO_RESPONSE) from None
-    return load_run(run)
+def _check_agent(session: Session, agent: Agent | None) -> None:
+    if agent and session.agent_id != agent.pk:
+        raise ApiError("invalid_value", "The conversation has another agent.", field="models")
 
 
-def load_run(run: Run) -> Run:
-    """Load the run as it is now. Raises ApiError."""
-    loaded = Run.objects.for_work().filter(pk=run.pk).first()
-    if loaded is None:
-        raise ApiError("not_found", _NO_RESPONSE)
-    return loaded
-
-
-def session_fields(agent: Agent | None, *, is_stored: bool) -> dict[str, Any]:
-    """Return the fields of a new session. One that is not stored is in no list, and deleted once its answer's log has expired."""
-    until = None if is_stored else timezone.now() + timedelta(seconds=ENDED_TTL_S)
-    return {"agent": agent, "temporary_until": until}
+def _find_caller(user: User, body: OpenAIResponseBody) -> Run:
+    """Return the run that has handed over the calls of which the request has the outputs."""
+    if body.previous_response_id is UNSET or body.previous_response_id is None:
+        message = "The calls are those of previous_response_id, or of earlier items."
+        raise ApiError("invalid_value", message, field="text")
+    return find_response(user, body.previous_response_id, field="parent")
 
 
 def find_response(user: User, name: str, field: str | None = None) -> Run:
@@ -131,7 +126,7 @@ def find_response(user: User, name: str, field: str | None = None) -> Run:
     stored = Run.objects.visible_to(user).filter(turn__session__temporary_until=None).for_work()
     run = stored.filter(pk__in=_ids("resp", name)).first()
     if run is None:
-        raise ApiError("not_found", _NO_RESPONSE, field=field)
+        raise ApiError("not_found", NO_RESPONSE, field=field)
     return run
 
 
@@ -172,7 +167,15 @@ def _ids(prefix: str, name: str) -> list[UUID]:
 
 
 def open_stream(run: Run) -> ResponseStream:
-    return ResponseStream(partial(ResponseEvents, run.pk, describe(run)))
+    functions = CallerTools.from_json(run.turn.caller_tools).functions
+    names = frozenset(function.name for function in functions)
+    return ResponseStream(partial(ResponseEvents, run.pk, describe(run), names, _first_block(run)))
+
+
+def _first_block(run: Run) -> int:
+    """Return the turn_index behind the rounds that the caller gave, which are no output."""
+    rounds = load_rounds(run.pk)[: run.turn.given_rounds] if run.turn.given_rounds else ()
+    return sum(1 + bool(each.reasoning) + bool(each.text_before) for each in rounds)
 
 
 def replay(run: Run) -> Iterator[EncodedEvent]:
@@ -202,6 +205,7 @@ def describe(run: Run) -> dict[str, Any]:
     """Return the members of a response that do not change."""
     request = ResponseRequest.objects.filter(pk=run.pk).first() or ResponseRequest(run=run)
     options = present_options(run.options)
+    tools = CallerTools.from_json(run.turn.caller_tools)
     return OpenAIResponseAnswer(
         id=f"resp_{run.pk.hex}",
         object="response",
@@ -215,12 +219,14 @@ def describe(run: Run) -> dict[str, Any]:
         temperature=options.get("temperature", 1.0),
         top_p=options.get("top_p", 1.0),
         max_output_tokens=options.get("max_output_tokens"),
-        previous_response_id=_previous_id(run),
+        previous_response_id=_previous_id(run, request),
         conversation={"id": f"conv_{run.turn.session_id.hex}"},
         reasoning={"effort": options.get("reasoning_effort"), "summary": None},
         text={"format": _text_format(options)},
         background=request.is_background,
         store=not run.turn.session.is_temporary,
+        tools=[{"type": "function", **structs.asdict(function)} for function in tools.functions],
+        tool_choice=_tool_choice(tools),
     ).json()
 
 
@@ -240,10 +246,18 @@ def describe_end(run: Run) -> ResponseEnd:
     return ResponseEnd("completed", usage)
 
 
-def _previous_id(run: Run) -> str | None:
+def _previous_id(run: Run, request: ResponseRequest) -> str | None:
+    if request.previous:
+        return f"resp_{request.previous.hex}"
     parent = ChatMessage.objects.select_related("run").filter(children=run.turn.user_message).first()
     previous = run_of(parent) if parent else None
     return f"resp_{previous.pk.hex}" if previous else None
+
+
+def _tool_choice(tools: CallerTools) -> Any:
+    if tools.required in ("", ANY):
+        return "required" if tools.required else "auto"
+    return {"type": "function", "name": tools.required}
 
 
 def _text_format(options: dict[str, Any]) -> dict[str, Any]:
@@ -265,7 +279,7 @@ def _usage(run: Run) -> dict[str, Any] | None:
 
 
 def present_input(run: Run) -> dict[str, Any]:
-    """Return the list of the input of a response: its question."""
+    """Return the list of the input of a response: its question, and the calls whose outputs it was given."""
     question = run.turn.user_message
     parts: list[dict[str, Any]] = [{"type": "input_text", "text": question.text}]
     for row in MessageFile.objects.chosen().filter(message=question):
@@ -275,5 +289,14 @@ def present_input(run: Run) -> dict[str, Any]:
         else:
             parts.append({"type": "input_file", "file_id": file_id, "filename": row.file.name})
     name = f"msg_{question.pk.hex}"
-    item = {"id": name, "type": "message", "role": "user", "status": "completed", "content": parts}
-    return {"object": "list", "data": [item], "first_id": name, "last_id": name, "has_more": False}
+    items: list[dict[str, Any]] = [
+        {"id": name, "type": "message", "role": "user", "status": "completed", "content": parts}
+    ]
+    for call in ToolCall.objects.filter(message=run.message_id, turn_number__lt=run.turn.given_rounds):
+        of_call = {"call_id": call.tool_call_id, "status": "completed"}
+        arguments = json.encode(call.arguments).decode()
+        called = {"type": "function_call", "name": call.name, "arguments": arguments}
+        items.append({"id": f"fc_{call.pk.hex}", **called, **of_call})
+        output = {"type": "function_call_output", "output": call.response}
+        items.append({"id": f"fco_{call.pk.hex}", **output, **of_call})
+    return {"object": "list", "data": items, "first_id": name, "last_id": items[-1]["id"], "has_more": False}

@@ -24,7 +24,8 @@ from chat.protocol.errors import ApiError
 from features.openai.authentication import read_bearer
 from features.openai.response_events import ResponseEnd
 from features.openai.response_stream import EncodedEvent
-from features.openai.responses import describe_end, load_run, open_stream, present_response, replay
+from features.openai.responses import describe_end, open_stream, present_response, replay
+from features.openai.turns import load_run
 from knowledge.idle_connection import return_idle_connection
 from web.rest.api_view import current_user
 from web.rest.errors import describe as describe_error

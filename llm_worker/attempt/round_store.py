@@ -188,6 +188,8 @@ def _arguments_that_ran(row: str, arguments: Mapping[str, Any]) -> dict[str, Any
 def row_of(run: Run, new_round: NewRound, tab: int, call: PlannedCall) -> ToolCall:
     # A refused call is stored as ended, so that an attempt that resumes the round does not run it.
     begins_as = ToolCallStatus.WAITING if call.needs_approval else ToolCallStatus.RUNNING
+    if call.is_handed_over:
+        begins_as = ToolCallStatus.PENDING
     status, response = (call.result.status, call.result.response) if call.result else (begins_as, "")
     return ToolCall(
         id=uuid4(),

@@ -15,6 +15,7 @@ from chat.prompts.definition import define_prompts
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.protocol.wire import Snapshot
 from chat.transcript.answer_setup import AnswerSetup, digest
+from chat.transcript.caller_tools import ANY, CallerTools
 from chat.transcript.encodings import installed_encodings, load_encoding
 from chat.transcript.entries import BlockKind, Document, Entry
 from chat.transcript.rebuild import ShownRound
@@ -59,10 +60,12 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
         load_encoding(config.tokenizer)  # here: the event loop, which counts with it, must not wait for it
     turn_context = TurnContext.of_run(run, config, prompts=rows.prompts if rows else None)
     tools = turn_context.tools
-    if run.forced_tool and run.forced_tool not in {tool.name for tool in tools}:
-        is_missing = run.forced_tool in TOOLS and not TOOLS[run.forced_tool].is_available()
+    required = CallerTools.from_json(run.turn.caller_tools).required
+    forced_tool = run.forced_tool or ("" if required == ANY else required)
+    if forced_tool and forced_tool not in {tool.name for tool in tools}:
+        is_missing = forced_tool in TOOLS and not TOOLS[forced_tool].is_available()
         code = "tool_not_configured" if is_missing else "tool_unknown"
-        raise ModelFailed(code, f"{run.forced_tool} is not offered to {run.model}")
+        raise ModelFailed(code, f"{forced_tool} is not offered to {run.model}")
     project = _load_project_and_branch(turn_context, rows)
     branch = project.branch
     brief = Brief(
@@ -76,13 +79,15 @@ def build_brief(run: Run, rows: PreloadedRows | None = None) -> Brief:
         tools=tools,
         left_out_tools=turn_context.left_out,
         tools_needing_approval=_find_tools_needing_approval(run.turn.session_id, tools),
-        forced_tool="" if run.continuations else run.forced_tool,
+        forced_tool="" if run.continuations else forced_tool,
+        must_call=required == ANY and not run.continuations,
+        given_rounds=run.turn.given_rounds,
         reminder=turn_context.reminder,
         options=run.options,
         cache_key=str(run.turn.session_id),
         documents=[*project.documents, *(file.document for entry in branch.entries for file in entry.files)],
         highest_number=project.highest_number,
-        earlier=_earlier(run) if run.attempt > 1 else EarlierProgress(),
+        earlier=_earlier(run),
     )
     if config.supports_tools and not run.is_restricted:
         brief = offer_reading(
@@ -203,7 +208,11 @@ def _text_after(run: Run, rounds: Sequence[ShownRound]) -> str:
 
 
 def _earlier(run: Run) -> EarlierProgress:
+    if run.attempt == 1 and not run.turn.given_rounds:
+        return EarlierProgress()
     rounds = load_rounds(run.pk, to_resume=True)
+    if run.attempt == 1:
+        return EarlierProgress(rounds)
     counts = load_counts(run) if rounds or run.continuations else EarlierProgress()
     if not _continues_text(run, rounds):
         return replace(counts, rounds=rounds)
@@ -224,6 +233,7 @@ def _find_tools_needing_approval(session: UUID, tools: Sequence[Tool]) -> Mappin
     """Find tools that need approval, and that the user has not approved for the whole session (needed_approvals)."""
     if not tools:
         return {}
+    tools = [tool for tool in tools if not tool.is_callers]
     policies = ToolPolicy.objects.by_name(tool.name for tool in tools)
 
     def rule_of(tool: Tool) -> ApprovalRule:
@@ -259,12 +269,14 @@ def _composed(definition: dict[str, Any], brief: Brief) -> dict[str, Any]:
 
     system: without the section on citations, and with the placeholder of the date: both differ between sessions.
     """
+    # Versions outlive accounts: they have nothing of a caller.
+    tools = [tool for tool in brief.tools if not tool.is_callers]
     replaces = definition["replaces_system_prompt"]
     foundation = definition["base_prompt"] or definition["prompt"]
     return {
-        "system": foundation if replaces else add_guidance(foundation, brief.tools, cites=False),
+        "system": foundation if replaces else add_guidance(foundation, tools, cites=False),
         "citations": "" if replaces else prompt("citations"),
-        "tool_schemas": tool_schemas(brief.tools),
+        "tool_schemas": tool_schemas(tools),
     }
 
 

@@ -14,6 +14,7 @@ from chat.models.sql.model_configs import STANDING_PROMPTS, StandingPrompts
 from chat.prompts.definition import base_prompt_of
 from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.runs import turn_parts
+from chat.transcript.caller_tools import CallerTools
 from chat.transcript.dialect import MAX_TOOLS, max_tools, refused_tools
 from llm_worker.loading.branch_summaries import ModelWindow
 from llm_worker.loading.model_budget import budget_of
@@ -26,6 +27,7 @@ from llm_worker.request.system_prompt import (
     build_system_prompts,
 )
 from llm_worker.request.token_counters import estimate_tokens
+from llm_worker.tools.caller_tool import add_caller_tools
 from llm_worker.tools.knowledge_base_search import tool as knowledge_base_search
 from llm_worker.tools.registry import PROJECT_TOOLS, add_source_tools, select_tools
 from llm_worker.tools.tool import Tool, tool_schemas
@@ -67,7 +69,10 @@ class TurnContext:
         dynamic_context: None for the one stored with the run.
         """
         session = run.turn.session
-        chosen = _chosen_tools(session.chosen_tools, session.owner_id) if config.supports_tools else []
+        chosen = []
+        if config.supports_tools:
+            chosen = _chosen_tools(session.chosen_tools, session.owner_id)
+            chosen = add_caller_tools(chosen, CallerTools.from_json(run.turn.caller_tools).functions)
         [standing] = [prompts] if prompts else STANDING_PROMPTS.all(owner=session.owner_id)
         context = run.dynamic_context if dynamic_context is None else dynamic_context
         sent = _taken_by(config, chosen, run)

@@ -48,7 +48,8 @@ class Brief:
     number of a document on the branch.  inside: the row of the agent call that the loop belongs to; may be empty.
     setup: the record of how the answer is set up.  left_out_tools: names of chosen tools that the model's server does
     not take.  tools_needing_approval: the names of tools whose calls need the user's approval, each with what changed
-    since the user has allowed it (ToolChange, or empty).
+    since the user has allowed it (ToolChange, or empty).  must_call: the model calls some tool first.  given_rounds: how
+    many rounds of `earlier` the caller gave with the question.
     """
 
     model: Model
@@ -62,6 +63,8 @@ class Brief:
     left_out_tools: Sequence[str] = ()
     tools_needing_approval: Mapping[str, str] = field(default_factory=dict)
     forced_tool: str = ""
+    must_call: bool = False
+    given_rounds: int = 0
     reminder: str = ""
     options: RunOptions = field(default_factory=dict)
     cache_key: str = ""

@@ -77,6 +77,11 @@ class PlannedCall:
     is_asked_again: bool = False
 
     @property
+    def is_handed_over(self) -> bool:
+        """Whether the caller carries it out."""
+        return self.result is None and self.tool is not None and self.tool.is_callers
+
+    @property
     def asked_tool(self) -> AskedTool:
         if self.tool is None:
             return AskedTool({})

@@ -42,7 +42,7 @@ def build_cycle(brief: Brief, rounds: Sequence[Round], share: LoopShare, *, has_
     share: the share of the loop in what the run may still use.  has_found: whether tools have found documents in this
     loop, or in a loop inside it.
     """
-    is_last = len(rounds) + 1 >= brief.max_cycles or share.has_one_inference
+    is_last = len(rounds) - brief.given_rounds + 1 >= brief.max_cycles or share.has_one_inference
     cycle = _build(brief, rounds, is_last=is_last, has_found=has_found)
     if not is_last and share.has_tokens_for_one(cycle.need):
         cycle = _build(brief, rounds, is_last=True, has_found=has_found)
@@ -52,8 +52,10 @@ def build_cycle(brief: Brief, rounds: Sequence[Round], share: LoopShare, *, has_
 
 
 def _build(brief: Brief, rounds: Sequence[Round], *, is_last: bool, has_found: bool) -> Cycle:
-    is_forced = bool(brief.forced_tool) and not rounds and not is_last
-    tools = [tool for tool in brief.tools if not is_forced or tool.name == brief.forced_tool]
+    is_first = len(rounds) == brief.given_rounds
+    is_forced = bool(brief.forced_tool or brief.must_call) and is_first and not is_last
+    forced = {brief.forced_tool} if is_forced and brief.forced_tool else None
+    tools = [tool for tool in brief.tools if forced is None or tool.name in forced]
     if is_forced and not tools:
         raise ModelFailed("tool_unknown", f"{brief.forced_tool} is not offered")
     choice: ToolChoice = "required" if is_forced else "none" if is_last else "auto"

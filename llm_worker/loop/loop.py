@@ -10,7 +10,7 @@ from typing import Final
 
 from chat.infrastructure import log_context
 from chat.transcript.entries import Round
-from chat.transcript.finish import FILTERED, LENGTH
+from chat.transcript.finish import FILTERED, LENGTH, WHOLE
 from chat.transcript.passages import without_break
 from llm_worker.loop.allowance import UsedUp
 from llm_worker.loop.brief import Brief
@@ -42,6 +42,8 @@ async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAn
         ended = await resume(brief, deps, emitter, run_llm_loop)
         # Numbered like the stored requests, for each attempt and agent tool.
         for number in count(1):
+            if ended and ended[-1].is_handed_over:
+                return LoopAnswer("", WHOLE)
             rounds = [ended_round.round for ended_round in ended]
             # Without documents to which the user has lost access since the turn started.
             texts = await deps.knowledge.withhold(LoopTexts(brief.prompt_parts.dynamic_context, rounds))
@@ -66,11 +68,10 @@ async def run_llm_loop(brief: Brief, deps: LoopDeps, emitter: Emitter) -> LoopAn
             # Calls of tools that are not offered are answered too, even where no tool is offered.
             if cycle.is_last or not step.calls:
                 break
-            planned = plan_calls(step.calls, _enabled(cycle.tools))
-            planned = mark_for_approval(planned, brief.tools_needing_approval)
-            start = RoundStart(len(rounds), step.utterance, step.sent_back)
+            asked = plan_calls(step.calls, _enabled(cycle.tools))
+            planned = admit(mark_for_approval(asked, brief.tools_needing_approval), deps.allowance)
             runner = RoundRunner(brief, deps, emitter, run_llm_loop)
-            ended.append(await runner.run(admit(planned, deps.allowance), start))
+            ended.append(await runner.run(planned, RoundStart(len(rounds), step.utterance, step.sent_back)))
     finally:
         share.close()
     _check(step, has_text=_has_text(brief, rounds))

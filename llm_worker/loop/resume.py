@@ -43,7 +43,7 @@ async def resume(brief: Brief, deps: LoopDeps, emitter: Emitter, loop: Loop) -> 
             runner = RoundRunner(brief, deps, emitter, loop, resumed=shown_round)
             planned = [_plan_again(call, by_name.get(call.name)) for call in shown_round.calls]
             ended = await runner.run(planned, start)
-            ended = EndedRound(ended.round, ended.has_found or has_found)
+            ended = ended._replace(has_found=ended.has_found or has_found)
         rounds.append(ended)
     emitter.continue_text(earlier.text, earlier.reasoning)
     return rounds

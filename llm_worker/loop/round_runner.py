@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from chat.protocol.wire import ToolProgress
 from chat.transcript.entries import Call, Document, Entry, Round, SentBack
 from chat.transcript.finish import Finish
-from chat.transcript.packets import Blocks
+from chat.transcript.packets import HANDED_OVER, Blocks
 from chat.transcript.questions import AnyQuestion
 from chat.transcript.rebuild import ShownCall, ShownRound, show_call, show_outcome
 from chat.transcript.run_options import inner_options
@@ -93,10 +93,14 @@ class RoundStart(NamedTuple):
 
 
 class EndedRound(NamedTuple):
-    """A round as the model sees it. has_found: its tools have found documents, inside agent tools too."""
+    """A round as the model sees it. has_found: its tools have found documents, inside agent tools too.
+
+    is_handed_over: the caller carries some of its calls out, which the round lacks.
+    """
 
     round: Round
     has_found: bool
+    is_handed_over: bool = False
 
 
 class LoopAnswer(NamedTuple):
@@ -131,18 +135,21 @@ class RoundRunner:
         """Run the calls that have no result yet and return the round as the model sees it. Raises ApprovalNeeded."""
         self._start = start
         outcomes = await execute(calls, self, self.deps.tool_limit_s)
-        results = [outcome for outcome in outcomes if outcome is not None]
-        if len(results) < len(calls):
+        open_calls = {tab: call for tab, call in enumerate(calls) if outcomes[tab] is None}
+        if not all(call.is_handed_over for call in open_calls.values()):
             raise ApprovalNeeded
+        for tab in open_calls:
+            self.emitter.show(Blocks.tool_end, tab, HANDED_OVER)
         self.emitter.show(Blocks.close)
         done = (
             Call(
                 call.id, call.name, _as_it_ran(call, result).arguments, result.response, images=result.images
             )
-            for call, result in zip(calls, results, strict=True)
+            for call, result in zip(calls, outcomes, strict=True)
+            if result
         )
         ended = Round(tuple(done), start.before.text, start.before.reasoning, start.sent_back)
-        return EndedRound(ended, self._has_found)
+        return EndedRound(ended, self._has_found, is_handed_over=bool(open_calls))
 
     # RoundHost, for tool_round.execute
 
@@ -272,6 +279,8 @@ class _CallContext:
             max_cycles=cycles,
             tools=without_tools(tools, runner.brief.tools_needing_approval),
             forced_tool="",
+            must_call=False,
+            given_rounds=0,
             reminder="",
             options=inner_options(runner.brief.options),
             documents=(),

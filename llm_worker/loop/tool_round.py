@@ -63,7 +63,9 @@ class RoundHost(Protocol):
 
 
 async def execute(calls: Sequence[PlannedCall], host: RoundHost, limit_s: float) -> list[CallResult | None]:
-    """Run the calls that have no result yet and return all results, in tab order. None: the call waits for its user.
+    """Run the calls that have no result yet and return all results, in tab order.
+
+    None: the call waits for its user, or is handed over to the caller.
 
     limit_s: the limit for tools without their own. Cancelling this cancels the tools.
     """
@@ -78,7 +80,7 @@ async def execute(calls: Sequence[PlannedCall], host: RoundHost, limit_s: float)
 
 
 async def _settle(tab: int, call: PlannedCall, host: RoundHost, limit_s: float) -> CallResult | None:
-    if call.needs_approval:
+    if call.needs_approval or call.is_handed_over:
         return None
     if call.result:
         result = call.result

@@ -207,6 +207,8 @@ class Tool:
     merges: bool = False
     #: The possible effects of its calls: decide whether calls need approval, and whether a lost call runs again.
     annotations: Annotations = READ_ONLY
+    #: The program that asked carries its calls out: the run ends, and hands them over.
+    is_callers: bool = False
     #: When calls need approval, unless an admin has made a rule for the name of the tool.
     approval_rule: ApprovalRule = DEFAULT_RULE
     #: The id of its server, and the digest of how that is reached; empty: it is built in.

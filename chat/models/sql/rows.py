@@ -51,6 +51,8 @@ class TurnRow(NamedTuple):
     earlier_knowledge_bases: list[UUID] | None
     origin_id: UUID | None
     request_id: str
+    caller_tools: JSONText | None
+    given_rounds: int
 
 
 class ModelConfigRow(NamedTuple):

@@ -11,6 +11,11 @@ from tests.features.openai.test_models import by_token, refused
 pytestmark = pytest.mark.django_db(transaction=True)
 QUESTION = {"role": "user", "content": "Why?"}
 ANSWER = {"role": "assistant", "content": "So."}
+CALLING = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+}
 
 
 def post(client: Any, **body: Any) -> Any:
@@ -30,7 +35,19 @@ def post(client: Any, **body: Any) -> Any:
         ({"messages": [{"role": "tool", "content": "4"}]}, "messages.0.role", "invalid_value"),
         ({"messages": [{"role": "user"}]}, "messages.0.content", "invalid_type"),
         ({"messages": [{"role": "user", "content": " "}]}, "messages.0.content", "message_empty"),
-        ({"messages": [QUESTION, {**ANSWER, "tool_calls": [{}]}]}, "messages.1.tool_calls", "invalid_value"),
+        (
+            {"messages": [QUESTION, {**ANSWER, "tool_calls": [{}]}]},
+            "messages.1.tool_calls.0.function",
+            "invalid_value",
+        ),
+        ({"messages": [QUESTION, {**ANSWER, "function_call": {}}]}, "messages", "invalid_value"),
+        (
+            {"messages": [QUESTION, {"role": "tool", "tool_call_id": "c1", "content": "4"}]},
+            "messages.1.tool_call_id",
+            "invalid_value",
+        ),
+        ({"messages": [QUESTION, CALLING]}, "messages", "invalid_value"),
+        ({"messages": [QUESTION, CALLING, QUESTION]}, "messages.2", "invalid_value"),
         (
             {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
             "messages.0.content.0.type",
@@ -38,7 +55,8 @@ def post(client: Any, **body: Any) -> Any:
         ),
         ({"messages": [{"role": "system", "content": "x" * 8001}, QUESTION]}, "messages", "invalid_value"),
         ({"n": 2}, "n", "invalid_value"),
-        ({"tools": [{"type": "function"}]}, "tools", "invalid_value"),
+        ({"tools": [{"type": "function"}]}, "tools.0.function", "invalid_type"),
+        ({"tools": [{"type": "custom"}]}, "tools.0.type", "invalid_value"),
         ({"functions": [{}]}, "functions", "invalid_value"),
         ({"presence_penalty": 0.5}, "presence_penalty", "option_unsupported"),
         ({"logprobs": True}, "logprobs", "option_unsupported"),
@@ -82,6 +100,7 @@ def test_nothing_is_left_of_a_turn_that_is_refused(alice: Any, settings: Any) ->
 def test_consecutive_messages_of_a_role_are_one() -> None:
     system = {"role": "system", "content": "Be brief."}
     parsed = parse_messages([system, QUESTION, QUESTION, ANSWER, system, ANSWER, QUESTION])
-    assert parsed.instructions == "Be brief.\n\nBe brief."
-    assert parsed.history == ["Why?\n\nWhy?", "So.\n\nSo."]
-    assert parsed.question == "Why?"
+    assert parsed.instructions == ["Be brief.", "Be brief."]
+    [before, asked] = parsed.conversation.exchanges
+    assert (before.question, before.answer) == ("Why?\n\nWhy?", "So.\n\nSo.")
+    assert (asked.question, asked.rounds, asked.answer) == ("Why?", [], "")

@@ -7,7 +7,7 @@ from django.db import OperationalError
 
 from chat.models import Agent, ChatMessage, Preferences, Run, Scope, Session
 from chat.sessions.deletion import delete_for_good
-from features.openai import responses
+from features.openai import responses, turns
 from features.openai.models import ResponseRequest
 from knowledge.models import File
 from tests import factories
@@ -19,6 +19,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def post(client: Any, **body: Any) -> Any:
     body = {"input": "Why two tides?", "background": True, **body}
     return client.post("/v1/responses", body, content_type="application/json")
+
+
+FUNCTION = {"type": "function", "name": "f"}
+CALL = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
+OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "Rain"}
 
 
 def messages(*contents: Any, role: str = "user") -> list[dict[str, Any]]:
@@ -37,7 +42,17 @@ def messages(*contents: Any, role: str = "user") -> list[dict[str, Any]]:
         ({"input": messages("Hm", role="assistant")}, "input.0.role", "invalid_value"),
         ({"input": messages("Hm", role="tool")}, "input.0.role", "invalid_value"),
         ({"input": messages("Hm", 1)}, "input.1.content", "invalid_type"),
-        ({"input": [{"type": "function_call_output"}]}, "input.0.type", "invalid_value"),
+        ({"input": [{"type": "computer_call_output"}]}, "input.0.type", "invalid_value"),
+        ({"input": [{"type": "function_call_output"}]}, "input.0.call_id", "invalid_type"),
+        ({"input": [OUTPUT]}, "input", "invalid_value"),
+        ({"input": [OUTPUT, OUTPUT]}, "input.1.call_id", "invalid_value"),
+        ({"input": [*messages("Hm"), OUTPUT]}, "input.1.call_id", "invalid_value"),
+        ({"input": [OUTPUT, *messages("Hm")]}, "input", "invalid_value"),
+        ({"input": [CALL, OUTPUT]}, "input.0.role", "invalid_value"),
+        ({"input": [*messages("Hm"), CALL]}, "input", "invalid_value"),
+        ({"input": [*messages("Hm"), CALL, *messages("Well?")]}, "input.2", "invalid_value"),
+        ({"input": [*messages("Hm"), {**CALL, "arguments": "[]"}]}, "input.1.arguments", "invalid_value"),
+        ({"input": [*messages("Hm"), {**CALL, "call_id": ""}]}, "input.1.call_id", "invalid_value"),
         ({"input": messages([{"type": "input_text"}])}, "input.0.content.0.text", "invalid_type"),
         ({"input": messages([{"type": "input_audio"}])}, "input.0.content.0.type", "invalid_value"),
         (
@@ -46,7 +61,15 @@ def messages(*contents: Any, role: str = "user") -> list[dict[str, Any]]:
             "invalid_value",
         ),
         ({"input": messages([{"type": "input_file", "file_id": "x"}])}, "input.0.content.0.file_id", "invalid_id"),
-        ({"tools": [{"type": "function", "name": "f"}]}, "tools", "invalid_value"),
+        ({"tools": ["f"]}, "tools.0", "invalid_type"),
+        ({"tools": [{"type": "web_search"}]}, "tools.0.type", "invalid_value"),
+        ({"tools": [{"type": "function"}]}, "tools.0.name", "invalid_value"),
+        ({"tools": [{**FUNCTION, "name": "a b"}]}, "tools.0.name", "invalid_value"),
+        ({"tools": [{**FUNCTION, "description": 1}]}, "tools.0.description", "invalid_value"),
+        ({"tools": [{**FUNCTION, "parameters": {"type": "array"}}]}, "tools.0.parameters", "invalid_value"),
+        ({"tools": [{**FUNCTION, "strict": "yes"}]}, "tools.0.strict", "invalid_type"),
+        ({"tools": [FUNCTION, FUNCTION]}, "tools", "invalid_value"),
+        ({"tools": [FUNCTION], "tool_choice": {"type": "function", "name": "g"}}, "tool_choice", "invalid_value"),
         ({"nothing": 1}, "nothing", "unknown_field"),
         ({"temperature": 3}, "temperature", "invalid_value"),
         ({"top_p": "high"}, "top_p", "invalid_type"),
@@ -203,7 +226,7 @@ def test_no_error_leaves_an_empty_chat(alice: Any, monkeypatch: pytest.MonkeyPat
     def fail(*_: Any) -> None:
         raise OperationalError("The database is away")
 
-    monkeypatch.setattr(responses, "start_turn", fail)
+    monkeypatch.setattr(turns, "start_turn", fail)
     client = by_token(alice)
     if not is_chat:
         refused(post(client), 503, "unavailable")
@@ -230,7 +253,7 @@ def test_what_is_deleted_while_it_is_asked_for_is_not_found(
         return run_then_delete
 
     with monkeypatch.context() as patched:
-        patched.setattr(responses, "start_turn", gone(responses.start_turn))
+        patched.setattr(turns, "start_turn", gone(turns.start_turn))
         refused(post(client), 404, "not_found")
     name = post(client).json()["id"]
     monkeypatch.setattr(responses, "find_response", gone(responses.find_response))

@@ -33,6 +33,7 @@ class FunctionTool:
     annotations: Annotations = READ_ONLY
     time_limit_s: float | None = None
     searches: bool = False
+    is_callers: bool = False
     description: str = ""
     guidance: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)

@@ -59,7 +59,7 @@
  * @property {{const: string, title?: string}[]} [oneOf]
  * @property {{const: string, title?: string}[]} [anyOf]
  *
- * @typedef {Exclude<ToolCallAnswer["status"], "pending">} CallStatus  waiting: for approval or an answer; unknown: the run ended before the call
+ * @typedef {ToolCallAnswer["status"]} CallStatus  pending: carried out by the program that asked; waiting: for approval or an answer; unknown: the run ended before the call
  *
  * @typedef {object} Round  created by tool_rounds.js only
  * @property {number} turn_index  its index in the run; -1 if it was read from a message

@@ -146,7 +146,7 @@ function readCall(call) {
     output: documents.length > 0 ? noteIn(response) : response,
     documents,
     images: call.images ?? [],
-    status: status === "pending" ? "running" : status,
+    status,
     durationMs: call.duration_ms ?? null,
     inside: (call.children ?? []).map(readCall),
   };

@@ -63,6 +63,7 @@ export function outcomeText({ status, durationMs, progress, question, address, s
     failed: t("failed"),
     refused: cardOf(name).result === "form" ? t("not answered") : t("refused"),
     unknown: t("stopped"),
+    pending: t("handed over"),
   }[status];
   return [ended, durationMs === null ? "" : duration(durationMs)].filter(Boolean).join(" · ");
 }

@@ -1,0 +1,178 @@
+"""Conversations as callers tell them: questions, and what models answered, with the calls of the caller's tools. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import UUID
+
+from django.conf import settings
+from msgspec import json
+
+from chat.models import ToolCall
+from chat.models.tool_call import ToolCallStatus
+from chat.protocol.errors import ApiError
+from chat.transcript.tokens import count_tokens
+
+MAX_CALL_ID_CHARACTERS: Final = 200
+MAX_NAME_CHARACTERS: Final = 64
+# The response of a call whose output is empty: without one, a call has not ended.
+NOTHING: Final = "(no output)"
+
+
+@dataclass
+class ToldCall:
+    """A call of the caller's tool. output: None until it is told."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    output: str | None = None
+
+
+@dataclass
+class ToldRound:
+    """The calls of one step of a model, and its text before them."""
+
+    text_before: str
+    calls: list[ToldCall] = field(default_factory=list)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no output has been told, so that further calls belong to it."""
+        return all(call.output is None for call in self.calls)
+
+
+@dataclass
+class Exchange:
+    """A question and what was answered. answer: the text after the rounds."""
+
+    question: str
+    files: list[UUID]
+    rounds: list[ToldRound] = field(default_factory=list)
+    answer: str = ""
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether nothing is answered yet."""
+        return not (self.rounds or self.answer)
+
+    @property
+    def text(self) -> str:
+        return "".join((*(each.text_before for each in self.rounds), self.answer))
+
+
+class Conversation:
+    """The exchanges, from what is told one after the other. Raises ApiError for what cannot follow.
+
+    outputs: of calls that are not told themselves, by id.
+    """
+
+    def __init__(self) -> None:
+        self.exchanges: list[Exchange] = []
+        self.outputs: dict[str, str] = {}
+
+    def ask(self, text: str, files: Iterable[UUID] = ()) -> None:
+        """Add a user's message; one behind another belongs to the same question."""
+        if self.exchanges and self.exchanges[-1].is_asked:
+            question = self.exchanges[-1]
+            question.question = "\n\n".join(filter(None, (question.question, text)))
+            question.files += files
+            return
+        self._check_outputs()
+        self.exchanges.append(Exchange(text, list(files)))
+
+    def answer(self, text: str) -> None:
+        """Add an assistant's text."""
+        if text:
+            exchange = self._last
+            exchange.answer = "\n\n".join(filter(None, (exchange.answer, text)))
+
+    def call(self, call: ToldCall) -> None:
+        """Add an assistant's call."""
+        exchange = self._last
+        if exchange.answer or not exchange.rounds or not exchange.rounds[-1].is_open:
+            exchange.rounds.append(ToldRound(exchange.answer))
+            exchange.answer = ""
+        exchange.rounds[-1].calls.append(call)
+
+    def output(self, call_id: str, text: str) -> None:
+        """Add the output of a call."""
+        rounds = self.exchanges[-1].rounds if self.exchanges else []
+        calls = (call for each in rounds for call in each.calls)
+        if call := next((call for call in calls if call.id == call_id and call.output is None), None):
+            call.output = text
+        elif self.exchanges or call_id in self.outputs:
+            raise ApiError("invalid_value", f"There is no open call {call_id}.")
+        else:
+            self.outputs[call_id] = text
+
+    def end(self) -> None:
+        """Check that the last message is to be answered."""
+        self._check_outputs()
+        if self.exchanges and self.exchanges[-1].answer:
+            raise ApiError("invalid_value", "The last message is of a user.")
+        if self.exchanges and self.outputs:
+            raise ApiError(
+                "invalid_value", "Send outputs first, and the next message when they are answered."
+            )
+
+    @property
+    def _last(self) -> Exchange:
+        if not self.exchanges:
+            raise ApiError("invalid_value", "The first message is of a user.", field="role")
+        return self.exchanges[-1]
+
+    def _check_outputs(self) -> None:
+        for each in self.exchanges[-1].rounds if self.exchanges else ():
+            for call in each.calls:
+                if call.output is None:
+                    raise ApiError("invalid_value", f"No output is told of the call {call.id}.")
+
+
+def parse_call(call_id: Any, name: Any, arguments: Any) -> ToldCall:
+    """Parse a call. arguments: a JSON object as text. Raises ApiError."""
+    check_name("call_id", call_id, MAX_CALL_ID_CHARACTERS)
+    check_name("name", name, MAX_NAME_CHARACTERS)
+    try:
+        parsed = json.decode(arguments)
+    except (ValueError, TypeError):
+        parsed = None
+    if not isinstance(parsed, dict):
+        raise ApiError("invalid_value", "Expected a JSON object as text.", field="arguments")
+    return ToldCall(call_id, name, parsed)
+
+
+def check_name(field_name: str, value: Any, longest: int) -> str:
+    """Return the value. Raises ApiError unless it is a text of this length at most, and not empty."""
+    if not isinstance(value, str):
+        raise ApiError("invalid_type", "Expected a string.", field=field_name)
+    if not 1 <= len(value) <= longest:
+        raise ApiError("invalid_value", f"Between 1 and {longest} characters.", field=field_name)
+    return value
+
+
+def check_length(text: str) -> str:
+    """Return the text of a message or an output. Raises ApiError if it is too long."""
+    most = settings.MAX_MESSAGE_CHARACTERS
+    if len(text) > most:
+        raise ApiError("message_too_long", limit=most, size=len(text))
+    return text
+
+
+def rows_of(rounds: Iterable[ToldRound]) -> list[ToolCall]:
+    """Return the calls of ended rounds as rows without a run."""
+    return [
+        ToolCall(
+            turn_number=number,
+            tab_index=tab,
+            tool_call_id=call.id,
+            name=call.name,
+            arguments=call.arguments,
+            response=call.output or NOTHING,
+            text_before=each.text_before,
+            token_count=count_tokens(f"{call.name}{json.encode(call.arguments).decode()}"),
+            status=ToolCallStatus.COMPLETED,
+        )
+        for number, each in enumerate(rounds)
+        for tab, call in enumerate(each.calls)
+    ]

@@ -1,0 +1,161 @@
+"""Starts the runs of both of OpenAI's APIs: what the caller tells goes before the answer, in the session or in the run."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import uuid4
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from chat.log.stream import ENDED_TTL_S
+from chat.models import Agent, Run, Session, ToolCall, Turn
+from chat.models.tool_call import ToolCallStatus
+from chat.protocol.errors import ApiError
+from chat.sessions.creation import create_session
+from chat.sessions.portable import format as f
+from chat.sessions.portable.importer import store_session
+from chat.transcript.caller_tools import CallerTools
+from chat.turns.insert import StartedTurn
+from chat.turns.regeneration import RegenerationBody, regenerate_turn
+from chat.turns.request import TurnBody
+from chat.turns.start import start_turn
+from features.openai.conversation import NOTHING, Exchange, rows_of
+from features.openai.models import ResponseRequest
+from features.openai.offered_models import next_model
+
+NO_RESPONSE: Final = "There is no such response."
+
+
+def open_session(
+    user: User, agent: Agent | None, history: Sequence[Exchange], *, model: str, is_stored: bool
+) -> Session:
+    """Open a session that begins with what the caller tells. One that is not stored is in no list, and deleted once its
+    answer's log has expired. Raises ApiError."""
+    until = None if is_stored else timezone.now() + timedelta(seconds=ENDED_TTL_S)
+    fields = {"agent": agent, "temporary_until": until}
+    if not history:
+        return create_session(user, **fields)
+    if any(exchange.files for exchange in history):
+        raise ApiError("invalid_value", "Files belong to the last message.", field="text")
+    messages = list(_told_messages(history, model[:200], timezone.now()))
+    return store_session(user, f.Portable(f.NAME, f.VERSION, messages), {}, fields=fields)
+
+
+def _told_messages(history: Sequence[Exchange], model: str, now: datetime) -> Iterator[f.Message]:
+    """Yield the messages of a tree with one branch; its answers count as imported."""
+    yield f.Message(0, "root", now, latest_child=1)
+    for place, exchange in enumerate(history):
+        number = 2 * place + 1
+        asked_at = now + timedelta(microseconds=number - 2 * len(history))
+        answered_at = asked_at + timedelta(microseconds=1)
+        yield f.Message(number, "user", asked_at, number - 1, exchange.question, latest_child=number + 1)
+        yield f.Message(
+            number + 1,
+            "assistant",
+            answered_at,
+            number,
+            exchange.text,
+            latest_child=number + 2 if place + 1 < len(history) else None,
+            run=f.Run(model, answered_at, answered_at),
+            tool_calls=[_told_call(row) for row in rows_of(exchange.rounds)],
+        )
+
+
+def _told_call(row: ToolCall) -> f.Call:
+    names = ("tool_call_id", "name", "turn_number", "tab_index", "arguments", "response", "text_before")
+    return f.Call(**{name: getattr(row, name) for name in names})
+
+
+def start_run(
+    session: Session,
+    turn_body: TurnBody,
+    exchange: Exchange,
+    tools: CallerTools,
+    discard: Callable[[Session], object] | None,
+) -> Run:
+    """Start a turn that one model answers, after the rounds of the exchange. Raises ApiError.
+
+    discard: called with a new session if that fails.
+    """
+    run = None
+    try:
+        turn_body.models = turn_body.models or [next_model(session)]
+        with transaction.atomic():
+            run = _begin(start_turn(session, turn_body), rows_of(exchange.rounds), tools)
+    finally:
+        if run is None and discard:
+            discard(session)
+    return run
+
+
+def answer_calls(
+    previous: Run,
+    outputs: Mapping[str, str],
+    request: RegenerationBody,
+    tools: CallerTools,
+    instructions: str,
+) -> Run:
+    """Start another answer to the question of a run that has handed calls over. It begins with that run's rounds.
+
+    outputs: of all these calls, by id.  Raises ApiError.
+    """
+    if previous.is_live:
+        raise ApiError("parent_in_progress", field="parent")
+    rows = list(ToolCall.objects.filter(run=previous, message=previous.message_id))
+    calls = [row for row in rows if row.status == ToolCallStatus.PENDING]
+    if {row.tool_call_id for row in calls} != set(outputs):
+        raise ApiError("invalid_value", "Send the output of each open call of the response.", field="text")
+    with transaction.atomic():
+        started = regenerate_turn(previous.turn.user_message, request, instructions)
+        return _begin(started, _copy_rounds(previous, rows, outputs), tools)
+
+
+def _copy_rounds(previous: Run, rows: Sequence[ToolCall], outputs: Mapping[str, str]) -> list[ToolCall]:
+    """Copy the calls of an answer, with outputs. What it said after them is said before the last round."""
+    texts = {row.turn_number: row.text_before for row in rows}
+    last = max(texts)
+    rest = previous.message.text[sum(map(len, texts.values())) :]
+    copies = []
+    for row in rows:
+        duplicate = copy(row)
+        duplicate.pk, duplicate._state.adding = uuid4(), True  # noqa: SLF001  as Django documents it for copies
+        if row.status == ToolCallStatus.PENDING:
+            duplicate.status, duplicate.response = (
+                ToolCallStatus.COMPLETED,
+                outputs[row.tool_call_id] or NOTHING,
+            )
+        if row.turn_number == last:
+            duplicate.text_before += rest
+        copies.append(duplicate)
+    return copies
+
+
+def _begin(started: StartedTurn, rows: Sequence[ToolCall], tools: CallerTools) -> Run:
+    [run] = started.runs
+    config = run.model_config
+    if tools.functions and not (config and config.supports_tools):
+        raise ApiError("option_unsupported", f"{run.model} calls no functions.", field="tools")
+    if rows or tools.functions:
+        count = ToolCall.objects.store_rounds(run, rows) if rows else 0
+        Turn.objects.set_caller_tools(run.turn_id, tools.as_json, count)
+    return run
+
+
+def store_request(run: Run, **members: Any) -> Run:
+    """Store what the turn of the request does not say, and load the run. Raises ApiError if that is gone."""
+    try:
+        ResponseRequest.objects.create(run=run, **members)
+    except IntegrityError:
+        raise ApiError("not_found", NO_RESPONSE) from None
+    return load_run(run)
+
+
+def load_run(run: Run) -> Run:
+    """Load the run as it is now. Raises ApiError."""
+    loaded = Run.objects.for_work().filter(pk=run.pk).first()
+    if loaded is None:
+        raise ApiError("not_found", NO_RESPONSE)
+    return loaded
