@@ -10,8 +10,10 @@ from msgspec import json
 
 from chat.models import ToolCall
 from chat.models.tool_call import ToolCallStatus
+from chat.protocol import strict_json
 from chat.protocol.errors import ApiError
 from chat.transcript.tokens import count_tokens
+from features.openai.errors import inside
 
 MAX_CALL_ID_CHARACTERS: Final = 200
 MAX_NAME_CHARACTERS: Final = 64
@@ -133,13 +135,10 @@ def parse_call(call_id: Any, name: Any, arguments: Any) -> ToldCall:
     """Parse a call. arguments: a JSON object as text. Raises ApiError."""
     check_name("call_id", call_id, MAX_CALL_ID_CHARACTERS)
     check_name("name", name, MAX_NAME_CHARACTERS)
-    try:
-        parsed = json.decode(arguments)
-    except (ValueError, TypeError):
-        parsed = None
-    if not isinstance(parsed, dict):
-        raise ApiError("invalid_value", "Expected a JSON object as text.", field="arguments")
-    return ToldCall(call_id, name, parsed)
+    if not isinstance(arguments, str):
+        raise ApiError("invalid_type", "Expected a JSON object as text.", field="arguments")
+    with inside("arguments"):
+        return ToldCall(call_id, name, strict_json.decode(arguments))
 
 
 def check_name(field_name: str, value: Any, longest: int) -> str:
