@@ -322,6 +322,8 @@ def offer_reading(brief: Brief, system_with: Callable[[Sequence[Tool]], str]) ->
     """
     if READ_FILE in brief.tools:  # offered already, since the project is left out
         return replace(brief, prompt_parts=replace(brief.prompt_parts, reads_files=True))
+    if any(tool.name == READ_FILE.name for tool in brief.tools):  # a function of the caller
+        return brief
     if not (brief.prompt_parts.summarised_files or _has_read(brief) or _omits_files(brief)):
         return brief
     tools = sorted([*brief.tools, READ_FILE], key=lambda tool: tool.name)

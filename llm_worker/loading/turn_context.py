@@ -90,7 +90,9 @@ class TurnContext:
         Whether files of messages are left out is known only with the branch (file_reading.py).
         """
         project = PROJECT_TOOLS if self._searches_project else ()
-        tools = add_source_tools(self.chosen, (*self._knowledge_tools, *project))
+        callers = {tool.name for tool in self.chosen if tool.is_callers}
+        sources = (tool for tool in (*self._knowledge_tools, *project) if tool.name not in callers)
+        tools = add_source_tools(self.chosen, tuple(sources))
         return sorted(tools, key=lambda tool: tool.name)
 
     @property

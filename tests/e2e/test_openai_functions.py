@@ -158,6 +158,19 @@ def test_calls_of_ours_run_before_calls_are_handed_over(stack: Stack, client: op
     assert (second.output_text, len(second.output)) == ("Rain tonight.", 1)
 
 
+def test_a_function_takes_the_place_of_a_tool_of_its_name(stack: Stack, client: openai.OpenAI) -> None:
+    """Also of read_file, which is offered for the rest of a conversation once it was called."""
+    stack.upstream.reply({"text": "Two."})
+    items: Any = [
+        {"role": "user", "content": "Read it"},
+        {"type": "function_call", "call_id": "c1", "name": "read_file", "arguments": "{}"},
+        output("c1", "One."),
+    ]
+    client.responses.create(model="alpha", input=items, tools=[{**WEATHER, "name": "read_file"}])
+    [offered] = stack.upstream.requests[-1].body["tools"]
+    assert offered["function"]["description"] == WEATHER["description"]
+
+
 def test_calls_that_the_model_writes_wrongly_are_its_own_to_mend(stack: Stack, client: openai.OpenAI) -> None:
     stack.upstream.reply({"call": {"name": "weather", "arguments": {"town": 1}}}, after_tools=0, times=1)
     stack.upstream.reply(weather("Oslo", "c2"), after_tools=1)
