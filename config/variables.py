@@ -216,12 +216,18 @@ EMAIL_URL = env.url(
     "TLS from the first byte. The ports are 587 and 465. Without it staff make these links in the admin",
     schemes=("smtp", "smtps"),
 )
-_MAIL = urlsplit(EMAIL_URL)
 try:
+    _MAIL = urlsplit(EMAIL_URL)
     _MAIL_PORT = _MAIL.port
 except ValueError:
-    env.fail("EMAIL_URL", "has a port that is no number up to 65535")
-if EMAIL_URL and (not _MAIL.hostname or _MAIL.path.strip("/") or _MAIL.query not in ("", "starttls=0")):
+    env.fail("EMAIL_URL", "has a host, a password or a port that no address has")
+if EMAIL_URL and (
+    not _MAIL.hostname
+    or _MAIL.path.strip("/")
+    or _MAIL.query not in ("", "starttls=0")
+    or _MAIL.fragment
+    or _MAIL_PORT == 0
+):
     # The value may contain a password, so it is not printed.
     env.fail("EMAIL_URL", "is not an address such as smtp://user:password@mail.example.org:587")
 EMAIL_HOST = _MAIL.hostname or ""

@@ -76,6 +76,7 @@ class Call:
 
     response: the text that the model reads.  token_count: of name and arguments, in the default encoding; 0: unknown.
     images: that the call returned, for models that read images.
+    is_given: the caller gave the response, so later turns send it again.
     """
 
     id: str
@@ -84,6 +85,7 @@ class Call:
     response: str = ""
     token_count: int = 0
     images: tuple[Image, ...] = ()
+    is_given: bool = False
 
 
 @dataclass(frozen=True, slots=True)

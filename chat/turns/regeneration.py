@@ -27,7 +27,7 @@ from chat.turns.insert import StartedTurn, TurnInsert, store_turn_locked
 class AnswerColumns(NamedTuple):
     """The columns that are shown below a question, and the column in which an answer is replaced.
 
-    runs: the newest run of each column, by model_index.  answers: the number of all answers of the question.
+    runs: the newest run of each column, by model_index.  answers: the number of the question's answers that count.
     replaced: the run whose answer is replaced; None means that a new turn has columns of its own.
     stays_aside: whether the conversation continues from another column than that of `replaced`.
     """
@@ -54,7 +54,9 @@ class AnswerColumns(NamedTuple):
             and current.turn.columns_id == place
             and current.model_index != replaced.model_index
         )
-        return cls(list(newest.values()), len(runs), replaced, stays_aside)
+        # The steps of a program that carries calls out are answers too, as many as it takes.
+        answers = sum(not run.turn.given_rounds for run in runs)
+        return cls(list(newest.values()), answers, replaced, stays_aside)
 
     @property
     def options(self) -> RunOptions:

@@ -1,5 +1,6 @@
 """Conversations as callers tell them: questions, and what models answered, with the calls of the caller's tools. Pure."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -16,7 +17,9 @@ from chat.transcript.tokens import count_tokens
 from features.openai.errors import inside
 
 MAX_CALL_ID_CHARACTERS: Final = 200
-MAX_NAME_CHARACTERS: Final = 64
+MAX_CALLS: Final = 128
+FUNCTION_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+NAME_RULE: Final = "1 to 64 letters, digits, _ and -."
 # The response of a call whose output is empty: without one, a call has not ended.
 NOTHING: Final = "(no output)"
 
@@ -37,11 +40,7 @@ class ToldRound:
 
     text_before: str
     calls: list[ToldCall] = field(default_factory=list)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether no output has been told, so that further calls belong to it."""
-        return all(call.output is None for call in self.calls)
+    is_open: bool = True  # no output has been told, so that further calls belong to it
 
 
 @dataclass
@@ -87,22 +86,26 @@ class Conversation:
         """Add an assistant's text."""
         if text:
             exchange = self._last
-            exchange.answer = "\n\n".join(filter(None, (exchange.answer, text)))
+            exchange.answer += f"\n\n{text}" if exchange.text else text
 
     def call(self, call: ToldCall) -> None:
         """Add an assistant's call."""
         exchange = self._last
         if exchange.answer or not exchange.rounds or not exchange.rounds[-1].is_open:
+            self._check_outputs()
             exchange.rounds.append(ToldRound(exchange.answer))
             exchange.answer = ""
-        exchange.rounds[-1].calls.append(call)
+        calls = exchange.rounds[-1].calls
+        if len(calls) == MAX_CALLS:
+            raise ApiError("invalid_value", f"At most {MAX_CALLS} calls of one step.")
+        calls.append(call)
 
     def output(self, call_id: str, text: str) -> None:
         """Add the output of a call."""
         rounds = self.exchanges[-1].rounds if self.exchanges else []
-        calls = (call for each in rounds for call in each.calls)
+        calls = rounds[-1].calls if rounds else ()
         if call := next((call for call in calls if call.id == call_id and call.output is None), None):
-            call.output = text
+            call.output, rounds[-1].is_open = text, False
         elif self.exchanges or call_id in self.outputs:
             raise ApiError("invalid_value", f"There is no open call {call_id}.")
         else:
@@ -125,16 +128,17 @@ class Conversation:
         return self.exchanges[-1]
 
     def _check_outputs(self) -> None:
-        for each in self.exchanges[-1].rounds if self.exchanges else ():
-            for call in each.calls:
-                if call.output is None:
-                    raise ApiError("invalid_value", f"No output is told of the call {call.id}.")
+        rounds = self.exchanges[-1].rounds if self.exchanges else []
+        for call in rounds[-1].calls if rounds else ():
+            if call.output is None:
+                raise ApiError("invalid_value", f"No output is told of the call {call.id}.")
 
 
 def parse_call(call_id: Any, name: Any, arguments: Any) -> ToldCall:
     """Parse a call. arguments: a JSON object as text. Raises ApiError."""
     check_name("call_id", call_id, MAX_CALL_ID_CHARACTERS)
-    check_name("name", name, MAX_NAME_CHARACTERS)
+    if not isinstance(name, str) or not FUNCTION_NAME.fullmatch(name):
+        raise ApiError("invalid_value", NAME_RULE, field="name")
     if not isinstance(arguments, str):
         raise ApiError("invalid_type", "Expected a JSON object as text.", field="arguments")
     with inside("arguments"):

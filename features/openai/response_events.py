@@ -84,6 +84,7 @@ class _Call:
     name: str
     call_id: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    written: str = ""
     output: str = ""
     status: str | None = None
     id: str = ""  # of its item, once it is shown
@@ -129,6 +130,7 @@ class ResponseEvents:
         self._run = run.hex
         self._functions = functions
         self._first_block = first_block
+        self._has_text = False
         self._response = response
         self.count = 0
         self.output: list[dict[str, Any]] = []
@@ -147,7 +149,13 @@ class ResponseEvents:
         if placement.sub_turn_index is not None or placement.turn_index < self._first_block:
             return
         match obj:
-            case p.ToolStart() | p.ToolArguments() | p.ToolOutput() | p.SectionEnd(tool_call_id=str()):
+            case (
+                p.ToolStart()
+                | p.ToolArgumentsDelta()
+                | p.ToolArguments()
+                | p.ToolOutput()
+                | p.SectionEnd(tool_call_id=str())
+            ):
                 yield from self._show_call(placement, obj)
             case p.ReasoningStart() | p.ReasoningDelta():
                 yield from self._write(_REASONING, getattr(obj, "text", ""))
@@ -172,6 +180,11 @@ class ResponseEvents:
 
     def end(self, ended: ResponseEnd) -> Iterator[Event]:
         """Yield what ends the response."""
+        if ended.status in ("completed", "incomplete"):
+            # The log may have lost that they were handed over.
+            for call in self._calls.values():
+                if call.name in self._functions:
+                    call.status = call.status or HANDED_OVER
         yield from self.close()
         kind = ended.status if ended.status in ("completed", "failed") else "incomplete"
         final = {**self._response, "status": ended.status, "output": [*self.output], **ended.members}
@@ -193,9 +206,11 @@ class ResponseEvents:
 
     def _write(self, form: _Form, text: str) -> Iterator[Event]:
         """Yield the pieces that are complete with this text. A text goes on where a snapshot left it."""
-        if self._first_block and not (self.output or (self._text and self._text.text)):
-            # Line ends that part it from the text before the rounds of the caller.
-            text = text.lstrip("\n")
+        if form is _MESSAGE and not self._has_text:
+            if self._first_block:
+                # Line ends that part it from the text before the rounds of the caller.
+                text = text.lstrip("\n")
+            self._has_text = bool(text)
         if self._text is None or self._text.form is not form:
             yield from self.close()
             self._text = opened = _Text(form, self._new_id(form.prefix))
@@ -266,8 +281,13 @@ class ResponseEvents:
                     yield from self.close()
                     self._round = placement.turn_index
                 self._calls.setdefault(tab, _Call(obj.name, obj.tool_call_id))
+            case p.ToolArgumentsDelta() if tab in self._calls:
+                self._calls[tab].written += obj.text
             case p.ToolArguments() if tab in self._calls:
-                self._calls[tab].arguments = obj.arguments
+                call = self._calls[tab]
+                # Of the caller's calls, what is too long for a packet is in those before it.
+                is_written = bool(obj.ref) and call.name in self._functions
+                call.arguments = json.loads(call.written) if is_written else obj.arguments
             case p.ToolOutput() if tab in self._calls:
                 # Of documents, only readers of their bases may see more than the answer cites.
                 self._calls[tab].output = "" if obj.documents else obj.output or ""

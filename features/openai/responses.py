@@ -115,6 +115,12 @@ def _check_agent(session: Session, agent: Agent | None) -> None:
 
 def _find_caller(user: User, body: OpenAIResponseBody) -> Run:
     """Return the run that has handed over the calls of which the request has the outputs."""
+    if body.conversation:
+        leaf = Session.objects.visible_to(user).filter(pk__in=_ids("conv", body.conversation)).values("leaf")
+        stored = Run.objects.for_work().filter(turn__session__temporary_until=None)
+        if run := stored.filter(message__in=leaf).first():
+            return run
+        raise ApiError("not_found", "There is no such conversation.", field="conversation")
     if body.previous_response_id is UNSET or body.previous_response_id is None:
         message = "The calls are those of previous_response_id, or of earlier items."
         raise ApiError("invalid_value", message, field="text")

@@ -1,6 +1,5 @@
 """Function tools of a request, in both shapes of OpenAI's APIs. Pure."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -8,13 +7,13 @@ from msgspec import UNSET, json
 
 from chat.protocol.errors import ApiError
 from chat.transcript.caller_tools import ANY, CallerFunction, CallerTools
+from features.openai.conversation import FUNCTION_NAME, NAME_RULE
 from features.openai.errors import inside
 
 MAX_TOOLS: Final = 128
 MAX_DESCRIPTION_CHARACTERS: Final = 4_000
 # Of all schemas together, as JSON.
 MAX_SCHEMA_BYTES: Final = 256_000
-_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _NO_PARAMETERS: Final[Mapping[str, Any]] = {"type": "object", "properties": {}}
 
 
@@ -47,8 +46,8 @@ def _parse_function(function: Any) -> CallerFunction:
         raise ApiError("invalid_type", "Expected an object.")
     name, description = function.get("name"), function.get("description") or ""
     parameters, strict = function.get("parameters") or _NO_PARAMETERS, function.get("strict")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ApiError("invalid_value", "1 to 64 letters, digits, _ and -.", field="name")
+    if not isinstance(name, str) or not FUNCTION_NAME.fullmatch(name):
+        raise ApiError("invalid_value", NAME_RULE, field="name")
     if not isinstance(description, str) or len(description) > MAX_DESCRIPTION_CHARACTERS:
         message = f"A text of at most {MAX_DESCRIPTION_CHARACTERS} characters."
         raise ApiError("invalid_value", message, field="description")

@@ -41,7 +41,12 @@ def open_session(
     if any(exchange.files for exchange in history):
         raise ApiError("invalid_value", "Files belong to the last message.", field="text")
     messages = list(_told_messages(history, model[:200], timezone.now()))
-    return store_session(user, f.Portable(f.NAME, f.VERSION, messages), {}, fields=fields)
+    with transaction.atomic():
+        session = store_session(user, f.Portable(f.NAME, f.VERSION, messages), {}, fields=fields)
+        for turn, exchange in zip(session.turns.order_by("created_at"), history, strict=True):
+            if exchange.rounds:
+                Turn.objects.set_caller_tools(turn.pk, None, len(exchange.rounds))
+    return session
 
 
 def _told_messages(history: Sequence[Exchange], model: str, now: datetime) -> Iterator[f.Message]:

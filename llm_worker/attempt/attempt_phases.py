@@ -198,7 +198,11 @@ def end_briefed(briefed: BriefedAttempt, outcome: AttemptOutcome) -> EndedAttemp
 async def end_opened(opened: OpenedAttempt, database: Database, outcome: AttemptOutcome) -> EndedAttempt:
     """End an attempt before it is briefed: it neither hides nor overwrites what earlier attempts saved."""
     if opened.run.attempt == 1:
-        return _ended(opened, opened.emitter(RunState()), outcome, EarlierProgress())
+        emitter = opened.emitter(RunState())
+        if opened.run.turn.given_rounds:
+            saved, cited, _ = await database.call_with_retry(load_saved_answer_and_citations, opened.run)
+            emitter.restore(saved.message["text"], "", cited)
+        return _ended(opened, emitter, outcome, EarlierProgress())
     snapshot, cited, earlier = await database.call_with_retry(load_saved_answer_and_citations, opened.run)
     if not opened.is_shown:
         opened.producer.open_with_snapshot(snapshot)

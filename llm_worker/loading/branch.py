@@ -48,7 +48,8 @@ class MessageRow(NamedTuple):
 
 
 class CallRow(NamedTuple):
-    """A tool call. arguments, sent_back: JSON. response: its first character. reasoning: empty without sent_back."""
+    """A tool call. arguments, sent_back: JSON. response: its first character, or all of it if it is_given by the caller.
+    reasoning: empty without sent_back."""
 
     message_id: UUID
     turn_number: int
@@ -62,6 +63,7 @@ class CallRow(NamedTuple):
     reasoning: str
     id: UUID
     has_images: bool
+    is_given: bool
 
 
 class BlockRow(NamedTuple):
@@ -100,14 +102,14 @@ AFTER_CUTOFF = Statement(
     """,  # noqa: S608  constants alone
     MessageRow,
 )
-# Later turns only see whether there was a response.
-# Parameters: answers. Plan: one_tool_call_per_place_in_message, one_tool_image_per_position.
+# Later turns only see whether there was a response, unless the caller gave it.
+# Parameters: answers. Plan: one_tool_call_per_place_in_message, one_tool_image_per_position, primary keys.
 CALLS = Statement(
     """
-    SELECT call.message_id, call.turn_number, call.text_before, call.tool_call_id, call.name, call.arguments, left(call.response, 1),
-        call.token_count, call.sent_back, CASE WHEN call.sent_back IS NULL THEN '' ELSE call.reasoning END, call.id,
-        call.status = 'completed' AND first_image.id IS NOT NULL
-    FROM chat_toolcall AS call
+    SELECT call.message_id, call.turn_number, call.text_before, call.tool_call_id, call.name, call.arguments,
+        CASE WHEN call.turn_number < turn.given_rounds THEN call.response ELSE left(call.response, 1) END, call.token_count, call.sent_back, CASE WHEN call.sent_back IS NULL THEN '' ELSE call.reasoning END, call.id,
+        call.status = 'completed' AND first_image.id IS NOT NULL, call.turn_number < turn.given_rounds
+    FROM chat_toolcall AS call JOIN chat_run AS run ON run.id = call.run_id JOIN chat_turn AS turn ON turn.id = run.turn_id
     LEFT JOIN chat_toolcallimage AS first_image ON first_image.tool_call_id = call.id AND first_image.position = 0
     WHERE call.message_id = ANY(%(answers)s) ORDER BY call.message_id, call.turn_number, call.tab_index
     """,
@@ -245,6 +247,7 @@ def _rounds(answers: Sequence[UUID], *, sees_images: bool) -> Mapping[UUID, tupl
                 row.response,
                 row.token_count,
                 images.get(row.id, ()),
+                is_given=row.is_given,
             )
             for row in rows
         )

@@ -195,7 +195,7 @@ def _taken_by(config: ModelConfig, chosen: list[Tool], run: Run) -> list[Tool]:
     if most:
         traits |= {f"{MAX_TOOLS}{max(1, most - TOOLS_BESIDE)}"}
         uses = ToolCall.objects.count_uses(run.turn.session.owner_id, [tool.name for tool in chosen])
-        uses[run.forced_tool] = sys.maxsize
+        uses |= {tool.name: sys.maxsize for tool in chosen if tool.is_callers or tool.name == run.forced_tool}
     names = {name_of(schema) for schema in taken_tools(tool_schemas(chosen), traits, uses)}
     return [tool for tool in chosen if tool.name in names]
 

@@ -60,8 +60,11 @@ async def run_llm_step(
     if limit:
         request = replace(request, model=replace(request.model, max_output_tokens=limit))
     deps.on_request(brief.inside, request, cycle.report)
-    # Calls are shown while they are written, but for those in agent tools and those that may be merged.
-    previewable = () if brief.inside else {tool.name for tool in cycle.tools if not tool.merges}
+    # Calls are shown while they are written, but for those in agent tools, those that may be merged, and the caller's,
+    # who gets the arguments that are stored.
+    previewable = (
+        () if brief.inside else {tool.name for tool in cycle.tools if not (tool.merges or tool.is_callers)}
+    )
     offered = [tool["function"]["name"] for tool in request.tools]
     answer = _Answer(request, CallPreviewer(new_call_id, previewable, offered), room)
     output, finish = None, WHOLE

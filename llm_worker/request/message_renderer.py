@@ -97,8 +97,13 @@ class MessageRenderer:
         return groups
 
     def render_past_round(self, each: Round, per_character: float) -> tuple[Message, ...]:
-        """Render a round of an earlier turn: its calls, each with OMITTED_RESPONSE."""
-        responses = [(OMITTED_RESPONSE, OMITTED_RESPONSE_TOKENS)] * len(each.calls)
+        """Render a round of an earlier turn: its calls, each with OMITTED_RESPONSE, or what the caller gave."""
+        responses = [
+            (call.response, self.tokens_of(call.response, 0))
+            if call.is_given
+            else (OMITTED_RESPONSE, OMITTED_RESPONSE_TOKENS)
+            for call in each.calls
+        ]
         calls, images = self.render_calls(each, per_character), self.render_tool_images(each)
         return (calls, *self.render_responses(each, responses), *images)
 
