@@ -36,7 +36,7 @@ MEASURE: Final = Statement(
     ), part AS (
         SELECT bytes FROM message
         UNION ALL SELECT bytes FROM run
-        UNION ALL SELECT octet_length(additional_context) FROM chat_turn WHERE session_id = %(session)s
+        UNION ALL SELECT octet_length(additional_context) + COALESCE(pg_column_size(caller_tools), 0) FROM chat_turn WHERE session_id = %(session)s
         UNION ALL SELECT {ROW_BYTES} + octet_length(response) + octet_length(report) + octet_length(report_reasoning)
             + octet_length(text_before) + octet_length(reasoning) + pg_column_size(arguments) + pg_column_size(documents)
             FROM chat_toolcall WHERE run_id IN (SELECT id FROM run)
