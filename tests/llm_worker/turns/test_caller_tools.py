@@ -18,8 +18,8 @@ def begun(ask):
 
     def begun(*models):
         [run] = ask("Rain?", *models)
-        told = ToldRound("I look.", [ToldCall("c1", "weather", {}, "Rain")])
-        count = ToolCall.objects.store_rounds(run, rows_of([told]))
+        given_round = ToldRound("I look.", [ToldCall("c1", "weather", {}, "Rain")])
+        count = ToolCall.objects.store_rounds(run, rows_of([given_round]))
         Turn.objects.set_caller_tools(run.turn_id, TOOLS.as_json, count)
         run.refresh_from_db()
         return run
