@@ -269,6 +269,7 @@ def test_only_a_citation_makes_a_document_without_an_address_one_of_the_answer()
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize("part", ["\\([1] ", "$x [1] ", "\\(" * 20 + " [1] ", "[[1], ", "://[1] ", "x [1] $"])
 def test_hostile_text_is_read_in_a_time_that_grows_with_its_length(part):
     """Counted in calls of the interpreter, so that it does not depend on how fast the machine is."""
