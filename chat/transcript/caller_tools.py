@@ -7,7 +7,7 @@ answer begins with the rounds so far (Turn.given_rounds).
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
-from msgspec import Struct, convert, structs
+from msgspec import Struct, convert, to_builtins
 
 # No name of a function.
 ANY: Final = "*"
@@ -35,8 +35,4 @@ class CallerTools(Struct, frozen=True):
     @property
     def as_json(self) -> dict[str, Any] | None:
         """The value of Turn.caller_tools."""
-        return (
-            structs.asdict(self) | {"functions": list(map(structs.asdict, self.functions))}
-            if self.functions
-            else None
-        )
+        return to_builtins(self) if self.functions else None

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
 from msgspec import UNSET, UnsetType
 
@@ -12,11 +12,12 @@ from chat.protocol.member_types import doc
 from chat.protocol.members import Text, has_visible_text
 from chat.transcript.caller_tools import CallerTools
 from chat.transcript.run_options import OptionsBody
-from chat.turns.request import MAX_ADDITIONAL_CONTEXT_CHARACTERS, TurnBody
+from chat.turns.request import TurnBody
 from features.openai.conversation import (
     MAX_CALL_ID_CHARACTERS,
     Conversation,
     Exchange,
+    ToldInput,
     check_length,
     check_name,
     parse_call,
@@ -32,20 +33,13 @@ _OPTIONS: Final = (
 )  # fmt: skip
 
 
-class ChatMessages(NamedTuple):
-    """The conversation of a request. instructions: of its system and developer messages."""
-
-    conversation: Conversation
-    instructions: list[str]
-
-
-def parse_messages(value: Any) -> ChatMessages:
+def parse_messages(value: Any) -> ToldInput:
     """Parse the messages. Consecutive ones of one role are joined. Raises ApiError."""
     if not isinstance(value, list):
         raise ApiError("invalid_type", "Expected an array.")
     if not 1 <= len(value) <= MAX_ITEMS:
         raise ApiError("invalid_value", f"Between 1 and {MAX_ITEMS} messages.")
-    parsed = ChatMessages(Conversation(), [])
+    parsed = ToldInput(Conversation(), [])
     for place, message in enumerate(value):
         with inside(place):
             if not isinstance(message, dict):
@@ -57,7 +51,7 @@ def parse_messages(value: Any) -> ChatMessages:
     return parsed
 
 
-def _parse_message(message: Mapping[str, Any], parsed: ChatMessages) -> None:
+def _parse_message(message: Mapping[str, Any], parsed: ToldInput) -> None:
     role, conversation = message.get("role"), parsed.conversation
     if message.get("function_call"):
         raise ApiError("invalid_value", "Name functions in tool_calls.", field="function_call")
@@ -178,7 +172,7 @@ class OpenAIChatBody(Body, kw_only=True):
 
     @property
     def exchanges(self) -> list[Exchange]:
-        messages: ChatMessages = self.messages
+        messages: ToldInput = self.messages
         return messages.conversation.exchanges
 
     @property
@@ -187,11 +181,7 @@ class OpenAIChatBody(Body, kw_only=True):
 
     def turn_body(self, models: list[str]) -> TurnBody:
         """Return the request to start the turn. models: that are named. Raises ApiError."""
-        messages: ChatMessages = self.messages
-        instructions = "\n\n".join(filter(None, messages.instructions))
-        if len(instructions) > MAX_ADDITIONAL_CONTEXT_CHARACTERS:
-            message = f"System messages have at most {MAX_ADDITIONAL_CONTEXT_CHARACTERS} characters together."
-            raise ApiError("invalid_value", message, field="messages")
+        messages: ToldInput = self.messages
         options = {name: getattr(self, name) for name in (*_OPTIONS, "stop")}
         options["max_output_tokens"] = self.max_completion_tokens or self.max_tokens
         sent = {name: value for name, value in options.items() if value is not None and value is not UNSET}
@@ -200,6 +190,6 @@ class OpenAIChatBody(Body, kw_only=True):
         return TurnBody(
             self.exchanges[-1].question,
             models=models or UNSET,
-            additional_context=instructions,
+            additional_context=messages.join_instructions(),
             options=parsed,
         )

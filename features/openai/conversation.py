@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -14,6 +14,7 @@ from chat.models.tool_call import ToolCallStatus
 from chat.protocol import strict_json
 from chat.protocol.errors import ApiError
 from chat.transcript.tokens import count_tokens
+from chat.turns.request import MAX_ADDITIONAL_CONTEXT_CHARACTERS
 from features.openai.errors import inside
 
 MAX_CALL_ID_CHARACTERS: Final = 200
@@ -132,6 +133,21 @@ class Conversation:
         for call in rounds[-1].calls if rounds else ():
             if call.output is None:
                 raise ApiError("invalid_value", f"No output is told of the call {call.id}.")
+
+
+class ToldInput(NamedTuple):
+    """What a request tells. instructions: of its system and developer messages."""
+
+    conversation: Conversation
+    instructions: list[str]
+
+    def join_instructions(self, *before: str) -> str:
+        """Return the instructions, behind those of the request itself. Raises ApiError if they are too long."""
+        joined = "\n\n".join(filter(None, (*before, *self.instructions)))
+        if len(joined) > MAX_ADDITIONAL_CONTEXT_CHARACTERS:
+            message = f"At most {MAX_ADDITIONAL_CONTEXT_CHARACTERS} characters together."
+            raise ApiError("invalid_value", message, field="additional_context")
+        return joined
 
 
 def parse_call(call_id: Any, name: Any, arguments: Any) -> ToldCall:

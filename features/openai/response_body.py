@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from msgspec import UNSET, Meta, UnsetType
@@ -20,6 +20,7 @@ from features.openai.conversation import (
     MAX_CALL_ID_CHARACTERS,
     Conversation,
     Exchange,
+    ToldInput,
     check_length,
     check_name,
     parse_call,
@@ -48,16 +49,9 @@ MAX_ITEMS: Final = 1_000
 _FILE_PARTS: Final = ("input_image", "input_file")
 
 
-class ParsedInput(NamedTuple):
-    """The conversation of a request. instructions: of its system and developer messages."""
-
-    conversation: Conversation
-    instructions: list[str]
-
-
-def parse_input(value: Any) -> ParsedInput:
+def parse_input(value: Any) -> ToldInput:
     """Parse a text, or a list of messages, calls and their outputs. Raises ApiError."""
-    parsed = ParsedInput(Conversation(), [])
+    parsed = ToldInput(Conversation(), [])
     if isinstance(value, str):
         parsed.conversation.ask(value)
         return parsed
@@ -72,7 +66,7 @@ def parse_input(value: Any) -> ParsedInput:
     return parsed
 
 
-def _parse_item(item: Any, parsed: ParsedInput) -> None:
+def _parse_item(item: Any, parsed: ToldInput) -> None:
     if not isinstance(item, dict):
         raise ApiError("invalid_type", "Expected an object.")
     conversation = parsed.conversation
@@ -92,7 +86,7 @@ def _parse_item(item: Any, parsed: ParsedInput) -> None:
             raise ApiError("invalid_value", message, field="type")
 
 
-def _parse_message(item: Mapping[str, Any], parsed: ParsedInput) -> None:
+def _parse_message(item: Mapping[str, Any], parsed: ToldInput) -> None:
     role, files = item.get("role"), list[UUID]()
     if role not in ("user", "assistant", *_INSTRUCTING):
         raise ApiError("invalid_value", "One of user, assistant, system, developer.", field="role")
@@ -250,13 +244,13 @@ class OpenAIResponseBody(Body, kw_only=True):
 
     @property
     def exchanges(self) -> list[Exchange]:
-        parsed: ParsedInput = self.input
+        parsed: ToldInput = self.input
         return parsed.conversation.exchanges or [Exchange("", [])]
 
     @property
     def outputs(self) -> dict[str, str]:
         """The outputs of calls that an earlier response has made, by id."""
-        parsed: ParsedInput = self.input
+        parsed: ToldInput = self.input
         return parsed.conversation.outputs
 
     @property
@@ -280,12 +274,8 @@ class OpenAIResponseBody(Body, kw_only=True):
         return request, self.caller_tools, self._instructions()
 
     def _instructions(self) -> str:
-        parsed: ParsedInput = self.input
-        instructions = "\n\n".join(filter(None, (self.instructions or "", *parsed.instructions)))
-        if len(instructions) > MAX_ADDITIONAL_CONTEXT_CHARACTERS:
-            message = f"At most {MAX_ADDITIONAL_CONTEXT_CHARACTERS} characters."
-            raise ApiError("invalid_value", message, field="additional_context")
-        return instructions
+        parsed: ToldInput = self.input
+        return parsed.join_instructions(self.instructions or "")
 
     def _options(self) -> OptionsBody:
         with inside("options"):

@@ -27,9 +27,8 @@ from llm_worker.request.system_prompt import (
     build_system_prompts,
 )
 from llm_worker.request.token_counters import estimate_tokens
-from llm_worker.tools.caller_tool import add_caller_tools
 from llm_worker.tools.knowledge_base_search import tool as knowledge_base_search
-from llm_worker.tools.registry import PROJECT_TOOLS, add_source_tools, select_tools
+from llm_worker.tools.registry import PROJECT_TOOLS, add_caller_tools, add_source_tools, select_tools
 from llm_worker.tools.tool import Tool, tool_schemas
 from llm_worker.upstream.taken_tools import name_of, taken_tools
 from llm_worker.worker_part import WorkerPart

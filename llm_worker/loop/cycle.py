@@ -54,8 +54,8 @@ def build_cycle(brief: Brief, rounds: Sequence[Round], share: LoopShare, *, has_
 def _build(brief: Brief, rounds: Sequence[Round], *, is_last: bool, has_found: bool) -> Cycle:
     is_first = len(rounds) == brief.given_rounds
     is_forced = bool(brief.forced_tool or brief.must_call) and is_first and not is_last
-    forced = {brief.forced_tool} if is_forced and brief.forced_tool else None
-    tools = [tool for tool in brief.tools if forced is None or tool.name in forced]
+    forced = brief.forced_tool if is_forced else ""
+    tools = [tool for tool in brief.tools if not forced or tool.name == forced]
     if is_forced and not tools:
         raise ModelFailed("tool_unknown", f"{brief.forced_tool} is not offered")
     choice: ToolChoice = "required" if is_forced else "none" if is_last else "auto"

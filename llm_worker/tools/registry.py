@@ -7,6 +7,7 @@ from importlib import import_module
 from django.conf import settings
 
 from chat.presenters.tools import choosable_tools
+from chat.transcript.caller_tools import CallerFunction
 from llm_worker.tools.read_file.tool import TOOL as READ_FILE
 from llm_worker.tools.research_agent.tool import ResearchAgent
 from llm_worker.tools.search_project.tool import TOOL as SEARCH_PROJECT
@@ -45,3 +46,20 @@ def add_source_tools(chosen: Iterable[Tool], sources: tuple[Tool, ...]) -> Seque
 @cache
 def _with_sources(agent: ResearchAgent, sources: tuple[Tool, ...]) -> Tool:
     return agent.with_sources(sources)
+
+
+class CallerTool(Tool):
+    """A tool of the caller, as it is offered to a model. No call of it runs here."""
+
+    is_callers = True
+
+    def __init__(self, function: CallerFunction) -> None:
+        self.name = function.name
+        self.description = function.description
+        self.parameters = function.parameters
+
+
+def add_caller_tools(tools: Sequence[Tool], functions: Sequence[CallerFunction]) -> list[Tool]:
+    """Return the tools with the caller's, which stand in the place of others of their names."""
+    names = {function.name for function in functions}
+    return [*(tool for tool in tools if tool.name not in names), *map(CallerTool, functions)]
