@@ -6,6 +6,7 @@ import sys
 from django.apps import AppConfig
 from django.contrib.admin.apps import AdminConfig
 from django.contrib.staticfiles import apps as staticfiles
+from django.utils.module_loading import autodiscover_modules
 
 from config import environment as env
 from config.database_timeouts import role_of
@@ -28,7 +29,7 @@ class TurnwireAdminConfig(AdminConfig):
         translate_tables()
         secret_filter.install()
         migration_locks.install(self)
-        import features.accounts.checks  # noqa: F401
+        autodiscover_modules("checks", "turn_part")
         import web.page.preview  # noqa: F401
 
         check_role()

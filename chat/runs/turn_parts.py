@@ -1,4 +1,4 @@
-"""What features do in a turn. Each registers its part in the `ready()` of its app, so every process has all parts.
+"""What features do in a turn. Each registers its part in its `turn_part.py`, which every process imports at its start.
 
 A method stands here once a feature needs it.
 """

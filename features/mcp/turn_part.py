@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chat.runs.turn_parts import TurnPart
+from chat.runs.turn_parts import TurnPart, register
 
 
 class McpPart(TurnPart):
@@ -10,3 +10,6 @@ class McpPart(TurnPart):
         from features.mcp.worker_part import McpWorker
 
         return McpWorker
+
+
+register(McpPart())

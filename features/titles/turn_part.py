@@ -12,7 +12,7 @@ from chat.models import Run, Session, Turn
 from chat.models.sql.turns import TurnState
 from chat.protocol.states import Status
 from chat.runs.task_queue import UNREACHABLE, enqueue
-from chat.runs.turn_parts import TurnPart
+from chat.runs.turn_parts import TurnPart, register
 from chat.transcript.plain_title import provisional_title
 
 # run_id: str, of the answer that the session is named after. Workers of other releases read the name: do not change it.
@@ -48,3 +48,6 @@ def _enqueue_title(run: Run) -> None:
         enqueue(str(run.pk), run.queue, TITLE_SESSION)
     except UNREACHABLE as error:
         logger.warning("run %s: the title of its session is not requested yet: %s", run.pk, error)
+
+
+register(TitlePart())
