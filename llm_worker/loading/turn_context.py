@@ -29,7 +29,7 @@ from llm_worker.request.system_prompt import (
 from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.tools.knowledge_base_search import tool as knowledge_base_search
 from llm_worker.tools.registry import PROJECT_TOOLS, add_caller_tools, add_source_tools, select_tools
-from llm_worker.tools.tool import Tool, tool_schemas
+from llm_worker.tools.tool import Tool, callers_names, tool_schemas
 from llm_worker.upstream.taken_tools import name_of, taken_tools
 from llm_worker.worker_part import WorkerPart
 
@@ -89,7 +89,7 @@ class TurnContext:
         Whether files of messages are left out is known only with the branch (file_reading.py).
         """
         project = PROJECT_TOOLS if self._searches_project else ()
-        callers = {tool.name for tool in self.chosen if tool.is_callers}
+        callers = callers_names(self.chosen)
         sources = (tool for tool in (*self._knowledge_tools, *project) if tool.name not in callers)
         tools = add_source_tools(self.chosen, tuple(sources))
         return sorted(tools, key=lambda tool: tool.name)
@@ -194,8 +194,10 @@ def _taken_by(config: ModelConfig, chosen: list[Tool], run: Run) -> list[Tool]:
     if most:
         traits |= {f"{MAX_TOOLS}{max(1, most - TOOLS_BESIDE)}"}
         uses = ToolCall.objects.count_uses(run.turn.session.owner_id, [tool.name for tool in chosen])
-        uses |= {tool.name: sys.maxsize for tool in chosen if tool.is_callers or tool.name == run.forced_tool}
-    names = {name_of(schema) for schema in taken_tools(tool_schemas(chosen), traits, uses)}
+        uses |= {run.forced_tool: sys.maxsize}
+    names = {
+        name_of(schema) for schema in taken_tools(tool_schemas(chosen), traits, uses, callers_names(chosen))
+    }
     return [tool for tool in chosen if tool.name in names]
 
 

@@ -16,7 +16,7 @@ from llm_worker.request.context import Context, ContextTooLong, build_context
 from llm_worker.request.model_message import Message
 from llm_worker.request.prompt_parts import build_reminder
 from llm_worker.request.token_counters import estimate_tokens, exact_counter
-from llm_worker.tools.tool import Tool, schema_tokens, tool_schemas
+from llm_worker.tools.tool import Tool, callers_names, schema_tokens, tool_schemas
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.model_request import Request, ToolChoice
 
@@ -76,6 +76,7 @@ def _build(brief: Brief, rounds: Sequence[Round], *, is_last: bool, has_found: b
         context.messages,
         cache_key=brief.cache_key,
         tools=tool_schemas(tools),
+        callers=callers_names(tools),
         tool_choice=choice,
         options=brief.options,
     )

@@ -259,6 +259,10 @@ def tool_schemas(tools: Sequence[Tool]) -> list[dict[str, Any]]:
     ]
 
 
+def callers_names(tools: Sequence[Tool]) -> frozenset[str]:
+    return frozenset(tool.name for tool in tools if tool.is_callers)
+
+
 def schema_tokens(tools: Sequence[Tool]) -> int:
     """Count the tokens of the schemas in the default encoding, once in a process for each choice of tools."""
     return estimate_tokens(msgspec.json.encode(tool_schemas(tools)).decode(), 0) if tools else 0

@@ -13,8 +13,8 @@ from llm_worker.request.call_ids import refused_ids
 from llm_worker.upstream.deltas import ModelFailed
 from llm_worker.upstream.failure_codes import is_refusal
 from llm_worker.upstream.model_request import Model, Request
-from llm_worker.upstream.request_body import refused_trait, request_body
-from llm_worker.upstream.taken_tools import refused_tools
+from llm_worker.upstream.request_body import refused_trait, request_body, sent_tools
+from llm_worker.upstream.taken_tools import refused_of_caller, refused_tools
 
 logger = logging.getLogger(__name__)
 
@@ -55,9 +55,10 @@ class LearnedTraits:
             or refused_form(failure, request)
         )
         refused = frozenset({trait} if trait else ()) - known
-        # A tool that the user asks for is refused by name, in the answers that users read.
+        # A tool that the user asks for, or the caller brings, is refused by name, in the answers that users read.
         if not refused and request.tool_choice != "required":
-            refused = refused_tools(failure, body.get("tools", ()), known) - known
+            tools = refused_tools(failure, body.get("tools", ()), known) - known
+            refused = frozenset() if refused_of_caller(tools, request.callers) else tools
         if not refused:
             return None
         logger.warning("%r is asked without what it refuses (%s)", request.model, ", ".join(sorted(refused)))
@@ -127,4 +128,7 @@ def name_refused_option(failure: ModelFailed, request: Request) -> ModelFailed:
         names = "|".join((name, *_CALLED.get(name, ())))
         if re.search(rf"(?<![a-z_])(?:{names})(?![a-z_])", answer):
             return replace(failure, code="upstream_option_rejected", option=name)
+    tools = refused_tools(failure, sent_tools(request), ())
+    if name := refused_of_caller(tools, request.callers):
+        return replace(failure, code="upstream_option_rejected", option=name)
     return failure

@@ -58,7 +58,8 @@ class Model:
 class Request:
     """One inference. cache_key: equal for requests with a common prefix (the session's id).
 
-    tools: their schemas as in the API, sorted by name.  options: of the run; the output limit is the model's.
+    tools: their schemas as in the API, sorted by name.  callers: the names of the caller's, which are never left out.
+    options: of the run; the output limit is the model's.
     shown: the messages as logs and the admin show them, where these must not show what is sent; the answer is then not
     shown either.  retries_timeouts: whether another attempt is made if the server is silent.
 
@@ -70,6 +71,7 @@ class Request:
     messages: LanguageModelInput
     cache_key: str = ""
     tools: Sequence[Mapping[str, Any]] = ()
+    callers: frozenset[str] = frozenset()
     tool_choice: ToolChoice = "auto"
     options: RunOptions = field(default_factory=dict)
     shown: LanguageModelInput | None = None

@@ -75,8 +75,14 @@ def _accepted_messages(request: Request) -> list[dict[str, Any]]:
     return with_reasoning(accepted) if dialect.REASONING_CONTENT in traits else accepted
 
 
+def sent_tools(request: Request) -> list[Mapping[str, Any]]:
+    """Return the tools of the request that its server takes, as far as is known."""
+    uses = called_names(request.messages)
+    return taken_tools(request.tools, request.model.dialect, uses, request.callers)
+
+
 def _tool_members(request: Request) -> dict[str, Any]:
-    tools = taken_tools(request.tools, request.model.dialect, called_names(request.messages))
+    tools = sent_tools(request)
     if not tools:
         return {}
     if dialect.NO_TOOL_CHOICE not in request.model.dialect:

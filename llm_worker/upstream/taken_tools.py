@@ -36,20 +36,27 @@ _USUAL_LIMIT: Final = 128
 
 
 def taken_tools(
-    schemas: Schemas, traits: Collection[str], uses: Mapping[str, int]
+    schemas: Schemas, traits: Collection[str], uses: Mapping[str, int], callers: Collection[str] = ()
 ) -> list[Mapping[str, Any]]:
-    """Return the tools that a server with these traits takes, in their order.
+    """Return the tools that a server with these traits takes, in their order, and all of the caller's.
 
     uses: by name of a tool, how often it was called. Of more tools than the server takes, those used most are kept;
-    among those used equally, our own before those of servers.
+    among those used equally, our own before those of servers.  callers: names of the caller's tools.
     """
     refused = set(dialect.refused_tools(traits))
-    accepted = [schema for schema in schemas if not refused or _mark(schema) not in refused]
+    accepted = [
+        schema
+        for schema in schemas
+        if not refused or name_of(schema) in callers or _mark(schema) not in refused
+    ]
     most = dialect.max_tools(traits)
     if most is None or len(accepted) <= most:
         return accepted
-    ranked = sorted(map(name_of, accepted), key=lambda name: (-uses.get(name, 0), is_server_tool(name)))
-    kept = set(ranked[:most])
+    ranked = sorted(
+        map(name_of, accepted),
+        key=lambda name: (name not in callers, -uses.get(name, 0), is_server_tool(name)),
+    )
+    kept = {*callers, *ranked[:most]}
     return [schema for schema in accepted if name_of(schema) in kept]
 
 
@@ -69,6 +76,15 @@ def refused_tools(failure: ModelFailed, sent: Schemas, traits: Collection[str]) 
         return frozenset(dialect.REFUSED_TOOL + _mark(schema) for schema in named)
     limit = _limit(said, len(sent))
     return frozenset({f"{dialect.MAX_TOOLS}{limit}"} if limit else ())
+
+
+def refused_of_caller(refused: Collection[str], callers: Collection[str]) -> str:
+    """Return which of the caller's tools these traits leave out, as `tools.name`, or `tools`; empty: none."""
+    names = {tool.rpartition(":")[0] for tool in dialect.refused_tools(refused)}
+    if named := names.intersection(callers):
+        return f"tools.{min(named)}"
+    most = dialect.max_tools(refused)
+    return "tools" if most is not None and most < len(callers) else ""
 
 
 def called_names(messages: LanguageModelInput) -> dict[str, int]:

@@ -3,7 +3,7 @@
 import pytest
 
 from llm_worker.upstream.deltas import ModelFailed
-from llm_worker.upstream.taken_tools import name_of, refused_tools, taken_tools
+from llm_worker.upstream.taken_tools import name_of, refused_of_caller, refused_tools, taken_tools
 
 pytestmark = pytest.mark.pure
 
@@ -93,3 +93,25 @@ def test_a_tool_whose_schema_changed_is_tried_again():
     after[0]["function"]["parameters"] = {"type": "object"}
     assert taken_tools(before, traits, {}) == []
     assert taken_tools(after, traits, {}) == after
+
+
+def test_tools_of_the_caller_are_never_left_out():
+    offered = schemas("a__a", "mine", "web_search")
+    refused = refused_tools(
+        ModelFailed("upstream_rejected", "Invalid schema for function 'mine'", 400), offered, ()
+    )
+    kept = taken_tools(offered, refused | {"max_tools:2"}, {"a__a": 9}, {"mine"})
+    assert [name_of(schema) for schema in kept] == ["a__a", "mine"]
+
+
+@pytest.mark.parametrize(
+    ("refused", "named"),
+    [
+        ({"refused_tool:other:0a"}, ""),
+        ({"refused_tool:other:0a", "refused_tool:mine:0b"}, "tools.mine"),
+        ({"max_tools:2"}, ""),
+        ({"max_tools:1"}, "tools"),
+    ],
+)
+def test_a_refusal_names_what_it_leaves_out_of_the_callers(refused, named):
+    assert refused_of_caller(refused, {"mine", "mine_too"}) == named
