@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, Self
 
@@ -47,17 +47,19 @@ class ToolCallQuerySet(models.QuerySet["ToolCall"]):
         unfinished.update(status=ToolCallStatus.UNKNOWN)
         self.filter(run=run_id, status=ToolCallStatus.WAITING).update(status=ToolCallStatus.REFUSED)
 
-    def store_rounds(self, run: Run, calls: Iterable[ToolCall]) -> int:
+    def store_rounds(self, run: Run, calls: Sequence[ToolCall], images: Iterable[ToolCallImage] = ()) -> int:
         """Store ended calls as the first rounds of an answer that nobody writes yet. Returns the number of rounds.
 
-        Called in the transaction that starts the run.
+        Called in the transaction that starts the run.  calls: with those inside agent tools.
         """
         texts: dict[int, str] = {}
-        rows = list(calls)
-        for row in rows:
-            row.run, row.message_id = run, run.message_id
-            texts.setdefault(row.turn_number, row.text_before)
-        self.bulk_create(rows)
+        for row in calls:
+            row.run = run
+            if row.parent_tool_call_id is None:
+                row.message_id = run.message_id
+                texts.setdefault(row.turn_number, row.text_before)
+        self.bulk_create(calls)
+        ToolCallImage.objects.bulk_create(images)
         ChatMessage.objects.filter(pk=run.message_id).update(text="".join(texts.values()))
         return len(texts)
 

@@ -127,7 +127,7 @@ class _Copies:
         statements.insert([self._call(row) for row in calls])
         # The copies share the files; a file is deleted with the last call that refers to it.
         ToolCallImage.objects.bulk_create(
-            [_renewed(row, pk=None, tool_call_id=self.ids[row.tool_call_id]) for row in images]
+            [renewed(row, pk=None, tool_call_id=self.ids[row.tool_call_id]) for row in images]
         )
         for model in _OF_MESSAGES:
             self._copy_related(model.objects.filter(message__in=messages))
@@ -137,7 +137,7 @@ class _Copies:
     def _message(self, row: ChatMessage, **changes: Any) -> ChatMessage:
         below = self.below.get(row.pk)
         changes = {"latest_child_id": self.ids[below] if below else None} | changes
-        return _renewed(
+        return renewed(
             row,
             id=self.ids[row.pk],
             session_id=self.fork.pk,
@@ -148,7 +148,7 @@ class _Copies:
         )
 
     def _turn(self, row: Turn) -> Turn:
-        return _renewed(
+        return renewed(
             row,
             id=self.ids[row.pk],
             session_id=self.fork.pk,
@@ -162,7 +162,7 @@ class _Copies:
     def _run(self, row: Run) -> Run:
         """Copy a run as the only one of its turn.
         Without a model configuration it cannot be continued, which would not be counted as usage."""
-        return _renewed(
+        return renewed(
             row,
             id=self.ids[row.pk],
             turn_id=self.ids[row.turn_id],
@@ -176,7 +176,7 @@ class _Copies:
         )
 
     def _call(self, row: ToolCall) -> ToolCall:
-        return _renewed(
+        return renewed(
             row,
             id=self.ids[row.pk],
             run_id=self.ids[row.run_id],
@@ -186,7 +186,7 @@ class _Copies:
 
     def _copy_related(self, rows: QuerySet[Any], **changes: Any) -> None:
         rows.bulk_create(
-            [_renewed(row, pk=None, message_id=self.ids[row.message_id], **changes) for row in rows]
+            [renewed(row, pk=None, message_id=self.ids[row.message_id], **changes) for row in rows]
         )
 
     def _store_summaries(self) -> None:
@@ -206,7 +206,7 @@ class _Copies:
         statements.insert([self._compression(row) for row in made])
 
     def _compression(self, row: Compression) -> Compression:
-        return _renewed(
+        return renewed(
             row,
             id=self.ids[row.pk],
             session_id=self.fork.pk,
@@ -218,7 +218,7 @@ class _Copies:
         )
 
 
-def _renewed(row: R, **changes: Any) -> R:
+def renewed(row: R, **changes: Any) -> R:
     """Change the row in memory into a new row with these values, not stored yet, and return it."""
     for name, value in changes.items():
         setattr(row, name, value)

@@ -1,7 +1,6 @@
 """Starts the runs of both of OpenAI's APIs: what the caller tells goes before the answer, in the session or in the run."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
@@ -11,10 +10,11 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from chat.log.stream import ENDED_TTL_S
-from chat.models import Agent, Run, Session, ToolCall, Turn
+from chat.models import Agent, Run, Session, ToolCall, ToolCallImage, Turn
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.errors import ApiError
 from chat.sessions.creation import create_session
+from chat.sessions.forking import renewed
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import store_session
 from chat.transcript.caller_tools import CallerTools
@@ -89,7 +89,7 @@ def start_run(
     try:
         turn_body.models = turn_body.models or [next_model(session)]
         with transaction.atomic():
-            run = _begin(start_turn(session, turn_body), rows_of(exchange.rounds), tools)
+            run = _begin(start_turn(session, turn_body), rows_of(exchange.rounds), [], tools)
     finally:
         if run is None and discard:
             discard(session)
@@ -109,42 +109,45 @@ def answer_calls(
     """
     if previous.is_live:
         raise ApiError("parent_in_progress", field="parent")
-    rows = list(ToolCall.objects.filter(run=previous, message=previous.message_id))
+    rows = list(ToolCall.objects.filter(run=previous))
     calls = [row for row in rows if row.status == ToolCallStatus.PENDING]
     if {row.tool_call_id for row in calls} != set(outputs):
         raise ApiError("invalid_value", "Send the output of each open call of the response.", field="text")
     with transaction.atomic():
         started = regenerate_turn(previous.turn.user_message, request, instructions)
-        return _begin(started, _copy_rounds(previous, rows, outputs), tools)
+        return _begin(started, *_copy_rounds(previous, rows, outputs), tools)
 
 
-def _copy_rounds(previous: Run, rows: Sequence[ToolCall], outputs: Mapping[str, str]) -> list[ToolCall]:
-    """Copy the calls of an answer, with outputs. What it said after them is said before the last round."""
-    texts = {row.turn_number: row.text_before for row in rows}
-    last = max(texts)
+def _copy_rounds(
+    previous: Run, rows: list[ToolCall], outputs: Mapping[str, str]
+) -> tuple[list[ToolCall], list[ToolCallImage]]:
+    """Make of the calls of an answer those of another one, with outputs; and their images, which share the files.
+
+    What the answer said after its calls is said before the last round.
+    """
+    images = list(ToolCallImage.objects.filter(tool_call__in=[row.pk for row in rows]))
+    ids = {row.pk: uuid4() for row in rows}
+    texts = {row.turn_number: row.text_before for row in rows if row.message_id}
     rest = previous.message.text[sum(map(len, texts.values())) :]
-    copies = []
     for row in rows:
-        duplicate = copy(row)
-        duplicate.pk, duplicate._state.adding = uuid4(), True  # noqa: SLF001  as Django documents it for copies
         if row.status == ToolCallStatus.PENDING:
-            duplicate.status, duplicate.response = (
-                ToolCallStatus.COMPLETED,
-                outputs[row.tool_call_id] or NOTHING,
-            )
-        if row.turn_number == last:
-            duplicate.text_before += rest
-        copies.append(duplicate)
-    return copies
+            row.status, row.response = ToolCallStatus.COMPLETED, outputs[row.tool_call_id] or NOTHING
+        if row.message_id and row.turn_number == max(texts):
+            row.text_before += rest
+        parent = row.parent_tool_call_id
+        renewed(row, id=ids[row.pk], parent_tool_call_id=parent and ids[parent])
+    return rows, [renewed(image, pk=None, tool_call_id=ids[image.tool_call_id]) for image in images]
 
 
-def _begin(started: StartedTurn, rows: Sequence[ToolCall], tools: CallerTools) -> Run:
+def _begin(
+    started: StartedTurn, rows: Sequence[ToolCall], images: Sequence[ToolCallImage], tools: CallerTools
+) -> Run:
     [run] = started.runs
     config = run.model_config
     if tools.functions and not (config and config.supports_tools):
         raise ApiError("option_unsupported", f"{run.model} calls no functions.", field="tools")
     if rows or tools.functions:
-        count = ToolCall.objects.store_rounds(run, rows) if rows else 0
+        count = ToolCall.objects.store_rounds(run, rows, images) if rows else 0
         Turn.objects.set_caller_tools(run.turn_id, tools.as_json, count)
     return run
 

@@ -1,11 +1,12 @@
 """What a request for a response is refused for, and what it stores."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 from django.db import OperationalError
 
-from chat.models import Agent, ChatMessage, Preferences, Run, Scope, Session
+from chat.models import Agent, ChatMessage, Preferences, Run, Scope, Session, ToolCall, ToolCallImage
 from chat.sessions.deletion import delete_for_good
 from features.openai import responses, turns
 from features.openai.models import ResponseRequest
@@ -269,6 +270,32 @@ def test_a_run_is_deleted_by_a_version_that_does_not_know_its_response(alice: An
     deleted = Run.objects.filter(pk=ResponseRequest.objects.get().run_id)
     deleted._raw_delete(deleted.db)
     assert not ResponseRequest.objects.exists()
+
+
+def test_the_next_answer_has_images_and_inner_calls_of_the_rounds_before(alice: Any) -> None:
+    """The model has seen them: what it writes next is about the same."""
+    client = by_token(alice)
+    name = post(client, tools=[FUNCTION]).json()["id"]
+    run = factories.finish_run(str(Run.objects.get().pk))
+    call = partial(ToolCall.objects.create, run=run, status="completed")
+    agent = call(message=run.message, turn_number=0, tool_call_id="c0", name="research_agent")
+    inner = call(parent_tool_call=agent, turn_number=0, tool_call_id="i", name="chart")
+    call(message=run.message, turn_number=0, tab_index=1, tool_call_id="c1", name="f", status="pending")
+    file = factories.create_picture(alice, "chart.png")
+    for row in (agent, inner):
+        ToolCallImage.objects.create(tool_call=row, file=file, position=0)
+    assert post(client, input=[OUTPUT], previous_response_id=name).status_code == 200
+    answer = Run.objects.latest("created_at")
+    [copied, function] = answer.message.tool_calls.all()
+    [inside] = copied.children.all()
+    assert (function.status, function.response, inside.run, inside.message) == (
+        "completed",
+        "Rain",
+        answer,
+        None,
+    )
+    assert [row.images.get().file for row in (copied, inside)] == [file, file]
+    assert agent.children.get() == inner
 
 
 def test_no_format_is_text(alice: Any) -> None:
