@@ -41,6 +41,7 @@ class RunOutcome:
     finish: Finish = WHOLE  # of the last inference
     citations: Sequence[Document] = ()  # the documents that the text links to
     has_open_calls: bool = True  # whether a tool call may be running; False only if that is known
+    hands_over: bool = False  # whether open calls are the caller's to carry out
     never_ran: Sequence[ToolCall] = ()  # calls that were streamed, but not stored
     # The reports of interrupted agent tools, by the ids of their calls: text and reasoning so far.
     reports: Mapping[str, tuple[str, str]] = field(default_factory=dict)

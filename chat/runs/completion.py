@@ -12,7 +12,6 @@ from chat.events import session_events
 from chat.models import CitedDocument, Run, Session, ToolCall, Turn
 from chat.models.outcome import RunOutcome, overall_stop_reason
 from chat.models.sql.turns import TurnState
-from chat.protocol.states import Status
 from chat.runs import turn_parts, turn_queue
 
 
@@ -30,7 +29,7 @@ def commit_end(run_id: UUID, attempt: int, end: RunOutcome, owner: int | None = 
         ended = end.store(run_id, attempt, owner)
         if ended:
             ToolCall.objects.bulk_create(end.never_ran, ignore_conflicts=True)
-            ToolCall.objects.abandon(run_id, end.reports, hands_over=end.status == Status.COMPLETED)
+            ToolCall.objects.abandon(run_id, end.reports, hands_over=end.hands_over)
             CitedDocument.objects.keep(Run.objects.values_list("message").get(pk=run_id)[0], end.citations)
     return ended
 

@@ -43,6 +43,7 @@ def end_orphan(run: Run, status: Status, error: wire.Error | None = None) -> boo
         usage=run.usage,
         finish=WHOLE if status == Status.STOPPED else run.finish,
         citations=load_cited(run),
+        hands_over=status == Status.COMPLETED,
     )
     with transaction.atomic():
         same = Run.objects.filter(pk=run.pk, attempt=run.attempt, status=run.status)

@@ -4,8 +4,10 @@ import pytest
 
 from chat.models import ModelConfig, ToolCall, Turn
 from chat.protocol.states import Status
+from chat.runs.cancellation import stop_run
 from chat.transcript.caller_tools import ANY, CallerFunction, CallerTools
 from features.openai.conversation import ToldCall, ToldRound, rows_of
+from llm_worker.attempt import fenced_writes
 from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import live, rebuilt
 
@@ -64,3 +66,17 @@ def test_a_function_that_the_server_refuses_is_named_and_nothing_is_remembered(b
     assert run.error_message == "The model server refused an option that was chosen: tools.weather."
     model.refresh_from_db()
     assert (len(upstream.requests), model.refused_tools) == (1, [])
+
+
+def test_calls_that_were_handed_over_stay_so_if_a_stop_comes_before_the_end(
+    begun, deliver, upstream, monkeypatch
+):
+    upstream.reply({"call": {"name": "weather", "arguments": {}}}, after_tools=1)
+    run = begun()
+    monkeypatch.setattr(
+        fenced_writes, "reach", lambda point: stop_run(run.pk) if point == "before_finish" else None
+    )
+    assert deliver(run).result(60)
+    ended(run, Status.STOPPED, text="I look.")
+    assert ToolCall.objects.get(run=run, turn_number=1).status == "pending"
+    assert live(run) == rebuilt(run)
