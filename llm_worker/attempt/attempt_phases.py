@@ -236,9 +236,9 @@ def _ended(
         cycles=state.cycles,
         finish=before.finish if is_cut_as_before else state.finish,
         citations=tuple(linked_documents(state.text, cited) if replaced else cited),
-        # Calls of an earlier attempt may be open too, if this one ended before it resumed them.
         # Readers were handed them over, also if a stop is stored before this end.
         hands_over=outcome.status == Status.COMPLETED,
+        # Calls of an earlier attempt may be open too, if this one ended before it resumed them.
         has_open_calls=state.has_called or run.attempt > 1,
         reports={row: inner.latest[:2] for row, inner in state.reports.items()},
         never_ran=never_ran,

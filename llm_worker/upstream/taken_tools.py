@@ -56,8 +56,8 @@ def taken_tools(
         map(name_of, accepted),
         key=lambda name: (name not in callers, -uses.get(name, 0), is_server_tool(name)),
     )
-    kept = {*callers, *ranked[:most]}
-    return [schema for schema in accepted if name_of(schema) in kept]
+    chosen = {*callers, *ranked[:most]}
+    return [schema for schema in accepted if name_of(schema) in chosen]
 
 
 def name_of(schema: Mapping[str, Any]) -> str:

@@ -56,8 +56,8 @@ def test_a_run_that_ends_before_it_asks_its_model_keeps_the_text_of_the_rounds(b
 
 def test_a_function_that_the_server_refuses_is_named_and_nothing_is_remembered(begun, deliver, upstream):
     """Left out, the caller would get an answer that never saw it."""
-    said = "Invalid schema for function 'weather': None is not of type 'object'"
-    upstream.reply({"status": 400, "body": {"error": {"message": said}}})
+    refusal = "Invalid schema for function 'weather': None is not of type 'object'"
+    upstream.reply({"status": 400, "body": {"error": {"message": refusal}}})
     model = ModelConfig.objects.create(name="scripted", base_url=upstream.base_url)
     run = begun("scripted")
     assert deliver(run).result(60)

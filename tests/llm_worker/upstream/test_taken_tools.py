@@ -100,8 +100,8 @@ def test_tools_of_the_caller_are_never_left_out():
     refused = refused_tools(
         ModelFailed("upstream_rejected", "Invalid schema for function 'mine'", 400), offered, ()
     )
-    kept = taken_tools(offered, refused | {"max_tools:2"}, {"a__a": 9}, {"mine"})
-    assert [name_of(schema) for schema in kept] == ["a__a", "mine"]
+    sent = taken_tools(offered, refused | {"max_tools:2"}, {"a__a": 9}, {"mine"})
+    assert [name_of(schema) for schema in sent] == ["a__a", "mine"]
 
 
 @pytest.mark.parametrize(
