@@ -10,7 +10,6 @@ import os
 import re
 import sys
 from collections.abc import Collection, Mapping
-from decimal import Decimal
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Final, NoReturn
@@ -55,9 +54,12 @@ NO_LONGER_READ: Final = {
     "COMPRESSION_TRIGGER_RATIO": "a history is summarised above 0.75 of its window",
     "LLM_SILENCE": "it is a third of RUN_DEADLINE",
     "MAX_CHUNKS_PER_USER": "it grows with MAX_STORED_BYTES_PER_USER",
+    "MAX_COST_PER_DAY": "enter its value in the admin (Default limits, Cost per day); until then there is no limit",
     "MAX_FILES_PER_USER": "it grows with MAX_STORED_BYTES_PER_USER",
     "MAX_QUEUED_RUNS": "1,000 runs may wait in a queue",
+    "MAX_RUNS_PER_DAY": "enter its value in the admin (Default limits, Runs per day); until then there is no limit",
     "MAX_SESSIONS_PER_USER": "a user may have 10,000 chats",
+    "MAX_TOKENS_PER_DAY": "enter its value in the admin (Default limits, Tokens per day); until then there is no limit",
     "PREPARE_STATEMENTS": "statements are prepared unless STATEMENT_TIMEOUT=0",
     "RECENT_MESSAGES_RATIO": "0.2 of the history stays verbatim",
     "SECURE_SSL_REDIRECT": "HTTP is redirected to HTTPS unless PUBLIC_URL begins with http://",
@@ -155,14 +157,6 @@ def whole_number(name: str, default: int, meaning: str = "", *, low: int = 0, hi
     if not (value.isascii() and value.isdecimal() and low <= int(value) <= high):
         fail(name, f"{value!r} is not a whole number from {low} to {high}")
     return int(value)
-
-
-def amount(name: str, default: str = "0", meaning: str = "") -> Decimal:
-    """Read an amount that is not negative, with at most six decimal places."""
-    value = text(name, default, meaning, values="amount")
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6})?", value):
-        fail(name, f"{value!r} is not an amount such as 2.50")
-    return Decimal(value)
 
 
 def switch(name: str, meaning: str = "", *, default: bool = False) -> bool:

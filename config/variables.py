@@ -323,21 +323,6 @@ MAX_LLM_CYCLES = env.whole_number(
 
 env.section("What one user may use")
 
-# In a day (UTC), unless a group sets others; 0: no limit (chat/models/daily_use.py).
-MAX_RUNS_PER_DAY = env.whole_number(
-    "MAX_RUNS_PER_DAY",
-    0,
-    "answers per user and day (UTC), unless a group in the admin says something else; `0`: no limit",
-)
-MAX_TOKENS_PER_DAY = env.whole_number(
-    "MAX_TOKENS_PER_DAY",
-    0,
-    "prompt and completion tokens, titles, summaries and rewritten queries included, likewise",
-    high=10**15,
-)
-MAX_COST_PER_DAY = env.amount(
-    "MAX_COST_PER_DAY", "0", "cost at the prices of the models, such as `2.50`, likewise"
-)
 CURRENCY = env.text(
     "CURRENCY", "", "the currency of the prices of the models, which the admin shows beside costs (`EUR`)"
 )

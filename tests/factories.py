@@ -20,6 +20,7 @@ from chat.models import (
     Approval,
     ChatMessage,
     Compression,
+    DefaultLimits,
     McpCatalog,
     McpCredential,
     McpServer,
@@ -46,6 +47,10 @@ def api_client(person: Any) -> APIClient:
     client = APIClient()
     client.force_authenticate(person)
     return client
+
+
+def set_default_limits(**limits: Any) -> None:
+    DefaultLimits.objects.update_or_create(defaults=limits, id=1)
 
 
 def create_model(name: str, **fields: Any) -> ModelConfig:

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.documents]
 OURS = ("chat", "knowledge")
 # A row per model, group, rule or entry of staff: locked for milliseconds whatever is done to them.
 SMALL = {
-    "agent", "embeddingmodel", "grouplimits", "invitation", "mcpserver", "modelconfig", "promptversion", "provider", "sweeperlease",
+    "agent", "defaultlimits", "embeddingmodel", "grouplimits", "invitation", "mcpserver", "modelconfig", "promptversion", "provider", "sweeperlease",
     "systemprompt", "toolpolicy",
 }  # fmt: skip
 CONCURRENT = (AddIndexConcurrently, RemoveIndexConcurrently)

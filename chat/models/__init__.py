@@ -8,7 +8,7 @@ from chat.models.agent import Agent
 from chat.models.approval import Approval
 from chat.models.cited_document import CitedDocument
 from chat.models.compression import Compression, CompressionStatus, TriggeredBy
-from chat.models.daily_use import DailyUse, GroupLimits, PendingUse
+from chat.models.daily_use import DailyUse, DefaultLimits, GroupLimits, PendingUse
 from chat.models.edited_answer import EditedAnswer
 from chat.models.invitation import Invitation
 from chat.models.leadership import Leadership
@@ -48,6 +48,7 @@ __all__ = [
     "Compression",
     "CompressionStatus",
     "DailyUse",
+    "DefaultLimits",
     "EditedAnswer",
     "Feedback",
     "GroupLimits",

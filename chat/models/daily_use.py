@@ -1,12 +1,14 @@
-"""DailyUse: the use of one user on one day. DailyAccount: the use of today beside its limits (decision 0088)."""
+"""DailyUse: the use of one user on one day. DailyAccount: the use of today beside its limits (decision 0088).
+
+DefaultLimits and GroupLimits: what staff allow.
+"""
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.db import models
 from django.db.models import Q
@@ -19,8 +21,6 @@ RUNS: Final = "runs_per_day"
 TOKENS: Final = "tokens_per_day"
 COST: Final = "cost_per_day"
 
-_Amount = TypeVar("_Amount", int, Decimal)
-
 
 class DailyAccount(NamedTuple):
     """The use of one user today (UTC), beside its limits. runs: those started.  tokens, cost: used so far, those of
@@ -32,13 +32,8 @@ class DailyAccount(NamedTuple):
 
     @classmethod
     def from_row(cls, row: DailyAccountRow) -> DailyAccount:
-        def most(granted: _Amount | None, default: _Amount) -> _Amount | None:
-            """Return the limit in force; None means no limit."""
-            return None if row.is_superuser else (default if granted is None else granted) or None
-
-        runs = most(row.most_runs, settings.MAX_RUNS_PER_DAY)
-        tokens = most(row.most_tokens, settings.MAX_TOKENS_PER_DAY)
-        cost = most(row.most_cost, settings.MAX_COST_PER_DAY)
+        limits = (row.most_runs, row.most_tokens, row.most_cost)
+        runs, tokens, cost = (None if row.is_superuser else limit or None for limit in limits)
         return cls(
             LimitUse(RUNS, row.runs, runs, "runs", row.resets_at),
             LimitUse(TOKENS, row.tokens, tokens, "tokens", row.resets_at, row.is_estimated),
@@ -127,7 +122,35 @@ class PendingUse(models.Model):
         return f"{self.user_id} on {self.day}"
 
 
+_NOT_NEGATIVE = (
+    (Q(runs_per_day__isnull=True) | Q(runs_per_day__gte=0))
+    & (Q(tokens_per_day__isnull=True) | Q(tokens_per_day__gte=0))
+    & (Q(cost_per_day__isnull=True) | Q(cost_per_day__gte=0))
+)
 _WORDS = "Per user and day (UTC). Empty: the group changes nothing; 0: no limit. Of several groups the most generous counts."
+_DEFAULT_WORDS = "Per user and day (UTC), unless a group of the user sets another limit. Empty: no limit."
+
+
+class DefaultLimits(models.Model):
+    """The daily limits of everybody whose groups set none. Without a row there are none."""
+
+    # The constant 1, so that there is at most one row.
+    id = models.SmallIntegerField(primary_key=True, default=1, editable=False)
+    runs_per_day = models.BigIntegerField(null=True, blank=True, help_text=_DEFAULT_WORDS)
+    tokens_per_day = models.BigIntegerField(null=True, blank=True, help_text=_DEFAULT_WORDS)
+    cost_per_day = models.DecimalField(
+        max_digits=18, decimal_places=6, null=True, blank=True, help_text=_DEFAULT_WORDS
+    )
+
+    class Meta:
+        verbose_name = verbose_name_plural = "default limits"
+        constraints = [
+            models.CheckConstraint(condition=Q(id=1), name="one_row_of_default_limits"),
+            models.CheckConstraint(condition=_NOT_NEGATIVE, name="default_limits_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return "default limits"
 
 
 class GroupLimits(models.Model):
@@ -141,14 +164,7 @@ class GroupLimits(models.Model):
     class Meta:
         verbose_name = "limits of a group"
         verbose_name_plural = "limits of groups"
-        constraints = [
-            models.CheckConstraint(
-                condition=(Q(runs_per_day__isnull=True) | Q(runs_per_day__gte=0))
-                & (Q(tokens_per_day__isnull=True) | Q(tokens_per_day__gte=0))
-                & (Q(cost_per_day__isnull=True) | Q(cost_per_day__gte=0)),
-                name="group_limits_not_negative",
-            )
-        ]
+        constraints = [models.CheckConstraint(condition=_NOT_NEGATIVE, name="group_limits_not_negative")]
 
     def __str__(self) -> str:
         return f"limits of {self.group}"

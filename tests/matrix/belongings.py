@@ -18,6 +18,7 @@ from chat.models import (
     Agent,
     ChatMessage,
     CitedDocument,
+    DefaultLimits,
     Invitation,
     McpCredential,
     McpRequest,
@@ -165,6 +166,7 @@ def add_rows_of_staff(owned: Belongings) -> None:
     factories.create_summary(run.turn.user_message, run.turn.user_message, MARK, 3)
     PromptVersion.objects.create(digest="d" * 64, content={"base_prompt": MARK})
     SystemPrompt.edit("Be brief.")
+    DefaultLimits.objects.create(runs_per_day=1000)
     Suggestion.objects.create(text="Sum up a file")
     Group.objects.create(name="some group")
     ToolPolicy.objects.create(name="act", approval="ask")

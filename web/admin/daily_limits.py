@@ -1,14 +1,15 @@
-"""The admin of daily limits: the limits of groups, the use by user and day, and a user's use today."""
+"""The admin of daily limits: the default ones and those of groups, the use by user and day, and a user's use today."""
 
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin
 from django.contrib.auth.models import Group, User
+from django.http import HttpRequest
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from chat.models import DailyUse, GroupLimits
+from chat.models import DailyUse, DefaultLimits, GroupLimits
 from chat.models.daily_use import DailyAccount
 from chat.protocol.limit_use import LimitUse
 from web.admin.read_only import ReadOnlyAdmin
@@ -23,6 +24,16 @@ class GroupLimitsInline(admin.StackedInline[GroupLimits, Group]):
 @admin.register(Group)
 class LimitingGroupAdmin(GroupAdmin):
     inlines = (GroupLimitsInline,)
+
+
+@admin.register(DefaultLimits)
+class DefaultLimitsAdmin(admin.ModelAdmin[DefaultLimits]):
+    """At most one row. Deleting it removes the limits."""
+
+    list_display = ("__str__", "runs_per_day", "tokens_per_day", "cost_per_day")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return super().has_add_permission(request) and not DefaultLimits.objects.exists()
 
 
 @admin.register(DailyUse)

@@ -19,7 +19,7 @@ NAMES: Final = (
     _("duration ms"), _("dynamic context"), _("emoji"), _("enabled"), _("ended at"), _("error code"),
     _("error message"), _("error retryable"), _("estimated tokens"), _("failures"), _("feedback"), _("finish reason"),
     _("finish tokens"), _("forced tool"), _("has own models"), _("has provisional title"), _("history"),
-    _("group"), _("history window"), _("id"), _("limits of a group"), _("limits of groups"), _("in vain"), _("is default"), _("is demo"), _("is history cut"),
+    _("group"), _("history window"), _("id"), _("limits of a group"), _("limits of groups"), _("default limits"), _("in vain"), _("is default"), _("is demo"), _("is history cut"),
     _("is imported"), _("is estimated"),
     _("is positive"), _("kind"), _("last seq"), _("last summarized message"), _("latest child"),
     _("latest event"), _("leaf"), _("lease until"), _("max output tokens"), _("max requests"), _("max tools"), _("refused tools"), _("message"), _("messages"),
@@ -125,6 +125,7 @@ HINTS: Final = (
     _(
         "Per user and day (UTC). Empty: the group changes nothing; 0: no limit. Of several groups the most generous counts."
     ),
+    _("Per user and day (UTC), unless a group of the user sets another limit. Empty: no limit."),
     _("Reasoning, and what tools were asked and answered."),
     _("Share of questions that are answered the same with the summary as with the text."),
     _("Stands last in every request."),

@@ -1,4 +1,4 @@
-"""The use of users today (UTC, the database's clock), and the limits on it that their groups set.
+"""The use of users today (UTC, the database's clock), and the limits on it that staff set.
 
 One row per user and day, and what the sweeper adds to it within a second. Statements lock the session first, then the
 run, then this row.
@@ -14,7 +14,7 @@ TODAY: Final = "(STATEMENT_TIMESTAMP() AT TIME ZONE 'UTC')::date"
 
 
 class DailyAccountRow(NamedTuple):
-    """The use of today; then the limits of the most generous group: 0 means no limit, None that no group sets one.
+    """The use of today; then the limits of the most generous group, else the default ones: 0 and None mean no limit.
 
     is_estimated: tokens that no server reported are counted too.
     """
@@ -39,11 +39,14 @@ def _most(column: str) -> str:
 
 
 # A query for other statements: the columns of DailyAccountRow. Parameters: owner (a user).
-# Plan: primary key, one_daily_use_per_user_and_day, auth_user_groups by user, chat_grouplimits by group.
+# Plan: primary key, one_daily_use_per_user_and_day, auth_user_groups by user, chat_grouplimits by group;
+# chat_defaultlimits has at most one row.
 DAILY_ACCOUNT: Final = f"""
     SELECT ({TODAY} + 1)::timestamp AT TIME ZONE 'UTC' AS resets_at,
         COALESCE(used.runs, 0) AS runs, COALESCE(used.tokens, 0) AS tokens, COALESCE(used.cost, 0) AS cost,
-        account.is_superuser, grouped.most_runs, grouped.most_tokens, grouped.most_cost,
+        account.is_superuser, COALESCE(grouped.most_runs, everybody.runs_per_day) AS most_runs,
+        COALESCE(grouped.most_tokens, everybody.tokens_per_day) AS most_tokens,
+        COALESCE(grouped.most_cost, everybody.cost_per_day) AS most_cost,
         COALESCE(used.is_estimated, FALSE) AS is_estimated
     FROM auth_user AS account
     CROSS JOIN LATERAL (
@@ -61,6 +64,7 @@ DAILY_ACCOUNT: Final = f"""
         FROM auth_user_groups AS member JOIN chat_grouplimits AS allowed ON allowed.group_id = member.group_id
         WHERE member.user_id = account.id
     ) AS grouped
+    LEFT JOIN chat_defaultlimits AS everybody ON TRUE
     WHERE account.id = %(owner)s
 """  # noqa: S608  constants alone
 READ_ACCOUNT: Final = Statement(DAILY_ACCOUNT, DailyAccountRow)

@@ -19,6 +19,7 @@ from chat.models import (
     CitedDocument,
     Compression,
     DailyUse,
+    DefaultLimits,
     Feedback,
     GroupLimits,
     Invitation,
@@ -256,6 +257,8 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "group_limits_not_negative": lambda _: GroupLimits.objects.create(
         group=Group.objects.create(name="g"), cost_per_day=-1
     ),
+    "default_limits_not_negative": lambda _: DefaultLimits.objects.create(runs_per_day=-1),
+    "one_row_of_default_limits": lambda _: DefaultLimits.objects.create(id=2),
     # Agents
     "agent_has_a_name": lambda w: agent(w, name=""),
     "saved_prompt_has_a_name": lambda w: SavedPrompt.objects.create(owner=w.session.owner, name="", text="x"),

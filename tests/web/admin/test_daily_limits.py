@@ -1,13 +1,14 @@
 """Staff set the limits of groups, and read what a user has used."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
 from django.urls import reverse
 
-from chat.models import DailyUse, GroupLimits
+from chat.models import DailyUse, DefaultLimits, GroupLimits
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -40,8 +41,16 @@ def test_a_negative_limit_is_refused(staff: Any) -> None:
     assert not GroupLimits.objects.exists()
 
 
-def test_the_page_of_a_user_and_the_list_of_days_say_what_was_used(staff: Any, settings: Any) -> None:
-    settings.MAX_RUNS_PER_DAY = 20
+def test_default_limits_are_one_row(staff: Any) -> None:
+    add = reverse("admin:chat_defaultlimits_add")
+    assert staff.post(add, {"runs_per_day": 20, "cost_per_day": "1.50"}).status_code == 302
+    limits = DefaultLimits.objects.get()
+    assert (limits.runs_per_day, limits.tokens_per_day, limits.cost_per_day) == (20, None, Decimal("1.5"))
+    assert staff.get(add).status_code == 403
+
+
+def test_the_page_of_a_user_and_the_list_of_days_say_what_was_used(staff: Any) -> None:
+    factories.set_default_limits(runs_per_day=20)
     alice = factories.create_user("alice")
     DailyUse.objects.create(user=alice, day=datetime.now(UTC).date(), runs=7, tokens=12345)
     page = staff.get(reverse("admin:auth_user_change", args=[alice.pk])).content.decode()

@@ -58,10 +58,8 @@ def member(user: Any, name: str, **limits: Any) -> None:
 # Runs
 
 
-def test_the_runs_of_a_day_are_counted_and_the_next_is_refused(
-    client: APIClient, session: str, settings: Any
-) -> None:
-    settings.MAX_RUNS_PER_DAY = 2
+def test_the_runs_of_a_day_are_counted_and_the_next_is_refused(client: APIClient, session: str) -> None:
+    factories.set_default_limits(runs_per_day=2)
     assert [factories.complete_turn(client, session) for _ in range(2)]
     answer = refused(factories.send_turn(client, session))
     assert (answer["limit"], answer["used"], answer["max"]) == ("runs_per_day", 2, 2)
@@ -69,38 +67,38 @@ def test_the_runs_of_a_day_are_counted_and_the_next_is_refused(
     assert Turn.objects.count() == 2
 
 
-def test_columns_count_each_and_are_refused_together(client: APIClient, session: str, settings: Any) -> None:
-    settings.MAX_RUNS_PER_DAY = 1
+def test_columns_count_each_and_are_refused_together(client: APIClient, session: str) -> None:
+    factories.set_default_limits(runs_per_day=1)
     refused(factories.send_turn(client, session, models=["quick", "deep"]))
     assert factories.send_turn(client, session).status_code == 202
 
 
-def test_every_way_to_start_runs_is_refused(client: APIClient, session: str, settings: Any) -> None:
+def test_every_way_to_start_runs_is_refused(client: APIClient, session: str) -> None:
     turn = factories.complete_turn(client, session)
     question, run = turn["user_message"], turn["runs"][0]["id"]
     root = client.get(f"/api/sessions/{session}/").json()["root"]
     Run.objects.filter(pk=run).update(finish_reason="length")
-    settings.MAX_RUNS_PER_DAY = 1
+    factories.set_default_limits(runs_per_day=1)
     refused(factories.send_turn(client, session))
     refused(factories.send_turn(client, session, parent=root))  # an edited question
     again = f"/api/messages/{question}/regenerations/"
     refused(client.post(again, {}, format="json"))
     refused(client.post(again, {"replace": {"run": run}}, format="json"))
     refused(client.post(f"/api/runs/{run}/continuation/", {}, format="json"))
-    settings.MAX_RUNS_PER_DAY = 2
+    factories.set_default_limits(runs_per_day=2)
     assert client.post(f"/api/runs/{run}/continuation/", {}, format="json").status_code == 202
     assert DailyUse.objects.get().runs == 2
 
 
-def test_a_repeated_send_is_answered_as_the_first(client: APIClient, session: str, settings: Any) -> None:
-    settings.MAX_RUNS_PER_DAY = 1
+def test_a_repeated_send_is_answered_as_the_first(client: APIClient, session: str) -> None:
+    factories.set_default_limits(runs_per_day=1)
     assert factories.send_turn(client, session, client_message_id="one").status_code == 202
     assert factories.send_turn(client, session, client_message_id="one").status_code == 200
     assert DailyUse.objects.get().runs == 1
 
 
-def test_a_new_day_begins_at_0(client: APIClient, session: str, settings: Any) -> None:
-    settings.MAX_RUNS_PER_DAY = 1
+def test_a_new_day_begins_at_0(client: APIClient, session: str) -> None:
+    factories.set_default_limits(runs_per_day=1)
     factories.complete_turn(client, session)
     yesterday = datetime.now(UTC).date() - timedelta(days=1)
     DailyUse.objects.update(day=yesterday)
@@ -111,8 +109,8 @@ def test_a_new_day_begins_at_0(client: APIClient, session: str, settings: Any) -
     ]
 
 
-def test_what_others_use_does_not_count(client: APIClient, session: str, settings: Any) -> None:
-    settings.MAX_RUNS_PER_DAY = 1
+def test_what_others_use_does_not_count(client: APIClient, session: str) -> None:
+    factories.set_default_limits(runs_per_day=1)
     factories.send_turn(client, session)
     other = factories.api_client(factories.create_user("bob"))
     own = other.post("/api/sessions/", {}, format="json").json()["id"]
@@ -121,8 +119,8 @@ def test_what_others_use_does_not_count(client: APIClient, session: str, setting
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("locked", [False, True])
-def test_sends_side_by_side_never_pass_the_limit_on_runs(alice: Any, settings: Any, locked: bool) -> None:
-    settings.MAX_RUNS_PER_DAY = 5
+def test_sends_side_by_side_never_pass_the_limit_on_runs(alice: Any, locked: bool) -> None:
+    factories.set_default_limits(runs_per_day=5)
     client = factories.api_client(alice)
     sessions = [client.post("/api/sessions/", {}, format="json").json() for _ in range(12)]
 
@@ -164,8 +162,8 @@ def test_turns_of_a_user_side_by_side_do_not_wait_for_the_row_of_the_day(
 # Tokens and cost
 
 
-def test_tokens_are_counted_as_they_are_used(client: APIClient, session: str, settings: Any) -> None:
-    settings.MAX_TOKENS_PER_DAY = 1000
+def test_tokens_are_counted_as_they_are_used(client: APIClient, session: str) -> None:
+    factories.set_default_limits(tokens_per_day=1000)
     run = Run.objects.claim(factories.send_turn(client, session).json()["runs"][0]["id"], owner=7)
     assert run
     Run.objects.spend(run.pk, RunSpending(1, 1, 1, 400))
@@ -191,9 +189,9 @@ def test_a_continuation_adds_only_what_it_used_itself(client: APIClient, session
     assert (used.runs, used.tokens, used.cost) == (2, 150, Decimal(5))
 
 
-def test_the_cost_of_a_day_is_limited(client: APIClient, session: str, settings: Any) -> None:
+def test_the_cost_of_a_day_is_limited(client: APIClient, session: str) -> None:
     ModelConfig.objects.update(prompt_price=100_000, completion_price=0)
-    settings.MAX_COST_PER_DAY = Decimal("2.5")
+    factories.set_default_limits(cost_per_day=Decimal("2.5"))
     answer(client, session, 1, prompt=20)
     answer(client, session, 1, prompt=10)
     told = refused(factories.send_turn(client, session))
@@ -226,9 +224,9 @@ def test_a_run_whose_worker_was_lost_keeps_what_was_counted(client: APIClient, s
     ],
 )
 def test_the_most_generous_group_counts(
-    client: APIClient, alice: Any, settings: Any, groups: list[int | None], most: int | None
+    client: APIClient, alice: Any, groups: list[int | None], most: int | None
 ) -> None:
-    settings.MAX_RUNS_PER_DAY = 3
+    factories.set_default_limits(runs_per_day=3)
     for number, runs in enumerate(groups):
         member(alice, f"group {number}", runs_per_day=runs, tokens_per_day=7)
     told = limits_of(client)
@@ -236,8 +234,8 @@ def test_the_most_generous_group_counts(
     assert told["tokens_per_day"]["max"] == (7 if groups else None)
 
 
-def test_superusers_have_no_daily_limits(db: None, settings: Any) -> None:
-    settings.MAX_RUNS_PER_DAY = 1
+def test_superusers_have_no_daily_limits(db: None) -> None:
+    factories.set_default_limits(runs_per_day=1)
     root = factories.create_user("root", is_superuser=True)
     assert limits_of(factories.api_client(root))["runs_per_day"]["max"] is None
 
@@ -245,8 +243,8 @@ def test_superusers_have_no_daily_limits(db: None, settings: Any) -> None:
 # Shown before
 
 
-def test_what_is_used_is_shown_before_it_is_used_up(client: APIClient, session: str, settings: Any) -> None:
-    settings.MAX_RUNS_PER_DAY, settings.MAX_TOKENS_PER_DAY = 10, 1000
+def test_what_is_used_is_shown_before_it_is_used_up(client: APIClient, session: str) -> None:
+    factories.set_default_limits(runs_per_day=10, tokens_per_day=1000)
     answer(client, session, 900)
     told = limits_of(client)
     resets_at = told["runs_per_day"]["resets_at"]

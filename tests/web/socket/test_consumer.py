@@ -16,7 +16,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from chat.models import ModelConfig, Session, TokenScope
-from tests import sockets
+from tests import factories, sockets
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -92,8 +92,8 @@ async def test_after_logout_the_next_command_closes_the_socket(address, cookie, 
         assert await client.close_code() == 4401
 
 
-async def test_a_daily_limit_refuses_here_as_well_and_says_until_when(address, token, session, settings):
-    settings.MAX_RUNS_PER_DAY = 1
+async def test_a_daily_limit_refuses_here_as_well_and_says_until_when(address, token, session):
+    await sync_to_async(factories.set_default_limits)(runs_per_day=1)
     async with sockets.socket(address, **token) as client:
         first = await client.ask(type="send", session=str(session.pk), text="One")
         refused = await client.ask(type="send", session=str(session.pk), text="Two")
