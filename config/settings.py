@@ -68,6 +68,7 @@ INSTALLED_APPS = [
     "llm_worker",
     "compression",
     "features.accounts",
+    "features.agents",
     "features.feedback",
     "features.mcp",
     "features.openai",

@@ -10,6 +10,7 @@ from web.socket.asyncapi import AsyncApiView
 urlpatterns = [
     path("api/asyncapi.yaml", AsyncApiView.as_view()),
     path("api/", include("features.accounts.api")),
+    path("api/", include("features.agents.api")),
     path("api/", include("features.feedback.api")),
     path("api/", include("features.mcp.api")),
     path("api/", include("features.prompts.api")),

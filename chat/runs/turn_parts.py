@@ -5,11 +5,17 @@ A method stands here once a feature needs it.
 
 from typing import Any, Final
 
+from chat.models import Session
 from chat.models.sql.turns import TurnState
 
 
 class TurnPart:
     """The part of a turn that belongs to one feature. A method that a feature does not write does nothing."""
+
+    def before_answer(self, session: Session) -> None:
+        """Prepare the session of a message that will be answered, answered again, or whose answer is continued.
+        Outside of any transaction, before anything is locked. Raises ApiError: nothing is stored, then.
+        """
 
     def after_turn(self, turn: TurnState) -> None:
         """React to the end of a turn, inside its transaction and under the lock of its session; an error undoes the end.
@@ -28,6 +34,12 @@ _PARTS: Final[list[TurnPart]] = []
 def register(part: TurnPart) -> None:
     """Add a part, behind those that are there already."""
     _PARTS.append(part)
+
+
+def before_answer(session: Session) -> None:
+    """Let each part prepare the session, in the order of registration. Raises ApiError."""
+    for part in _PARTS:
+        part.before_answer(session)
 
 
 def after_turn(turn: TurnState) -> None:

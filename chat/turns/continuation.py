@@ -22,9 +22,8 @@ from chat.presenters.turns import present_continuation
 from chat.prompts import dynamic_context, prompt_blocks
 from chat.protocol.errors import ApiError
 from chat.protocol.wire import Snapshot, encode
-from chat.runs import admission, daily_limits, quotas, task_queue
+from chat.runs import admission, daily_limits, quotas, task_queue, turn_parts
 from chat.turns import knowledge_bases
-from chat.turns.agents import drop_unusable
 from chat.turns.current_branch import lock_session
 
 logger = logging.getLogger(__name__)
@@ -43,7 +42,7 @@ def continue_answer(run: Run) -> Continuation:
     run: from for_work(). A run that is being continued already stays as it is: two tabs start one continuation.
     """
     task_queue.check_reachable()
-    drop_unusable(run.turn.session)
+    turn_parts.before_answer(run.turn.session)
     beside = Turn.objects.sent_beside(run.turn.user_message)
     parent = run.turn.user_message.parent_id
     bases = knowledge_bases.load_bound_bases(run.turn.session, beside.knowledge_bases, parent)

@@ -16,10 +16,9 @@ from chat.prompts import dynamic_context, prompt_blocks
 from chat.protocol.body import Body
 from chat.protocol.errors import ApiError
 from chat.protocol.members import SomeModels
-from chat.runs import admission, daily_limits, quotas, task_queue, turn_queue
+from chat.runs import admission, daily_limits, quotas, task_queue, turn_parts, turn_queue
 from chat.transcript.run_options import OptionsBody, RunOptions
 from chat.turns import knowledge_bases, selection
-from chat.turns.agents import drop_unusable
 from chat.turns.current_branch import apply_while_answering, lock_session, make_path_current
 from chat.turns.insert import StartedTurn, TurnInsert, store_turn_locked
 
@@ -99,7 +98,7 @@ def regenerate_turn(
     if request.replace and request.models and len(request.models) > 1:
         raise ApiError("models_invalid", "One model answers in a column.", field="models")
     task_queue.check_reachable()
-    drop_unusable(question.session)
+    turn_parts.before_answer(question.session)
     beside = Turn.objects.sent_beside(question)
     if additional_context is not None:
         beside = beside._replace(additional_context=additional_context)

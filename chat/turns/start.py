@@ -18,12 +18,11 @@ from chat.models import ChatMessage, ModelConfig, Role, Session, TipSnapshot, Tu
 from chat.presenters.tools import is_configured
 from chat.prompts import dynamic_context, prompt_blocks
 from chat.protocol.errors import ApiError
-from chat.runs import admission, daily_limits, quotas, task_queue, turn_queue
+from chat.runs import admission, daily_limits, quotas, task_queue, turn_parts, turn_queue
 from chat.transcript.run_options import RunOptions
 from chat.transcript.tokens import count_tokens
 from chat.turns import files as turn_files
 from chat.turns import knowledge_bases, selection
-from chat.turns.agents import drop_unusable
 from chat.turns.current_branch import apply_while_answering, lock_session, make_path_current
 from chat.turns.insert import StartedTurn, TurnInsert, store_turn, store_turn_locked
 from chat.turns.request import TurnBody
@@ -37,7 +36,7 @@ def start_turn(session: Session, request: TurnBody) -> StartedTurn:
     A repeat of client_message_id returns the turn that was started first. Raises ApiError; then nothing was stored.
     """
     request.check()
-    drop_unusable(session)
+    turn_parts.before_answer(session)
     if _always_needs_lock(session, request):
         repeated = _find_repeated(session, request)  # first: its files may have failed since
         return repeated or _start_with_lock(session, request, _load_content(session, request))

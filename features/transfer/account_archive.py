@@ -23,7 +23,6 @@ from knox.models import AuthToken
 from msgspec import json, structs
 
 from chat.models import Agent, Login, MessageFile, ModelConfig, Preferences, Session
-from chat.presenters.agents import present_agents
 from chat.presenters.documents import present_documents
 from chat.presenters.files import present_file
 from chat.presenters.json_values import JSONObject, isoformat_or_none, isoformat_utc
@@ -32,6 +31,7 @@ from chat.presenters.projects import present_projects
 from chat.presenters.sessions import annotate_sessions, present_trashed_session
 from chat.presenters.usage import present_limit_use
 from chat.sessions.portable.archive_writer import Pipe, as_zip, compressed, write_content
+from features.agents.api import present_agents
 from features.prompts.api import present_saved_prompt
 from features.prompts.models import SavedPrompt
 from knowledge.models import Document, File, KnowledgeBase, KnowledgeBaseMember, Project

@@ -10,7 +10,6 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import CitedDocument, GroupLimits, MessageFile, PromptBlock
 from web.admin import (
-    agents,
     approvals,
     compressions,
     conversations,
@@ -30,7 +29,6 @@ from web.admin.choice_names import translate_choices
 from web.admin.translations import translate_names
 
 __all__ = [
-    "agents",
     "approvals",
     "compressions",
     "conversations",

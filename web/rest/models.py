@@ -1,6 +1,6 @@
 """The view that lists the models that users may choose."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Annotated
 
 from rest_framework.request import Request
@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from chat.models import ModelConfig, Preferences
 from chat.presenters.json_values import JSONObject
 from chat.protocol.answer import Answer
+from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented
@@ -44,3 +45,9 @@ class ModelsView(StrictAPIView):
         """List the models that users may choose."""
         preferred = Preferences.objects.of_user(current_user(request)).models
         return Response([present_model(model, preferred) for model in ModelConfig.objects.offered()])
+
+
+def check_offered(models: Sequence[str] | None) -> None:
+    """Raise ApiError unless users may choose all of these distinct models."""
+    if models and len(ModelConfig.objects.offered_named(models)) != len(models):
+        raise ApiError("models_invalid", field="models")

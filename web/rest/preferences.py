@@ -10,8 +10,8 @@ from chat.models import Preferences
 from chat.presenters.preferences import PreferencesAnswer, present_preferences
 from chat.protocol.body import Body
 from chat.protocol.members import Models
-from web.rest.agents import check_offered
 from web.rest.api_view import StrictAPIView, current_user
+from web.rest.models import check_offered
 from web.rest.openapi import documented
 
 # Every request to a model contains them.

@@ -28,8 +28,8 @@ from chat.transcript.run_options import OptionsBody
 from chat.turns.knowledge_bases import choose_bases
 from chat.turns.tool_names import Tools
 from knowledge.models import Project
-from web.rest.agents import check_offered
 from web.rest.api_view import StrictAPIView, current_user, get_own_row, query_flag
+from web.rest.models import check_offered
 from web.rest.openapi import FLAG, ID, TEXT, documented, query
 from web.rest.pagination import PAGE_PARAMETERS, NewestFirstPagination, Page
 from web.rest.request_slots import EXPENSIVE

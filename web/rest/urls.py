@@ -2,8 +2,6 @@
 
 from django.urls import path, re_path
 
-from web.rest.agent_sharing import GroupsView
-from web.rest.agents import AgentShareView, AgentsView, AgentView
 from web.rest.approvals import ApprovalsView, ApprovalView
 from web.rest.compression import CompressionView
 from web.rest.documents import DocumentContentView, DocumentsView, DocumentTextView, DocumentView
@@ -39,10 +37,6 @@ from web.rest.usage import LimitsView, UsageView
 
 urlpatterns = [
     path("models/", ModelsView.as_view()),
-    path("agents/", AgentsView.as_view()),
-    path("agents/<id:agent>/", AgentView.as_view()),
-    path("agents/<id:agent>/share/", AgentShareView.as_view()),
-    path("groups/", GroupsView.as_view()),
     path("preferences/", PreferencesView.as_view()),
     path("files/", FilesView.as_view()),
     path("files/<id:file>/", FileView.as_view()),

@@ -90,7 +90,7 @@ def test_short_requests_of_a_user_are_answered_in_turns(gate: Gate, monkeypatch:
     alice, bob = factories.create_user("alice"), factories.create_user("bob")
     Agent.objects.create(owner=alice, name="Tides", prompt="")
     path = "/api/agents/"
-    monkeypatch.setattr("web.rest.agents.present_agents", gate.read)
+    monkeypatch.setattr("features.agents.api.present_agents", gate.read)
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         asked = side_by_side(pool, lambda: factories.api_client(alice).get(path))
         gate.wait_for(REQUESTS.most)

@@ -204,7 +204,7 @@ class Page {
         offered: showModelNotices,
         chosen: (agent) => this.suggestions?.show(agent),
         knowledge: () => this.knowledge.load().then(({ store }) => store),
-        manage: () => import("./settings/agents_dialog.js").then((agents) => agents.openAgents(this.failures.failed)),
+        manage: () => import("./agents/agents_dialog.js").then((agents) => agents.openAgents(this.failures.failed)),
         ...this.failures,
       },
     );

@@ -1,6 +1,6 @@
 /** The agent, models, knowledge bases, options, tool and while_answering mode of the open chat, or of the next new one. */
 
-import { AgentPicker } from "./agent_picker.js";
+import { AgentPicker } from "../agents/agent_picker.js";
 import { BasePicker } from "./base_picker.js";
 import { ChatOptionsButton } from "./chat_options.js";
 import { Completions } from "./completions.js";

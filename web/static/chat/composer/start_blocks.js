@@ -1,6 +1,6 @@
 /** What a new chat can begin with, below the suggestions: agents, knowledge bases, saved prompts and recent chats. */
 
-import { agentPicture } from "../elements/agent_picture.js";
+import { agentPicture } from "../agents/agent_picker.js";
 import { h } from "../elements/element.js";
 import { knowledgeAddress, sessionAddress } from "../frame/address.js";
 import { t } from "../i18n.js";

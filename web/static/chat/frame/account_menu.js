@@ -34,7 +34,7 @@ export function attachAccountMenu(button, { logout, archive, trash, failed }) {
     {
       label: t("Agents"),
       icon: "agent",
-      action: () => import("../settings/agents_dialog.js").then((m) => m.openAgents(failed), failed),
+      action: () => import("../agents/agents_dialog.js").then((m) => m.openAgents(failed), failed),
     },
     {
       label: t("Prompts"),

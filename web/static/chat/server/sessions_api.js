@@ -75,12 +75,6 @@ export const changeQuestion = (question, text) => call("PATCH", `messages/${ques
 /** With all below it. @param {string} message @returns {Promise<{part: string|null}>} part: the session in the trash that restores it */
 export const deleteMessage = (message) => call("DELETE", `messages/${message}/`);
 
-/** @returns {Promise<AgentAnswer[]>} all, the latest changed first */
-export const readAgents = () => readAllPages("agents/");
-
-/** @returns {Promise<GroupAnswer[]>} those that agents may be shared with */
-export const readGroups = () => call("GET", "groups/");
-
 /** @param {string} path of a list in pages that begin behind a row @returns {Promise<any[]>} */
 export async function readAllPages(path) {
   const rows = [];

@@ -1,29 +1,35 @@
-"""CRUD views of agents: a user's own prompts with their tools and models, and shared agents, which can only be read."""
+"""The routes of agents: a user's own, and shared ones, which can only be read; and of the groups to share them with."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Annotated, Any, Final
+from uuid import UUID
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.db import transaction
+from django.db.models import Q, prefetch_related_objects
+from django.urls import path
 from msgspec import Meta, field
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.models import Agent, ModelConfig
+from chat.models import Agent
 from chat.models.agent import ContextLayout
-from chat.presenters.agents import AgentAnswer, present_agent, present_agents
+from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.body import Body, patched
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import choice, doc
+from chat.protocol.member_types import Moment, choice, doc
 from chat.protocol.members import DISTINCT, KnowledgeBases, Models, UserName, Visible
 from chat.runs import quotas
-from chat.transcript.run_options import OptionsBody, merge_options
+from chat.transcript.run_options import OptionsBody, merge_options, present_options
 from chat.transcript.session_settings import MAX_PROMPT_CHARACTERS, MAX_REMINDER_CHARACTERS
 from chat.turns.knowledge_bases import choose_bases
 from chat.turns.tool_names import Tools
-from web.rest.agent_sharing import share, take_audience
+from features.agents.sharing import groups_to_share_with, pop_audience, share
+from knowledge.models import KnowledgeBase
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
+from web.rest.models import check_offered
 from web.rest.newest_rows import newest_rows_parameters, read_newest_rows
 from web.rest.openapi import documented
 
@@ -59,12 +65,39 @@ class AgentBody(Body, kw_only=True):
     context_layout: Annotated[str, choice(ContextLayout)] = ContextLayout.MOVING.value
 
 
+class AgentAnswer(Answer):
+    id: UUID
+    name: str
+    emoji: str
+    description: str
+    questions: Annotated[list[str], doc("What to suggest for a new chat with it.")]
+    prompt: str
+    replaces_system_prompt: bool
+    reminder: str
+    tools: list[str]
+    models: list[str]
+    knowledge_bases: list[UUID]
+    options: Annotated[dict[str, Any], doc("As they were sent.")]
+    context_layout: Annotated[str, choice(ContextLayout.values)]
+    shared_with: Annotated[list[int], doc("Ids of groups; of an agent of somebody else: empty.")]
+    shared_with_users: Annotated[list[str], doc("User names; of an agent of somebody else: empty.")]
+    is_shared_by_name: Annotated[
+        bool,
+        doc("Whether somebody else shares it with the user by name, so that `share/` takes it off the list."),
+    ]
+    shared_by: Annotated[str | None, doc("Whose it is; null: the user's own.")]
+    created_at: Moment
+    updated_at: Moment
+
+
+class GroupAnswer(Answer):
+    id: int
+    name: str
+    is_member: Annotated[bool, doc("Whether the user is one.")]
+
+
 class AgentsView(StrictAPIView):
-    @documented(
-        "agents_list",
-        answer=list[AgentAnswer],
-        parameters=newest_rows_parameters("agents"),
-    )
+    @documented("agents_list", answer=list[AgentAnswer], parameters=newest_rows_parameters("agents"))
     def get(self, request: Request) -> Response:
         """List the user's agents and those shared with the user or the user's groups, latest update first, at most 200.
         The next page is `before` the last agent.
@@ -79,7 +112,7 @@ class AgentsView(StrictAPIView):
         """Create an agent. After many unknown user names, more are refused for some time (429)."""
         owner = current_user(request)
         fields = _validated_fields(owner, self.parse(AgentBody).members())
-        audience = take_audience(owner, fields, None)
+        audience = pop_audience(owner, fields, None)
         with quotas.AGENTS.room_for_one(owner):
             agent = Agent.objects.create(owner=owner, **fields)
             share(owner, agent, audience)
@@ -90,8 +123,8 @@ class AgentView(StrictAPIView):
     @documented("agents_read", answer=AgentAnswer)
     def get(self, request: Request, agent: str) -> Response:
         """Read an agent: an own agent, or one that is shared with the user or a group of the user."""
-        usable = Agent.objects.usable_by(current_user(request))
-        return Response(present_agent(get_own_row(usable, agent, "agent"), current_user(request)))
+        user = current_user(request)
+        return Response(present_agent(get_own_row(Agent.objects.usable_by(user), agent, "agent"), user))
 
     @documented("agents_replace", body=AgentBody, answer=AgentAnswer)
     def put(self, request: Request, agent: str) -> Response:
@@ -112,7 +145,7 @@ class AgentView(StrictAPIView):
     def _change(self, request: Request, agent: Agent, body: dict[str, Any]) -> Response:
         user = current_user(request)
         fields = _validated_fields(user, body, agent)
-        audience = take_audience(user, fields, agent)
+        audience = pop_audience(user, fields, agent)
         with transaction.atomic():
             quotas.lock_user(user)  # before the agent, as the creation of a session does
             if not agent.change(**fields):
@@ -128,6 +161,18 @@ class AgentShareView(StrictAPIView):
         user = current_user(request)
         get_own_row(Agent.objects.usable_by(user), agent, "agent").shared_with_users.remove(user)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class GroupsView(StrictAPIView):
+    @documented("groups_list", answer=list[GroupAnswer])
+    def get(self, request: Request) -> Response:
+        """List the groups with which the user may share agents, or has done so, by name."""
+        user = current_user(request)
+        own = set(user.groups.values_list("pk", flat=True))
+        shared = Group.objects.filter(agents__owner=user).values("pk")
+        groups = Group.objects.filter(Q(pk__in=groups_to_share_with(user)) | Q(pk__in=shared))
+        rows = groups.order_by("name")
+        return Response([GroupAnswer.from_row(group, is_member=group.pk in own).json() for group in rows])
 
 
 def _get_own_agent(request: Request, pk: str) -> Agent:
@@ -150,7 +195,39 @@ def _validated_fields(owner: User, body: dict[str, Any], stored: Agent | None = 
     return body
 
 
-def check_offered(models: Sequence[str] | None) -> None:
-    """Raise ApiError unless users may choose all of these distinct models."""
-    if models and len(ModelConfig.objects.offered_named(models)) != len(models):
-        raise ApiError("models_invalid", field="models")
+def present_agents(agents: Iterable[Agent], reader: Any) -> list[JSONObject]:
+    """Present agents as `reader` sees them; loads related rows for all of them at once."""
+    rows = list(agents)
+    foreign = [base for agent in rows if agent.owner_id != reader.pk for base in agent.knowledge_bases]
+    bases = KnowledgeBase.objects.visible_to(reader).filter(pk__in=foreign)
+    known = set(bases.values_list("pk", flat=True)) if foreign else set()
+    prefetch_related_objects(rows, "owner", "shared_with", "shared_with_users")
+    return [_present_agent(agent, reader, known) for agent in rows]
+
+
+def present_agent(agent: Agent, reader: Any) -> JSONObject:
+    """Present an agent as `reader` sees it; if another user shares it, only with bases that `reader` is a member of."""
+    return present_agents([agent], reader)[0]
+
+
+def _present_agent(agent: Agent, reader: Any, known: set[Any]) -> JSONObject:
+    """Present one agent. known: the knowledge bases of others' agents that `reader` is a member of."""
+    is_own = agent.owner_id == reader.pk
+    users = agent.shared_with_users.all()
+    return AgentAnswer.from_row(
+        agent,
+        knowledge_bases=[base for base in agent.knowledge_bases if is_own or base in known],
+        options=present_options(agent.options),
+        shared_with=[group.pk for group in agent.shared_with.all()] if is_own else [],
+        shared_with_users=sorted(user.get_username() for user in users) if is_own else [],
+        is_shared_by_name=reader.pk in {user.pk for user in users},
+        shared_by=None if is_own else agent.owner.get_full_name() or agent.owner.get_username(),
+    ).json()
+
+
+urlpatterns = [
+    path("agents/", AgentsView.as_view()),
+    path("agents/<id:agent>/", AgentView.as_view()),
+    path("agents/<id:agent>/share/", AgentShareView.as_view()),
+    path("groups/", GroupsView.as_view()),
+]

@@ -1,15 +1,14 @@
 /** The dialog of the user's agents: a list, and a form to create or edit one. */
 
 import { AgentForm, NEW_AGENT } from "./agent_form.js";
+import { agentPicture, readAgents } from "./agent_picker.js";
 import * as api from "../server/api.js";
 import { ask, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
-import { agentPicture } from "../elements/agent_picture.js";
 import { icon } from "../elements/icons.js";
 import { t } from "../i18n.js";
-import { refusedText } from "./options_form.js";
+import { refusedText } from "../settings/options_form.js";
 import { readBases } from "../server/knowledge_api.js";
-import { readAgents, readGroups } from "../server/sessions_api.js";
 
 /** @import {AgentFields} from "./agent_form.js" */
 /** @typedef {AgentFields & {id: string, shared_by?: string|null, is_shared_by_name?: boolean}} Agent */
@@ -34,8 +33,8 @@ class AgentsDialog {
   async open() {
     open(this.dialog);
     try {
-      const [models, bases, groups] = await Promise.all([api.readModels(), readBases(), readGroups()]);
-      this.offered = { models, bases, groups };
+      const [models, bases, groups] = await Promise.all([api.readModels(), readBases(), api.call("GET", "groups/")]);
+      this.offered = { models, bases, groups: /** @type {GroupAnswer[]} */ (groups) };
       await this.#list();
     } catch (error) {
       this.dialog.close();

@@ -1,22 +1,16 @@
-"""The audience of an agent: groups by their ids, and single people by their user names. The view that lists groups."""
+"""The audience of an agent: groups by their ids, and single people by their user names."""
 
 import logging
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from django.contrib.auth.models import Group, User
-from django.db.models import Q, QuerySet
-from rest_framework.request import Request
-from rest_framework.response import Response
+from django.db.models import QuerySet
 
 from chat.models import Agent, LoginLimit
-from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import doc
 from web.attempt_limits import charge, spend
-from web.rest.api_view import StrictAPIView, current_user
 from web.rest.members import UNKNOWN_NAMES
-from web.rest.openapi import documented
 
 logger = logging.getLogger(__name__)
 
@@ -31,10 +25,10 @@ class Audience(NamedTuple):
     people: Sequence[User] | None
 
 
-def take_audience(owner: User, body: dict[str, Any], stored: Agent | None) -> Audience:
-    """Take the audience out of a body. stored: the agent, whose current audience may stay. Raises ApiError.
+def pop_audience(owner: User, body: dict[str, Any], stored: Agent | None) -> Audience:
+    """Remove the audience from a body and return it. stored: the agent, whose current audience may stay.
 
-    Not inside a transaction: unknown names count although the request is refused.
+    Not inside a transaction: unknown names count although the request is refused. Raises ApiError.
     """
     groups, names = body.pop("shared_with", None), body.pop("shared_with_users", None)
     if groups is not None:
@@ -59,12 +53,12 @@ def share(owner: User, agent: Agent, audience: Audience) -> None:
 
 def _share_with_people(owner: User, agent: Agent, people: Sequence[User]) -> None:
     before = set(agent.shared_with_users.values_list("pk", flat=True))
-    wanted = {one.pk for one in people}
+    wanted = {person.pk for person in people}
     if before == wanted:
         return
-    for place, one in enumerate(people):
-        others = Agent.objects.filter(owner=owner, shared_with_users=one).exclude(pk=agent.pk)
-        if one.pk not in before and others.count() >= MAX_AGENTS_PER_PERSON:
+    for place, person in enumerate(people):
+        others = Agent.objects.filter(owner=owner, shared_with_users=person).exclude(pk=agent.pk)
+        if person.pk not in before and others.count() >= MAX_AGENTS_PER_PERSON:
             field = f"shared_with_users.{place}"
             raise ApiError("too_many_shared_agents", field=field, max=MAX_AGENTS_PER_PERSON)
     agent.shared_with_users.set(people)
@@ -78,12 +72,19 @@ def _check_groups(owner: User, groups: set[int], stored: Agent | None) -> None:
         raise ApiError("invalid_value", "No group of yours.", field="shared_with")
 
 
+def groups_to_share_with(user: User) -> QuerySet[Group, Any]:
+    """Return all groups for staff who may change agents, and the own groups for other users."""
+    if user.is_staff and user.has_perm("chat.change_agent"):
+        return Group.objects.all()
+    return Group.objects.filter(user=user)
+
+
 def _find_people(owner: User, names: Sequence[str], stored: Agent | None) -> list[User]:
     """Return the users with these names. Raises ApiError for the first unknown name.
     People of `stored` stay although their accounts were closed.
     """
-    known = {one.username: one for one in stored.shared_with_users.all()} if stored else {}
-    return [known.get(name) or _find_person(owner, name, place) for place, name in enumerate(names)]
+    current = {user.username: user for user in stored.shared_with_users.all()} if stored else {}
+    return [current.get(name) or _find_person(owner, name, place) for place, name in enumerate(names)]
 
 
 def _find_person(owner: User, name: str, place: int) -> User:
@@ -97,31 +98,3 @@ def _find_person(owner: User, name: str, place: int) -> User:
         raise ApiError("user_not_found", field=field)
     LoginLimit.objects.give_back(charges)
     return person
-
-
-class GroupAnswer(Answer):
-    id: int
-    name: str
-    is_member: Annotated[bool, doc("Whether the user is one.")]
-
-
-class GroupsView(StrictAPIView):
-    @documented("groups_list", answer=list[GroupAnswer])
-    def get(self, request: Request) -> Response:
-        """List the groups with which the user may share agents, or has done so, by name."""
-        user = current_user(request)
-        own = set(user.groups.values_list("pk", flat=True))
-        shared = Group.objects.filter(agents__owner=user).values("pk")
-        groups = Group.objects.filter(Q(pk__in=groups_to_share_with(user)) | Q(pk__in=shared))
-        return Response([_present(group, own) for group in groups.order_by("name")])
-
-
-def groups_to_share_with(user: User) -> QuerySet[Group, Any]:
-    """Return all groups for staff who may change agents, and the own groups for other users."""
-    if user.is_staff and user.has_perm("chat.change_agent"):
-        return Group.objects.all()
-    return Group.objects.filter(user=user)
-
-
-def _present(group: Group, own: set[int]) -> dict[str, Any]:
-    return GroupAnswer.from_row(group, is_member=group.pk in own).json()

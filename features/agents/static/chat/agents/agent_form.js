@@ -4,7 +4,7 @@ import { AgentKnowledge } from "./agent_knowledge.js";
 import { boxes, boxRow, checked, group } from "../elements/check_boxes.js";
 import { radioGroup } from "../elements/radio_group.js";
 import { h } from "../elements/element.js";
-import { OptionsForm } from "./options_form.js";
+import { OptionsForm } from "../settings/options_form.js";
 import { t } from "../i18n.js";
 import { ToolChoice } from "../tools/tool_choice.js";
 

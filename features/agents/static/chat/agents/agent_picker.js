@@ -1,13 +1,19 @@
 /** Picks the agent of the open chat, or of the next new one. */
 
-import { agentPicture } from "../elements/agent_picture.js";
 import { h } from "../elements/element.js";
 import { closeOnLeave } from "../elements/popover_details.js";
 import { t } from "../i18n.js";
 import { icon } from "../elements/icons.js";
-import { readAgents } from "../server/sessions_api.js";
+import { readAllPages } from "../server/sessions_api.js";
 
 /** @import {Agent} from "../types.js" */
+
+/** @returns {Promise<AgentAnswer[]>} all, the latest changed first */
+export const readAgents = () => readAllPages("agents/");
+
+/** Its emoji, or the icon of all agents. @param {{emoji?: string}} agent */
+export const agentPicture = ({ emoji }) =>
+  emoji ? h("span", { class: "emoji", "aria-hidden": "true" }, emoji) : icon("agent");
 
 export class AgentPicker {
   /**

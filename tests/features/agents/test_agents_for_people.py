@@ -8,8 +8,9 @@ from rest_framework.test import APIClient
 
 from chat.models import AccountDeletion, Agent, Session
 from chat.sweeper.accounts import delete_accounts
+from features.agents import sharing
 from tests import factories
-from web.rest import agent_sharing, members
+from web.rest import members
 
 AGENTS = "/api/agents/"
 
@@ -113,7 +114,7 @@ class TestWhoShares:
     def test_one_person_gets_so_many_agents_of_one_owner(
         self, client: APIClient, bob: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(agent_sharing, "MAX_AGENTS_PER_PERSON", 1)
+        monkeypatch.setattr(sharing, "MAX_AGENTS_PER_PERSON", 1)
         agent = write(client, "bob")["id"]
         refused = write(client, "bob", status=429)
         assert (refused["code"], refused["max"]) == ("too_many_shared_agents", 1)

@@ -1,0 +1,1 @@
+"""Agents: people make, share and choose prompts with tools and models of their own."""
