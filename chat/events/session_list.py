@@ -1,4 +1,4 @@
-"""Publishes changes of a user's session list to all of the user's sockets: rows created, changed and deleted.
+"""Publishes changes of a user's lists of sessions and projects to all of the user's sockets: rows created, changed and deleted.
 
 At most once, on one pub/sub channel per user, and stored nowhere: a client that missed a change reads the list again.
 """
@@ -10,11 +10,12 @@ from typing import Final
 from django.db import transaction
 from redis.exceptions import RedisError
 
-from chat.events.frames import SessionChanged, SessionDeleted
+from chat.events.frames import ProjectChanged, SessionChanged, SessionDeleted
 from chat.infrastructure.redis_client import sync_redis
 from chat.models import Session
 from chat.presenters.sessions import listed_members
 from chat.protocol.wire import encode
+from knowledge.models import Project
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +48,11 @@ def publish_row(session: Session) -> None:
 def publish_deleted(session: Session) -> None:
     """Publish the committed deletion of a session, into the trash or for good."""
     publish(session.owner_id, encode(SessionDeleted(session.pk)))
+
+
+def publish_project(project: Project) -> None:
+    """Publish the committed creation of a project, or a committed change of its fields or files, by its id."""
+    publish(project.owner_id, encode(ProjectChanged(project.pk)))
 
 
 def mark_seen(session: Session, n: int | None) -> None:

@@ -1,4 +1,4 @@
-"""The admin's pages of chats, files and projects: read-only pages with a few operations.
+"""The admin's pages of chats and files: read-only pages with a few operations.
 Django's autodiscovery imports this module.
 
 No page writes conversations; settings that staff may edit (models, agents, system prompt) are ordinary forms.
@@ -16,7 +16,6 @@ from web.admin import (
     daily_limits,
     files,
     knowledge_bases,
-    projects,
     run_setups,
     runs,
     sent_requests,
@@ -35,7 +34,6 @@ __all__ = [
     "daily_limits",
     "files",
     "knowledge_bases",
-    "projects",
     "run_setups",
     "runs",
     "sent_requests",

@@ -17,7 +17,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.events import projects as project_events
+from chat.events import session_list
 from chat.models import ModelConfig
 from chat.presenters.files import FileAnswer, present_file
 from chat.protocol.body import Body
@@ -126,7 +126,7 @@ class FileView(StrictAPIView):
         found.delete()
         blobs.purge_on_commit()
         if project:
-            project_events.publish_changed(project)
+            session_list.publish_project(project)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

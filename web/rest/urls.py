@@ -26,7 +26,6 @@ from web.rest.messages import (
 )
 from web.rest.models import ModelsView
 from web.rest.preferences import PreferencesView
-from web.rest.projects import ProjectFilesView, ProjectFileView, ProjectsView, ProjectView
 from web.rest.runs import PacketsView, RunCancellationView, RunContinuationView, RunView
 from web.rest.schema_views import DocsView, SchemaView, not_found
 from web.rest.session_files import ExportView, ImportView
@@ -43,10 +42,6 @@ urlpatterns = [
     path("files/<id:file>/content/", FileContentView.as_view()),
     path("files/<id:file>/thumbnail/", FileThumbnailView.as_view()),
     path("files/<id:file>/text/", FileTextView.as_view()),
-    path("projects/", ProjectsView.as_view()),
-    path("projects/<id:project>/", ProjectView.as_view()),
-    path("projects/<id:project>/files/", ProjectFilesView.as_view()),
-    path("projects/<id:project>/files/<id:file>/", ProjectFileView.as_view()),
     path("knowledge-bases/", KnowledgeBasesView.as_view()),
     path("knowledge-bases/<id:knowledge_base>/", KnowledgeBaseView.as_view()),
     path("knowledge-bases/<id:knowledge_base>/accept/", AcceptView.as_view()),

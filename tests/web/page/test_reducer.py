@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.instance import ROOT
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -29,7 +31,7 @@ def test_the_pure_modules_of_the_page() -> None:
             f"--import={(HERE / 'static_roots.mjs').as_uri()}",
             "--test",
             "--test-reporter=spec",
-            *map(str, sorted(HERE.glob("*.test.mjs"))),
+            *map(str, sorted((ROOT / "tests").rglob("*.test.mjs"))),
         ],
         capture_output=True,
         text=True,

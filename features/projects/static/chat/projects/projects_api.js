@@ -1,7 +1,7 @@
 /** REST calls of projects. */
 
-import { call } from "./api.js";
-import { readAllPages } from "./sessions_api.js";
+import { call } from "../server/api.js";
+import { readAllPages } from "../server/sessions_api.js";
 
 /** @import {Project} from "../types.js" */
 

@@ -5,13 +5,15 @@ import { icon } from "../elements/icons.js";
 import { sideKeys, t } from "../i18n.js";
 import { onListKeys } from "../sessions/list_keys.js";
 import { ProjectRow } from "./project_row.js";
-import { UnfoldedProjects } from "./unfolded_projects.js";
 
 /** @import {ListActions} from "../sessions/session_list.js" */
 /** @import {Project} from "../types.js" */
 /** @import {ProjectActions} from "./project_actions.js" */
 
 const KEPT_AS = "turnwire.projects";
+const UNFOLDED_KEPT_AS = "turnwire.folders";
+/** The oldest ones are forgotten: they may be of projects that are gone, or of other users of this browser. */
+const MOST_UNFOLDED = 100;
 
 export class ProjectList {
   /**
@@ -146,5 +148,40 @@ export class ProjectList {
   #showFolded() {
     this.toggle.setAttribute("aria-expanded", String(!this.isFolded));
     this.list.hidden = this.isFolded || this.rows.size === 0;
+  }
+}
+
+/** Which projects are unfolded. The browser remembers it. */
+export class UnfoldedProjects {
+  /** @param {Storage} storage */
+  constructor(storage) {
+    this.storage = storage;
+    this.ids = storedIds(storage);
+  }
+
+  /** @param {string} id */
+  has(id) {
+    return this.ids.includes(id);
+  }
+
+  /** @param {string} id @param {boolean} isUnfolded */
+  set(id, isUnfolded) {
+    const others = this.ids.filter((other) => other !== id);
+    this.ids = isUnfolded ? [...others, id].slice(-MOST_UNFOLDED) : others;
+    try {
+      this.storage.setItem(UNFOLDED_KEPT_AS, JSON.stringify(this.ids));
+    } catch {
+      // Without storage it lasts as long as the page.
+    }
+  }
+}
+
+/** @param {Storage} storage @returns {string[]} */
+function storedIds(storage) {
+  try {
+    const ids = JSON.parse(storage.getItem(UNFOLDED_KEPT_AS) ?? "[]");
+    return Array.isArray(ids) ? ids.filter((id) => typeof id === "string").slice(-MOST_UNFOLDED) : [];
+  } catch {
+    return [];
   }
 }

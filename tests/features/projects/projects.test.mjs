@@ -9,8 +9,8 @@ import {
   readAddress,
   sessionAddress,
 } from "../../../web/static/chat/frame/address.js";
-import { fitText } from "../../../web/static/chat/projects/project_files.js";
-import { ProjectStore } from "../../../web/static/chat/projects/project_store.js";
+import { fitText } from "../../../features/projects/static/chat/projects/project_files.js";
+import { ProjectStore } from "../../../features/projects/static/chat/projects/projects.js";
 
 const ID = "00000000-0000-4000-8000-000000000001";
 const OTHER = "00000000-0000-4000-8000-000000000002";

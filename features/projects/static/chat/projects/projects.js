@@ -2,12 +2,33 @@
 
 import { ProjectActions } from "./project_actions.js";
 import { ProjectList } from "./project_list.js";
-import { ProjectStore } from "./project_store.js";
-import { changeProject } from "../server/projects_api.js";
+import { changeProject, readProject, readProjects } from "./projects_api.js";
+import { ListStore } from "../server/list_store.js";
 
 /** @import {ProjectView} from "./project_view.js" */
 /** @import {ListActions} from "../sessions/session_list.js" */
-/** @import {Model} from "../types.js" */
+/** @import {Model, Project} from "../types.js" */
+
+/** The user's projects with their files. @extends {ListStore<Project>} */
+export class ProjectStore extends ListStore {
+  /** @param {{changed: () => void, failed: (error: Error) => void}} listener */
+  constructor(listener) {
+    super({ all: readProjects, one: readProject }, listener);
+  }
+
+  get projects() {
+    return this.rows;
+  }
+
+  /** One object from the socket. @param {wire.Frame} frame */
+  receive(frame) {
+    if (frame.type === "sessions_watched" || frame.type === "sessions_resync") void this.refresh();
+    else if (frame.type === "project_changed") void this.read(frame.project);
+    else if (frame.type === "project_deleted") this.remove(frame.project);
+    // Its size and what fits have changed.
+    else if (frame.type === "file" && frame.project) void this.read(frame.project);
+  }
+}
 
 export class Projects {
   /**

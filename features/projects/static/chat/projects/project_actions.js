@@ -10,7 +10,7 @@ const loadDialogs = () => import("./project_dialogs.js");
 
 export class ProjectActions {
   /**
-   * @param {import("./project_store.js").ProjectStore} store
+   * @param {import("./projects.js").ProjectStore} store
    * @param {object} page
    * @param {(action: () => Promise<any>) => Promise<boolean>} page.attempt  reports a failure; whether there was none
    * @param {(project: string) => void} page.open

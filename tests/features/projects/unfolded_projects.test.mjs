@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { UnfoldedProjects } from "../../../web/static/chat/projects/unfolded_projects.js";
+import { UnfoldedProjects } from "../../../features/projects/static/chat/projects/project_list.js";
 
 const storage = (kept = null) => {
   const items = { kept };
