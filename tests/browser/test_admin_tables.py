@@ -22,7 +22,7 @@ from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.utils import timezone
 from chat.models import Approval, ToolCall, ToolPolicy
-from chat.models import (ChatMessage, Compression, Feedback, Invitation, McpServer, Provider, Run, Share, SideRequest, Suggestion, SystemPrompt)
+from chat.models import (ChatMessage, Compression, DefaultLimits, Feedback, Invitation, McpServer, Provider, Run, Share, SideRequest, Suggestion, SystemPrompt)
 from features.prompts.models import SavedPrompt
 from chat.transcript.tool_identity import AskedTool
 from knowledge.models import KnowledgeBase, MembershipChange
@@ -30,6 +30,7 @@ from web.admin.read_only import admin_url
 run = Run.objects.select_related("turn__session__owner", "turn__user_message", "message").filter(status="completed").first()
 session, question = run.turn.session, run.turn.user_message
 Group.objects.create(name="harbour")
+DefaultLimits.objects.create()
 Invitation.objects.create(digest="d" * 64, expires_at=timezone.now())
 Share.objects.create(session=session, leaf=run.message)
 SideRequest.objects.create(purpose="title", session=session, run=run, model=run.model, sent_at=timezone.now())
@@ -62,7 +63,10 @@ def addresses(running_stack: Stack, lasting: None) -> Iterator[list[str]]:
     yield running_stack.manage("shell", "-v", "0", "-c", ADDRESSES).split()
     # Later tests expect that of the code.
     running_stack.manage(
-        "shell", "-c", "from chat.models import SystemPrompt; SystemPrompt.objects.all().delete()"
+        "shell",
+        "-c",
+        "from chat.models import DefaultLimits, SystemPrompt; "
+        "SystemPrompt.objects.all().delete(); DefaultLimits.objects.all().delete()",
     )
 
 
