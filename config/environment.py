@@ -56,6 +56,7 @@ NO_LONGER_READ: Final = {
     "MAX_CHUNKS_PER_USER": "it grows with MAX_STORED_BYTES_PER_USER",
     "MAX_COST_PER_DAY": "enter its value in the admin (Default limits, Cost per day); until then there is no limit",
     "MAX_FILES_PER_USER": "it grows with MAX_STORED_BYTES_PER_USER",
+    "MAX_IMPORT_BYTES": "it is 256 MiB, or ten times MAX_FILE_BYTES if that is more",
     "MAX_QUEUED_RUNS": "1,000 runs may wait in a queue",
     "MAX_RUNS_PER_DAY": "enter its value in the admin (Default limits, Runs per day); until then there is no limit",
     "MAX_SESSIONS_PER_USER": "a user may have 10,000 chats",
@@ -64,6 +65,7 @@ NO_LONGER_READ: Final = {
     "RECENT_MESSAGES_RATIO": "0.2 of the history stays verbatim",
     "SECURE_SSL_REDIRECT": "HTTP is redirected to HTTPS unless PUBLIC_URL begins with http://",
     "TLS_CA_FILE": "REDIS_URL and CELERY_BROKER_URL name the file: rediss://…?ssl_ca_certs=/etc/ssl/own.pem",
+    "TOOL_TIMEOUT": "it grows with RUN_DEADLINE: 120 of 900 seconds",
     "WEB_SEARCH_SERVICE": "WEB_SEARCH_URL=brave or WEB_SEARCH_URL=tavily chooses the service",
     "SUGGESTIONS": "enter them in the admin (Suggestions)",
 }

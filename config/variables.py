@@ -279,12 +279,15 @@ LLM_CONCURRENCY = env.whole_number(
 RUN_DEADLINE_S = env.whole_number(
     "RUN_DEADLINE",
     900,
-    "seconds after which a run is ended, after a third of them if its model server sends nothing",
+    "seconds after which a run is ended, after a third of them if its model server sends nothing; a tool call "
+    "may take two fifteenths (120), unless the tool has its own limit",
     low=3,
     high=86_400,
 )
 # Seconds without a byte from a model server. A slow one needs more of both: it reads a long prompt for minutes.
 LLM_SILENCE_S = RUN_DEADLINE_S // 3
+# Of a tool call, unless the tool has its own limit: 120 s by default.
+TOOL_TIMEOUT_S = max(1, RUN_DEADLINE_S * 2 // 15)
 DRAIN_GRACE_S = env.whole_number(
     "DRAIN_GRACE",
     20,
@@ -345,15 +348,14 @@ MAX_CHUNKS_PER_USER = MAX_STORED_BYTES_PER_USER and max(250_000, MAX_STORED_BYTE
 env.section("Files and knowledge")
 
 MAX_FILE_BYTES = env.whole_number(
-    "MAX_FILE_BYTES", 25 * 1024 * 1024, "bytes of an uploaded file (413)", low=1, high=200 * 1024 * 1024
-)
-MAX_IMPORT_BYTES = env.whole_number(
-    "MAX_IMPORT_BYTES",
-    256 * 1024 * 1024,
-    "bytes of an imported archive, packed and unpacked (413)",
+    "MAX_FILE_BYTES",
+    25 * 1024 * 1024,
+    "bytes of an uploaded file (413); an imported archive may have ten times as many, at least 256 MiB",
     low=1,
-    high=2**31 - 1,
+    high=200 * 1024 * 1024,
 )
+# Of an imported archive, packed and unpacked: at least ten files of the largest size.
+MAX_IMPORT_BYTES = max(256 * 1024 * 1024, 10 * MAX_FILE_BYTES)
 INGEST_CONCURRENCY = env.whole_number(
     "INGEST_CONCURRENCY", 2, "files that an ingest process reads side by side", low=1, high=64
 )
@@ -409,9 +411,6 @@ SAFE_SUMMARY_MODEL = env.text(
 
 env.section("Tools")
 
-TOOL_TIMEOUT_S = env.whole_number(
-    "TOOL_TIMEOUT", 120, "seconds a tool call may take, unless the tool has its own limit", low=1, high=3_600
-)
 MCP_COMMANDS = env.names(
     "MCP_COMMANDS", "", "programs that staff may enter as MCP servers, such as `npx,uvx`"
 )  # features/mcp/server_rules.py

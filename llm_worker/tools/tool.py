@@ -217,7 +217,7 @@ class Tool:
     identity: ToolIdentity = ToolIdentity()
     #: Staff have disabled it since the run was loaded: it is not offered any more.
     is_disabled: bool = False
-    #: The time limit of a call; None: TOOL_TIMEOUT.
+    #: The time limit of a call; None: TOOL_TIMEOUT_S.
     time_limit_s: float | None = None
 
     def is_available(self) -> bool:

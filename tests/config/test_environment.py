@@ -113,7 +113,6 @@ def test_a_good_environment_says_nothing(read_settings: Any) -> None:
         ("EMAIL_URL", "smtp://"),
         ("EMAIL_URL", "smtp://mail.example.org:smtp"),
         ("EMAIL_URL", "smtp://mail.example.org?tls=0"),
-        ("TOOL_TIMEOUT", "0"),
         ("WEB_SEARCH_URL", "search.example.com"),
         ("WEB_SEARCH_URL", "altavista"),
         ("OCR", "eng, deu"),
