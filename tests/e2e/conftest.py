@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 
+import openai
 import pytest
 
 from tests.e2e.client import Client
@@ -15,6 +16,14 @@ fields = {"compact": {"context_window": 8000}, "sighted": {"supports_vision": Tr
 for name, more in fields.items():
     ModelConfig.objects.get_or_create(name=name, defaults={"tokenizer": "cl100k_base"} | more)
 """
+
+
+@pytest.fixture
+def client(stack: Stack) -> Iterator[openai.OpenAI]:
+    """OpenAI's own client, with a token of alice."""
+    token = stack.manage("create_token", "alice").strip()
+    with openai.OpenAI(base_url=f"{stack.base_url}/v1", api_key=token, max_retries=0) as client:
+        yield client
 
 
 @pytest.fixture(scope="module")

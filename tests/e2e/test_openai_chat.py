@@ -18,13 +18,6 @@ QUESTION = [{"role": "user", "content": "Why two tides?"}]
 SESSIONS = "from chat.models import Session; print(*[session.temporary_until is None for session in Session.objects.all()])"
 
 
-@pytest.fixture
-def client(stack: Stack) -> Iterator[openai.OpenAI]:
-    token = stack.manage("create_token", "alice").strip()
-    with openai.OpenAI(base_url=f"{stack.base_url}/v1", api_key=token, max_retries=0) as client:
-        yield client
-
-
 def complete(client: openai.OpenAI, messages: Any = QUESTION, **more: Any) -> ChatCompletion:
     completion = client.chat.completions.create(model="alpha", messages=messages, **more)
     return ChatCompletion.model_validate(completion.to_dict(), strict=True)

@@ -2,7 +2,6 @@
 
 import json
 import signal
-from collections.abc import Iterator
 from typing import Any
 
 import httpx2
@@ -24,13 +23,6 @@ WEATHER: Any = {
 }
 NESTED: Any = {"type": "function", "function": {name: WEATHER[name] for name in ("name", "parameters")}}
 QUESTION = "Rain in Oslo and Kyiv?"
-
-
-@pytest.fixture
-def client(stack: Stack) -> Iterator[openai.OpenAI]:
-    token = stack.manage("create_token", "alice").strip()
-    with openai.OpenAI(base_url=f"{stack.base_url}/v1", api_key=token, max_retries=0) as client:
-        yield client
 
 
 def weather(city: str, call_id: str) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import json
 import signal
-from collections.abc import Iterator
 from typing import Any
 
 import httpx2
@@ -15,12 +14,6 @@ from tests.stack import Stack
 
 pytestmark = pytest.mark.e2e
 EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
-
-
-@pytest.fixture
-def client(stack: Stack) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=f"{stack.base_url}/v1", api_key=token(stack), max_retries=0) as client:
-        yield client
 
 
 def token(stack: Stack, name: str = "alice") -> str:
