@@ -27,6 +27,7 @@ from features.openai.responses import (
     present_input,
     present_response,
     start_response,
+    with_items,
 )
 from features.openai.sse import (
     FROM_THE_BEGINNING,
@@ -101,7 +102,8 @@ class OpenAIResponsesView(OpenAIView):
 
         A client that disconnects stops nothing: the response is read later, or stopped, by its id.
         """
-        user, body = current_user(request), self.parse(OpenAIResponseBody)
+        user = current_user(request)
+        body = OpenAIResponseBody.parse(with_items(user, request.data))
         if body.background and not body.stream:
             return Response(present_response(start_response(user, body)))
         with reading(request) as reader:

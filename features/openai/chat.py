@@ -17,6 +17,7 @@ from chat.runs.cancellation import stop_run
 from chat.sessions.deletion import delete_for_good
 from features.openai.chat_body import OpenAIChatBody
 from features.openai.errors import ObjectName, OpenAIErrorAnswer, OpenAIErrorMembers, convert_error
+from features.openai.files import stored_files
 from features.openai.offered_models import find_model
 from features.openai.response_body import named_as_sent
 from features.openai.response_stream import EncodedEvent
@@ -36,6 +37,8 @@ from web.rest.errors import describe as describe_error
 # Members of a turn -> what the client called them.
 _FIELDS: Final = {
     "text": "messages",
+    "files": "messages",
+    "file": "messages",
     "models": "model",
     "additional_context": "messages",
     "options.max_output_tokens": "max_completion_tokens",
@@ -59,7 +62,7 @@ def start_chat(user: User, body: OpenAIChatBody) -> Run:
     """Start the turn that answers. Raises ApiError; then nothing is stored."""
     named = find_model(user, body.model)
     agent = named if isinstance(named, Agent) else None
-    with named_as_sent(_FIELDS):
+    with named_as_sent(_FIELDS), stored_files(user, body.inline_files):
         turn_body = body.turn_body([] if agent else [named.name])
         turn_body.check()
         *history, question = body.exchanges

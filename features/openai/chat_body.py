@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Final
+from uuid import UUID
 
 from msgspec import UNSET, UnsetType
 
@@ -15,18 +16,19 @@ from chat.transcript.run_options import OptionsBody
 from chat.turns.request import TurnBody
 from features.openai.conversation import (
     MAX_CALL_ID_CHARACTERS,
-    Conversation,
     Exchange,
+    InlineFile,
     ToldInput,
     check_length,
     check_name,
     parse_call,
 )
 from features.openai.errors import inside
-from features.openai.response_body import CHOICE, FUNCTIONS, MAX_ITEMS, Ignored, parse_parts, text_of
+from features.openai.response_body import CHOICE, FUNCTIONS, MAX_ITEMS, Ignored, file_of, parse_parts, text_of
 from features.openai.tools import choose_tools, parse_tools
 
 _INSTRUCTING: Final = ("system", "developer")
+_FILE_PARTS: Final = ("image_url", "file")
 # Members of options -> what the client called them.
 _OPTIONS: Final = (
     "temperature", "top_p", "seed", "reasoning_effort", "response_format", "parallel_tool_calls",
@@ -39,7 +41,7 @@ def parse_messages(value: Any) -> ToldInput:
         raise ApiError("invalid_type", "Expected an array.")
     if not 1 <= len(value) <= MAX_ITEMS:
         raise ApiError("invalid_value", f"Between 1 and {MAX_ITEMS} messages.")
-    parsed = ToldInput(Conversation(), [])
+    parsed = ToldInput.start()
     for place, message in enumerate(value):
         with inside(place):
             if not isinstance(message, dict):
@@ -58,9 +60,11 @@ def _parse_message(message: Mapping[str, Any], parsed: ToldInput) -> None:
     if role not in ("user", "assistant", "tool", *_INSTRUCTING):
         raise ApiError("invalid_value", "One of system, developer, user, assistant, tool.", field="role")
     calls = message.get("tool_calls") if role == "assistant" else None
+    files: list[UUID] = []
+    parse_part = partial(_parse_user_part, files=files, parsed=parsed) if role == "user" else _parse_text_part
     with inside("content"):
         content = "" if calls and message.get("content") is None else message.get("content")
-        text = check_length("\n\n".join(parse_parts(content, _parse_part)))
+        text = check_length("\n\n".join(filter(None, parse_parts(content, parse_part))))
         if not (calls or role in ("tool", *_INSTRUCTING) or has_visible_text(text)):
             raise ApiError("message_empty")
     if role in _INSTRUCTING:
@@ -72,14 +76,14 @@ def _parse_message(message: Mapping[str, Any], parsed: ToldInput) -> None:
         with inside("tool_call_id"):
             conversation.output(call_id, text)
     elif role == "user":
-        conversation.ask(text)
+        conversation.ask(text, files)
     else:
         conversation.answer(text)
         with inside("tool_calls"):
-            _parse_calls(calls, conversation)
+            _parse_calls(calls, parsed)
 
 
-def _parse_calls(calls: Any, conversation: Conversation) -> None:
+def _parse_calls(calls: Any, parsed: ToldInput) -> None:
     if not isinstance(calls, list | None):
         raise ApiError("invalid_type", "Expected an array.")
     for place, call in enumerate(calls or ()):
@@ -87,13 +91,33 @@ def _parse_calls(calls: Any, conversation: Conversation) -> None:
             function = call.get("function") if isinstance(call, dict) else None
             if not isinstance(function, dict):
                 raise ApiError("invalid_value", "Expected a function.", field="function")
-            conversation.call(parse_call(call.get("id"), function.get("name"), function.get("arguments")))
+            parsed.conversation.call(
+                parse_call(call.get("id"), function.get("name"), function.get("arguments"))
+            )
 
 
-def _parse_part(part: Any) -> str:
+def _parse_text_part(part: Any) -> str:
     if not isinstance(part, dict) or part.get("type") != "text":
         raise ApiError("invalid_value", "Only parts of the type text are accepted.", field="type")
     return text_of(part)
+
+
+def _parse_user_part(part: Any, files: list[UUID], parsed: ToldInput) -> str:
+    """Return the text of a part of a user's message; add the id of its file."""
+    kind = part.get("type") if isinstance(part, dict) else None
+    if kind == "text":
+        return text_of(part)
+    if kind not in _FILE_PARTS:
+        raise ApiError("invalid_value", "One of text, image_url, file.", field="type")
+    with inside(kind):
+        if not isinstance(part.get(kind), dict):
+            raise ApiError("invalid_type", "Expected an object.")
+        if kind == "file":
+            files.append(file_of(part["file"], parsed, "file_data"))
+        else:
+            with inside("url"):
+                files.append(parsed.add_inline(part[kind].get("url")))
+    return ""
 
 
 def _check_one(number: int) -> int:
@@ -171,6 +195,11 @@ class OpenAIChatBody(Body, kw_only=True):
         return bool(self.stream_options and self.stream_options.include_usage)
 
     @property
+    def inline_files(self) -> Mapping[UUID, InlineFile]:
+        messages: ToldInput = self.messages
+        return messages.inline
+
+    @property
     def exchanges(self) -> list[Exchange]:
         messages: ToldInput = self.messages
         return messages.conversation.exchanges
@@ -187,9 +216,11 @@ class OpenAIChatBody(Body, kw_only=True):
         sent = {name: value for name, value in options.items() if value is not None and value is not UNSET}
         with inside("options"):
             parsed = OptionsBody.parse(sent)
+        question = self.exchanges[-1]
         return TurnBody(
-            self.exchanges[-1].question,
+            question.question,
             models=models or UNSET,
+            files=question.files,
             additional_context=messages.join_instructions(),
             options=parsed,
         )

@@ -1,10 +1,12 @@
 """Conversations as callers tell them: questions, and what models answered, with the calls of the caller's tools. Pure."""
 
+import binascii
 import re
+from base64 import b64decode
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
-from uuid import UUID
+from typing import Any, Final, NamedTuple, Self
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from msgspec import json
@@ -19,10 +21,20 @@ from features.openai.errors import inside
 
 MAX_CALL_ID_CHARACTERS: Final = 200
 MAX_CALLS: Final = 128
+MAX_INLINE_FILES: Final = 32
+_DATA_URL: Final = re.compile(r"data:([a-z]+)/([a-z0-9.+-]+)(?:;[a-z]+=[^;,]*)*;base64,(.*)", re.DOTALL)
 FUNCTION_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 NAME_RULE: Final = "1 to 64 letters, digits, _ and -."
 # The response of a call whose output is empty: without one, a call has not ended.
 NOTHING: Final = "(no output)"
+
+
+class InlineFile(NamedTuple):
+    """A file whose content is in the request. is_picture: it was sent where only pictures are."""
+
+    name: str
+    content: bytes
+    is_picture: bool
 
 
 @dataclass
@@ -78,10 +90,10 @@ class Conversation:
         if self.exchanges and self.exchanges[-1].is_asked:
             question = self.exchanges[-1]
             question.question = "\n\n".join(filter(None, (question.question, text)))
-            question.files += files
+            question.files = list(dict.fromkeys((*question.files, *files)))
             return
         self._check_outputs()
-        self.exchanges.append(Exchange(text, list(files)))
+        self.exchanges.append(Exchange(text, list(dict.fromkeys(files))))
 
     def answer(self, text: str) -> None:
         """Add an assistant's text."""
@@ -136,10 +148,29 @@ class Conversation:
 
 
 class ToldInput(NamedTuple):
-    """What a request tells. instructions: of its system and developer messages."""
+    """What a request tells. instructions: of its system and developer messages.
+
+    inline: files that are stored before the answer is asked for, by their ids in the conversation.
+    """
 
     conversation: Conversation
     instructions: list[str]
+    inline: dict[UUID, InlineFile]
+
+    @classmethod
+    def start(cls) -> Self:
+        return cls(Conversation(), [], {})
+
+    def add_inline(self, url: Any, name: str = "") -> UUID:
+        """Add the file of a data URL, once, and return its id. name: empty for a picture. Raises ApiError."""
+        file = decode_file(url, name)
+        for pk, other in self.inline.items():
+            if other == file:
+                return pk
+        if len(self.inline) == MAX_INLINE_FILES:
+            raise ApiError("invalid_value", f"At most {MAX_INLINE_FILES} files, others by file_id.")
+        self.inline[pk := uuid4()] = file
+        return pk
 
     def join_instructions(self, *before: str) -> str:
         """Return the instructions, behind those of the request itself. Raises ApiError if they are too long."""
@@ -148,6 +179,19 @@ class ToldInput(NamedTuple):
             message = f"At most {MAX_ADDITIONAL_CONTEXT_CHARACTERS} characters together."
             raise ApiError("invalid_value", message, field="additional_context")
         return joined
+
+
+def decode_file(url: Any, name: str) -> InlineFile:
+    """Decode a data URL in base64 (RFC 2397). name: empty for a picture. Raises ApiError."""
+    match = _DATA_URL.fullmatch(url) if isinstance(url, str) else None
+    if match is None or not (name or match[1] == "image"):
+        message = "A data URL in base64; other addresses are not requested. Upload long files, and name them by file_id."
+        raise ApiError("invalid_value", message)
+    try:
+        content = b64decode(match[3], validate=True)
+    except binascii.Error:
+        raise ApiError("invalid_value", "The data is not in base64.") from None
+    return InlineFile(name or f"image.{match[2]}", content, is_picture=not name)
 
 
 def parse_call(call_id: Any, name: Any, arguments: Any) -> ToldCall:

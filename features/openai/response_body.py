@@ -18,8 +18,8 @@ from chat.turns.regeneration import RegenerationBody
 from chat.turns.request import MAX_ADDITIONAL_CONTEXT_CHARACTERS, TurnBody
 from features.openai.conversation import (
     MAX_CALL_ID_CHARACTERS,
-    Conversation,
     Exchange,
+    InlineFile,
     ToldInput,
     check_length,
     check_name,
@@ -34,6 +34,7 @@ FIELDS: Final = {
     "parent": "previous_response_id",
     "text": "input",
     "files": "input",
+    "file": "input",
     "models": "model",
     "additional_context": "instructions",
     "options.reasoning_effort": "reasoning.effort",
@@ -47,11 +48,12 @@ _TEXT_PARTS: Final = ("input_text", "output_text", "text")
 _OWN_ITEMS: Final = ("reasoning", "mcp_call", "mcp_list_tools")
 MAX_ITEMS: Final = 1_000
 _FILE_PARTS: Final = ("input_image", "input_file")
+MAX_FILE_NAME: Final = 255
 
 
 def parse_input(value: Any) -> ToldInput:
     """Parse a text, or a list of messages, calls and their outputs. Raises ApiError."""
-    parsed = ToldInput(Conversation(), [])
+    parsed = ToldInput.start()
     if isinstance(value, str):
         parsed.conversation.ask(value)
         return parsed
@@ -93,7 +95,7 @@ def _parse_message(item: Mapping[str, Any], parsed: ToldInput) -> None:
     if "content" not in item:
         raise ApiError("field_required", field="content")
     with inside("content"):
-        parts = parse_parts(item["content"], partial(_parse_part, files=files))
+        parts = parse_parts(item["content"], partial(_parse_part, files=files, parsed=parsed))
         text = check_length("\n\n".join(filter(None, parts)))
     if role in _INSTRUCTING:
         parsed.instructions.append(text)
@@ -122,7 +124,7 @@ def parse_parts(content: Any, parse_part: Callable[[Any], str]) -> list[str]:
     return texts
 
 
-def _parse_part(part: Any, files: list[UUID]) -> str:
+def _parse_part(part: Any, files: list[UUID], parsed: ToldInput) -> str:
     """Return the text of a part; add the id of its file."""
     if not isinstance(part, dict):
         raise ApiError("invalid_type", "Expected an object.")
@@ -131,14 +133,22 @@ def _parse_part(part: Any, files: list[UUID]) -> str:
         return text_of(part)
     if kind not in _FILE_PARTS:
         raise ApiError("invalid_value", "One of input_text, input_image, input_file.", field="type")
-    for name in ("image_url", "file_url", "file_data"):
-        if part.get(name):
-            raise ApiError("invalid_value", "Upload the file, and name it by file_id.", field=name)
+    if part.get("file_url"):
+        raise ApiError("invalid_value", "No address is requested. Upload the file.", field="file_url")
+    files.append(file_of(part, parsed, "image_url" if kind == "input_image" else "file_data"))
+    return ""
+
+
+def file_of(part: Mapping[str, Any], parsed: ToldInput, data: str) -> UUID:
+    """Return the id of the file of a part. data: the member that may have its content. Raises ApiError."""
+    if part.get(data):
+        name = "" if data == "image_url" else check_name("filename", part.get("filename"), MAX_FILE_NAME)
+        with inside(data):
+            return parsed.add_inline(part[data], name)
     file = parse_id(part.get("file_id"))
     if file is None:
         raise ApiError("invalid_id", field="file_id")
-    files.append(file)
-    return ""
+    return file
 
 
 def text_of(part: Mapping[str, Any]) -> str:
@@ -241,6 +251,11 @@ class OpenAIResponseBody(Body, kw_only=True):
             for name in ("background", "previous_response_id", "conversation"):
                 if getattr(self, name):
                     raise ApiError("invalid_value", f"A response with {name} is stored.", field="store")
+
+    @property
+    def inline_files(self) -> Mapping[UUID, InlineFile]:
+        parsed: ToldInput = self.input
+        return parsed.inline
 
     @property
     def exchanges(self) -> list[Exchange]:

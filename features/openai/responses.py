@@ -24,16 +24,20 @@ from chat.transcript.finish import FILTERED
 from chat.transcript.run_options import present_options
 from chat.turns.deletion import delete_message
 from chat.turns.request import TurnBody
-from features.openai.errors import ObjectName
+from features.openai.errors import ObjectName, inside
+from features.openai.files import stored_files
 from features.openai.models import ResponseRequest
 from features.openai.offered_models import find_model
-from features.openai.response_body import OpenAIResponseBody, named_as_sent
+from features.openai.response_body import MAX_ITEMS, OpenAIResponseBody, named_as_sent
 from features.openai.response_events import ResponseEnd, ResponseEvents
 from features.openai.response_stream import EncodedEvent, ResponseStream, failed_end
 from features.openai.turns import NO_RESPONSE, answer_calls, open_session, start_run, store_request
 from knowledge.models import FileKind
 
 _ID: Final = re.compile(r"(resp|conv)_([0-9a-f]{32})")
+_ITEM: Final = re.compile(r"(?:msg|rs|fc|mcp)_([0-9a-f]{32})[0-9a-f]{4}")
+# Of responses whose items one request refers to.
+MAX_REFERENCES: Final = 256
 # Of runs that are live, or that their user has stopped.
 _STATUSES: Final = {Status.QUEUED: "queued", Status.STOPPING: "cancelled"}
 # The end of a run whose model used its output up before the answer began.
@@ -69,13 +73,39 @@ class OpenAIResponseAnswer(Answer, kw_only=True):
     usage: dict[str, Any] | None = None
 
 
+def with_items(user: User, sent: Any) -> Any:
+    """Return the body of a request with the items of earlier responses that its input refers to. Raises ApiError."""
+    if not isinstance(sent, dict) or not isinstance(items := sent.get("input"), list):
+        return sent
+    outputs: dict[str, dict[str, Any]] = {}
+    named = []
+    for place, item in enumerate(items[: MAX_ITEMS + 1]):
+        with inside("input"), inside(place):
+            is_named = isinstance(item, dict) and item.get("type") == "item_reference"
+            named.append(_find_item(user, item.get("id"), outputs) if is_named else item)
+    return {**sent, "input": named}
+
+
+def _find_item(user: User, name: Any, outputs: dict[str, dict[str, Any]]) -> Any:
+    """Return the item. outputs: the items of responses that were read, by the ids of both. Raises ApiError."""
+    parsed = _ITEM.fullmatch(name) if isinstance(name, str) else None
+    if parsed:
+        response = f"resp_{parsed[1]}"
+        if response not in outputs and len(outputs) < MAX_REFERENCES:
+            output = present_response(find_response(user, response, field="id"))["output"]
+            outputs[response] = {item["id"]: item for item in output}
+        if item := outputs.get(response, {}).get(name):
+            return item
+    raise ApiError("not_found", "There is no such item.", field="id")
+
+
 def start_response(user: User, body: OpenAIResponseBody) -> Run:
     """Start the turn that the request asks for. Raises ApiError; then nothing is stored."""
     named = find_model(user, body.model) if body.model else None
     agent = named if isinstance(named, Agent) else None
     models = [] if named is None or agent else [named.name]
     previous = None
-    with named_as_sent():
+    with named_as_sent(), stored_files(user, body.inline_files):
         if body.outputs:
             previous = _find_caller(user, body)
             _check_agent(previous.turn.session, agent)

@@ -18,6 +18,7 @@ from chat.sessions.forking import renewed
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import store_session
 from chat.transcript.caller_tools import CallerTools
+from chat.turns.files import attach, load_readable
 from chat.turns.insert import StartedTurn
 from chat.turns.regeneration import RegenerationBody, regenerate_turn
 from chat.turns.request import TurnBody
@@ -38,14 +39,13 @@ def open_session(
     fields = {"agent": agent, "temporary_until": until}
     if not history:
         return create_session(user, **fields)
-    if any(exchange.files for exchange in history):
-        raise ApiError("invalid_value", "Files belong to the last message.", field="text")
     messages = list(_told_messages(history, model[:200], timezone.now()))
     with transaction.atomic():
         session = store_session(user, f.Portable(f.NAME, f.VERSION, messages), {}, fields=fields)
         for turn, exchange in zip(session.turns.order_by("created_at"), history, strict=True):
             if exchange.rounds:
                 Turn.objects.set_caller_tools(turn.pk, None, len(exchange.rounds))
+            attach(turn.user_message, load_readable(session, exchange.files), ())
     return session
 
 

@@ -23,6 +23,14 @@ def post(client: Any, **body: Any) -> Any:
     return client.post("/v1/chat/completions", body, content_type="application/json")
 
 
+def picture(part: dict[str, Any]) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": [part]}]}
+
+
+def image(url: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
 @pytest.mark.parametrize(
     ("body", "param", "code"),
     [
@@ -49,9 +57,19 @@ def post(client: Any, **body: Any) -> Any:
         ({"messages": [QUESTION, CALLING]}, "messages", "invalid_value"),
         ({"messages": [QUESTION, CALLING, QUESTION]}, "messages.2", "invalid_value"),
         (
-            {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
+            {"messages": [{"role": "user", "content": [{"type": "input_audio"}]}]},
             "messages.0.content.0.type",
             "invalid_value",
+        ),
+        (picture({"type": "image_url"}), "messages.0.content.0.image_url", "invalid_type"),
+        (picture(image("https://a.example/b")), "messages.0.content.0.image_url.url", "invalid_value"),
+        (picture(image("data:image/png;base64,?")), "messages.0.content.0.image_url.url", "invalid_value"),
+        (picture(image("data:text/html;base64,YQ==")), "messages.0.content.0.image_url.url", "invalid_value"),
+        (picture({"type": "file", "file": {}}), "messages.0.content.0.file.file_id", "invalid_id"),
+        (
+            picture({"type": "file", "file": {"file_data": "data:text/plain;base64,YQ=="}}),
+            "messages.0.content.0.file.filename",
+            "invalid_type",
         ),
         ({"messages": [{"role": "system", "content": "x" * 8001}, QUESTION]}, "messages", "invalid_value"),
         ({"n": 2}, "n", "invalid_value"),

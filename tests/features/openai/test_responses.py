@@ -63,6 +63,8 @@ def messages(*contents: Any, role: str = "user") -> list[dict[str, Any]]:
             "input.0.content.0.image_url",
             "invalid_value",
         ),
+        ({"input": messages([{"type": "input_file", "file_data": "data:text/plain;base64,YQ=="}])}, "input.0.content.0.filename", "invalid_type"),
+        ({"input": messages([{"type": "input_file", "file_url": "https://a.example/b"}])}, "input.0.content.0.file_url", "invalid_value"),
         ({"input": messages([{"type": "input_file", "file_id": "x"}])}, "input.0.content.0.file_id", "invalid_id"),
         ({"tools": ["f"]}, "tools.0", "invalid_type"),
         ({"tools": [{"type": "web_search"}]}, "tools.0.type", "invalid_value"),
@@ -270,6 +272,49 @@ def test_a_run_is_deleted_by_a_version_that_does_not_know_its_response(alice: An
     deleted = Run.objects.filter(pk=ResponseRequest.objects.get().run_id)
     deleted._raw_delete(deleted.db)
     assert not ResponseRequest.objects.exists()
+
+
+def test_items_of_earlier_responses_may_be_named_instead_of_told(alice: Any) -> None:
+    client = by_token(alice)
+    name = post(client, tools=[FUNCTION]).json()["id"]
+    factories.finish_run(str(Run.objects.get().pk), "Two tides.")
+    item = client.get(f"/v1/responses/{name}").json()["output"][-1]["id"]
+    named = {"type": "item_reference", "id": item}
+    assert post(client, input=[*messages("Why?"), named, *messages("And now?")]).status_code == 200
+    assert list(ChatMessage.objects.branch_to(Run.objects.latest("created_at").message).values_list("text", flat=True)) == [
+        "", "Why?", "Two tides.", "And now?", "",
+    ]  # fmt: skip
+    for unknown in (f"{item[:-1]}9", f"msg_{'0' * 36}", "msg_1", None):
+        asked = [*messages("Why?"), {**named, "id": unknown}, *messages("And now?")]
+        refused(post(client, input=asked), 404, "not_found", "input.1.id")
+    bob = by_token(factories.create_user("bob"))
+    refused(post(bob, input=[*messages("Why?"), named]), 404, "not_found", "input.1.id")
+
+
+def test_a_turn_that_is_refused_keeps_no_file_of_its_request(
+    alice: Any, settings: Any, tmp_path: Any
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    url = "data:text/plain;base64,VHdvIHRpZGVzLg=="
+    part = {"type": "input_file", "filename": "a.txt", "file_data": url}
+    client = by_token(alice)
+    refused(
+        post(client, input=messages([part]), store=False, background=False, model="none"),
+        404,
+        "model_not_found",
+        "model",
+    )
+    refused(
+        post(
+            client,
+            input=messages([{"type": "input_image", "image_url": url.replace("text/plain", "image/png")}]),
+        ),
+        415,
+        "file_type_mismatch",
+        "input",
+    )
+    assert not File.objects.exists()
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_the_next_answer_has_images_and_inner_calls_of_the_rounds_before(alice: Any) -> None:

@@ -1,0 +1,52 @@
+"""Stores the files whose contents are in a request, as uploads of its user, and has them read before the turn starts."""
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing, contextmanager
+from typing import Final
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+
+from chat.protocol.errors import ApiError
+from features.openai.conversation import InlineFile
+from knowledge.files import blobs
+from knowledge.models import File, FileKind
+from web.rest.multipart_form import UploadedContent
+from web.rest.uploads import store_upload
+
+_POLL_S: Final = 0.05
+
+
+@contextmanager
+def stored_files(user: User, inline: Mapping[UUID, InlineFile], limit_s: float = 30.0) -> Iterator[None]:
+    """Store files under these ids, and delete them if the block fails. Raises ApiError.
+
+    limit_s: how long their reading is awaited.
+    """
+    try:
+        for pk, file in inline.items():
+            _store(user, pk, file)
+        _await_reading(inline, time.monotonic() + limit_s)
+        yield
+    except BaseException:
+        with transaction.atomic():
+            File.objects.filter(pk__in=inline).delete()
+            blobs.purge_on_commit()
+        raise
+
+
+def _store(user: User, pk: UUID, file: InlineFile) -> None:
+    with closing(UploadedContent(file.name)) as upload:
+        upload.write(file.content)
+        stored = store_upload(user, upload, pk=pk)
+    if file.is_picture and stored.kind != FileKind.IMAGE:
+        raise ApiError("file_type_mismatch", field="files")
+
+
+def _await_reading(files: Collection[UUID], limit: float) -> None:
+    """Wait until files have been read, by another process. Those that still are not are refused with the turn."""
+    while files and File.objects.filter(pk__in=files).not_ended().exists() and time.monotonic() < limit:
+        connection.close()  # another request may have it meanwhile
+        time.sleep(_POLL_S)
