@@ -35,8 +35,8 @@ def test_pictures_of_a_told_conversation_are_sent_with_their_messages(
         "role": "user",
         "content": [{"type": "text", "text": "Sure?"}, PIER, {"type": "file", "file": TIDES}],
     }
-    told: Any = [ASKED, {"role": "assistant", "content": "A pier."}, again]
-    answer = client.chat.completions.create(model="sighted", messages=told)
+    messages: Any = [ASKED, {"role": "assistant", "content": "A pier."}, again]
+    answer = client.chat.completions.create(model="sighted", messages=messages)
     assert answer.choices[0].message.content == "A pier."
     assert sum(pictures(stack)) == 2
     assert "Two tides a day." in json.dumps(stack.upstream.requests[-1].messages)
@@ -46,17 +46,17 @@ def test_a_stored_response_has_the_picture_for_all_that_continues_it(
     stack: Stack, client: openai.OpenAI
 ) -> None:
     stack.upstream.reply({"text": "A pier."})
-    part = {"type": "input_image", "image_url": PIER["image_url"]["url"], "detail": "auto"}
+    pier = {"type": "input_image", "image_url": PIER["image_url"]["url"], "detail": "auto"}
     content: Any = [
         {
             "role": "user",
-            "content": [{"type": "input_text", "text": "What?"}, part, {"type": "input_file", **TIDES}],
+            "content": [{"type": "input_text", "text": "What?"}, pier, {"type": "input_file", **TIDES}],
         }
     ]
     first = client.responses.create(model="sighted", input=content)
     assert first.output_text == "A pier."
     [question] = client.responses.input_items.list(first.id).data
-    assert [one.type for one in question.content] == ["input_text", "input_image", "input_file"]
+    assert [part.type for part in question.content] == ["input_text", "input_image", "input_file"]
     client.responses.create(model="sighted", input="Sure?", previous_response_id=first.id)
     assert sum(pictures(stack)) == 1
 
@@ -66,7 +66,7 @@ def test_a_file_that_cannot_be_read_is_refused_and_not_kept(client: openai.OpenA
         "type": "image_url",
         "image_url": {"url": data_url("image/png", b"\x89PNG\r\n\x1a\n and no more")},
     }
-    told: Any = [{"role": "user", "content": [{"type": "text", "text": "What?"}, broken]}]
+    messages: Any = [{"role": "user", "content": [{"type": "text", "text": "What?"}, broken]}]
     with pytest.raises(openai.UnprocessableEntityError) as refused:
-        client.chat.completions.create(model="sighted", messages=told)
+        client.chat.completions.create(model="sighted", messages=messages)
     assert (refused.value.code, refused.value.param) == ("file_failed", "messages")
