@@ -26,7 +26,6 @@ from tests import (
     parts,
     reruns,
     secrets_keys,
-    shuffling,
     suites,
 )
 from tests import services as test_services
@@ -60,7 +59,6 @@ static_files.look_once()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    shuffling.add_option(parser)
     parts.add_option(parser)
 
 
@@ -74,7 +72,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     node_ids.make_unique(items)
     reruns.mark(items)
     suites.set_time_limits(items)
-    shuffling.shuffle(config, items)
     parts.deselect_others(config, items)
 
 

@@ -4,6 +4,9 @@ The hash of the commit decides the order, so that every file has its turn within
 has the same files. Files that take minutes are cut into parts, each with a turn of its own. Two files run side by side, each
 in a process of its own; one that measures how long an answer takes runs alone. What runs when the time is over is ended; it
 counts as left. The exit status is 1 if a test failed.
+
+pytest-xdist would import all these files in each of its processes before the first test runs, which takes 40 s of a processor,
+and wait for the tests that run when the time is over; `--session-timeout` of pytest-timeout counts as a failure.
 """
 
 import argparse
