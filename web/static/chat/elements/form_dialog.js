@@ -61,6 +61,13 @@ export const line = (label, properties = {}, hint = "") =>
 /** @param {string} label @param {Record<string, any>} [properties] of the textarea @param {string} [hint] */
 export const text = (label, properties = {}, hint = "") => new Field(label, h("textarea", properties), hint);
 
+/** @param {string} value of a textarea */
+export const nonEmptyLines = (value) =>
+  value
+    .split("\n")
+    .map((row) => row.trim())
+    .filter(Boolean);
+
 /**
  * @template {Record<string, Part>} Fields
  * @template Saved

@@ -3,7 +3,7 @@
 import { apiErrorText } from "../answer/status_texts.js";
 import { t } from "../i18n.js";
 import { changeBase } from "../server/knowledge_api.js";
-import { askFor, line, text } from "../elements/form_dialog.js";
+import { askFor, line, nonEmptyLines, text } from "../elements/form_dialog.js";
 
 /** @import {KnowledgeBase} from "../types.js" */
 
@@ -38,9 +38,9 @@ export function editBase(base) {
       changeBase(base.id, {
         name,
         summary,
-        topics: lines(topics),
+        topics: nonEmptyLines(topics),
         routing_hint: routing_hint.replace(/\s+/g, " "),
-        routing_keywords: lines(routing_keywords),
+        routing_keywords: nonEmptyLines(routing_keywords),
       }),
   });
 }
@@ -53,10 +53,3 @@ function hintProblem(error) {
     ? t("A hint holds at most 200 characters, and no digits, quotation marks or headings.")
     : t("At most five keywords of 48 characters, without digits, quotation marks or headings.");
 }
-
-/** @param {string} value */
-const lines = (value) =>
-  value
-    .split("\n")
-    .map((one) => one.trim())
-    .filter(Boolean);

@@ -2,6 +2,7 @@
 
 import { AgentKnowledge } from "./agent_knowledge.js";
 import { boxes, boxRow, checked, group } from "../elements/check_boxes.js";
+import { Field, nonEmptyLines } from "../elements/form_dialog.js";
 import { radioGroup } from "../elements/radio_group.js";
 import { h } from "../elements/element.js";
 import { OptionsForm } from "../settings/options_form.js";
@@ -79,7 +80,7 @@ export class AgentForm {
       name: this.name.value.trim(),
       emoji: this.emoji.value.trim(),
       description: this.description.value.trim(),
-      questions: lines(this.questions.value).slice(0, MOST_QUESTIONS),
+      questions: nonEmptyLines(this.questions.value).slice(0, MOST_QUESTIONS),
       prompt: this.prompt.value,
       replaces_system_prompt: this.replaces.checked,
       reminder: this.reminder.value,
@@ -89,7 +90,7 @@ export class AgentForm {
       options: this.options.value,
       context_layout: this.layout,
       shared_with: checked(this.groups).map(Number),
-      shared_with_users: lines(this.people.value),
+      shared_with_users: nonEmptyLines(this.people.value),
     };
   }
 
@@ -190,7 +191,8 @@ export class AgentForm {
 
   /** After the agent was stored: people who do not exist are refused there. */
   async invitePeople() {
-    if (this.invites.checked && this.knowledge.isShareable) await this.knowledge.invite(lines(this.people.value));
+    if (this.invites.checked && this.knowledge.isShareable)
+      await this.knowledge.invite(nonEmptyLines(this.people.value));
   }
 
   #limitModels() {
@@ -199,22 +201,8 @@ export class AgentForm {
   }
 }
 
-/** @param {string} text those that say something */
-const lines = (text) =>
-  text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter(Boolean);
-
-let fieldCount = 0;
-
-/** @param {string} label @param {HTMLElement} control @param {string} [hint] */
-function field(label, control, hint) {
-  control.id = `field-${(fieldCount += 1)}`;
-  const about = hint && h("small", { class: "hint", id: `${control.id}-hint` }, hint);
-  if (about) control.setAttribute("aria-describedby", about.id);
-  return h("div", { class: "field" }, h("label", { htmlFor: control.id }, label), control, about);
-}
+/** @param {string} label @param {HTMLInputElement|HTMLTextAreaElement} control @param {string} [hint] */
+const field = (label, control, hint) => new Field(label, control, hint).element;
 
 /** @param {string} heading @param {...HTMLElement} fields */
 const section = (heading, ...fields) =>
