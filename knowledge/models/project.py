@@ -9,16 +9,15 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import models, transaction
-from django.utils import timezone
 
-from knowledge.models.owned_row import OwnedQuerySet
+from knowledge.models.owned_row import OwnedQuerySet, OwnedRow
 from knowledge.models.referenced_row import ReferencedRow
 
 # The permission of staff to read the instructions of other people's projects.
 INSTRUCTIONS_PERMISSION: Final = "knowledge.view_project_instructions"
 
 
-class Project(ReferencedRow):
+class Project(OwnedRow, ReferencedRow):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="projects")
     name = models.CharField(max_length=200)
@@ -40,25 +39,22 @@ class Project(ReferencedRow):
     # Mutators
 
     def change(self, files: Iterable[UUID] | None = None, **fields: Any) -> bool:
-        """Set fields that the owner may edit, in the row and this object. False: the row was deleted; nothing changed.
+        """Set fields that the owner may edit, in the row and this object. False: the row was deleted.
 
         files: ids of all files that belong to this project, and no other, from now on; None: no change.
         """
-        fields["updated_at"] = timezone.now()
         with transaction.atomic():
-            if not type(self).objects.filter(pk=self.pk).update(**fields):
+            if not super().change(**fields):
                 return False
             if files is not None:
-                self._hold(files)
-        for name, value in fields.items():
-            setattr(self, name, value)
+                self._replace_files(files)
         return True
 
-    def _hold(self, files: Iterable[UUID]) -> None:
+    def _replace_files(self, files: Iterable[UUID]) -> None:
         """Replace the files of the project.
         The caller's update has locked the row, so that of two concurrent changes one determines all files.
         """
         ids = list(files)
-        held: Any = self.files
-        held.exclude(pk__in=ids).update(project=None)
-        held.model.objects.filter(pk__in=ids).update(project=self)
+        current: Any = self.files
+        current.exclude(pk__in=ids).update(project=None)
+        current.model.objects.filter(pk__in=ids).update(project=self)
