@@ -22,7 +22,7 @@ import { attachResource, fillPrompt, readCatalogs } from "../server/attachments_
 
 /** @param {Message} message */
 export async function openServerAttachments(message) {
-  const place = h("div", { class: "agents" });
+  const place = h("div", { class: "managed-rows" });
   const element = open(dialog(t("From servers"), { class: "large" }, place));
   await attemptOrClose(
     element,

@@ -25,7 +25,7 @@ class AgentsDialog {
     this.failed = failed;
     /** @type {AgentForm|null} */
     this.form = null;
-    this.place = h("div", { class: "agents" });
+    this.place = h("div", { class: "agents managed-rows" });
     this.dialog = dialog(t("Agents"), { class: "large", isKept: true }, this.place);
     this.dialog.addEventListener("cancel", (event) => this.#leave(event));
   }

@@ -22,7 +22,7 @@ class PromptsDialog {
   /** @param {(error: any) => void} failed */
   constructor(failed) {
     this.failed = failed;
-    this.place = h("div", { class: "agents" });
+    this.place = h("div", { class: "managed-rows" });
     this.dialog = dialog(t("Prompts"), { class: "large" }, this.place);
   }
 

@@ -25,7 +25,7 @@ class ProvidersDialog {
     /** @type {ProviderView|null} */
     this.view = null;
     this.canStoreKeys = false;
-    this.place = h("div", { class: "agents" });
+    this.place = h("div", { class: "managed-rows" });
     this.dialog = dialog(
       t("Model providers"),
       { class: "large", isKept: true, closed: () => this.view?.leave() },
