@@ -21,7 +21,7 @@ const NEW_BASE = "";
 export class AgentKnowledge {
   /** @param {{name: string, knowledge_bases: string[]}} agent @param {KnowledgeBase[]} bases those of the user @param {boolean} isForeign  it is read, not changed */
   constructor(agent, bases, isForeign) {
-    /** With the one that was made here. */
+    /** The bases of the user, with the one that was made here. */
     this.bases = [...bases];
     const gone = agent.knowledge_bases.filter((id) => !bases.some((base) => base.id === id));
     const offered = bases.filter(({ id, accepted }) => accepted || agent.knowledge_bases.includes(id));
@@ -30,13 +30,13 @@ export class AgentKnowledge {
       ...gone.map((id) => /** @type {const} */ ([id, t("Unknown knowledge base")])),
     ]);
     this.boxes = boxes(names, agent.knowledge_bases);
-    /** Those that are not sent yet, and what is shown of them, by key. @type {Map<string, {file: File, entry: FileEntry}>} */
+    /** The files that are not sent yet, and their cards, by key. @type {Map<string, {file: File, entry: FileEntry}>} */
     this.files = new Map();
-    /** What was stored for an agent that is not: deletes it. @type {(() => Promise<any>)[]} */
+    /** Functions that delete what was sent for the agent since the agent was stored. @type {(() => Promise<any>)[]} */
     this.undo = [];
-    /** The base that was made for its files. @type {string|null} */
+    /** The id of the base that was made for the files. @type {string|null} */
     this.made = null;
-    /** Those on their way. @type {FileUploads|null} */
+    /** The uploads that are on their way. @type {FileUploads|null} */
     this.uploads = null;
     this.list = h("ul", { class: "file-cards", "aria-label": t("Files"), hidden: true });
     this.cards = new FileCards(this.list, { remove: (key) => this.#remove(key) }, () => this.add.focus());
@@ -83,7 +83,7 @@ export class AgentKnowledge {
   /** Uploads the files that were added. Those that are refused stay in the list. @param {string} name of the agent, and of a new base @returns {Promise<boolean>} whether the server has all of them */
   async send(name) {
     if (this.files.size === 0) return true;
-    await this.#choose(name);
+    await this.#openBase(name);
     await new Promise((/** @type {(sent: null) => void} */ sent) => {
       const uploads = new FileUploads({
         server: documentsOf(this.into.value),
@@ -99,8 +99,8 @@ export class AgentKnowledge {
     return this.files.size === 0;
   }
 
-  /** The agent is stored: so is what was sent for it. */
-  keep() {
+  /** Call it once the agent is stored: what was sent for it stays. */
+  confirm() {
     this.undo = [];
   }
 
@@ -118,12 +118,12 @@ export class AgentKnowledge {
     }
   }
 
-  /** Those that it searches and that are the user's to share. */
+  /** The bases that it searches and that are the user's to share. */
   get #owned() {
     return this.#editable.filter((base) => isOwned(base) && this.value.includes(base.id));
   }
 
-  /** Those that files may go to. */
+  /** The bases that files may go to. */
   get #editable() {
     return this.bases.filter((base) => isAccepted(base) && isEditable(base));
   }
@@ -136,16 +136,16 @@ export class AgentKnowledge {
     );
     this.added.append(this.list, this.target, h("div", {}, this.add, this.input), hint);
     this.element.append(this.added);
-    takeDrops(this.element, (files) => this.#take(files));
+    takeDrops(this.element, (files) => this.#addFiles(files));
   }
 
   #picked() {
-    this.#take([...this.input.files]);
+    this.#addFiles([...this.input.files]);
     this.input.value = ""; // the same file may be picked again
   }
 
   /** @param {File[]} files */
-  #take(files) {
+  #addFiles(files) {
     for (const file of files) {
       const key = newRequestId();
       this.files.set(key, { file, entry: { ...entryOfUpload(key, file), state: "ready" } });
@@ -166,8 +166,8 @@ export class AgentKnowledge {
     this.element.dispatchEvent(new Event("change"));
   }
 
-  /** Takes the chosen base, or makes it, and lets the agent search it. @param {string} name */
-  async #choose(name) {
+  /** Makes the base that files go to, if it is a new one, and lets the agent search it. @param {string} name */
+  async #openBase(name) {
     if (this.into.value === NEW_BASE) {
       const base = await createBase(name);
       this.made = base.id;
@@ -190,7 +190,7 @@ export class AgentKnowledge {
       this.files.delete(key);
       uploads.take(key);
     }
-    for (const one of uploads.entries) if (this.files.has(one.key)) this.files.get(one.key).entry = one;
+    for (const upload of uploads.entries) if (this.files.has(upload.key)) this.files.get(upload.key).entry = upload;
     this.#show();
     if ([...this.files.keys()].every((key) => uploads.entryOf(key)?.state === "failed")) sent(null);
   }

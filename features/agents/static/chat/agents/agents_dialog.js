@@ -141,7 +141,7 @@ class AgentsDialog {
       const body = { ...fields, knowledge_bases: form.knowledge.value };
       if (form.id) await api.call("PATCH", `agents/${form.id}/`, body);
       else form.id = (await api.call("POST", "agents/", body)).id;
-      form.knowledge.keep();
+      form.knowledge.confirm();
       await form.invitePeople();
       this.offered.bases = form.knowledge.bases;
       await this.#list();

@@ -29,8 +29,8 @@ export class ProjectFiles {
     this.page = page;
     /** @type {Project|null} */
     this.project = null;
-    /** By project: uploads go on while another page is shown. @type {Map<string, HeldFiles>} */
-    this.held = new Map();
+    /** The uploads by project: they go on while another page is shown. @type {Map<string, ProjectUploads>} */
+    this.uploadsByProject = new Map();
     this.list = h("ul", { class: "file-cards", "aria-label": t("Files of this project") });
     this.size = h("p", { class: "hint", role: "status" });
     this.indexing = h("p", { class: "hint", role: "status" });
@@ -58,17 +58,17 @@ export class ProjectFiles {
     const isOther = project.id !== this.project?.id;
     this.project = project;
     if (isOther) this.#newCards();
-    this.#heldOf(project.id).follow(project);
+    this.#uploadsOf(project.id).follow(project);
     this.#draw();
   }
 
   /** @param {wire.Frame} frame */
   receive(frame) {
-    if (frame.type === "file") for (const { uploads } of this.held.values()) uploads.receive(frame);
+    if (frame.type === "file") for (const { uploads } of this.uploadsByProject.values()) uploads.receive(frame);
   }
 
   reconnected() {
-    for (const { uploads } of this.held.values()) uploads.reconnected();
+    for (const { uploads } of this.uploadsByProject.values()) uploads.reconnected();
   }
 
   /** Cards are kept by file, and each project has its own. */
@@ -82,25 +82,25 @@ export class ProjectFiles {
     this.cards = new FileCards(this.list, actions, () => this.button.focus());
   }
 
-  /** @returns {HeldFiles} */
+  /** @returns {ProjectUploads} */
   get #open() {
-    return this.#heldOf(this.project.id);
+    return this.#uploadsOf(this.project.id);
   }
 
-  /** @param {string} id @returns {HeldFiles} */
-  #heldOf(id) {
-    let held = this.held.get(id);
-    if (!held) {
+  /** @param {string} id @returns {ProjectUploads} */
+  #uploadsOf(id) {
+    if (!this.uploadsByProject.has(id)) {
       const changed = (/** @type {FileEntry|undefined} */ entry) => this.#onChange(id, entry);
-      this.held.set(id, (held = new HeldFiles(new FileUploads({ changed, failed: this.page.failed, project: id }))));
+      const uploads = new FileUploads({ changed, failed: this.page.failed, project: id });
+      this.uploadsByProject.set(id, new ProjectUploads(uploads));
     }
-    return held;
+    return this.uploadsByProject.get(id);
   }
 
   /** @param {string} id @param {FileEntry} [entry] */
   #onChange(id, entry) {
     if (entry && announcement(entry)) this.page.announce(announcement(entry));
-    if (id === this.project?.id && this.held.has(id)) this.#draw();
+    if (id === this.project?.id && this.uploadsByProject.has(id)) this.#draw();
   }
 
   #draw() {
@@ -146,7 +146,7 @@ export class ProjectFiles {
 }
 
 /** The uploads of one project, and what its list of files adds and takes away. */
-class HeldFiles {
+class ProjectUploads {
   /** @param {FileUploads} uploads */
   constructor(uploads) {
     this.uploads = uploads;
