@@ -18,6 +18,7 @@ urlpatterns = [
     path("api/", include("features.providers.api")),
     path("api/", include("features.sharing.api")),
     path("api/", include("features.tags.api")),
+    path("api/", include("features.transfer.api")),
     path("api/", include("features.trash.api")),
     # Behind the features, because it answers every path below /api/.
     path("api/", include("web.rest.urls")),

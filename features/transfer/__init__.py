@@ -1,1 +1,1 @@
-"""The archive of everything that an account holds."""
+"""Export and import: a chat as a file, chats of other products, and everything that an account holds."""

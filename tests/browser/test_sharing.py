@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.accessible import violations_in_both_themes
 from tests.browser.file_drops import drop_on
 from tests.browser.reader import Reader, wait_for_script
-from tests.chat.sessions.foreign_exports import examples
 from tests.chat.sessions.portable import archives
+from tests.features.transfer.foreign_exports import examples
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser

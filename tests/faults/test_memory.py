@@ -16,10 +16,10 @@ from typing import Any
 import psycopg
 import pytest
 
+from features.transfer.api import SessionFileParser
 from tests import huge_session
 from tests.e2e.client import Client
 from tests.faults.cluster import Cluster
-from web.rest.session_files import SessionFileParser
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(400)]
 MIB = 1024 * 1024

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
-from tests.chat.sessions.foreign_exports.examples import chatgpt
+from tests.features.transfer.foreign_exports.examples import chatgpt
 from tests.matrix.operations import BODIES, QUERIES, REFERENCES, Operation, resolve
 from tests.matrix.test_socket import Case
 

@@ -16,7 +16,7 @@ from features.mcp.api import McpServerPermission, McpServerRefreshPermission
 from features.mcp.sign_in_api import McpUserPermission
 from features.openai.authentication import HasToken
 from features.providers.api import ProviderChangePermission, ProviderPermission
-from tests.chat.sessions.foreign_exports.examples import chatgpt
+from tests.features.transfer.foreign_exports.examples import chatgpt
 from tests.matrix.belongings import MARK, MCP_URI, TAG, Belongings
 from tests.openapi import document
 from web.rest.operators import MayReadContract

@@ -7,7 +7,6 @@ from web.rest.compression import CompressionView
 from web.rest.documents import DocumentContentView, DocumentsView, DocumentTextView, DocumentView
 from web.rest.file_text import FileTextView
 from web.rest.files import FileContentView, FilesView, FileThumbnailView, FileView
-from web.rest.foreign_imports import ForeignImportView
 from web.rest.knowledge_bases import (
     AcceptView,
     KnowledgeBaseSearchView,
@@ -28,7 +27,6 @@ from web.rest.models import ModelsView
 from web.rest.preferences import PreferencesView
 from web.rest.runs import PacketsView, RunCancellationView, RunContinuationView, RunView
 from web.rest.schema_views import DocsView, SchemaView, not_found
-from web.rest.session_files import ExportView, ImportView
 from web.rest.sessions import BulkView, ForkView, SeenView, SessionsView, SessionView
 from web.rest.system_prompt import SystemPromptView
 from web.rest.turns import ContinuationView, RegenerationsView, TurnCancellationView, TurnsView
@@ -55,12 +53,9 @@ urlpatterns = [
     path("knowledge-bases/<id:knowledge_base>/members/", MembersView.as_view()),
     path("knowledge-bases/<id:knowledge_base>/members/<id:member>/", MemberView.as_view()),
     path("sessions/", SessionsView.as_view()),
-    path("sessions/import/", ImportView.as_view()),
-    path("sessions/import/foreign/", ForeignImportView.as_view()),
     path("sessions/bulk/", BulkView.as_view()),
     path("sessions/<id:session>/", SessionView.as_view()),
     path("sessions/<id:session>/seen/", SeenView.as_view()),
-    path("sessions/<id:session>/export/", ExportView.as_view()),
     path("sessions/<id:session>/fork/", ForkView.as_view()),
     path("sessions/<id:session>/messages/", MessagesView.as_view()),
     path("sessions/<id:session>/search/", MessageSearchView.as_view()),

@@ -29,7 +29,7 @@ from chat.transcript.finish import Finish
 from features.prompts.models import SavedPrompt
 from knowledge.models import File, KnowledgeBase, Project
 from tests import factories
-from tests.chat.sessions.foreign_exports.examples import chatgpt
+from tests.features.transfer.foreign_exports.examples import chatgpt
 
 MODELS: Final = ("quick", "deep", "wide", "low")
 CSRF: Final = "c" * 32

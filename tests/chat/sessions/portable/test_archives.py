@@ -21,6 +21,7 @@ from rest_framework.test import APIClient
 from chat.models import MessageFile, Session
 from chat.sessions.portable import archive_reader, importer, zip_reader
 from chat.sessions.portable import format as f
+from features.transfer import api, session_archives
 from knowledge.models import File, Project
 from tests import factories
 from tests.chat.sessions.portable.archives import (
@@ -35,7 +36,6 @@ from tests.chat.sessions.portable.archives import (
     unpacked,
 )
 from tests.chat.sessions.portable.trees import sessions
-from web.rest import session_archives, session_files
 
 PICTURE = b"\x89PNG\r\n\x1a\n" + b"\x00" * 50
 
@@ -384,7 +384,7 @@ def limits(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.MAX_IMPORT_BYTES = 10_000
     monkeypatch.setattr(session_archives.SessionArchiveParser, "max_bytes", 10_000)
     # Its module, which may not have been imported yet, has the limit from `f`.
-    monkeypatch.setattr(session_files.SessionFileParser, "max_bytes", 5000)
+    monkeypatch.setattr(api.SessionFileParser, "max_bytes", 5000)
     monkeypatch.setattr(f, "MAX_BYTES", 5000)
     monkeypatch.setattr(f, "MAX_VALUES", 300)
 

@@ -378,7 +378,7 @@ def test_an_invalid_file_is_refused_with_its_path_and_stores_nothing(
 
 
 def test_a_file_over_the_limit_is_refused(client: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.rest.session_files.SessionFileParser.max_bytes", 100)
+    monkeypatch.setattr("features.transfer.api.SessionFileParser.max_bytes", 100)
     response = client.post("/api/sessions/import/", long_file(3), format="json")
     assert (response.status_code, response.json()["code"]) == (413, "body_too_large")
 

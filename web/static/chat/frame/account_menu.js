@@ -48,7 +48,7 @@ export function attachAccountMenu(button, { logout, archive, trash, failed }) {
     {
       label: t("Import a chat"),
       icon: "upload",
-      action: () => import("../sessions/import_dialog.js").then((m) => m.openImport(), failed),
+      action: () => import("../transfer/import_dialog.js").then((m) => m.openImport(), failed),
     },
     ...(hasProviders
       ? [

@@ -14,10 +14,10 @@ from rest_framework.test import APIClient
 
 from chat.models import MessageFile, Session
 from chat.protocol.errors import ApiError
-from chat.sessions.foreign_exports import export_zip, foreign_importer
+from features.transfer.foreign_exports import export_zip, foreign_importer
 from knowledge.models import File
-from tests.chat.sessions.foreign_exports.examples import chatgpt
-from tests.chat.sessions.foreign_exports.test_import import bring_in
+from tests.features.transfer.foreign_exports.examples import chatgpt
+from tests.features.transfer.foreign_exports.test_import import bring_in
 
 pytestmark = pytest.mark.django_db
 

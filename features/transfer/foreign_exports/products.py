@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from chat.sessions.foreign_exports import chatgpt, claude, deepseek, librechat, open_webui
-from chat.sessions.foreign_exports.foreign_objects import Unreadable, decode
-from chat.sessions.foreign_exports.tree import Conversation
+from features.transfer.foreign_exports import chatgpt, claude, deepseek, librechat, open_webui
+from features.transfer.foreign_exports.foreign_objects import Unreadable, decode
+from features.transfer.foreign_exports.tree import Conversation
 
 WHAT_TO_CHOOSE: Final = (
     "Choose the zip that ChatGPT, Claude or DeepSeek sent you, or conversations.json from it, or the JSON file that Open WebUI or "

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct
 
-from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.foreign_exports.foreign_objects import decode, moment, whole
-from chat.sessions.foreign_exports.question_files import SOURCE
-from chat.sessions.foreign_exports.tree import Conversation, Node, span_of
+from features.transfer.foreign_exports.elements import Path
+from features.transfer.foreign_exports.foreign_objects import decode, moment, whole
+from features.transfer.foreign_exports.question_files import SOURCE
+from features.transfer.foreign_exports.tree import Conversation, Node, span_of
 
 # Marks of sources that only ChatGPT's page can display.
 _MARKS: Final = re.compile("\ue200[^\ue200\ue201]{0,1000}\ue201")

@@ -5,13 +5,27 @@ import { h } from "../elements/element.js";
 import { takeDrops } from "../files/file_drops.js";
 import { t, tn } from "../i18n.js";
 import { ApiError } from "../server/api.js";
-import { importArchive, importFile, importForeign } from "../server/imports_api.js";
+import { upload } from "../server/upload.js";
 import { apiErrorText } from "../answer/status_texts.js";
 
 /** @import {Session} from "../types.js" */
-/** @import {ForeignImport} from "../server/imports_api.js" */
 
 /** @template T @typedef {(file: File, progressed: (share: number) => void) => {done: Promise<T>, abort: () => void}} Send */
+
+/** The server stores the files before it answers. */
+const LONGEST_IMPORT_MS = 300_000;
+
+/** @param {string} path @param {string} contentType */
+const importing =
+  (path, contentType) => /** @param {File} file @param {(share: number) => void} progressed */ (file, progressed) =>
+    upload(path, file, { contentType, longestSilenceMs: LONGEST_IMPORT_MS, progressed });
+
+/** @type {Send<Session>} */
+const importFile = importing("sessions/import/", "application/json");
+/** @type {Send<Session>} */
+const importArchive = importing("sessions/import/", "application/zip");
+/** JSON of another product, or its zip. @type {Send<ForeignImportAnswer>} */
+const importForeign = importing("sessions/import/foreign/", "application/octet-stream");
 
 export function openImport() {
   open(new ImportDialog().element);
@@ -69,9 +83,9 @@ class ImportDialog {
   async #importForeign(file) {
     let added = 0;
     let fresh = 0;
-    /** @type {ForeignImport} */
+    /** @type {ForeignImportAnswer} */
     let answer;
-    /** @type {ForeignImport["remarks"]} */
+    /** @type {ForeignImportAnswer["remarks"]} */
     const remarks = [];
     do {
       answer = await this.#withProgress(file, importForeign, t("Its chats are being stored …"));
@@ -127,7 +141,7 @@ function formats() {
   return h("div", {}, h("p", {}, t("Choose a file, or drop it here:")), h("ul", {}, own, archives, files));
 }
 
-/** @param {number} added @param {ForeignImport} answer  the last one, with the remarks of all @returns {Node[]} */
+/** @param {number} added @param {ForeignImportAnswer} answer  the last one, with the remarks of all @returns {Node[]} */
 function outcome(added, { imported, refused, remarks }) {
   const there = imported.length - Math.min(added, imported.length);
   return [
@@ -142,7 +156,7 @@ function outcome(added, { imported, refused, remarks }) {
   ];
 }
 
-/** @param {ForeignImport["refused"]} entries @param {string} heading @param {string} label @returns {HTMLElement[]} */
+/** @param {ForeignImportAnswer["refused"]} entries @param {string} heading @param {string} label @returns {HTMLElement[]} */
 function listed(entries, heading, label) {
   if (!entries.length) return [];
   const lines = entries.map((one) =>
@@ -159,7 +173,7 @@ function listed(entries, heading, label) {
   return [h("p", {}, heading), h("ul", { class: "refused-imports", tabIndex: 0, "aria-label": label }, ...lines)];
 }
 
-/** Where in the file, or in which file of the zip. @param {ForeignImport["refused"][number]} refused */
+/** Where in the file, or in which file of the zip. @param {ForeignImportAnswer["refused"][number]} refused */
 function placeOf({ file, line, field }) {
   const place = { file, line: String(line), field: field || "–" };
   return file ? t("%(file)s, line %(line)s, %(field)s", place) : t("Line %(line)s, %(field)s", place);

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct
 
-from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.foreign_exports.foreign_objects import Unreadable, decode, moment, whole
-from chat.sessions.foreign_exports.inline_pictures import urls_in
-from chat.sessions.foreign_exports.output_items import read_output
-from chat.sessions.foreign_exports.question_files import SOURCE
-from chat.sessions.foreign_exports.tree import Conversation, Node
+from features.transfer.foreign_exports.elements import Path
+from features.transfer.foreign_exports.foreign_objects import Unreadable, decode, moment, whole
+from features.transfer.foreign_exports.inline_pictures import urls_in
+from features.transfer.foreign_exports.output_items import read_output
+from features.transfer.foreign_exports.question_files import SOURCE
+from features.transfer.foreign_exports.tree import Conversation, Node
 
 _DETAILS: Final = re.compile(r'<details type="(reasoning|tool_calls|code_interpreter)"')
 _DETAILS_END: Final = "</details>"

@@ -6,7 +6,7 @@ A session's id is derived from its owner and the conversation's id, so importing
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 import msgspec
@@ -15,20 +15,21 @@ from django.utils import timezone
 from msgspec import Struct
 
 from chat.models import Session
-from chat.presenters.foreign_imports import ConversationRemark, ImportedConversation, RefusedConversation
+from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
+from chat.protocol.member_types import doc
 from chat.protocol.strict_json import count_values, storable
 from chat.sessions.deletion import delete_for_good, restore_session
-from chat.sessions.foreign_exports.elements import Content, Element, Path, line_of, split
-from chat.sessions.foreign_exports.foreign_objects import Remark, Unreadable
-from chat.sessions.foreign_exports.inline_pictures import Lifted, lift
-from chat.sessions.foreign_exports.products import product_of
-from chat.sessions.foreign_exports.question_files import Contents, attached, take_sources
-from chat.sessions.foreign_exports.tree import Conversation, build
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import Origin, store_session
 from chat.sessions.portable.parser import parse
 from chat.sessions.tags import MAX_CHARACTERS, clean
+from features.transfer.foreign_exports.elements import Content, Element, Path, line_of, split
+from features.transfer.foreign_exports.foreign_objects import Remark, Unreadable
+from features.transfer.foreign_exports.inline_pictures import Lifted, lift
+from features.transfer.foreign_exports.products import product_of
+from features.transfer.foreign_exports.question_files import Contents, attached, take_sources
+from features.transfer.foreign_exports.tree import Conversation, build
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -49,6 +50,39 @@ class Part(NamedTuple):
 
     name: str
     content: Content
+
+
+class ImportedConversation(Answer):
+    session: UUID
+    title: str
+    is_new: Annotated[bool, doc("False: an earlier import has brought it.")]
+
+
+class RefusedConversation(Answer):
+    title: str
+    file: Annotated[str, doc("Its name in the zip; empty: a JSON file was sent.")]
+    line: Annotated[int, doc("In the file, from 1.")]
+    field: Annotated[str, doc("The path of the member in the file.")]
+    code: str
+    message: str
+
+
+class ConversationRemark(RefusedConversation):
+    session: Annotated[UUID, doc("The chat, which is imported.")]
+
+
+class ForeignImportAnswer(Answer):
+    imported: list[ImportedConversation]
+    refused: list[RefusedConversation]
+    remarks: Annotated[
+        list[ConversationRemark],
+        doc(
+            "What the chats that are new lack: contents of files that are refused, pictures of answers, and texts of answers that are empty; 100 at most."
+        ),
+    ]
+    is_complete: Annotated[
+        bool, doc("False: time or room ran out; the same file, sent again, continues where it ended.")
+    ]
 
 
 class Outcome(Struct):

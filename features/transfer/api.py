@@ -1,9 +1,10 @@
-"""Views that export a session to a file and import one."""
+"""The routes that export a session to a file, and import files of sessions and exports of other products."""
 
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from django.http import StreamingHttpResponse
+from django.urls import path
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from drf_spectacular.types import OpenApiTypes
@@ -22,11 +23,12 @@ from chat.sessions.portable.format import Portable
 from chat.sessions.portable.importer import import_session
 from chat.sessions.portable.markdown import as_markdown
 from chat.sessions.temporary import check_listed
+from features.transfer.foreign_imports import ForeignImportView
+from features.transfer.session_archives import SessionArchiveParser, import_archive
 from web.rest.api_view import StrictAPIView, current_user, query_flag
 from web.rest.multipart_form import StrictJSONParser
 from web.rest.openapi import documented, query
 from web.rest.request_slots import EXPORTS, import_slot
-from web.rest.session_archives import SessionArchiveParser, import_archive
 from web.rest.sessions import get_own_session, present_current
 from web.rest.streaming import streamed
 
@@ -115,3 +117,10 @@ def _file_name(session: Session, ending: str) -> str:
     return (
         f"{slugify(session.title, allow_unicode=True)[:60] or 'chat'}-{datetime.now(UTC):%Y-%m-%d}.{ending}"
     )
+
+
+urlpatterns = [
+    path("sessions/import/", ImportView.as_view()),
+    path("sessions/import/foreign/", ForeignImportView.as_view()),
+    path("sessions/<id:session>/export/", ExportView.as_view()),
+]

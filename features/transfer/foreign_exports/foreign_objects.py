@@ -8,8 +8,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from chat.sessions.foreign_exports.elements import Path
 from chat.sessions.portable.tree_rules import EARLIEST
+from features.transfer.foreign_exports.elements import Path
 from knowledge.files.file_names import extension
 from knowledge.files.file_types import IMAGES
 

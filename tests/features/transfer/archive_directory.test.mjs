@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { hasManifest } from "../../../web/static/chat/sessions/import_dialog.js";
+import { hasManifest } from "../../../features/transfer/static/chat/transfer/import_dialog.js";
 
 const text = new TextEncoder();
 const join = (...parts) => new Blob(parts.map((part) => (typeof part === "string" ? text.encode(part) : part)));

@@ -7,9 +7,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from chat.models import MessageFile, Run, Session, ToolCall
-from tests.chat.sessions.foreign_exports import examples
-from tests.chat.sessions.foreign_exports.test_import import branches, bring_in, stored
-from tests.chat.sessions.foreign_exports.test_zip import contents_in, written, zipped
+from tests.features.transfer.foreign_exports import examples
+from tests.features.transfer.foreign_exports.test_import import branches, bring_in, stored
+from tests.features.transfer.foreign_exports.test_zip import contents_in, written, zipped
 
 pytestmark = pytest.mark.django_db
 

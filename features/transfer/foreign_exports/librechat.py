@@ -7,11 +7,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.foreign_exports.foreign_objects import Unreadable, decode, moment
-from chat.sessions.foreign_exports.inline_pictures import urls_in
-from chat.sessions.foreign_exports.question_files import SOURCE
-from chat.sessions.foreign_exports.tree import Conversation, Node
+from features.transfer.foreign_exports.elements import Path
+from features.transfer.foreign_exports.foreign_objects import Unreadable, decode, moment
+from features.transfer.foreign_exports.inline_pictures import urls_in
+from features.transfer.foreign_exports.question_files import SOURCE
+from features.transfer.foreign_exports.tree import Conversation, Node
 
 _LIKES: Final = {"thumbsUp": True, "thumbsDown": False}
 

@@ -9,10 +9,10 @@ from django.conf import settings
 from msgspec import structs
 
 from chat.protocol.errors import ApiError
-from chat.sessions.foreign_exports.inline_pictures import IN_MARKDOWN, REFERENCE, Picture
-from chat.sessions.foreign_exports.tree import LEFT_OUT
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import check_room
+from features.transfer.foreign_exports.inline_pictures import IN_MARKDOWN, REFERENCE, Picture
+from features.transfer.foreign_exports.tree import LEFT_OUT
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

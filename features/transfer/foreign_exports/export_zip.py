@@ -12,10 +12,10 @@ from contextlib import ExitStack, contextmanager
 from typing import IO, Final, NamedTuple
 
 from chat.protocol.errors import ApiError
-from chat.sessions.foreign_exports import chatgpt
-from chat.sessions.foreign_exports.foreign_importer import Part
-from chat.sessions.foreign_exports.products import WHAT_TO_CHOOSE
 from chat.sessions.portable.zip_reader import ZipReader, refusal
+from features.transfer.foreign_exports import chatgpt
+from features.transfer.foreign_exports.foreign_importer import Part
+from features.transfer.foreign_exports.products import WHAT_TO_CHOOSE
 
 # Enough for the pictures of years. The length of the directory is limited as well.
 MAX_ENTRIES: Final = 20_000

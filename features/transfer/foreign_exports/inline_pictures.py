@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from chat.protocol.errors import ApiError
-from chat.sessions.foreign_exports.elements import Content, Element
-from chat.sessions.foreign_exports.foreign_objects import Unreadable
 from chat.sessions.portable import format as f
+from features.transfer.foreign_exports.elements import Content, Element
+from features.transfer.foreign_exports.foreign_objects import Unreadable
 from knowledge.files.file_names import extension
 from knowledge.files.file_types import IMAGES
 

@@ -11,18 +11,23 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.presenters.foreign_imports import ForeignImportAnswer
 from chat.protocol.errors import ApiError
-from chat.sessions.foreign_exports import export_zip
-from chat.sessions.foreign_exports.foreign_importer import Outcome, Part, import_conversations
 from chat.sessions.portable.zip_reader import ZipReader
+from features.transfer import session_archives
+from features.transfer.foreign_exports import export_zip
+from features.transfer.foreign_exports.foreign_importer import (
+    ForeignImportAnswer,
+    Outcome,
+    Part,
+    import_conversations,
+)
+from features.transfer.session_archives import SessionArchiveParser
 from knowledge.models import File
-from web.rest import session_archives, uploads
+from web.rest import uploads
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.multipart_form import UploadedContent
 from web.rest.openapi import documented
 from web.rest.request_slots import import_slot
-from web.rest.session_archives import SessionArchiveParser
 
 
 class ForeignExportParser(SessionArchiveParser):

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from chat.sessions.foreign_exports.tree import Node
+from features.transfer.foreign_exports.tree import Node
 
 _BETWEEN = "\n\n"
 

@@ -11,11 +11,11 @@ from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from chat.models import MessageFile, Session, StoredBytes, ToolCall
-from chat.sessions.foreign_exports import inline_pictures
+from features.transfer.foreign_exports import inline_pictures
 from knowledge.models import File
-from tests.chat.sessions.foreign_exports import examples
-from tests.chat.sessions.foreign_exports.test_import import bring_in
-from tests.chat.sessions.foreign_exports.test_zip import contents_in
+from tests.features.transfer.foreign_exports import examples
+from tests.features.transfer.foreign_exports.test_import import bring_in
+from tests.features.transfer.foreign_exports.test_zip import contents_in
 
 pytestmark = pytest.mark.django_db
 

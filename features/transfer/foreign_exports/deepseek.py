@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct
 
-from chat.sessions.foreign_exports.answer_parts import Passage, chain
-from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.foreign_exports.foreign_objects import decode, kind_of, moment
-from chat.sessions.foreign_exports.tree import Conversation, Node, span_of
+from features.transfer.foreign_exports.answer_parts import Passage, chain
+from features.transfer.foreign_exports.elements import Path
+from features.transfer.foreign_exports.foreign_objects import decode, kind_of, moment
+from features.transfer.foreign_exports.tree import Conversation, Node, span_of
 
 _OF_QUESTIONS: Final = ("REQUEST", "FILE")
 

@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from chat.models import MessageFile, Run, Session, ToolCall
-from chat.sessions.foreign_exports import foreign_importer
-from tests.chat.sessions.foreign_exports import examples
+from features.transfer.foreign_exports import foreign_importer
+from tests.features.transfer.foreign_exports import examples
 
 pytestmark = pytest.mark.django_db
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import pytest
 from msgspec import json
 
-from chat.sessions.foreign_exports import chatgpt, claude, deepseek, librechat, open_webui
-from chat.sessions.foreign_exports.elements import Element
-from chat.sessions.foreign_exports.foreign_objects import Unreadable
-from chat.sessions.foreign_exports.inline_pictures import MAX_PICTURES, lift
-from chat.sessions.foreign_exports.tree import Conversation
+from features.transfer.foreign_exports import chatgpt, claude, deepseek, librechat, open_webui
+from features.transfer.foreign_exports.elements import Element
+from features.transfer.foreign_exports.foreign_objects import Unreadable
+from features.transfer.foreign_exports.inline_pictures import MAX_PICTURES, lift
+from features.transfer.foreign_exports.tree import Conversation
 
 pytestmark = [pytest.mark.pure, pytest.mark.slow]
 

@@ -11,9 +11,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from chat.sessions.foreign_exports.elements import Path
-from chat.sessions.foreign_exports.foreign_objects import Remark, Unreadable
 from chat.sessions.portable import format as f
+from features.transfer.foreign_exports.elements import Path
+from features.transfer.foreign_exports.foreign_objects import Remark, Unreadable
 
 # The text of the question of an answer that has none in the product, such as a greeting.
 NO_QUESTION: Final = "…"
