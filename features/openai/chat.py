@@ -14,7 +14,6 @@ from chat.infrastructure.threads import with_connection
 from chat.models import Agent, Run
 from chat.protocol.answer import Answer
 from chat.runs.cancellation import stop_run
-from chat.sessions.deletion import delete_for_good
 from features.openai.chat_body import OpenAIChatBody
 from features.openai.errors import ObjectName, OpenAIErrorAnswer, OpenAIErrorMembers, convert_error
 from features.openai.files import stored_files
@@ -62,13 +61,14 @@ def start_chat(user: User, body: OpenAIChatBody) -> Run:
     """Start the turn that answers. Raises ApiError; then nothing is stored."""
     named = find_model(user, body.model)
     agent = named if isinstance(named, Agent) else None
-    with named_as_sent(_FIELDS), stored_files(user, body.inline_files):
+    with named_as_sent(_FIELDS):
         turn_body = body.turn_body([] if agent else [named.name])
         turn_body.check()
         *history, question = body.exchanges
         tools = body.caller_tools
-        session = open_session(user, agent, history, model=body.model, is_stored=bool(body.store))
-        run = start_run(session, turn_body, question, tools, delete_for_good)
+        with stored_files(user, body.inline_files):
+            session = open_session(user, agent, history, model=body.model, is_stored=bool(body.store))
+            run = start_run(session, turn_body, question, tools, is_new=True)
     return store_request(run, model=body.model)
 
 

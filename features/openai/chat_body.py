@@ -64,7 +64,7 @@ def _parse_message(message: Mapping[str, Any], parsed: ToldInput) -> None:
     parse_part = partial(_parse_user_part, files=files, parsed=parsed) if role == "user" else _parse_text_part
     with inside("content"):
         content = "" if calls and message.get("content") is None else message.get("content")
-        text = check_length("\n\n".join(filter(None, parse_parts(content, parse_part))))
+        text = check_length("\n\n".join(filter(None, parse_parts(content, parse_part))), role)
         if not (calls or role in ("tool", *_INSTRUCTING) or has_visible_text(text)):
             raise ApiError("message_empty")
     if role in _INSTRUCTING:
@@ -195,7 +195,7 @@ class OpenAIChatBody(Body, kw_only=True):
         return bool(self.stream_options and self.stream_options.include_usage)
 
     @property
-    def inline_files(self) -> Mapping[UUID, InlineFile]:
+    def inline_files(self) -> dict[UUID, InlineFile]:
         messages: ToldInput = self.messages
         return messages.inline
 

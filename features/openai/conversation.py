@@ -1,6 +1,5 @@
 """Conversations as callers tell them: questions, and what models answered, with the calls of the caller's tools. Pure."""
 
-import binascii
 import re
 from base64 import b64decode
 from collections.abc import Iterable
@@ -22,7 +21,9 @@ from features.openai.errors import inside
 MAX_CALL_ID_CHARACTERS: Final = 200
 MAX_CALLS: Final = 128
 MAX_INLINE_FILES: Final = 32
-_DATA_URL: Final = re.compile(r"data:([a-z]+)/([a-z0-9.+-]+)(?:;[a-z]+=[^;,]*)*;base64,(.*)", re.DOTALL)
+_DATA_URL: Final = re.compile(
+    r"data:([a-z]+)/([a-z0-9.+-]+)(?:;[a-z0-9-]+=[^;,]*)*;base64,(.*)", re.DOTALL | re.IGNORECASE
+)
 FUNCTION_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 NAME_RULE: Final = "1 to 64 letters, digits, _ and -."
 # The response of a call whose output is empty: without one, a call has not ended.
@@ -99,7 +100,8 @@ class Conversation:
         """Add an assistant's text."""
         if text:
             exchange = self._last
-            exchange.answer += f"\n\n{text}" if exchange.text else text
+            has_text = exchange.answer or any(each.text_before for each in exchange.rounds)
+            exchange.answer += f"\n\n{text}" if has_text else text
 
     def call(self, call: ToldCall) -> None:
         """Add an assistant's call."""
@@ -184,12 +186,12 @@ class ToldInput(NamedTuple):
 def decode_file(url: Any, name: str) -> InlineFile:
     """Decode a data URL in base64 (RFC 2397). name: empty for a picture. Raises ApiError."""
     match = _DATA_URL.fullmatch(url) if isinstance(url, str) else None
-    if match is None or not (name or match[1] == "image"):
+    if match is None or not (name or match[1].lower() == "image"):
         message = "A data URL in base64; other addresses are not requested. Upload long files, and name them by file_id."
         raise ApiError("invalid_value", message)
     try:
         content = b64decode(match[3], validate=True)
-    except binascii.Error:
+    except ValueError:
         raise ApiError("invalid_value", "The data is not in base64.") from None
     return InlineFile(name or f"image.{match[2]}", content, is_picture=not name)
 
@@ -214,9 +216,9 @@ def check_name(field_name: str, value: Any, longest: int) -> str:
     return value
 
 
-def check_length(text: str) -> str:
-    """Return the text of a message or an output. Raises ApiError if it is too long."""
-    most = settings.MAX_MESSAGE_CHARACTERS
+def check_length(text: str, role: str = "user") -> str:
+    """Return the text of a message or an output. Raises ApiError if it is longer than the role writes."""
+    most = settings.MAX_RUN_CHARACTERS if role == "assistant" else settings.MAX_MESSAGE_CHARACTERS
     if len(text) > most:
         raise ApiError("message_too_long", limit=most, size=len(text))
     return text

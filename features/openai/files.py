@@ -1,7 +1,7 @@
 """Stores the files whose contents are in a request, as uploads of its user, and has them read before the turn starts."""
 
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from typing import Final
 from uuid import UUID
@@ -21,19 +21,21 @@ _POLL_S: Final = 0.05
 
 
 @contextmanager
-def stored_files(user: User, inline: Mapping[UUID, InlineFile], limit_s: float = 30.0) -> Iterator[None]:
-    """Store files under these ids, and delete them if the block fails. Raises ApiError.
+def stored_files(user: User, inline: dict[UUID, InlineFile], limit_s: float = 30.0) -> Iterator[None]:
+    """Store files under these ids, and delete those that no message has if the block fails. Raises ApiError.
 
     limit_s: how long their reading is awaited.
     """
+    ids = list(inline)
     try:
-        for pk, file in inline.items():
-            _store(user, pk, file)
-        _await_reading(inline, time.monotonic() + limit_s)
+        for pk in ids:
+            # The request may be open for as long as the answer takes.
+            _store(user, pk, inline.pop(pk))
+        _await_reading(ids, time.monotonic() + limit_s)
         yield
     except BaseException:
         with transaction.atomic():
-            File.objects.filter(pk__in=inline).delete()
+            File.objects.filter(pk__in=ids, messages=None).delete()
             blobs.purge_on_commit()
         raise
 

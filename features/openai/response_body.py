@@ -95,8 +95,8 @@ def _parse_message(item: Mapping[str, Any], parsed: ToldInput) -> None:
     if "content" not in item:
         raise ApiError("field_required", field="content")
     with inside("content"):
-        parts = parse_parts(item["content"], partial(_parse_part, files=files, parsed=parsed))
-        text = check_length("\n\n".join(filter(None, parts)))
+        parse_part = partial(_parse_part, files=files, parsed=parsed) if role == "user" else _parse_text_part
+        text = check_length("\n\n".join(filter(None, parse_parts(item["content"], parse_part))), role)
     if role in _INSTRUCTING:
         parsed.instructions.append(text)
     elif role == "user":
@@ -253,7 +253,7 @@ class OpenAIResponseBody(Body, kw_only=True):
                     raise ApiError("invalid_value", f"A response with {name} is stored.", field="store")
 
     @property
-    def inline_files(self) -> Mapping[UUID, InlineFile]:
+    def inline_files(self) -> dict[UUID, InlineFile]:
         parsed: ToldInput = self.input
         return parsed.inline
 

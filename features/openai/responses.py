@@ -18,7 +18,7 @@ from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import choice, doc
 from chat.protocol.states import Status
-from chat.sessions.deletion import delete_empty, delete_for_good, delete_session
+from chat.sessions.deletion import delete_session
 from chat.transcript.caller_tools import ANY, CallerTools
 from chat.transcript.finish import FILTERED
 from chat.transcript.run_options import present_options
@@ -33,6 +33,8 @@ from features.openai.response_events import ResponseEnd, ResponseEvents
 from features.openai.response_stream import EncodedEvent, ResponseStream, failed_end
 from features.openai.turns import NO_RESPONSE, answer_calls, open_session, start_run, store_request
 from knowledge.models import FileKind
+from web.rest.multipart_form import MAX_BODY_BYTES
+from web.rest.request_slots import EXPENSIVE
 
 _ID: Final = re.compile(r"(resp|conv)_([0-9a-f]{32})")
 _ITEM: Final = re.compile(r"(?:msg|rs|fc|mcp)_([0-9a-f]{32})[0-9a-f]{4}")
@@ -75,28 +77,47 @@ class OpenAIResponseAnswer(Answer, kw_only=True):
 
 def with_items(user: User, sent: Any) -> Any:
     """Return the body of a request with the items of earlier responses that its input refers to. Raises ApiError."""
-    if not isinstance(sent, dict) or not isinstance(items := sent.get("input"), list):
+    items = sent.get("input") if isinstance(sent, dict) else None
+    if not isinstance(items, list) or not any(map(_is_reference, items)):
         return sent
-    outputs: dict[str, dict[str, Any]] = {}
+    references = _References(user)
     named = []
-    for place, item in enumerate(items[: MAX_ITEMS + 1]):
-        with inside("input"), inside(place):
-            is_named = isinstance(item, dict) and item.get("type") == "item_reference"
-            named.append(_find_item(user, item.get("id"), outputs) if is_named else item)
+    with EXPENSIVE.take(user.pk), inside("input"):
+        for place, item in enumerate(items[: MAX_ITEMS + 1]):
+            with inside(place):
+                named.append(references.find(item.get("id")) if _is_reference(item) else item)
     return {**sent, "input": named}
 
 
-def _find_item(user: User, name: Any, outputs: dict[str, dict[str, Any]]) -> Any:
-    """Return the item. outputs: the items of responses that were read, by the ids of both. Raises ApiError."""
-    parsed = _ITEM.fullmatch(name) if isinstance(name, str) else None
-    if parsed:
-        response = f"resp_{parsed[1]}"
-        if response not in outputs and len(outputs) < MAX_REFERENCES:
-            output = present_response(find_response(user, response, field="id"))["output"]
-            outputs[response] = {item["id"]: item for item in output}
-        if item := outputs.get(response, {}).get(name):
-            return item
-    raise ApiError("not_found", "There is no such item.", field="id")
+def _is_reference(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("type") == "item_reference"
+
+
+class _References:
+    """The items that a request refers to. They are as long together as a request may be."""
+
+    def __init__(self, user: User) -> None:
+        self._user = user
+        self._outputs: dict[str, dict[str, Any]] = {}  # of responses that were read, by the ids of both
+        self._bytes_left = MAX_BODY_BYTES
+
+    def find(self, name: Any) -> Any:
+        """Return the item. Raises ApiError."""
+        parsed = _ITEM.fullmatch(name) if isinstance(name, str) else None
+        if parsed:
+            response = f"resp_{parsed[1]}"
+            if response not in self._outputs and len(self._outputs) < MAX_REFERENCES:
+                output = present_response(find_response(self._user, response, field="id"))["output"]
+                # Of others, nothing is sent to the model.
+                told = [item for item in output if item["type"] in ("message", "function_call")]
+                self._outputs[response] = {item["id"]: {"type": "reasoning"} for item in output}
+                self._outputs[response] |= {item["id"]: item for item in told}
+            if item := self._outputs.get(response, {}).get(name):
+                self._bytes_left -= len(json.encode(item))
+                if self._bytes_left < 0:
+                    raise ApiError("body_too_large", field="id")
+                return item
+        raise ApiError("not_found", "There is no such item.", field="id")
 
 
 def start_response(user: User, body: OpenAIResponseBody) -> Run:
@@ -105,7 +126,7 @@ def start_response(user: User, body: OpenAIResponseBody) -> Run:
     agent = named if isinstance(named, Agent) else None
     models = [] if named is None or agent else [named.name]
     previous = None
-    with named_as_sent(), stored_files(user, body.inline_files):
+    with named_as_sent():
         if body.outputs:
             previous = _find_caller(user, body)
             _check_agent(previous.turn.session, agent)
@@ -128,14 +149,15 @@ def _ask(user: User, body: OpenAIResponseBody, agent: Agent | None, models: list
     turn_body = body.turn_body(models)
     turn_body.check()
     session = _find_session(user, body, turn_body)
-    if session is None:
-        opened = open_session(user, agent, history, model=body.model or "", is_stored=body.store is not False)
-        discard = delete_for_good if history else delete_empty
-        return start_run(opened, turn_body, question, tools, discard)
-    if history or question.rounds:
-        raise ApiError("invalid_value", "A conversation that is stored is not told again.", field="text")
-    _check_agent(session, agent)
-    return start_run(session, turn_body, question, tools, None)
+    if session is not None:
+        if history or question.rounds:
+            raise ApiError("invalid_value", "A conversation that is stored is not told again.", field="text")
+        _check_agent(session, agent)
+    with stored_files(user, body.inline_files):
+        opened = session or open_session(
+            user, agent, history, model=body.model or "", is_stored=body.store is not False
+        )
+        return start_run(opened, turn_body, question, tools, is_new=session is None)
 
 
 def _check_agent(session: Session, agent: Agent | None) -> None:

@@ -1,6 +1,6 @@
 """Starts the runs of both of OpenAI's APIs: what the caller tells goes before the answer, in the session or in the run."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
@@ -10,10 +10,11 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from chat.log.stream import ENDED_TTL_S
-from chat.models import Agent, Run, Session, ToolCall, ToolCallImage, Turn
+from chat.models import Agent, MessageFile, Run, Session, ToolCall, ToolCallImage, Turn
 from chat.models.tool_call import ToolCallStatus
 from chat.protocol.errors import ApiError
 from chat.sessions.creation import create_session
+from chat.sessions.deletion import delete_for_good
 from chat.sessions.forking import renewed
 from chat.sessions.portable import format as f
 from chat.sessions.portable.importer import store_session
@@ -21,7 +22,7 @@ from chat.transcript.caller_tools import CallerTools
 from chat.turns.files import attach, load_readable
 from chat.turns.insert import StartedTurn
 from chat.turns.regeneration import RegenerationBody, regenerate_turn
-from chat.turns.request import TurnBody
+from chat.turns.request import MAX_FILES, TurnBody
 from chat.turns.start import start_turn
 from features.openai.conversation import NOTHING, Exchange, rows_of
 from features.openai.models import ResponseRequest
@@ -39,13 +40,18 @@ def open_session(
     fields = {"agent": agent, "temporary_until": until}
     if not history:
         return create_session(user, **fields)
+    if sum(len(exchange.files) for exchange in history) > MAX_FILES:
+        raise ApiError(
+            "invalid_value", f"Name up to {MAX_FILES} files before the last message.", field="files"
+        )
     messages = list(_told_messages(history, model[:200], timezone.now()))
     with transaction.atomic():
         session = store_session(user, f.Portable(f.NAME, f.VERSION, messages), {}, fields=fields)
         for turn, exchange in zip(session.turns.order_by("created_at"), history, strict=True):
             if exchange.rounds:
                 Turn.objects.set_caller_tools(turn.pk, None, len(exchange.rounds))
-            attach(turn.user_message, load_readable(session, exchange.files), ())
+            if exchange.files:
+                attach(turn.user_message, load_readable(session, exchange.files), ())
     return session
 
 
@@ -79,11 +85,12 @@ def start_run(
     turn_body: TurnBody,
     exchange: Exchange,
     tools: CallerTools,
-    discard: Callable[[Session], object] | None,
+    *,
+    is_new: bool,
 ) -> Run:
     """Start a turn that one model answers, after the rounds of the exchange. Raises ApiError.
 
-    discard: called with a new session if that fails.
+    is_new: the session was opened for it, and is deleted if that fails.
     """
     run = None
     try:
@@ -91,8 +98,10 @@ def start_run(
         with transaction.atomic():
             run = _begin(start_turn(session, turn_body), rows_of(exchange.rounds), [], tools)
     finally:
-        if run is None and discard:
-            discard(session)
+        if run is None and is_new:
+            # The files of its messages are not deleted with it: some were uploaded before.
+            MessageFile.objects.filter(message__session=session).delete()
+            delete_for_good(session)
     return run
 
 

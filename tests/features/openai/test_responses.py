@@ -6,7 +6,17 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from chat.models import Agent, ChatMessage, Preferences, Run, Scope, Session, ToolCall, ToolCallImage
+from chat.models import (
+    Agent,
+    ChatMessage,
+    ModelConfig,
+    Preferences,
+    Run,
+    Scope,
+    Session,
+    ToolCall,
+    ToolCallImage,
+)
 from chat.sessions.deletion import delete_for_good
 from features.openai import responses, turns
 from features.openai.models import ResponseRequest
@@ -64,6 +74,8 @@ def messages(*contents: Any, role: str = "user") -> list[dict[str, Any]]:
             "invalid_value",
         ),
         ({"input": messages([{"type": "input_file", "file_data": "data:text/plain;base64,YQ=="}])}, "input.0.content.0.filename", "invalid_type"),
+        ({"input": messages([{"type": "input_image", "image_url": "data:image/PNG;base64,é"}])}, "input.0.content.0.image_url", "invalid_value"),
+        ({"input": messages([{"type": "input_image", "file_id": "x"}], role="developer")}, "input.0.content.0.type", "invalid_value"),
         ({"input": messages([{"type": "input_file", "file_url": "https://a.example/b"}])}, "input.0.content.0.file_url", "invalid_value"),
         ({"input": messages([{"type": "input_file", "file_id": "x"}])}, "input.0.content.0.file_id", "invalid_id"),
         ({"tools": ["f"]}, "tools.0", "invalid_type"),
@@ -296,25 +308,38 @@ def test_a_turn_that_is_refused_keeps_no_file_of_its_request(
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
     url = "data:text/plain;base64,VHdvIHRpZGVzLg=="
-    part = {"type": "input_file", "filename": "a.txt", "file_data": url}
-    client = by_token(alice)
-    refused(
-        post(client, input=messages([part]), store=False, background=False, model="none"),
-        404,
-        "model_not_found",
-        "model",
-    )
-    refused(
-        post(
-            client,
-            input=messages([{"type": "input_image", "image_url": url.replace("text/plain", "image/png")}]),
-        ),
-        415,
-        "file_type_mismatch",
-        "input",
-    )
+    content = [
+        {"type": "input_text", "text": "Why?"},
+        {"type": "input_file", "filename": "a.txt", "file_data": url},
+        {"type": "input_image", "image_url": url.replace("text/plain", "image/png")},
+    ]
+    refused(post(by_token(alice), input=messages(content)), 415, "file_type_mismatch", "input")
     assert not File.objects.exists()
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_turn_that_is_refused_keeps_the_files_of_the_user(alice: Any) -> None:
+    file = File.objects.create(owner=alice, name="a.txt", status="ready", text="Two.", token_count=1)
+    content = [{"type": "input_text", "text": "Why?"}, {"type": "input_file", "file_id": str(file.pk)}]
+    asked = [*messages(content), *messages("So.", role="assistant"), *messages("And now?")]
+    ModelConfig.objects.update(supports_tools=False)
+    refused(post(by_token(alice), input=asked, tools=[FUNCTION]), 400, "option_unsupported", "tools")
+    assert File.objects.filter(pk=file.pk).exists()
+    assert not Session.objects.exists()
+    assert post(by_token(alice), input=asked).status_code == 200
+    assert file.messages.get().message.text == "Why?"
+
+
+def test_items_are_as_long_together_as_a_request(alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = by_token(alice)
+    name = post(client).json()["id"]
+    factories.finish_run(str(Run.objects.get().pk), "Two tides a day. " * 8_000)
+    item = client.get(f"/v1/responses/{name}").json()["output"][-1]["id"]
+    named = {"type": "item_reference", "id": item}
+    assert post(client, input=[*messages("Why?"), named, *messages("And now?")]).status_code == 200
+    monkeypatch.setattr(responses, "MAX_BODY_BYTES", 200_000)
+    asked = [*messages("Why?"), named, *messages("And?"), named, *messages("And now?")]
+    refused(post(client, input=asked), 413, "body_too_large", "input.3.id")
 
 
 def test_the_next_answer_has_images_and_inner_calls_of_the_rounds_before(alice: Any) -> None:
