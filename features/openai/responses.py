@@ -109,9 +109,12 @@ class _References:
             if response not in self._outputs and len(self._outputs) < MAX_REFERENCES:
                 output = present_response(find_response(self._user, response, field="id"))["output"]
                 # Of others, nothing is sent to the model.
-                told = [item for item in output if item["type"] in ("message", "function_call")]
-                self._outputs[response] = {item["id"]: {"type": "reasoning"} for item in output}
-                self._outputs[response] |= {item["id"]: item for item in told}
+                self._outputs[response] = {
+                    item["id"]: item
+                    if item["type"] in ("message", "function_call")
+                    else {"type": "reasoning"}
+                    for item in output
+                }
             if item := self._outputs.get(response, {}).get(name):
                 self._bytes_left -= len(json.encode(item))
                 if self._bytes_left < 0:
