@@ -14,9 +14,9 @@ class Migration(migrations.Migration):
             name='DefaultLimits',
             fields=[
                 ('id', models.SmallIntegerField(default=1, editable=False, primary_key=True, serialize=False)),
-                ('runs_per_day', models.BigIntegerField(blank=True, help_text='Per user and day (UTC), unless a group of the user sets another limit. Empty: no limit.', null=True)),
-                ('tokens_per_day', models.BigIntegerField(blank=True, help_text='Per user and day (UTC), unless a group of the user sets another limit. Empty: no limit.', null=True)),
-                ('cost_per_day', models.DecimalField(blank=True, decimal_places=6, help_text='Per user and day (UTC), unless a group of the user sets another limit. Empty: no limit.', max_digits=18, null=True)),
+                ('runs_per_day', models.BigIntegerField(blank=True, help_text='Per user and day (UTC), unless a group of the user sets another limit. Empty or 0: no limit.', null=True)),
+                ('tokens_per_day', models.BigIntegerField(blank=True, help_text='Per user and day (UTC), unless a group of the user sets another limit. Empty or 0: no limit.', null=True)),
+                ('cost_per_day', models.DecimalField(blank=True, decimal_places=6, help_text='Per user and day (UTC), unless a group of the user sets another limit. Empty or 0: no limit.', max_digits=18, null=True)),
             ],
             options={
                 'verbose_name': 'default limits',

@@ -128,7 +128,9 @@ _NOT_NEGATIVE = (
     & (Q(cost_per_day__isnull=True) | Q(cost_per_day__gte=0))
 )
 _WORDS = "Per user and day (UTC). Empty: the group changes nothing; 0: no limit. Of several groups the most generous counts."
-_DEFAULT_WORDS = "Per user and day (UTC), unless a group of the user sets another limit. Empty: no limit."
+_DEFAULT_WORDS = (
+    "Per user and day (UTC), unless a group of the user sets another limit. Empty or 0: no limit."
+)
 
 
 class DefaultLimits(models.Model):

@@ -125,7 +125,7 @@ HINTS: Final = (
     _(
         "Per user and day (UTC). Empty: the group changes nothing; 0: no limit. Of several groups the most generous counts."
     ),
-    _("Per user and day (UTC), unless a group of the user sets another limit. Empty: no limit."),
+    _("Per user and day (UTC), unless a group of the user sets another limit. Empty or 0: no limit."),
     _("Reasoning, and what tools were asked and answered."),
     _("Share of questions that are answered the same with the summary as with the text."),
     _("Stands last in every request."),
