@@ -99,8 +99,13 @@ class FileQuerySet(FileClaims["File"]):
         return self.filter(owner=user, knowledge_base__isnull=True, page_of__isnull=True)
 
     def of_session_alone(self, session_id: UUID) -> Self:
-        """Filter the files attached to messages of this session, to none of another session, and in no project."""
-        attached = File.objects.filter(messages__message__session_id=session_id, project__isnull=True)
+        """Filter the files attached to messages of this session, to none of another session, and in no project.
+
+        Pictures of pages go with their document.
+        """
+        attached = File.objects.filter(
+            messages__message__session_id=session_id, project__isnull=True, page_of__isnull=True
+        )
         counted = self.filter(pk__in=attached.values("pk"))
         return counted.annotate(sessions=Count("messages__message__session_id", distinct=True)).filter(
             sessions=1

@@ -8,9 +8,10 @@ from django.core.files.base import ContentFile
 from django.test import override_settings
 
 from chat.models import ChatMessage, MessageFile
+from chat.sessions.deletion import delete_for_good
 from ingest.extraction import extract
 from knowledge.files import blobs
-from knowledge.models import DeletedBlob, File
+from knowledge.models import DeletedBlob, File, Project
 from tests import factories
 from tests.ingest.test_ocr import read, scan
 
@@ -101,6 +102,23 @@ def test_the_pages_go_with_their_document(document: File) -> None:
     factories.api_client(document.owner).delete(f"/api/files/{document.pk}/")
     assert not File.objects.exists()
     assert paths <= set(DeletedBlob.objects.values_list("path", flat=True))
+
+
+def test_the_pages_of_a_document_in_a_project_outlive_a_chat(document: File) -> None:
+    """Without them, no later chat would see what the pages show."""
+    factories.create_model("sees", supports_vision=True, context_window=128_000)
+    session = send(document)[0].message.session
+    document.project = Project.objects.create(owner=document.owner, name="Tides")
+    document.save()
+    pages = set(File.objects.filter(page_of=document))
+    delete_for_good(session)
+    assert set(File.objects.filter(page_of=document)) == pages != set()
+
+
+def test_the_pages_go_with_the_last_chat_of_their_document(document: File) -> None:
+    factories.create_model("sees", supports_vision=True, context_window=128_000)
+    delete_for_good(send(document)[0].message.session)
+    assert not File.objects.exists()
 
 
 def test_reading_again_replaces_pages_that_no_message_has(document: File) -> None:
