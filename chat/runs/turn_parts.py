@@ -14,7 +14,7 @@ class TurnPart:
 
     def before_answer(self, session: Session) -> None:
         """Prepare the session of a message that will be answered, answered again, or whose answer is continued.
-        Outside of any transaction, before anything is locked. Raises ApiError: nothing is stored, then.
+        Called before the turn locks anything, in no transaction or in one that stores the whole turn. Raises ApiError.
         """
 
     def after_turn(self, turn: TurnState) -> None:

@@ -100,7 +100,7 @@ class Conversation:
         """Add an assistant's text."""
         if text:
             exchange = self._last
-            has_text = exchange.answer or any(each.text_before for each in exchange.rounds)
+            has_text = exchange.answer or any(step.text_before for step in exchange.rounds)
             exchange.answer += f"\n\n{text}" if has_text else text
 
     def call(self, call: ToldCall) -> None:

@@ -24,12 +24,12 @@ _POLL_S: Final = 0.05
 def stored_files(user: User, inline: dict[UUID, InlineFile], limit_s: float = 30.0) -> Iterator[None]:
     """Store files under these ids, and delete those that no message has if the block fails. Raises ApiError.
 
-    limit_s: how long their reading is awaited.
+    inline: is emptied, since the request may be open for as long as the answer takes.  limit_s: how long the reading is
+    awaited.
     """
     ids = list(inline)
     try:
         for pk in ids:
-            # The request may be open for as long as the answer takes.
             _store(user, pk, inline.pop(pk))
         _await_reading(ids, time.monotonic() + limit_s)
         yield

@@ -21,7 +21,6 @@ from tests.stack import Stack
 pytestmark = [pytest.mark.e2e, pytest.mark.full, pytest.mark.timeout(600), pytest.mark.usefixtures("reading")]
 AS_OF: Final = "2026-11-30"
 PROGRAMS: Final = Path(__file__).parent / "judges"
-ANSWER: Final = "Two tides a day."
 JUDGES: Final = {
     "agents_sdk.py": ["openai-agents==0.24.0"],
     "pydantic_ai_agents.py": ["pydantic-ai-slim[openai]==2.68.0"],
@@ -68,7 +67,7 @@ def answer(body: dict[str, Any]) -> list[Any]:
     messages = body["messages"]
     last = max(place for place, message in enumerate(messages) if message["role"] == "user")
     question = json.dumps(messages[last]["content"])
-    tools = [] if any(each["role"] == "tool" for each in messages[last:]) else body.get("tools", [])
+    tools = [] if any(message["role"] == "tool" for message in messages[last:]) else body.get("tools", [])
     arguments = {"FUNCTION": {"port": "Brest"}, "OBJECT BY A TOOL": {"hour": 18}, "HANDOFF": {}}
     for word, members in arguments.items():
         if tools and word in question:

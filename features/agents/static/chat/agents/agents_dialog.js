@@ -6,6 +6,7 @@ import * as api from "../server/api.js";
 import { ask, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
+import { showRows } from "../elements/managed_rows.js";
 import { t } from "../i18n.js";
 import { refusedText } from "../settings/options_form.js";
 import { readBases } from "../server/knowledge_api.js";
@@ -47,23 +48,12 @@ class AgentsDialog {
     /** @type {Agent[]} */
     const agents = await readAgents();
     const rows = agents.map((agent) => this.#row(agent));
-    const none =
-      rows.length === 0 &&
-      h(
-        "p",
-        { class: "none" },
-        icon("agent"),
-        t("An agent is a prompt with tools and models of its own. Pick it in the composer."),
-      );
-    const create = h(
-      "button",
-      { type: "button", class: "primary", onclick: () => this.#edit(null) },
-      icon("plus"),
-      t("New agent"),
-    );
-    const list = h("div", { class: "sections" }, none, h("ul", { class: "rows" }, ...rows));
-    this.place.replaceChildren(list, h("div", { class: "row" }, create));
-    (rows[0]?.querySelector("button") ?? create).focus();
+    showRows(this.place, rows, {
+      symbol: "agent",
+      none: t("An agent is a prompt with tools and models of its own. Pick it in the composer."),
+      create: t("New agent"),
+      onCreate: () => this.#edit(null),
+    });
   }
 
   /** @param {Agent} agent */

@@ -4,6 +4,7 @@ import { ask, attemptOrClose, dialog, open } from "../elements/dialogs.js";
 import { askFor, line, text } from "../elements/form_dialog.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
+import { showRows } from "../elements/managed_rows.js";
 import { t } from "../i18n.js";
 import { deletePrompt, readPrompts, savePrompt } from "./prompts_api.js";
 
@@ -30,25 +31,12 @@ class PromptsDialog {
   draw() {
     return this.#attempt(async () => {
       const rows = (await readPrompts()).map((prompt) => this.#row(prompt));
-      const none =
-        rows.length === 0 &&
-        h(
-          "p",
-          { class: "none" },
-          icon("edit"),
-          t("Save a text that you send often. A “/” at the beginning of a message lists your prompts."),
-        );
-      const create = h(
-        "button",
-        { type: "button", class: "primary", onclick: () => this.#edit(null) },
-        icon("plus"),
-        t("New prompt"),
-      );
-      this.place.replaceChildren(
-        h("div", { class: "sections" }, none, h("ul", { class: "rows" }, ...rows)),
-        h("div", { class: "row" }, create),
-      );
-      (rows[0]?.querySelector("button") ?? create).focus();
+      showRows(this.place, rows, {
+        symbol: "edit",
+        none: t("Save a text that you send often. A “/” at the beginning of a message lists your prompts."),
+        create: t("New prompt"),
+        onCreate: () => this.#edit(null),
+      });
     });
   }
 

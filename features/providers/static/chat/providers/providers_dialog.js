@@ -4,6 +4,7 @@ import { ask, attemptOrClose, dialog, open } from "../elements/dialogs.js";
 import { editProvider } from "./provider_forms.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
+import { showRows } from "../elements/managed_rows.js";
 import { t, tn } from "../i18n.js";
 import { ProviderView } from "./provider_view.js";
 import { deleteProvider, readProviders } from "./providers_api.js";
@@ -42,14 +43,6 @@ class ProvidersDialog {
       const { results, can_store_keys } = await readProviders();
       this.canStoreKeys = can_store_keys;
       const rows = results.map((provider) => this.#row(provider, can_store_keys));
-      const none =
-        rows.length === 0 &&
-        h(
-          "p",
-          { class: "none" },
-          icon("model"),
-          t("Add the address of an OpenAI-compatible server, and choose which of its models people may ask."),
-        );
       const unset =
         !can_store_keys &&
         h(
@@ -59,17 +52,13 @@ class ProvidersDialog {
           " ",
           h("code", {}, "openssl rand -base64 32"),
         );
-      const create = h(
-        "button",
-        { type: "button", class: "primary", onclick: () => this.create() },
-        icon("plus"),
-        t("Add a model provider"),
-      );
-      this.place.replaceChildren(
-        h("div", { class: "sections" }, unset, none, h("ul", { class: "rows" }, ...rows)),
-        h("div", { class: "row" }, create),
-      );
-      (rows[0]?.querySelector("button") ?? create).focus();
+      showRows(this.place, rows, {
+        symbol: "model",
+        none: t("Add the address of an OpenAI-compatible server, and choose which of its models people may ask."),
+        create: t("Add a model provider"),
+        onCreate: () => this.create(),
+        above: unset,
+      });
     });
   }
 
