@@ -80,6 +80,7 @@ INSTALLED_APPS = [
     "features.titles",
     "features.transfer",
     "features.trash",
+    "features.usage",
     "config.apps.CommandsConfig",
     # Last, so that chat's templates of the same name come first.
     "config.apps.TurnwireAdminConfig",

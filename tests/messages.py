@@ -34,7 +34,6 @@ IN_TEMPLATES = {"gettext": None, "ngettext": (1, 2)}
 ADMIN = (
     *sorted((ROOT / "web" / "admin").glob("*.py")),
     ROOT / "chat" / "models" / "model_server_rules.py",
-    ROOT / "web" / "admin_overviews.py",
     ROOT / "web" / "admin_site.py",
     *sorted((ROOT / "features").glob("*/*.py")),
     # The cards of tools.

@@ -16,7 +16,7 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.translation import gettext_lazy as _
 
-from web.admin_overviews import OVERVIEWS, PERMISSION
+from web.admin_overviews import OVERVIEWS, PERMISSION, Overview
 
 # Words of the search in a list; further words are ignored.
 MAX_WORDS: Final = 16
@@ -84,16 +84,11 @@ class Site(admin.AdminSite):
         return limited_view
 
     def get_urls(self) -> list[Any]:
-        from web.admin.lookup import show_lookup  # these import the models
-        from web.admin.usage_file import send_usage
-        from web.admin.usage_page import show_usage
-        from web.admin.workers_page import show_workers
+        from web.admin.lookup import show_lookup  # imports the models
 
         return [
-            path("usage/", self.admin_view(show_usage), name="usage"),
-            path("usage/<slug:by>.csv", self.admin_view(send_usage), name="usage_file"),
             path("lookup/", self.admin_view(show_lookup), name="lookup"),
-            path("workers/", self.admin_view(show_workers), name="workers"),
+            *(path(page.route, self.admin_view(page.view), name=page.name) for page in OVERVIEWS),
             # No row has a page outside the admin; Django's redirect there fails on ids that are no UUIDs.
             *(pattern for pattern in super().get_urls() if getattr(pattern, "name", None) != "view_on_site"),
         ]
@@ -107,9 +102,10 @@ class Site(admin.AdminSite):
             if app["app_label"] == "knox":
                 app["name"] = _("API tokens")
         if request.user.has_perm(PERMISSION):
+            overviews = [_overview_entry(page) for page in OVERVIEWS if page.title]
             for app in apps:
                 if app["app_label"] == "chat":
-                    app["models"] = [*map(_overview_entry, OVERVIEWS), *app["models"]]
+                    app["models"] = [*overviews, *app["models"]]
         for app in apps:
             app["models"].sort(key=_rank)
         return apps
@@ -145,12 +141,12 @@ def _rank(entry: dict[str, Any]) -> int:
     return OFTEN_NEEDED.index(name) if name in OFTEN_NEEDED else len(OFTEN_NEEDED)
 
 
-def _overview_entry(name: str) -> dict[str, Any]:
+def _overview_entry(page: Overview) -> dict[str, Any]:
     """Return an overview page in the shape in which Django lists a model."""
     return {
-        "name": OVERVIEWS[name],
-        "object_name": name,
-        "admin_url": reverse(f"admin:{name}"),
+        "name": page.title,
+        "object_name": page.name,
+        "admin_url": reverse(f"admin:{page.name}"),
         "add_url": None,
         "view_only": True,
         "perms": {"view": True},

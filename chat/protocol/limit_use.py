@@ -18,3 +18,8 @@ class LimitUse(NamedTuple):
     unit: str
     resets_at: datetime | None = None
     is_estimated: bool = False
+
+
+def plain_number(value: int | Decimal) -> int | float:
+    """Return the number as JSON has it."""
+    return value if isinstance(value, int) else float(value)

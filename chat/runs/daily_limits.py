@@ -11,9 +11,8 @@ from django.contrib.auth.models import User
 
 from chat.models.daily_use import DailyAccount
 from chat.presenters.json_values import isoformat_or_none
-from chat.presenters.usage import plain_number
 from chat.protocol.errors import ApiError
-from chat.protocol.limit_use import LimitUse
+from chat.protocol.limit_use import LimitUse, plain_number
 
 
 def check(account: DailyAccount, new_runs: int) -> None:

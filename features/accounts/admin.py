@@ -31,7 +31,7 @@ from features.accounts.account_deletion import is_last_admin, request_deletion
 from features.accounts.mail import send_later, send_mail_of
 from features.accounts.passwords import make_password_link, password_link_lifetime
 from features.accounts.staff_groups import follow_groups, is_in_staff_group
-from web.admin.daily_limits import limits_of_today
+from features.usage.admin import limits_of_today
 from web.demo_account import may_log_in
 from web.site_origin import site_url
 

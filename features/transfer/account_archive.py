@@ -28,16 +28,15 @@ from chat.presenters.files import present_file
 from chat.presenters.json_values import JSONObject, isoformat_or_none, isoformat_utc
 from chat.presenters.preferences import present_preferences
 from chat.presenters.sessions import annotate_sessions, present_trashed_session
-from chat.presenters.usage import present_limit_use
 from chat.sessions.portable.archive_writer import Pipe, as_zip, compressed, write_content
 from features.agents.api import present_agents
 from features.projects.api import present_projects
 from features.prompts.api import present_saved_prompt
 from features.prompts.models import SavedPrompt
+from features.usage.api import SOURCES, present_limit_use
 from knowledge.models import Document, File, KnowledgeBase, KnowledgeBaseMember, Project
 from web.rest.request_slots import EXPORTS
 from web.rest.streaming import streamed
-from web.rest.usage import SOURCES
 
 # The length of an entry's name: users choose names of files, and paths of Windows are short.
 _NAME_CHARACTERS: Final = 80

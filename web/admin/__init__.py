@@ -13,7 +13,6 @@ from web.admin import (
     approvals,
     compressions,
     conversations,
-    daily_limits,
     files,
     knowledge_bases,
     run_setups,
@@ -23,6 +22,7 @@ from web.admin import (
     side_requests,
     suggestions,
     tool_calls,
+    workers_page,
 )
 from web.admin.choice_names import translate_choices
 from web.admin.translations import translate_names
@@ -31,7 +31,6 @@ __all__ = [
     "approvals",
     "compressions",
     "conversations",
-    "daily_limits",
     "files",
     "knowledge_bases",
     "run_setups",
@@ -41,6 +40,7 @@ __all__ = [
     "side_requests",
     "suggestions",
     "tool_calls",
+    "workers_page",
 ]
 
 apps.get_app_config("knowledge").verbose_name = _("Files, projects and knowledge bases")

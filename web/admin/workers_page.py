@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from django.contrib import admin
-from django.contrib.auth.decorators import permission_required
 from django.db.models import Count, Min, Q, QuerySet, Value
 from django.db.models.functions import Coalesce, Now
 from django.http import HttpRequest, HttpResponse
@@ -21,8 +20,9 @@ from chat.protocol.tasks import COMPRESSION_QUEUE, DEFAULT_QUEUE, INGEST_QUEUE
 from chat.runs import task_queue
 from knowledge.models import File, FileStatus
 from web.admin.worker_rows import list_workers
-from web.admin_overviews import OVERVIEWS, PERMISSION
+from web.admin_overviews import overview
 
+TITLE: Final = _("Queues and workers")
 LATEST_TAKEOVERS: Final = 20
 # Counters of all processes, counted since they were first stored.
 COUNTED: Final = {
@@ -51,7 +51,7 @@ REPAIRED: Final = {
 }
 
 
-@permission_required(PERMISSION, raise_exception=True)
+@overview("workers/", "workers", TITLE)
 def show_workers(request: HttpRequest) -> HttpResponse:
     processes, counts = _load_processes()
     pools = {pool.queue: pool for pool in presence.pools(processes)}
@@ -60,7 +60,7 @@ def show_workers(request: HttpRequest) -> HttpResponse:
         "admin/chat/workers.html",
         {
             **admin.site.each_context(request),
-            "title": OVERVIEWS["workers"],
+            "title": TITLE,
             "now": timezone.now(),
             "queues": _load_queues(pools),
             "workers": list_workers({process.work.owner: process for process in processes}),

@@ -30,7 +30,6 @@ from web.rest.schema_views import DocsView, SchemaView, not_found
 from web.rest.sessions import BulkView, ForkView, SeenView, SessionsView, SessionView
 from web.rest.system_prompt import SystemPromptView
 from web.rest.turns import ContinuationView, RegenerationsView, TurnCancellationView, TurnsView
-from web.rest.usage import LimitsView, UsageView
 
 urlpatterns = [
     path("models/", ModelsView.as_view()),
@@ -75,8 +74,6 @@ urlpatterns = [
     path("approvals/", ApprovalsView.as_view()),
     path("tool-calls/<id:tool_call>/approval/", ApprovalView.as_view()),
     path("turns/<id:turn>/cancellation/", TurnCancellationView.as_view()),
-    path("usage/", UsageView.as_view()),
-    path("usage/limits/", LimitsView.as_view()),
     path("system-prompt/", SystemPromptView.as_view()),
     path("schema/", SchemaView.as_view(), name="schema"),
     path("docs/", DocsView.as_view()),

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 from chat.models import ModelConfig, Run, ToolCall
 from chat.runs.orphans import publish_end
+from features.usage.report import load_usage
 from tests import factories
 from tests.llm_worker.continuing import CUT, MODELS, entries, fresh, go_on
 from tests.llm_worker.outcomes import overall_stops
-from web.admin.usage_rows import load_usage
 
 
 def test_a_question_that_was_taken_back_unread_leaves_the_answer_open(cut, deliver, upstream):

@@ -1,10 +1,9 @@
-"""The admin's overview pages: usage by day, queues and workers."""
+"""The admin's overview pages: who sees them, queues and workers."""
 
 import os
 import re
 import socket
-from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -18,55 +17,9 @@ from chat.infrastructure.liveness import Lock, new_owner
 from chat.metrics.counters import TAKEOVERS
 from chat.metrics.presence import Work
 from chat.metrics.tally import Tally
-from chat.models import McpServer, Run, ToolCall
+from chat.models import Run
 from knowledge.models import File
 from tests import broker, factories
-from web.admin import charts
-from web.admin.tool_rows import ToolRow
-
-TOOL = {"name": "notes__add", "tool": "add", "description": "Adds a note."}
-DAYS = [date(2026, 11, 20) + timedelta(days=number) for number in range(3)]
-
-
-class TestCharts:
-    def test_columns_stand_on_each_other_and_fill_the_drawing(self) -> None:
-        chart = charts.draw_columns("Tokens", DAYS, {"a": {DAYS[0]: 60, DAYS[2]: 20}, "b": {DAYS[0]: 40}})
-        low, high, right = sorted(chart.columns, key=lambda one: (one.x, -one.y))
-        assert (low.y + low.height, high.y + high.height) == (chart.base, pytest.approx(low.y, abs=0.2))
-        assert high.y == pytest.approx(charts.TOP, abs=0.2)
-        assert right.x > low.x
-        assert low.title == "2026-11-20, a: 60"
-        assert [label for _tone, label in chart.legend] == ["a", "b"]
-
-    def test_a_line_leaves_out_days_without_a_value_and_is_seen_with_one(self) -> None:
-        chart = charts.draw_lines(
-            "Wait", DAYS, {"p50": {DAYS[0]: 1, DAYS[2]: 2}, "p95": {DAYS[1]: 2}, "none": {}}
-        )
-        assert [len(points.split()) for _tone, points in chart.lines] == [2, 1, 0]
-        assert [(mark.label, mark.radius) for mark in chart.marks] == [("p95 2", 4)]
-
-    def test_the_only_day_with_values_is_labelled_with_its_sum(self) -> None:
-        chart = charts.draw_columns("Tokens", DAYS, {"a": {DAYS[1]: 1000}, "b": {DAYS[1]: 500}})
-        [mark] = chart.marks
-        assert mark.label == "1.5 k"
-        assert charts.TOP < mark.label_y < min(one.y for one in chart.columns)
-        assert charts.draw_columns("Tokens", DAYS, {"a": {DAYS[0]: 1, DAYS[1]: 1}}).marks == []
-
-    def test_the_labels_of_two_points_do_not_cover_each_other(self) -> None:
-        chart = charts.draw_lines("Wait", DAYS, {"p50": {DAYS[2]: 2}, "p95": {DAYS[2]: 2}})
-        low, high = chart.marks
-        assert low.label_y - high.label_y > 11
-        assert {low.anchor, high.anchor} == {"end"}
-
-    def test_nothing_is_drawn_of_nothing(self) -> None:
-        assert charts.draw_columns("Tokens", DAYS, {}).columns == []
-
-    @pytest.mark.parametrize(
-        ("value", "expected"), [(0, "0"), (0.25, "0.25"), (999, "999"), (1500, "1.5 k"), (2_000_000, "2 M")]
-    )
-    def test_the_axis_is_labelled_with_short_numbers(self, value: float, expected: str) -> None:
-        assert charts._format_number(value) == expected
-
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -78,69 +31,6 @@ def run() -> Run:
 
 def page(client: Client, name: str, **query: Any) -> str:
     return client.get(reverse(f"admin:{name}"), query).content.decode()
-
-
-def used(run: Run, **fields: Any) -> None:
-    factories.finish_run(str(run.pk))
-    Run.objects.filter(pk=run.pk).update(
-        prompt_tokens=1234, completion_tokens=56, time_to_first_token_ms=789, cost=Decimal("0.5"), **fields
-    )
-
-
-def test_usage_tells_tokens_cost_failures_and_waits(run: Run) -> None:
-    used(run, status="failed", error_code="upstream_timeout")
-    shown = page(factories.staff_client("view_run"), "usage")
-    for part in ("quick", "1234", "56", "0.5000", "789 ms", "upstream_timeout", "Cost by model", "<svg"):
-        assert part in shown
-
-
-def test_usage_covers_the_requested_number_of_days(run: Run) -> None:
-    used(run, ended_at=timezone.now() - timedelta(days=20))
-    client = factories.staff_client("view_run")
-    assert "1234" in page(client, "usage", days="30")
-    assert "1234" not in page(client, "usage", days="7")
-    assert client.get(reverse("admin:usage"), {"days": "-1"}).context["period"] == 30
-
-
-def test_usage_tells_how_calls_of_each_tool_ended_and_how_long_they_ran(run: Run) -> None:
-    def called(name: str, status: str, ms: int | None, number: int) -> None:
-        ToolCall.objects.create(
-            run=run,
-            message=run.message,
-            turn_number=number,
-            tool_call_id="c",
-            name=name,
-            status=status,
-            duration_ms=ms,
-        )
-
-    calls = [("completed", 10), ("completed", 30), ("failed", 20), ("refused", None), ("unknown", None)]
-    for number, (status, ms) in enumerate(calls):
-        called("notes__add", status, ms, number)
-    called("web_search", "completed", 400, 9)
-    client = factories.staff_client("view_run", "view_toolcall")
-    response = client.get(reverse("admin:usage"))
-    assert response.context["tools"] == [
-        ToolRow("notes__add", 5, failed=1, unknown=1, refused=1, p50=20, p95=29),
-        ToolRow("web_search", 1, failed=0, unknown=0, refused=0, p50=400, p95=400),
-    ]
-    assert "?name=notes__add" in response.content.decode()
-    server = McpServer.objects.create(name="notes", transport="stdio", command=["npx"], tools=[TOOL])
-    client = factories.staff_client("view_mcpserver", name="carol")
-    listed = client.get(reverse("admin:chat_mcpserver_changelist"))
-    assert listed.context["calls"] == [ToolRow("notes", 5, failed=1, unknown=1, refused=1, p50=20, p95=29)]
-    shown = client.get(reverse("admin:chat_mcpserver_change", args=[server.pk]))
-    assert [row.name for row in shown.context["calls"]] == ["notes__add"]
-    assert "Calls of the last 30 days" in shown.content.decode()
-    client = factories.staff_client("view_run", name="dora")
-    Run.objects.update(is_imported=True)
-    assert client.get(reverse("admin:usage")).context["tools"] == []
-
-
-def test_days_are_utcs(run: Run) -> None:
-    yesterday = timezone.now().astimezone(UTC).date() - timedelta(days=1)
-    used(run, ended_at=datetime(yesterday.year, yesterday.month, yesterday.day, 23, 59, 59, tzinfo=UTC))
-    assert f"<td>{yesterday}</td>" in page(factories.staff_client("view_run"), "usage")
 
 
 def test_queues_tell_what_waits_in_the_database_and_at_the_broker(run: Run) -> None:

@@ -14,7 +14,7 @@ import { Find } from "./conversation/find.js";
 import { draftOf, Drafts } from "./composer/drafts.js";
 import { Failures } from "./frame/failures.js";
 import { t } from "./i18n.js";
-import { LimitStatus } from "./composer/limit_status.js";
+import { LimitStatus } from "./usage/limit_status.js";
 import { LiveSession } from "./server/live_session.js";
 import { attachMenu } from "./elements/menu.js";
 import { showModelNotices } from "./frame/model_notices.js";

@@ -12,8 +12,8 @@ import { TokensView } from "./tokens_view.js";
 import { DefaultModels } from "./default_models.js";
 import { OwnInstructions } from "./own_instructions.js";
 import { readPreferences } from "../server/preferences_api.js";
-import { LimitsTable } from "./limits_table.js";
-import { usageTable } from "./usage_table.js";
+import { LimitsTable } from "../usage/limits_table.js";
+import { usageTable } from "../usage/usage_table.js";
 import { areOn, askPermission } from "../frame/notifications.js";
 import { setNotifications } from "./preferences.js";
 

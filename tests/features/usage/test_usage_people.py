@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chat.models import Run, SideRequest
+from features.usage.report import PersonRow
 from tests import factories
-from web.admin.usage_people import PersonRow
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HEAD = ["runs", "failed", "requests", "prompt_tokens", "completion_tokens", "cost", "currency"]

@@ -1,12 +1,13 @@
-"""Views of the tokens and the cost of the user's answers, and of titles and summaries, by day and model; and of the limits."""
+"""The routes of the tokens and the cost of the user's answers, and of titles and summaries, by day and model; and of the limits."""
 
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import chain
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from django.contrib.auth.models import User
+from django.urls import path
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 from rest_framework.request import Request
@@ -15,10 +16,13 @@ from rest_framework.response import Response
 from chat.models import Run, SideRequest
 from chat.models.run_spending import USAGE
 from chat.models.side_request import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
-from chat.presenters.usage import PURPOSES, LimitUseAnswer, UsedAnswer, present_limit_use
+from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
-from chat.protocol.limit_use import LimitUse
+from chat.protocol.limit_use import LimitUse, plain_number
+from chat.protocol.member_types import Moment, choice, doc
 from chat.runs import admission, daily_limits, quotas
+from chat.transcript.token_usage import ESTIMATED_TOKENS_HELP
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented, query
 from web.rest.pagination import YEARS
@@ -29,6 +33,39 @@ _IN_YEARS: Final = r"^(19[7-9]\d|[2-8]\d{3})-"
 _MOMENT: Final = {
     "anyOf": [{"type": "string", "format": kind, "pattern": _IN_YEARS} for kind in ("date", "date-time")]
 }
+# The purposes as clients are told them; None: runs.
+PURPOSES: Final = {
+    None: "answers",
+    Purpose.TITLE: "titles",
+    Purpose.SUMMARY: "summaries",
+    Purpose.SAFE_SUMMARY: "safe_summaries",
+    Purpose.EXPANSION: "expansions",
+}
+
+
+class UsedAnswer(Answer):
+    day: date
+    model: str
+    purpose: Annotated[str, choice(sorted(PURPOSES.values()))]
+    runs: Annotated[int, doc("Answers; 0 of other purposes.")]
+    requests: Annotated[int, doc("To the model.")]
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    reasoning_tokens: int
+    estimated_tokens: Annotated[int, doc(ESTIMATED_TOKENS_HELP)]
+    cost: float | None
+
+
+class LimitUseAnswer(Answer):
+    code: Annotated[str, doc("Of the limit.")]
+    used: float
+    max: Annotated[float | None, doc("Null: there is no limit.")]
+    unit: Annotated[str, doc("What is counted.")]
+    resets_at: Annotated[Moment | None, doc("When `used` starts again at 0; null: not at a time.")]
+    is_estimated: Annotated[
+        bool, doc("Whether tokens that no model server reported are counted too, by an estimate.")
+    ]
 
 
 class UsageView(StrictAPIView):
@@ -112,3 +149,14 @@ class LimitsView(StrictAPIView):
         user = current_user(request)
         uses = chain.from_iterable(source(user) for source in SOURCES)
         return Response([present_limit_use(use) for use in uses])
+
+
+def present_limit_use(use: LimitUse) -> JSONObject:
+    most = None if use.max is None else plain_number(use.max)
+    return LimitUseAnswer.from_row(use, used=plain_number(use.used), max=most).json()
+
+
+urlpatterns = [
+    path("usage/", UsageView.as_view()),
+    path("usage/limits/", LimitsView.as_view()),
+]
