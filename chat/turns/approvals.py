@@ -4,22 +4,26 @@ A decision locks the run's row, as does the worker that lets the run wait (llm_w
 same moment, exactly one of them queues the run.
 """
 
-from collections.abc import Mapping
+import json
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
+from msgspec import UNSET, Meta, UnsetType
 
 from chat.events.session_events import record_session_changed
 from chat.models import Approval, McpServer, McpToolList, Run, ToolCall
-from chat.models.approval import Decision, Kind
+from chat.models.approval import MAX_NOTE_CHARACTERS, Decision, Kind
 from chat.models.tool_call import ToolCallStatus
+from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
+from chat.protocol.body import Body, rule
 from chat.protocol.errors import ApiError
+from chat.protocol.member_types import choice, doc
 from chat.protocol.server_tool_names import is_server_tool
 from chat.protocol.states import TERMINAL, Status
 from chat.runs.task_queue import enqueue_on_commit
@@ -29,6 +33,7 @@ from chat.transcript.tool_arguments import first_violation
 from chat.turns.current_branch import lock_session
 
 LONGEST_MESSAGE = 300
+MAX_ARGUMENTS_CHARACTERS: Final = 100_000
 _DECISIONS: Final = {
     (Kind.APPROVAL, True): Decision.APPROVED,
     (Kind.APPROVAL, False): Decision.REFUSED,
@@ -39,22 +44,65 @@ _DECISIONS: Final = {
     (Kind.SIGN_IN, True): Decision.SIGNED_IN,
     (Kind.SIGN_IN, False): Decision.DECLINED,
 }
+# Those of a user; time or a stop makes the others.
+DECISIONS: Final = tuple(dict.fromkeys(_DECISIONS.values()))
 
 
-@dataclass(frozen=True)
-class Reply:
-    """A user's reply to a call.
+def _check_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
+    if len(json.dumps(arguments, ensure_ascii=False)) > MAX_ARGUMENTS_CHARACTERS:
+        raise ApiError("invalid_value", f"At most {MAX_ARGUMENTS_CHARACTERS} characters.")
+    return arguments
 
-    is_approved: the call may run, or its question is answered; the user has finished at an address, or has signed in.
-    arguments: edited arguments; None means those of the model.  is_remembered: later calls of the tool in this session
-    need no approval.  values: the answer to a question, by the names of the form's fields.
-    """
 
-    is_approved: bool
-    note: str = ""
-    arguments: Mapping[str, Any] | None = None
-    is_remembered: bool = False
-    values: Mapping[str, Any] | None = None
+# The arguments of a tool. Whether the tool accepts them is checked when the user decides.
+_Arguments = Annotated[dict[str, Any], rule(_check_arguments)]
+
+
+class ApprovalBody(Body):
+    approved: Annotated[
+        bool,
+        doc(
+            "Of a question: whether it is answered; false: declined. Of an address: that the user is done there. "
+            "Of a sign-in: true asks whether there is one now, which lets the call go on by itself as soon as there is; "
+            "false: goes on without."
+        ),
+    ]
+    note: Annotated[
+        str, Meta(max_length=MAX_NOTE_CHARACTERS), doc("With a refusal or an answer, the model reads it.")
+    ] = ""
+    values: (
+        Annotated[
+            _Arguments,
+            doc(
+                "The answer to a question, by the names of its form, which it has to fit. "
+                f"At most {MAX_ARGUMENTS_CHARACTERS} characters."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    arguments: (
+        Annotated[
+            _Arguments,
+            doc(
+                "Instead of those that the model wants; they have to match the tool's schema. "
+                f"At most {MAX_ARGUMENTS_CHARACTERS} characters."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    remember: (
+        Annotated[
+            str,
+            choice(["session"]),
+            doc("Later calls of the tool in this session are not asked about. Not of questions."),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+class DecisionAnswer(Answer):
+    tool_call: UUID
+    decision: Annotated[str, choice(DECISIONS)]
 
 
 def get_approval(user: User, call: UUID) -> Approval:
@@ -66,23 +114,27 @@ def get_approval(user: User, call: UUID) -> Approval:
     return approval
 
 
-def decide(approval: Approval, reply: Reply) -> Approval:
+def decide(approval: Approval, body: ApprovalBody) -> Approval:
     """Store the owner's decision; the run continues once all of its calls are decided.
     Raises ApiError; then nothing was changed."""
-    _check_reply(reply, approval)
+    _check_body(body, approval)
     with transaction.atomic():
         run = _lock_run(approval)
         approval.refresh_from_db()
         if approval.decision or run.status in TERMINAL | {Status.STOPPING}:
             raise ApiError("already_decided")
-        approval.decision = _DECISIONS[Kind(approval.kind), reply.is_approved]
-        approval.decided_by_id, approval.note = approval.owner_id, reply.note
-        approval.edited_arguments = dict(reply.arguments) if reply.arguments is not None else None
-        approval.answer = dict(reply.values) if reply.values is not None else None
-        approval.is_remembered = reply.is_approved and reply.is_remembered
+        approval.decision = _DECISIONS[Kind(approval.kind), body.approved]
+        approval.decided_by_id, approval.note = approval.owner_id, body.note
+        approval.edited_arguments = None if body.arguments is UNSET else body.arguments
+        approval.answer = None if body.values is UNSET else body.values
+        approval.is_remembered = body.approved and bool(body.remember)
         approval.store_decision()
         _go_on(run)
     return approval
+
+
+def present_decision(approval: Approval) -> JSONObject:
+    return DecisionAnswer.from_row(approval, tool_call=approval.tool_call_id).json()
 
 
 def expire(approval: Approval) -> bool:
@@ -137,19 +189,19 @@ def _go_on(run: Run) -> None:
     record_session_changed(run.turn.session)
 
 
-def _check_reply(reply: Reply, approval: Approval) -> None:
-    if reply.is_approved and is_server_tool(approval.name):
+def _check_body(body: ApprovalBody, approval: Approval) -> None:
+    if body.approved and is_server_tool(approval.name):
         _check_tool(approval)
     match approval.question:
         case Question() as question:
-            _check_answer(reply, question)
+            _check_answer(body, question)
         case AddressQuestion():
-            _check_word(reply)
+            _check_word(body)
         case SignInQuestion():
-            _check_word(reply)
-            _check_sign_in(reply, approval)
+            _check_word(body)
+            _check_sign_in(body, approval)
         case None:
-            _check_approval(reply, approval)
+            _check_approval(body, approval)
 
 
 def _check_tool(approval: Approval) -> None:
@@ -163,42 +215,42 @@ def _check_tool(approval: Approval) -> None:
         raise ApiError("tool_unavailable")
 
 
-def _check_approval(reply: Reply, approval: Approval) -> None:
-    if reply.values is not None:
+def _check_approval(body: ApprovalBody, approval: Approval) -> None:
+    if body.values is not UNSET:
         raise ApiError("invalid_value", "The call asks nothing but whether it may run.", field="values")
-    if reply.arguments is not None:
-        error = first_violation(reply.arguments, approval.parameters)
+    if body.arguments is not UNSET:
+        error = first_violation(body.arguments, approval.parameters)
         if error is not None:
             raise ApiError("arguments_invalid", error.message[:LONGEST_MESSAGE], field="arguments")
 
 
-def _check_answer(reply: Reply, question: Question) -> None:
-    _refuse_arguments(reply)
-    if not reply.is_approved:
-        if reply.values is not None:
+def _check_answer(body: ApprovalBody, question: Question) -> None:
+    _refuse_arguments(body)
+    if not body.approved:
+        if body.values is not UNSET:
             raise ApiError("invalid_value", "A question that is declined has no answer.", field="values")
         return
-    if reply.values is None:
+    if body.values is UNSET:
         raise ApiError("field_required", field="values")
-    problem = find_problem(reply.values, question.form)
+    problem = find_problem(body.values, question.form)
     if problem is not None:
         raise ApiError("answer_invalid", problem.sentence, field=f"values.{problem.name}")
 
 
-def _check_word(reply: Reply) -> None:
+def _check_word(body: ApprovalBody) -> None:
     """Check a reply about an address or a sign-in: it has neither arguments nor values. Raises ApiError."""
-    _refuse_arguments(reply)
-    if reply.values is not None:
+    _refuse_arguments(body)
+    if body.values is not UNSET:
         raise ApiError("invalid_value", "The call asks for no values.", field="values")
 
 
-def _check_sign_in(reply: Reply, approval: Approval) -> None:
-    if reply.is_approved and not Approval.objects.signed_in().filter(pk=approval.pk).exists():
+def _check_sign_in(body: ApprovalBody, approval: Approval) -> None:
+    if body.approved and not Approval.objects.signed_in().filter(pk=approval.pk).exists():
         raise ApiError("not_signed_in")
 
 
-def _refuse_arguments(reply: Reply) -> None:
-    if reply.arguments is not None:
+def _refuse_arguments(body: ApprovalBody) -> None:
+    if body.arguments is not UNSET:
         raise ApiError("invalid_value", "A question has no arguments to edit.", field="arguments")
-    if reply.is_remembered:
+    if body.remember:
         raise ApiError("invalid_value", "Each question has an answer of its own.", field="remember")

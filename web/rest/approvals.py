@@ -1,96 +1,57 @@
 """Views of tool calls that wait for their user's approval or answer: list the open ones, decide on one."""
 
-import json
 from typing import Annotated, Any, Final
+from uuid import UUID
 
 from django.urls import reverse
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Approval
-from chat.models.approval import MAX_NOTE_CHARACTERS
-from chat.presenters.approvals import (
-    DecisionAnswer,
-    OpenApprovalAnswer,
-    present_decision,
-    present_open_approval,
-)
+from chat.models.approval import Kind
+from chat.presenters.json_values import JSONObject
 from chat.presenters.page_bytes import count_fitting, text_bytes
-from chat.protocol.body import Body, parse_id, rule
+from chat.protocol.answer import Answer
+from chat.protocol.body import parse_id
+from chat.protocol.call_answers import (
+    CHANGED,
+    SUMMARY,
+    AddressQuestionAnswer,
+    QuestionAnswer,
+    SignInQuestionAnswer,
+)
 from chat.protocol.errors import ApiError
-from chat.protocol.member_types import choice, doc
-from chat.turns.approvals import Reply, decide, get_approval
+from chat.protocol.member_types import ADDRESS, Moment, choice, doc
+from chat.turns.approvals import ApprovalBody, DecisionAnswer, decide, get_approval, present_decision
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.openapi import documented
 from web.site_origin import site_url
 
-MAX_ARGUMENTS_CHARACTERS: Final = 100_000
 # The most listed calls of one user: a few runs with as many calls as one round may have.
 MAX_LISTED: Final = 500
 
 
-def _check_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    if len(json.dumps(arguments, ensure_ascii=False)) > MAX_ARGUMENTS_CHARACTERS:
-        raise ApiError("invalid_value", f"At most {MAX_ARGUMENTS_CHARACTERS} characters.")
-    return arguments
+class OpenSignInAnswer(SignInQuestionAnswer):
+    url: Annotated[str, ADDRESS, doc("The page of the user's sign-ins, to be opened in a browser.")]
 
 
-# The arguments of a tool. Whether the tool accepts them is checked by the use case.
-_Arguments = Annotated[dict[str, Any], rule(_check_arguments)]
-
-
-class ApprovalBody(Body):
-    approved: Annotated[
-        bool,
-        doc(
-            "Of a question: whether it is answered; false: declined. Of an address: that the user is done there. "
-            "Of a sign-in: true asks whether there is one now, which lets the call go on by itself as soon as there is; "
-            "false: goes on without."
-        ),
-    ]
-    note: Annotated[
-        str, Meta(max_length=MAX_NOTE_CHARACTERS), doc("With a refusal or an answer, the model reads it.")
-    ] = ""
-    values: (
-        Annotated[
-            _Arguments,
-            doc(
-                "The answer to a question, by the names of its form, which it has to fit. "
-                f"At most {MAX_ARGUMENTS_CHARACTERS} characters."
-            ),
-        ]
-        | UnsetType
-    ) = UNSET
-    arguments: (
-        Annotated[
-            _Arguments,
-            doc(
-                "Instead of those that the model wants; they have to match the tool's schema. "
-                f"At most {MAX_ARGUMENTS_CHARACTERS} characters."
-            ),
-        ]
-        | UnsetType
-    ) = UNSET
-    remember: (
-        Annotated[
-            str,
-            choice(["session"]),
-            doc("Later calls of the tool in this session are not asked about. Not of questions."),
-        ]
-        | UnsetType
-    ) = UNSET
-
-    def reply(self) -> Reply:
-        sent = self.members()
-        return Reply(
-            is_approved=self.approved,
-            note=self.note,
-            arguments=sent.get("arguments"),
-            is_remembered=bool(self.remember),
-            values=sent.get("values"),
-        )
+class OpenApprovalAnswer(Answer, kw_only=True):
+    kind: Annotated[str, choice(Kind)]
+    tool_call: UUID
+    run: UUID
+    session: UUID
+    name: str
+    arguments: dict[str, Any]
+    requested_at: Moment
+    expires_at: Moment
+    question: QuestionAnswer | UnsetType = UNSET
+    sign_in: OpenSignInAnswer | UnsetType = UNSET
+    address: AddressQuestionAnswer | UnsetType = UNSET
+    changed: Annotated[str | UnsetType, CHANGED] = UNSET
+    summary: Annotated[str | UnsetType, SUMMARY] = UNSET
 
 
 class ApprovalsView(StrictAPIView):
@@ -115,5 +76,19 @@ class ApprovalView(StrictAPIView):
         pk = parse_id(tool_call)
         if pk is None:
             raise ApiError("invalid_id")
-        approval = decide(get_approval(current_user(request), pk), self.parse(ApprovalBody).reply())
+        approval = decide(get_approval(current_user(request), pk), self.parse(ApprovalBody))
         return Response(present_decision(approval), status.HTTP_202_ACCEPTED)
+
+
+def present_open_approval(approval: Approval, sign_in_url: str) -> JSONObject:
+    """Present an open approval, which has `tool_call` joined. sign_in_url: the page of the user's sign-ins."""
+    question = approval.present_asked()
+    if "sign_in" in question:
+        question["sign_in"] = OpenSignInAnswer(**asdict(question["sign_in"]), url=sign_in_url)
+    return OpenApprovalAnswer.from_row(
+        approval,
+        tool_call=approval.tool_call_id,
+        run=approval.tool_call.run_id,
+        session=approval.session_id,
+        **question,
+    ).json()

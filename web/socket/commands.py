@@ -14,8 +14,8 @@ from chat.protocol.body import Body, parse_id, rule
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
 from chat.protocol.strict_json import decode
+from chat.turns.approvals import ApprovalBody
 from chat.turns.request import TurnBody
-from web.rest.approvals import ApprovalBody
 
 Members = Mapping[str, Any]
 # The largest value of a Postgres integer column.

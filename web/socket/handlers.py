@@ -10,11 +10,10 @@ from django.contrib.auth.models import User
 
 from chat.compressions import requests as compression_requests
 from chat.models import Run, Session, TriggeredBy, Turn
-from chat.presenters.approvals import present_decision
 from chat.presenters.turns import present_continuation, present_turn
 from chat.protocol.errors import ApiError
 from chat.runs import cancellation
-from chat.turns.approvals import decide, get_approval
+from chat.turns.approvals import decide, get_approval, present_decision
 from chat.turns.continuation import continue_answer
 from chat.turns.start import start_turn
 from web.socket import commands
@@ -46,7 +45,7 @@ def continue_run(user: User, command: commands.ContinueCommand) -> Accepted:
 
 def approve(user: User, command: commands.ApproveCommand) -> Accepted:
     """Decide on a tool call."""
-    approval = decide(get_approval(user, command.tool_call), command.reply())
+    approval = decide(get_approval(user, command.tool_call), command)
     return Accepted(**present_decision(approval))
 
 

@@ -14,7 +14,6 @@ from chat.infrastructure.redis_client import sync_redis
 from chat.log.progress import present_live_message
 from chat.log.stream import delete_logs, run_log
 from chat.models import Approval, ModelConfig, Run, Session, ToolCall, ToolPolicy, Turn
-from chat.presenters.approvals import present_open_approval
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.protocol.wire import ApprovalRequired, ToolStart
@@ -22,7 +21,7 @@ from chat.runs.cancellation import stop_run
 from chat.sessions.deletion import delete_session, restore_session
 from chat.sweeper import runs as swept
 from chat.transcript.tool_annotations import Annotations
-from chat.turns.approvals import Reply, decide, get_approval
+from chat.turns.approvals import ApprovalBody, decide, get_approval
 from llm_worker.attempt import round_store
 from llm_worker.attempt.runtime import Runtime
 from tests import factories
@@ -32,8 +31,9 @@ from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import entries, live, rebuilt
 from tests.tool_fixtures import MOON, search_call, streamed_call, tool_responses
 from tests.upstream_steps import pieces
+from web.rest.approvals import present_open_approval
 
-YES, NO = Reply(is_approved=True), Reply(is_approved=False)
+YES, NO = ApprovalBody(approved=True), ApprovalBody(approved=False)
 MODELS = pytest.mark.parametrize("model", ["plain", "prefilling"])
 
 
@@ -174,7 +174,7 @@ def test_a_call_that_changes_something_waits_and_runs_once_in_another_worker_whe
 
 def test_a_refused_call_does_not_run_and_the_model_reads_why(waiting, scripted_tool, upstream):
     run = waiting(act("this"))
-    answer(run, Reply(is_approved=False, note="Not on Sundays."))
+    answer(run, ApprovalBody(approved=False, note="Not on Sundays."))
     goes_on(run)
     assert scripted_tool.ran == []
     call = ToolCall.objects.get(run=run)
@@ -187,10 +187,10 @@ def test_a_refused_call_does_not_run_and_the_model_reads_why(waiting, scripted_t
 def test_edited_arguments_run_and_are_what_the_model_sees(waiting, scripted_tool, upstream):
     run = waiting(act("all of it"))
     with pytest.raises(ApiError) as refused:
-        answer(run, Reply(is_approved=True, arguments={"what": 3}))
+        answer(run, ApprovalBody(approved=True, arguments={"what": 3}))
     assert refused.value.code == "arguments_invalid"
     assert not approvals_of(run)[0].decision
-    answer(run, Reply(is_approved=True, arguments={"what": "half of it"}))
+    answer(run, ApprovalBody(approved=True, arguments={"what": "half of it"}))
     goes_on(run)
     assert scripted_tool.ran == [{"what": "half of it"}]
     [sent] = [call for message in upstream.requests[-1].messages for call in message.get("tool_calls", ())]
@@ -217,7 +217,7 @@ def test_an_approval_for_the_session_covers_later_calls_of_that_tool_there(
     waiting, ask, deliver, upstream, session, scripted_tool
 ):
     run = waiting(act("this"))
-    answer(run, Reply(is_approved=True, is_remembered=True))
+    answer(run, ApprovalBody(approved=True, remember="session"))
     goes_on(run)
     upstream.rules.clear()
     upstream.reply(act("again"), contains="Once more", after_tools=0)

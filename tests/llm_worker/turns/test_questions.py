@@ -15,7 +15,7 @@ from chat.protocol.states import Status
 from chat.protocol.wire import ApprovalRequired
 from chat.runs.cancellation import stop_run
 from chat.sweeper import runs as swept
-from chat.turns.approvals import Reply, decide, get_approval
+from chat.turns.approvals import ApprovalBody, decide, get_approval
 from tests.concurrency import run_concurrently
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended
@@ -29,8 +29,8 @@ QUESTIONS = [
 ]
 ASK = {"call": {"name": "ask_user", "arguments": {"message": "For the trip.", "questions": QUESTIONS}}}
 ACT = {"call": {"name": "act", "arguments": {"what": "this"}}}
-PARIS = Reply(is_approved=True, values={"city": "Paris", "nights": 2})
-DECLINED = Reply(is_approved=False, note="Guess.")
+PARIS = ApprovalBody(approved=True, values={"city": "Paris", "nights": 2})
+DECLINED = ApprovalBody(approved=False, note="Guess.")
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_a_question_that_is_declined_says_so_with_the_note(waiting, upstream):
 
 def test_a_note_with_an_answer_is_read_too(waiting, upstream):
     run = waiting()
-    answer(run, Reply(is_approved=True, values={"city": "Paris"}, note="By train."))
+    answer(run, ApprovalBody(approved=True, values={"city": "Paris"}, note="By train."))
     goes_on(run)
     assert tool_responses(upstream.requests[-1]) == [
         "Nights: (not answered)\nWhich city? Paris\nThey add: By train."
@@ -129,7 +129,7 @@ def test_an_answer_that_does_not_fit_leaves_the_question_open(waiting):
     run = waiting()
     for values in ({}, {"city": "Rome"}, {"city": "Paris", "nights": "two"}, {"city": "Paris", "more": 1}):
         with pytest.raises(ApiError) as refused:
-            answer(run, Reply(is_approved=True, values=values))
+            answer(run, ApprovalBody(approved=True, values=values))
         assert refused.value.code == "answer_invalid"
     assert list(Approval.objects.open_for(run.turn.session.owner)) == [approval_of(run)]
     run.refresh_from_db()

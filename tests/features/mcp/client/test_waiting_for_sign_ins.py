@@ -12,7 +12,7 @@ from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.runs import cancellation
 from chat.sweeper import runs as swept
-from chat.turns.approvals import Reply, decide, end_sign_ins, get_approval
+from chat.turns.approvals import ApprovalBody, decide, end_sign_ins, get_approval
 from features.mcp.client.configuration import MAX_QUESTIONS
 from llm_worker.attempt import fenced_writes
 from tests import factories
@@ -25,8 +25,8 @@ from tests.tool_fixtures import tool_responses
 
 pytestmark = [pytest.mark.e2e]
 
-SIGNED_IN = Reply(is_approved=True)
-NOT_NOW = Reply(is_approved=False, note="Not now.")
+SIGNED_IN = ApprovalBody(approved=True)
+NOT_NOW = ApprovalBody(approved=False, note="Not now.")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def waiting(harbour: McpServer, runtime: Any, session: Any, answer: Any, issuer:
     return run
 
 
-def reply_to(run: Run, reply: Reply) -> Approval:
+def reply_to(run: Run, reply: ApprovalBody) -> Approval:
     tool_call = ToolCall.objects.get(run=run)
     return decide(get_approval(run.turn.session.owner, tool_call.pk), reply)
 

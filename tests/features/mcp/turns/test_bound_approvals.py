@@ -7,7 +7,7 @@ import pytest
 from chat.models import Approval, McpServer, Run, ToolCall, ToolPolicy
 from chat.protocol.states import Status
 from chat.protocol.wire import ApprovalRequired
-from chat.turns.approvals import Reply, decide, get_approval
+from chat.turns.approvals import ApprovalBody, decide, get_approval
 from tests import factories
 from tests.features.mcp.turns.test_mcp_turns import call, server, session
 from tests.features.mcp.worker_tasks import list_mcp_tools
@@ -17,10 +17,10 @@ from tests.tool_fixtures import tool_responses
 
 __all__ = ["server", "session"]  # fixtures
 
-ALLOWED = Reply(is_approved=True)
+ALLOWED = ApprovalBody(approved=True)
 LINE = call("write", text="a line")
-ALWAYS = Reply(is_approved=True, is_remembered=True)
-AT_NOON = Reply(is_approved=True, values={"time": "noon"})
+ALWAYS = ApprovalBody(approved=True, remember="session")
+AT_NOON = ApprovalBody(approved=True, values={"time": "noon"})
 
 
 def another_server(server: McpServer) -> None:
@@ -59,7 +59,7 @@ def ask_again(answer: Any, upstream: Any) -> Any:
     return ask_again
 
 
-def reply_to(run: Run, reply: Reply) -> None:
+def reply_to(run: Run, reply: ApprovalBody) -> None:
     decide(get_approval(run.turn.session.owner, ToolCall.objects.get(run=run).pk), reply)
 
 
@@ -81,7 +81,7 @@ def test_a_call_that_waited_is_asked_about_again_if_its_tool_has_become_another(
 ) -> None:
     run = answer(LINE)
     change(server)
-    reply_to(run, Reply(is_approved=True, arguments={"text": "another line"}))
+    reply_to(run, ApprovalBody(approved=True, arguments={"text": "another line"}))
     assert goes_on(run) == Status.WAITING
     assert (tmp_path / "journal").read_text() == ""
     client = factories.api_client(run.turn.session.owner)
@@ -99,7 +99,7 @@ def test_what_is_allowed_the_second_time_runs_with_the_arguments_shown(
 ) -> None:
     run = answer(LINE)
     another_definition(server)
-    reply_to(run, Reply(is_approved=True, arguments={"text": "another line"}))
+    reply_to(run, ApprovalBody(approved=True, arguments={"text": "another line"}))
     goes_on(run)
     reply_to(run, ALLOWED)
     assert goes_on(run) == Status.COMPLETED

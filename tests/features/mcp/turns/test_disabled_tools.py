@@ -7,7 +7,7 @@ import pytest
 from chat.models import McpServer, ToolCall
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
-from chat.turns.approvals import Reply, decide, get_approval
+from chat.turns.approvals import ApprovalBody, decide, get_approval
 from tests.features.mcp.turns.test_mcp_turns import call, server, session
 from tests.llm_worker.attempt.test_drain import another_worker_does
 from tests.llm_worker.outcomes import ended, wait_for_text
@@ -100,10 +100,10 @@ def test_a_call_that_waits_for_approval_can_only_be_refused(disable, server, ans
     reply = partial(decide, get_approval(user, row.pk))
     disable()
     with pytest.raises(ApiError) as refused:
-        reply(Reply(is_approved=True))
+        reply(ApprovalBody(approved=True))
     assert refused.value.code == "tool_unavailable"
     run.refresh_from_db()
     assert run.status == Status.WAITING
-    reply(Reply(is_approved=False))
+    reply(ApprovalBody(approved=False))
     another_worker_does([run])
     ended(run, Status.COMPLETED, text="Done.")

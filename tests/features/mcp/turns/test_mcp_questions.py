@@ -12,7 +12,7 @@ from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from chat.sweeper import runs as swept
 from chat.transcript.questions import Answered
-from chat.turns.approvals import Reply, decide, get_approval
+from chat.turns.approvals import ApprovalBody, decide, get_approval
 from tests import factories
 from tests.features.mcp.turns.test_mcp_turns import call, server, session
 from tests.llm_worker.attempt.test_drain import another_worker_does
@@ -21,8 +21,8 @@ from tests.tool_fixtures import tool_responses
 
 __all__ = ["server", "session"]  # fixtures
 
-ALLOWED = Reply(is_approved=True)
-AT_NOON = Reply(is_approved=True, values={"time": "noon"})
+ALLOWED = ApprovalBody(approved=True)
+AT_NOON = ApprovalBody(approved=True, values={"time": "noon"})
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def booking(server, answer) -> Run:
     return run
 
 
-def reply_to(run: Run, reply: Reply) -> Approval:
+def reply_to(run: Run, reply: ApprovalBody) -> Approval:
     tool_call = ToolCall.objects.get(run=run)
     return decide(get_approval(run.turn.session.owner, tool_call.pk), reply)
 
@@ -65,7 +65,7 @@ def test_a_call_that_was_approved_asks_and_is_made_with_the_answer(booking, upst
 
 
 def test_the_server_is_told_that_its_user_declines(booking, upstream, tmp_path):
-    reply_to(booking, Reply(is_approved=False))
+    reply_to(booking, ApprovalBody(approved=False))
     goes_on(booking)
     assert tool_responses(upstream.requests[-1]) == ["not booked: decline"]
     assert (tmp_path / "journal").read_text() == ""
@@ -74,8 +74,8 @@ def test_the_server_is_told_that_its_user_declines(booking, upstream, tmp_path):
 @pytest.mark.parametrize(
     ("reply", "outcome"),
     [
-        (Reply(is_approved=True, values={"time": "noon"}, note="By the window."), "booked"),
-        (Reply(is_approved=False, note="By the window."), "not booked: decline"),
+        (ApprovalBody(approved=True, values={"time": "noon"}, note="By the window."), "booked"),
+        (ApprovalBody(approved=False, note="By the window."), "not booked: decline"),
     ],
     ids=["answered", "declined"],
 )
@@ -111,8 +111,8 @@ def test_an_answer_in_the_call_of_a_server_that_needs_no_approval(server, answer
 @pytest.mark.parametrize(
     ("reply", "outcome"),
     [
-        (Reply(is_approved=True), "paid: accept"),
-        (Reply(is_approved=False, note="Too dear."), "paid: decline\n\nThe user adds: Too dear."),
+        (ApprovalBody(approved=True), "paid: accept"),
+        (ApprovalBody(approved=False, note="Too dear."), "paid: decline\n\nThe user adds: Too dear."),
     ],
     ids=["done", "not done"],
 )
@@ -125,7 +125,7 @@ def test_a_call_that_sends_its_user_to_an_address_waits_for_their_word(
     asked = {"message": "Pay for Sole.", "url": "https://pay.example.com/Sole"}
     assert (waiting["kind"], waiting["address"]) == ("address", asked)
     with pytest.raises(ApiError, match="invalid_value"):
-        reply_to(run, Reply(is_approved=True, values={}))
+        reply_to(run, ApprovalBody(approved=True, values={}))
     reply_to(run, reply)
     goes_on(run)
     assert tool_responses(upstream.requests[-1]) == [outcome]

@@ -6,7 +6,7 @@ import pytest
 
 from chat.models import McpServer, ModelConfig, ToolCall
 from chat.protocol.states import Status
-from chat.turns.approvals import Reply, decide, get_approval
+from chat.turns.approvals import ApprovalBody, decide, get_approval
 from tests import factories
 from tests.api_server import ApiServer
 from tests.features.mcp.worker_tasks import list_mcp_tools
@@ -79,7 +79,7 @@ def test_an_operation_that_changes_something_waits_for_its_user_and_is_called_on
     run = answer(call("addTide", body={"height": 3.5}))
     assert (run.status, api.received) == (Status.WAITING, [])
     row = ToolCall.objects.get(run=run)
-    decide(get_approval(run.turn.session.owner, row.pk), Reply(is_approved=True))
+    decide(get_approval(run.turn.session.owner, row.pk), ApprovalBody(approved=True))
     assert deliver(run).result(60)
     [(method, path, headers, body)] = api.received
     assert (method, path, json.loads(body)) == ("POST", "/tides", {"height": 3.5})
