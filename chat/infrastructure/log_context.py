@@ -40,6 +40,17 @@ def bound(**fields: object) -> Iterator[None]:
         _fields.reset(token)
 
 
+def add_api_token(token: uuid.UUID) -> None:
+    """Add the id of the API token that authenticates the current work, until the block of bound() around it ends."""
+    _fields.set({**_fields.get(), "api_token": str(token)})
+
+
+def current_api_token() -> uuid.UUID | None:
+    """Return the id of the API token that authenticates the current work; None if none does."""
+    token = _fields.get().get("api_token")
+    return uuid.UUID(str(token)) if token else None
+
+
 def current() -> Mapping[str, str | int]:
     return _fields.get()
 

@@ -34,7 +34,7 @@ from chat.models.stored_bytes import StoredBytes
 from chat.models.suggestion import Suggestion
 from chat.models.system_prompt import SystemPrompt
 from chat.models.tip_snapshot import TipSnapshot
-from chat.models.token_scope import Scope, TokenScope
+from chat.models.token_scope import Scope, TokenScope, TokenUse
 from chat.models.tool_call import ToolCall, ToolCallImage
 from chat.models.tool_policy import ToolPolicy
 from chat.models.turn import Turn
@@ -85,6 +85,7 @@ __all__ = [
     "SystemPrompt",
     "TipSnapshot",
     "TokenScope",
+    "TokenUse",
     "ToolCall",
     "ToolCallImage",
     "ToolPolicy",

@@ -61,9 +61,9 @@ class DailyAccount(NamedTuple):
 class DailyUseQuerySet(models.QuerySet["DailyUse"]):
     # Mutators
 
-    def count_run(self, session_id: UUID, account: DailyAccount) -> bool:
-        """Count one run of the session's owner. False: the limit was reached meanwhile."""
-        counted = COUNT_RUNS.first(session=session_id, new_runs=1, most_runs=account.most_runs)
+    def count_run(self, session_id: UUID, account: DailyAccount, token: UUID | None) -> bool:
+        """Count one run of the session's owner, and of the API token. False: the limit was reached meanwhile."""
+        counted = COUNT_RUNS.first(session=session_id, new_runs=1, most_runs=account.most_runs, token=token)
         return counted is not None
 
     def add(self, session_id: UUID | str, usage: TokenUsage, cost: Decimal | None) -> None:

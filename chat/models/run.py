@@ -103,12 +103,14 @@ class RunQuerySet(RunUsage["Run"]):
         """Store what the run has used by now. The caller has locked its row for its attempt."""
         runs.SPEND.first(run=run_id, **spending_columns(spent))
 
-    def go_on(self, run_id: UUID | str, dynamic_context: str, knowledge: RunKnowledge) -> bool:
+    def queue_again(
+        self, run_id: UUID | str, dynamic_context: str, knowledge: RunKnowledge, token: UUID | None
+    ) -> bool:
         """Queue an ended run again, and reopen its turn, if its answer has a text and no replies.
 
-        dynamic_context, knowledge: as they are now. The caller has seen, under the session's lock, that it may go on.
+        dynamic_context, knowledge, token (the API token): as they are now. The caller has seen, under the session's lock, that it may go on.
         """
-        context = {"dynamic_context": dynamic_context, **knowledge._asdict()}
+        context = {"dynamic_context": dynamic_context, "token": token, **knowledge._asdict()}
         limit = timedelta(seconds=settings.RUN_DEADLINE_S)
         return runs.GO_ON.first(run=run_id, limit=limit, **context) is not None
 

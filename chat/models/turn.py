@@ -100,6 +100,8 @@ class Turn(models.Model):
     )
     # The id of the HTTP request or websocket command that started it.
     request_id = models.CharField(max_length=MAX_REQUEST_ID_CHARACTERS, blank=True, default="", db_default="")
+    # The API token with which it was asked for, by the id that its user sees; null: by a login.
+    api_token = models.UUIDField(null=True, blank=True)
     # The functions that the program which asked carries out itself: CallerTools as JSON; null: none.
     caller_tools = models.JSONField(null=True, blank=True)
     # How many rounds of calls the program gave with the question: its answers begin with them.

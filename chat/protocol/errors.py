@@ -30,6 +30,7 @@ REFUSALS: Final[dict[str, tuple[int, str]]] = {
     "invalid_credentials": (401, "The user name or the password is wrong."),
     "permission_denied": (403, "You may not do this."),
     "token_read_only": (403, "This token may only read."),
+    "token_out_of_scope": (403, "This token is for the routes of other programs below /v1/."),
     "csrf_failed": (403, "The CSRF check failed. Reload the page."),
     "rate_limited": (429, "Too many attempts. Try again later."),
     "login_busy": (503, "Too many people are logging in. Try again in a moment."),

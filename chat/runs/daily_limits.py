@@ -1,4 +1,5 @@
-"""Daily limits (UTC) on the runs, tokens and cost of a user, checked whenever runs are started (decision 0088).
+"""Daily limits (UTC) on the runs, tokens and cost of a user, and on the tokens and cost of an API token, checked whenever
+runs are started (decision 0088).
 
 The statement that starts runs also counts them, so their limit is never exceeded. How many tokens and how much cost the
 runs in progress will add is not known: once these limits are reached, they forbid further runs, but end none.
@@ -9,6 +10,8 @@ from datetime import UTC, datetime
 
 from django.contrib.auth.models import User
 
+from chat.infrastructure import log_context
+from chat.models import TokenUse
 from chat.models.daily_use import DailyAccount
 from chat.presenters.json_values import isoformat_or_none
 from chat.protocol.errors import ApiError
@@ -16,8 +19,9 @@ from chat.protocol.limit_use import LimitUse, plain_number
 
 
 def check(account: DailyAccount, new_runs: int) -> None:
-    """Raise ApiError if the user may not start this many more runs today."""
-    if reached := account.reached(new_runs):
+    """Raise ApiError if the user, or the API token of the current work, may not start this many more runs today."""
+    token = log_context.current_api_token()
+    if reached := account.reached(new_runs) or (token and TokenUse.objects.reached(token)):
         raise refusal(reached)
 
 

@@ -22,7 +22,7 @@ from chat.protocol.tasks import CONTROL_CHANNEL
 from chat.sweeper.accounts import delete_accounts
 from chat.sweeper.files import BlobKeeper
 from chat.sweeper.periodic import PeriodicJob
-from chat.sweeper.retention import LoginPurger, McpPurger, RequestPurger, VersionPurger
+from chat.sweeper.retention import LoginPurger, McpPurger, RequestPurger, TokenUsePurger, VersionPurger
 from chat.sweeper.runs import sweep
 from chat.sweeper.temporary import TemporaryPurger
 from chat.sweeper.trash import TrashPurger
@@ -46,7 +46,7 @@ class Sweeper:
     def __init__(self) -> None:
         self._lock = Lock(new_sweeper())
         self._jobs: list[PeriodicJob] = [
-            RequestPurger(), VersionPurger(), LoginPurger(), McpPurger(), TrashPurger(), TemporaryPurger(), SessionUpkeep(),
+            RequestPurger(), TokenUsePurger(), VersionPurger(), LoginPurger(), McpPurger(), TrashPurger(), TemporaryPurger(), SessionUpkeep(),
         ]  # fmt: skip
         self._blob_keeper = BlobKeeper()
         self._leads_since: float | None = None

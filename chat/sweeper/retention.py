@@ -1,7 +1,7 @@
 """Deletes rows that are no longer needed.
 
 These are requests to models older than KEEP_REQUESTS_HOURS, and the texts of such requests for titles and summaries;
-prompts that no run refers to; expired sessions of browsers; expired sign-ins, revocations and requests of MCP servers.
+prompts that no run refers to; use of API tokens that are gone; expired sessions of browsers; expired sign-ins, revocations and requests of MCP servers.
 """
 
 from datetime import timedelta
@@ -10,7 +10,15 @@ from typing import Final
 from django.conf import settings
 from django.db.models.functions import Now
 
-from chat.models import McpRequest, McpRevocation, McpSignIn, PromptVersion, SentRequest, SideRequest
+from chat.models import (
+    McpRequest,
+    McpRevocation,
+    McpSignIn,
+    PromptVersion,
+    SentRequest,
+    SideRequest,
+    TokenUse,
+)
 from chat.models.login import purge_expired
 from chat.sweeper.periodic import Batch, PeriodicJob
 
@@ -31,6 +39,16 @@ class RequestPurger(PeriodicJob):
         purged = SentRequest.objects.purge(age, runs=RUNS_AT_ONCE)
         purged += SideRequest.objects.purge_texts(age, rows=RUNS_AT_ONCE)
         return Batch(purged, has_more=purged >= RUNS_AT_ONCE)
+
+
+class TokenUsePurger(PeriodicJob):
+    """Sums the use of API tokens by day as well."""
+
+    every_s = EVERY_S
+    what = "use of deleted API tokens"
+
+    def work(self) -> Batch:
+        return Batch(TokenUse.objects.compact())
 
 
 class VersionPurger(PeriodicJob):

@@ -12,6 +12,7 @@ from django.db import transaction
 from redis.exceptions import RedisError
 
 from chat.events import session_events
+from chat.infrastructure import log_context
 from chat.infrastructure.after_commit import call_after_commit
 from chat.log.rebuilt import present_stored
 from chat.log.stream import append_now, run_log
@@ -58,7 +59,8 @@ def continue_answer(run: Run) -> Continuation:
             raise ApiError("run_limit_reached")
         _admit(session, now.queue)
         context = prompt_blocks.run_context(session.agent, provided_context, beside.additional_context)
-        if not Run.objects.go_on(run.pk, context, knowledge_bases.knowledge_of_run(bases)):
+        token = log_context.current_api_token()
+        if not Run.objects.queue_again(run.pk, context, knowledge_bases.knowledge_of_run(bases), token):
             raise ApiError("not_continuable")
         continued = _read(run.pk)
         call_after_commit(_open_log, continued)
@@ -79,7 +81,7 @@ def _admit(session: Session, queue: str) -> None:
     quotas.check_storage(session.owner_id, snapshot.stored_bytes)
     admission.check(snapshot.own_runs, snapshot.queued_runs, [queue])
     daily_limits.check(snapshot.account, 1)
-    if not DailyUse.objects.count_run(session.pk, snapshot.account):
+    if not DailyUse.objects.count_run(session.pk, snapshot.account, log_context.current_api_token()):
         raise daily_limits.refusal(snapshot.account.runs)
 
 

@@ -59,6 +59,7 @@ class TurnInsert:
             knowledge_bases=list(beside.knowledge_bases) or None,
             earlier_knowledge_bases=list(beside.earlier_bases) or None,
             request_id=log_context.current_request_id(),
+            api_token=log_context.current_api_token(),
         )
         answers = [
             # Siblings are ordered by time.
@@ -129,6 +130,7 @@ class TurnInsert:
             leaf=shown and self.runs[0].message_id,
             new_runs=len(self.runs),
             most_runs=self.most_runs,
+            token=self.turn.api_token,
             has_picked_bases=self.turn.knowledge_bases is not None,
             models=None if self.named_models is None else list(self.named_models),
             payload=Jsonb(payload),

@@ -25,13 +25,14 @@ from knox.admin import AuthTokenAdmin
 from knox.models import AuthToken
 
 from chat.events import access
-from chat.models import Invitation
+from chat.models import Invitation, Scope
 from chat.runs.cancellation import stop_abandoned_runs
 from features.accounts.account_deletion import is_last_admin, request_deletion
 from features.accounts.mail import send_later, send_mail_of
 from features.accounts.passwords import make_password_link, password_link_lifetime
 from features.accounts.staff_groups import follow_groups, is_in_staff_group
 from features.usage.admin import limits_of_today
+from web.admin.visible_text import visible_text
 from web.demo_account import may_log_in
 from web.site_origin import site_url
 
@@ -166,6 +167,23 @@ class TokenAdmin(AuthTokenAdmin):  # type: ignore[misc]
     """The admin of API tokens. A new token is a way into its user's account, past the second factor: it needs the
     permission to change users, as a new password does. For the same reason none is changed.
     """
+
+    list_display = ("token_key", "user", "label", "scope", "created", "expiry", "last_used_at")
+    list_select_related = ("user", "scope_row")
+    list_filter = ("scope_row__scope",)
+    search_fields = ("digest", "token_key", "user__username", "scope_row__name")
+
+    @admin.display(description=_("name"), ordering="scope_row__name")
+    def label(self, token: Any) -> str:
+        return visible_text(token.scope_row.name) if hasattr(token, "scope_row") else ""
+
+    @admin.display(description=_("scope"), ordering="scope_row__scope")
+    def scope(self, token: Any) -> str:
+        return token.scope_row.get_scope_display() if hasattr(token, "scope_row") else str(Scope.WRITE.label)
+
+    @admin.display(description=_("last used"), ordering="scope_row__last_used_at")
+    def last_used_at(self, token: Any) -> Any:
+        return token.scope_row.last_used_at if hasattr(token, "scope_row") else None
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return super().has_add_permission(request) and request.user.has_perm("auth.change_user")

@@ -3,6 +3,7 @@
 The text of a token is returned once, on creation; afterwards only its first characters are.
 """
 
+from decimal import Decimal
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -21,8 +22,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.events import access
-from chat.models import Scope, TokenScope
-from chat.models.token_scope import MAX_NAME
+from chat.models import Agent, Scope, TokenScope
+from chat.models.token_scope import MAX_NAME, token_id
 from chat.protocol.answer import Answer
 from chat.protocol.body import Body, parse_id
 from chat.protocol.errors import ApiError
@@ -33,12 +34,10 @@ from features.accounts.login_attempt import login_attempt
 from features.accounts.passwords import LimitedPasswordChange, has_password, store_password
 from features.accounts.second_factor import has_second_factor
 from web.demo_account import may_log_in
-from web.rest.api_view import StrictAPIView, current_user
+from web.rest.api_view import StrictAPIView, current_user, get_own_row
 from web.rest.openapi import COOKIE, accepts, documented
 
 MAX_PASSWORD_CHARACTERS: Final = 4096
-# The beginning of the stored digest, as long as a UUID, identifies a token.
-ID_CHARACTERS: Final = 32
 
 
 class Credentials(Body):
@@ -73,7 +72,7 @@ class TokenView(StrictAPIView):
         with quotas.TOKENS.room_for_one(user):
             # The signal updates last_login.
             user_logged_in.send(sender=type(user), request=request._request, user=user)  # noqa: SLF001
-            _, token = AuthToken.objects.create(user)
+            _, token = TokenScope.objects.create_token(user)
         return Response(TokenAnswer(token=token).json())
 
 
@@ -111,10 +110,22 @@ class PasswordView(StrictAPIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
+_SCOPES: Final = (
+    "`read`: no request that changes anything. `chat`: the routes below `/v1/` alone. `agent`: of these, what asks one agent, "
+    "and its answers."
+)
+_LIMIT: Final = "Per day, UTC, of the answers that are asked for with the token: when it is reached, no more may be. Null: no limit."
+_TokensPerDay = Annotated[int, Meta(ge=1, le=2**53)]
+_CostPerDay = Annotated[float, Meta(ge=0.000001, le=1e9)]
+
+
 class NewTokenBody(Body):
     name: Annotated[str, Meta(max_length=MAX_NAME), doc("What its user calls it.")] = ""
-    scope: Annotated[str, choice(Scope, "`read`: no request that changes anything.")] = Scope.WRITE.value
+    scope: Annotated[str, choice(Scope, _SCOPES)] = Scope.WRITE.value
     expires_in_days: Annotated[LifetimeDays | None, doc("Absent or null: never.")] = None
+    agent: Annotated[UUID | None, doc("With the scope `agent`: the agent.")] = None
+    tokens_per_day: Annotated[_TokensPerDay | None, doc(_LIMIT)] = None
+    cost_per_day: Annotated[_CostPerDay | None, doc(_LIMIT)] = None
 
 
 class OwnTokenAnswer(Answer):
@@ -124,6 +135,10 @@ class OwnTokenAnswer(Answer):
     scope: Annotated[str, choice(Scope)]
     created_at: Moment
     expires_at: Moment | None
+    last_used_at: Annotated[Moment | None, doc("Up to five minutes ago may be missing. Null: never.")]
+    agent: Annotated[UUID | None, doc("Null with the scope `agent`: it is gone.")]
+    tokens_per_day: int | None
+    cost_per_day: float | None
 
 
 class NewTokenAnswer(OwnTokenAnswer):
@@ -145,12 +160,23 @@ class ApiTokensView(StrictAPIView):
             raise ApiError("permission_denied")
         body = self.parse(NewTokenBody)
         user = current_user(request)
+        agent = None
+        if body.scope == Scope.AGENT:
+            if body.agent is None:
+                raise ApiError("field_required", field="agent")
+            agent = get_own_row(Agent.objects.usable_by(user), str(body.agent), "agent", field="agent")
+        elif body.agent is not None:
+            raise ApiError("invalid_value", "Only with the scope `agent`.", field="agent")
+        cost = body.cost_per_day
         with quotas.TOKENS.room_for_one(user):
             row, token = TokenScope.objects.create_token(
                 user,
                 Scope(body.scope),
                 name=body.name,
                 expires_in_days=body.expires_in_days,
+                agent=agent,
+                tokens_per_day=body.tokens_per_day,
+                cost_per_day=None if cost is None else Decimal(str(cost)),
             )
         return Response(NewTokenAnswer(**_members(row), token=token).json(), status.HTTP_201_CREATED)
 
@@ -175,14 +201,18 @@ def _own_tokens(request: Request) -> "QuerySet[AuthToken]":
 
 
 def _members(token: AuthToken) -> dict[str, Any]:
-    scope = getattr(token, "scope_row", None)
+    allowed = getattr(token, "scope_row", None) or TokenScope(scope=Scope.WRITE)
     return {
-        "id": UUID(token.digest[:ID_CHARACTERS]),
+        "id": token_id(token),
         "start": token.token_key,
-        "name": scope.name if scope else "",
-        "scope": scope.scope if scope else Scope.WRITE,
+        "name": allowed.name,
+        "scope": allowed.scope,
         "created_at": token.created,
         "expires_at": token.expiry,
+        "last_used_at": allowed.last_used_at,
+        "agent": allowed.agent_id,
+        "tokens_per_day": allowed.tokens_per_day,
+        "cost_per_day": None if allowed.cost_per_day is None else float(allowed.cost_per_day),
     }
 
 

@@ -14,7 +14,7 @@ from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
 from chat.runs.cancellation import stop_run
-from features.openai.authentication import BearerAuthentication, HasToken
+from features.openai.authentication import BearerAuthentication, Caller, HasToken
 from features.openai.chat import OpenAIChatAnswer, await_chat, start_chat, stream_chat
 from features.openai.chat_body import OpenAIChatBody
 from features.openai.errors import ObjectName, OpenAIErrorAnswer
@@ -37,7 +37,7 @@ from features.openai.sse import (
     reading,
     stream_events,
 )
-from web.rest.api_view import StrictAPIView, current_user
+from web.rest.api_view import StrictAPIView
 from web.rest.openapi import documented, query, whole_number
 from web.rest.pagination import MAX_COUNT, parse_count
 from web.rest.request_slots import EXPENSIVE
@@ -84,7 +84,7 @@ class OpenAIModelsView(OpenAIView):
     @documented("openai_models_list", answer=OpenAIModelsAnswer)
     def get(self, request: Request) -> Response:
         """List the models that the user may choose, and the user's agents."""
-        models = [_describe(model) for model in list_models(current_user(request))]
+        models = [_describe(model) for model in list_models(Caller.of(request))]
         return Response(OpenAIModelsAnswer("list", models).json())
 
 
@@ -92,7 +92,7 @@ class OpenAIModelView(OpenAIView):
     @documented("openai_models_read", answer=OpenAIModelAnswer)
     def get(self, request: Request, model: str) -> Response:
         """Read one of them."""
-        return Response(_describe(find_model(current_user(request), model)).json())
+        return Response(_describe(find_model(Caller.of(request), model)).json())
 
 
 class OpenAIResponsesView(OpenAIView):
@@ -102,12 +102,12 @@ class OpenAIResponsesView(OpenAIView):
 
         A client that disconnects stops nothing: the response is read later, or stopped, by its id.
         """
-        user = current_user(request)
-        body = OpenAIResponseBody.parse(with_items(user, request.data))
+        caller = Caller.of(request)
+        body = OpenAIResponseBody.parse(with_items(caller, request.data))
         if body.background and not body.stream:
-            return Response(present_response(start_response(user, body)))
+            return Response(present_response(start_response(caller, body)))
         with reading(request) as reader:
-            run = start_response(user, body)
+            run = start_response(caller, body)
         if body.stream:
             return stream_events(reader, run, FROM_THE_BEGINNING)
         return AwaitedResponse(partial(await_response, reader, run))
@@ -126,8 +126,7 @@ class OpenAIResponseView(OpenAIView):
     )
     def get(self, request: Request, response_id: str) -> HttpResponseBase:
         """Read a response. The output of one in progress is in its stream."""
-        user = current_user(request)
-        run = find_response(user, response_id)
+        run = find_response(Caller.of(request), response_id)
         refusal = ApiError("invalid_value", field="starting_after")
         has_cursor = "starting_after" in request.query_params
         after = parse_count(request.query_params, "starting_after", 0, refusal)
@@ -142,7 +141,7 @@ class OpenAIResponseView(OpenAIView):
     @documented("openai_responses_delete", answer=OpenAIDeletedAnswer)
     def delete(self, request: Request, response_id: str) -> Response:
         """Delete a response, its question and what continues it, into the trash."""
-        delete_response(find_response(current_user(request), response_id))
+        delete_response(find_response(Caller.of(request), response_id))
         return Response(OpenAIDeletedAnswer(response_id, "response", deleted=True).json())
 
 
@@ -150,16 +149,16 @@ class OpenAICancellationView(OpenAIView):
     @documented("openai_responses_cancel", answer=OpenAIResponseAnswer)
     def post(self, request: Request, response_id: str) -> Response:
         """Stop a response. One that has ended stays as it is."""
-        user = current_user(request)
-        stop_run(find_response(user, response_id).pk)
-        return Response(present_response(find_response(user, response_id)))
+        caller = Caller.of(request)
+        stop_run(find_response(caller, response_id).pk)
+        return Response(present_response(find_response(caller, response_id)))
 
 
 class OpenAIInputView(OpenAIView):
     @documented("openai_input_items_list", answer=OpenAIInputAnswer)
     def get(self, request: Request, response_id: str) -> Response:
         """List the input of a response: its question."""
-        return Response(present_input(find_response(current_user(request), response_id)))
+        return Response(present_input(find_response(Caller.of(request), response_id)))
 
 
 class OpenAIChatView(OpenAIView):
@@ -170,9 +169,9 @@ class OpenAIChatView(OpenAIView):
     )
     def post(self, request: Request) -> HttpResponseBase:
         """Answer the last of the messages. A client that disconnects stops the answer, unless it is stored."""
-        user, body = current_user(request), self.parse(OpenAIChatBody)
+        body = self.parse(OpenAIChatBody)
         with reading(request) as reader:
-            run = start_chat(user, body)
+            run = start_chat(Caller.of(request), body)
         answer = stream_chat if body.stream else await_chat
         return answer(reader, run, body)
 

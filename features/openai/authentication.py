@@ -1,16 +1,26 @@
-"""Authentication by the header `Authorization: Bearer …`, with the tokens of the API. A login by cookie is none here."""
+"""Authentication by the header `Authorization: Bearer …`, with the tokens of the API. A login by cookie is none here.
 
-from typing import Any
+Caller: who asks, and what the token allows.
+"""
 
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from drf_spectacular.contrib.knox_auth_token import KnoxTokenScheme
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 
+from chat.models import Agent, Run, Scope, Session, TokenScope
+from web.rest.api_view import current_user
 from web.rest.authentication import TokenAuthentication
 from web.socket.authentication import HandshakeCredentials
 
 
 class BearerAuthentication(TokenAuthentication):
+    scopes = Scope.values
+
     def authenticate_header(self, request: Request) -> str:  # noqa: ARG002
         """Return what precedes a token in the header."""
         return "Bearer"
@@ -19,6 +29,35 @@ class BearerAuthentication(TokenAuthentication):
 def read_bearer(request: Request) -> HandshakeCredentials:
     """Return what authenticated the request, to be checked again while its answer is read."""
     return HandshakeCredentials(token=request.headers["Authorization"].split()[1])
+
+
+# The agent of a token that was for one that is gone.
+_NO_AGENT: Final = UUID(int=0)
+
+
+class Caller(NamedTuple):
+    """agent_id: the only agent that the token may ask; None: all, and the models."""
+
+    user: User
+    agent_id: UUID | None = None
+
+    @classmethod
+    def of(cls, request: Request) -> "Caller":
+        allowed: TokenScope = request.auth.scope_row  # type: ignore[union-attr]
+        is_for_one = allowed.scope == Scope.AGENT
+        return cls(current_user(request), allowed.agent_id or _NO_AGENT if is_for_one else None)
+
+    def agents(self) -> QuerySet[Agent]:
+        usable = Agent.objects.usable_by(self.user)
+        return usable.filter(pk=self.agent_id) if self.agent_id else usable
+
+    def stored_sessions(self) -> QuerySet[Session]:
+        stored = Session.objects.visible_to(self.user).filter(temporary_until=None)
+        return stored.filter(agent=self.agent_id) if self.agent_id else stored
+
+    def stored_runs(self) -> QuerySet[Run]:
+        sessions = self.stored_sessions().values("pk")
+        return Run.objects.filter(turn__session__in=sessions).for_work()
 
 
 class HasToken(IsAuthenticated):

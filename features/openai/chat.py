@@ -6,7 +6,6 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any, Final
 
-from django.contrib.auth.models import User
 from django.http import JsonResponse
 from msgspec import UNSET, UnsetType, json
 
@@ -14,6 +13,7 @@ from chat.infrastructure.threads import with_connection
 from chat.models import Agent, Run
 from chat.protocol.answer import Answer
 from chat.runs.cancellation import stop_run
+from features.openai.authentication import Caller
 from features.openai.chat_body import OpenAIChatBody
 from features.openai.errors import ObjectName, OpenAIErrorAnswer, OpenAIErrorMembers, convert_error
 from features.openai.files import stored_files
@@ -57,17 +57,17 @@ class OpenAIChatAnswer(Answer, kw_only=True):
     usage: dict[str, Any] | UnsetType | None = UNSET
 
 
-def start_chat(user: User, body: OpenAIChatBody) -> Run:
+def start_chat(caller: Caller, body: OpenAIChatBody) -> Run:
     """Start the turn that answers. Raises ApiError; then nothing is stored."""
-    named = find_model(user, body.model)
+    named = find_model(caller, body.model)
     agent = named if isinstance(named, Agent) else None
     with named_as_sent(_FIELDS):
         turn_body = body.turn_body([] if agent else [named.name])
         turn_body.check()
         *history, question = body.exchanges
         tools = body.caller_tools
-        with stored_files(user, body.inline_files):
-            session = open_session(user, agent, history, model=body.model, is_stored=bool(body.store))
+        with stored_files(caller.user, body.inline_files):
+            session = open_session(caller.user, agent, history, model=body.model, is_stored=bool(body.store))
             run = start_run(session, turn_body, question, tools, is_new=True)
     return store_request(run, model=body.model)
 

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from django.contrib.auth.models import User
-
 from chat.models import Agent, ModelConfig, Preferences, Session
 from chat.protocol.errors import ApiError
 from chat.protocol.strict_json import is_storable
 from chat.turns.selection import choose_models, standing_choices
+from features.openai.authentication import Caller
 
 AGENT_PREFIX: Final = "agent/"
 
@@ -17,24 +16,38 @@ def agent_id(agent: Agent) -> str:
     return f"{AGENT_PREFIX}{agent.name.lower()}"
 
 
-def list_models(user: User) -> list[ModelConfig | Agent]:
+def list_models(caller: Caller) -> list[ModelConfig | Agent]:
     """Return the models, the default first, and then the agents, each under an id of its own."""
-    configs = list(ModelConfig.objects.offered())
+    configs = [] if caller.agent_id else list(ModelConfig.objects.offered())
     by_id: dict[str, ModelConfig | Agent] = {config.name: config for config in configs}
-    for agent in _agents(user):
+    for agent in _agents(caller):
         by_id.setdefault(agent_id(agent), agent)
     return list(by_id.values())
 
 
-def find_model(user: User, name: str) -> ModelConfig | Agent:
-    """Return the model or the agent of this id. Raises ApiError if the user may use none."""
+def find_model(caller: Caller, name: str) -> ModelConfig | Agent:
+    """Return the model or the agent of this id. Raises ApiError if the caller may use none."""
     if is_storable(name):
-        for config in ModelConfig.objects.offered_named([name]):
+        for config in () if caller.agent_id else ModelConfig.objects.offered_named([name]):
             return config
-        for agent in _agents(user) if name.startswith(AGENT_PREFIX) else ():
+        for agent in _agents(caller) if name.startswith(AGENT_PREFIX) else ():
             if agent_id(agent) == name:
                 return Agent.objects.get(pk=agent.pk)
-    raise ApiError("not_found", "There is no such model.", field="model")
+    raise _no_model()
+
+
+def unnamed_model(caller: Caller) -> Agent | None:
+    """Return what a request is for that names no model: the agent that the token is for. Raises ApiError if that is gone."""
+    if caller.agent_id is None:
+        return None
+    agent = caller.agents().first()
+    if agent is None:
+        raise _no_model()
+    return agent
+
+
+def _no_model() -> ApiError:
+    return ApiError("not_found", "There is no such model.", field="model")
 
 
 def next_model(session: Session) -> str:
@@ -43,7 +56,7 @@ def next_model(session: Session) -> str:
     return choose_models(list(ModelConfig.objects.offered()), None, choices)[0].name
 
 
-def _agents(user: User) -> Iterator[Agent]:
-    """Yield the agents that the user may use, without their prompts: of equal names, the user's own and the latest precede."""
-    agents = Agent.objects.usable_by(user).only("name", "owner_id", "created_at")
-    yield from sorted(agents, key=lambda agent: agent.owner_id != user.pk)
+def _agents(caller: Caller) -> Iterator[Agent]:
+    """Yield the agents that the caller may use, without their prompts: of equal names, the user's own and the latest precede."""
+    agents = caller.agents().only("name", "owner_id", "created_at")
+    yield from sorted(agents, key=lambda agent: agent.owner_id != caller.user.pk)

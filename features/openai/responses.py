@@ -7,7 +7,6 @@ from functools import partial
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-from django.contrib.auth.models import User
 from msgspec import UNSET, json, structs
 
 from chat.loaders.rounds import load_rounds
@@ -24,10 +23,11 @@ from chat.transcript.finish import FILTERED
 from chat.transcript.run_options import present_options
 from chat.turns.deletion import delete_message
 from chat.turns.request import TurnBody
+from features.openai.authentication import Caller
 from features.openai.errors import ObjectName, inside
 from features.openai.files import stored_files
 from features.openai.models import ResponseRequest
-from features.openai.offered_models import find_model
+from features.openai.offered_models import find_model, unnamed_model
 from features.openai.response_body import MAX_ITEMS, OpenAIResponseBody, named_as_sent
 from features.openai.response_events import ResponseEnd, ResponseEvents
 from features.openai.response_stream import EncodedEvent, ResponseStream, failed_end
@@ -75,14 +75,14 @@ class OpenAIResponseAnswer(Answer, kw_only=True):
     usage: dict[str, Any] | None = None
 
 
-def with_items(user: User, sent: Any) -> Any:
+def with_items(caller: Caller, sent: Any) -> Any:
     """Return the body of a request with the items of earlier responses that its input refers to. Raises ApiError."""
     items = sent.get("input") if isinstance(sent, dict) else None
     if not isinstance(items, list) or not any(map(_is_reference, items)):
         return sent
-    references = _References(user)
+    references = _References(caller)
     named = []
-    with EXPENSIVE.take(user.pk), inside("input"):
+    with EXPENSIVE.take(caller.user.pk), inside("input"):
         for place, item in enumerate(items[: MAX_ITEMS + 1]):
             with inside(place):
                 named.append(references.find(item.get("id")) if _is_reference(item) else item)
@@ -96,8 +96,8 @@ def _is_reference(item: Any) -> bool:
 class _References:
     """The items that a request refers to. They are as long together as a request may be."""
 
-    def __init__(self, user: User) -> None:
-        self._user = user
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
         self._outputs: dict[str, dict[str, Any]] = {}  # of responses that were read, by the ids of both
         self._bytes_left = MAX_BODY_BYTES
 
@@ -107,7 +107,7 @@ class _References:
         if parsed:
             response = f"resp_{parsed[1]}"
             if response not in self._outputs and len(self._outputs) < MAX_REFERENCES:
-                output = present_response(find_response(self._user, response, field="id"))["output"]
+                output = present_response(find_response(self._caller, response, field="id"))["output"]
                 # Of others, nothing is sent to the model.
                 self._outputs[response] = {
                     item["id"]: item
@@ -123,19 +123,19 @@ class _References:
         raise ApiError("not_found", "There is no such item.", field="id")
 
 
-def start_response(user: User, body: OpenAIResponseBody) -> Run:
+def start_response(caller: Caller, body: OpenAIResponseBody) -> Run:
     """Start the turn that the request asks for. Raises ApiError; then nothing is stored."""
-    named = find_model(user, body.model) if body.model else None
+    named = find_model(caller, body.model) if body.model else unnamed_model(caller)
     agent = named if isinstance(named, Agent) else None
     models = [] if named is None or agent else [named.name]
     previous = None
     with named_as_sent():
         if body.outputs:
-            previous = _find_caller(user, body)
+            previous = _find_previous(caller, body)
             _check_agent(previous.turn.session, agent)
             run = answer_calls(previous, body.outputs, *body.continuation(models or [previous.model]))
         else:
-            run = _ask(user, body, agent, models)
+            run = _ask(caller, body, agent, models)
     return store_request(
         run,
         model=body.model or "",
@@ -145,20 +145,20 @@ def start_response(user: User, body: OpenAIResponseBody) -> Run:
     )
 
 
-def _ask(user: User, body: OpenAIResponseBody, agent: Agent | None, models: list[str]) -> Run:
+def _ask(caller: Caller, body: OpenAIResponseBody, agent: Agent | None, models: list[str]) -> Run:
     """Start the turn of a question. Raises ApiError."""
     *history, question = body.exchanges
     tools = body.caller_tools
     turn_body = body.turn_body(models)
     turn_body.check()
-    session = _find_session(user, body, turn_body)
+    session = _find_session(caller, body, turn_body)
     if session is not None:
         if history or question.rounds:
             raise ApiError("invalid_value", "A conversation that is stored is not told again.", field="text")
         _check_agent(session, agent)
-    with stored_files(user, body.inline_files):
+    with stored_files(caller.user, body.inline_files):
         opened = session or open_session(
-            user, agent, history, model=body.model or "", is_stored=body.store is not False
+            caller.user, agent, history, model=body.model or "", is_stored=body.store is not False
         )
         return start_run(opened, turn_body, question, tools, is_new=session is None)
 
@@ -168,24 +168,22 @@ def _check_agent(session: Session, agent: Agent | None) -> None:
         raise ApiError("invalid_value", "The conversation has another agent.", field="models")
 
 
-def _find_caller(user: User, body: OpenAIResponseBody) -> Run:
+def _find_previous(caller: Caller, body: OpenAIResponseBody) -> Run:
     """Return the run that has handed over the calls of which the request has the outputs."""
     if body.conversation:
-        leaf = Session.objects.visible_to(user).filter(pk__in=_ids("conv", body.conversation)).values("leaf")
-        stored = Run.objects.for_work().filter(turn__session__temporary_until=None)
-        if run := stored.filter(message__in=leaf).first():
+        leaf = caller.stored_sessions().filter(pk__in=_ids("conv", body.conversation)).values("leaf")
+        if run := caller.stored_runs().filter(message__in=leaf).first():
             return run
         raise ApiError("not_found", "There is no such conversation.", field="conversation")
     if body.previous_response_id is UNSET or body.previous_response_id is None:
         message = "The calls are those of previous_response_id, or of earlier items."
         raise ApiError("invalid_value", message, field="text")
-    return find_response(user, body.previous_response_id, field="parent")
+    return find_response(caller, body.previous_response_id, field="parent")
 
 
-def find_response(user: User, name: str, field: str | None = None) -> Run:
-    """Return the user's run of this response. Raises ApiError."""
-    stored = Run.objects.visible_to(user).filter(turn__session__temporary_until=None).for_work()
-    run = stored.filter(pk__in=_ids("resp", name)).first()
+def find_response(caller: Caller, name: str, field: str | None = None) -> Run:
+    """Return the caller's run of this response. Raises ApiError."""
+    run = caller.stored_runs().filter(pk__in=_ids("resp", name)).first()
     if run is None:
         raise ApiError("not_found", NO_RESPONSE, field=field)
     return run
@@ -201,18 +199,17 @@ def delete_response(run: Run) -> None:
         delete_message(run.message)
 
 
-def _find_session(user: User, body: OpenAIResponseBody, turn_body: TurnBody) -> Session | None:
+def _find_session(caller: Caller, body: OpenAIResponseBody, turn_body: TurnBody) -> Session | None:
     """Return the session of the response or conversation that the request names, and make the turn reply to it."""
-    stored = Session.objects.visible_to(user).filter(temporary_until=None)
     if body.previous_response_id:
-        previous = find_response(user, body.previous_response_id, field="parent")
+        previous = find_response(caller, body.previous_response_id, field="parent")
         turn_body.parent = previous.message_id
         ids, field = [previous.turn.session_id], "parent"
     elif body.conversation:
         ids, field = _ids("conv", body.conversation), "conversation"
     else:
         return None
-    session = stored.filter(pk__in=ids).first()
+    session = caller.stored_sessions().filter(pk__in=ids).first()
     if session is None:
         raise ApiError("not_found", "There is no such conversation.", field=field)
     return session

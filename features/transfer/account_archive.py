@@ -77,7 +77,8 @@ def account_archive(user: User) -> Iterator[bytes]:
 
 
 def _account(user: User) -> JSONObject:
-    tokens = AuthToken.objects.filter(user=user).order_by("created")
+    columns = ("scope_row__name", "created", "expiry", "scope_row__last_used_at")
+    tokens = AuthToken.objects.filter(user=user).order_by("created").values_list(*columns)
     return {
         "username": user.get_username(),
         "first_name": user.first_name,
@@ -92,8 +93,13 @@ def _account(user: User) -> JSONObject:
             for one in Login.objects.filter(user=user).lasting()
         ],
         "api_tokens": [
-            {"created_at": isoformat_utc(one.created), "expires_at": isoformat_or_none(one.expiry)}
-            for one in tokens
+            {
+                "name": name,
+                "created_at": isoformat_utc(created),
+                "expires_at": isoformat_or_none(expiry),
+                "last_used_at": isoformat_or_none(last_used),
+            }
+            for name, created, expiry, last_used in tokens
         ],
     }
 

@@ -99,6 +99,35 @@ def test_a_token_is_limited_when_it_is_made(reader: Reader) -> None:
     assert ask.post(f"{reader.base_url}/api/sessions/", headers=headers, data="{}").status == 403
 
 
+def test_a_token_for_an_agent_says_so_after_its_use(reader: Reader) -> None:
+    page, ask = reader.page, reader.page.request
+    token = page.evaluate("() => document.cookie.match(/csrftoken=([^;]+)/)[1]")
+    headers = {"X-CSRFToken": token, "Content-Type": "application/json", "Origin": reader.base_url}
+    made = ask.post(
+        f"{reader.base_url}/api/agents/",
+        headers=headers,
+        data='{"name": "Tide Teller", "prompt": "Be brief."}',
+    )
+    assert made.status == 201, made.text()
+    page.locator("#account").click()
+    page.get_by_role("menuitem", name="Settings").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("What the new token may do").select_option("Only ask the agent Tide Teller")
+    dialog.get_by_label("How many tokens its answers may use per day").fill("5000")
+    dialog.get_by_role("button", name="New token").click()
+    token = dialog.get_by_label("New token", exact=True).input_value()
+    row = dialog.get_by_role("listitem").filter(has_text=token[:8])
+    expect(row).to_contain_text("only asks the agent Tide Teller · tokens per day: 5,000 · never used")
+    listed = ask.get(f"{reader.base_url}/v1/models", headers={"Authorization": f"Bearer {token}"})
+    assert [model["id"] for model in listed.json()["data"]] == ["agent/tide teller"]
+    page.reload()
+    reader.wait_until_ready()
+    page.locator("#account").click()
+    page.get_by_role("menuitem", name="Settings").click()
+    expect(row).to_contain_text("last used on")
+    assert reader.errors == []
+
+
 def test_who_logs_out_is_not_told_that_the_login_has_expired(
     browser: Browser, stack: Stack, newcomer: str
 ) -> None:

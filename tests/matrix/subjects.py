@@ -89,7 +89,8 @@ def bearer_headers(client: Client) -> dict[str, str]:
 
 
 def with_token_of(user: Any, scope: Scope = Scope.WRITE) -> Identity:
-    return with_token(TokenScope.objects.create_token(user, scope)[1])
+    # Its use is noted already: no subject changes that.
+    return with_token(TokenScope.objects.create_token(user, scope, last_used_at=timezone.now())[1])
 
 
 def people() -> People:

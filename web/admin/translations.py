@@ -11,7 +11,7 @@ from django.utils.translation import override
 
 NAMES: Final = (
     _("ID"), _("account"), _("additional context"), _("after"), _("agent"), _("agents"), _("announced at"), _("answered event"), _("caller tools"), _("given rounds"),
-    _("api key env"), _("arguments"), _("attempt"), _("base url"), _("beat at"), _("cached price"),
+    _("api key env"), _("api token"), _("arguments"), _("attempt"), _("base url"), _("beat at"), _("cached price"),
     _("cached tokens"), _("chat message"), _("chat messages"), _("cited document"), _("cited documents"), _("description"), _("dialect"), _("dialect source"), _("redirects to"), _("redirect source"), _("sent back"),
     _("claimed at"), _("client message id"), _("common"), _("completion price"), _("completion tokens"), _("content"),
     _("compression"), _("compressions"), _("context layout"), _("context window"), _("continuations"), _("cost"),

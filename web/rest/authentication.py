@@ -1,5 +1,8 @@
 """Authentication of REST requests by the header `Authorization: Token …`. features/accounts creates tokens."""
 
+from collections.abc import Collection
+from typing import ClassVar
+
 from django.contrib.auth.models import User
 from django.utils import timezone
 from drf_spectacular.contrib.knox_auth_token import KnoxTokenScheme
@@ -9,7 +12,9 @@ from rest_framework import exceptions
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
+from chat.infrastructure import log_context
 from chat.models import Scope, TokenScope
+from chat.models.token_scope import token_id
 from chat.protocol.errors import ApiError
 from web.demo_account import may_log_in
 
@@ -17,19 +22,32 @@ from web.demo_account import may_log_in
 class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]
     """Knox's token authentication, without its clean-up of expired tokens, and with scopes."""
 
+    # Tokens with other scopes are refused.
+    scopes: ClassVar[Collection[str]] = (Scope.READ, Scope.WRITE)
+
     def authenticate_credentials(self, token: bytes) -> tuple[User, AuthToken]:
+        """Authenticate as knox does. The row of the scope is `scope_row` of the token."""
         if not token.isascii():
             raise exceptions.AuthenticationFailed
         authenticated: tuple[User, AuthToken] = super().authenticate_credentials(token)
-        if not may_log_in(authenticated[0]):
+        user, row = authenticated
+        if not may_log_in(user):
             raise exceptions.AuthenticationFailed
+        row.scope_row = TokenScope.objects.of_token(row)
+        if row.scope_row.has_stale_use:
+            TokenScope.objects.note_use(row)
         return authenticated
 
     def authenticate(self, request: Request) -> tuple[User, AuthToken] | None:
-        """Authenticate as knox does. Raises ApiError if the request changes something and its token is for reading."""
+        """Authenticate as knox does. Raises ApiError if the scope of the token does not allow the request."""
         authenticated: tuple[User, AuthToken] | None = super().authenticate(request)
-        if authenticated and request.method not in SAFE_METHODS:
-            check_may_write(TokenScope.objects.of_token(authenticated[1]))
+        if authenticated:
+            row = authenticated[1]
+            if row.scope_row.scope not in self.scopes:
+                raise ApiError("token_out_of_scope")
+            if request.method not in SAFE_METHODS:
+                check_may_write(row.scope_row.scope)
+            log_context.add_api_token(token_id(row))
         return authenticated
 
     def _cleanup_token(self, auth_token: AuthToken) -> bool:
@@ -37,7 +55,7 @@ class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]
         return auth_token.expiry is not None and auth_token.expiry < timezone.now()
 
 
-def check_may_write(scope: Scope) -> None:
+def check_may_write(scope: str) -> None:
     """Raise ApiError if the scope is for reading only."""
     if scope == Scope.READ:
         raise ApiError("token_read_only")

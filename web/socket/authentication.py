@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import get_user
@@ -16,8 +17,10 @@ from django.http.request import split_domain_port, validate_host
 from knox.crypto import hash_token
 from rest_framework.exceptions import AuthenticationFailed
 
+from chat.infrastructure import log_context
 from chat.models import Scope
 from chat.models.sql.statements import Statement
+from chat.models.token_scope import ID_CHARACTERS
 from web.demo_account import may_log_in
 from web.rest.authentication import TokenAuthentication
 
@@ -48,7 +51,7 @@ class HandshakeCredentials(NamedTuple):
     session_key: str = ""
 
     def find_user(self) -> User | None:
-        """Return the active user that the credentials identify now; None if there is none (any more)."""
+        """Return the active user whose socket the credentials open now; None if there is none (any more)."""
         return _find_token_user(self.token) if self.token else _find_session_user(self.session_key)
 
     def still_identify(self, user: User) -> bool:
@@ -57,11 +60,15 @@ class HandshakeCredentials(NamedTuple):
 
     def find_scope(self, user: User) -> Scope | None:
         """Return the scope that the credentials give `user` now; None if they do not identify the user.
-        Called per command.
+        Called per command. What it does from now on, it does with the token.
         """
         if self.token:
-            valid = _STILL_VALID.first(digest=hash_token(self.token), user=user.pk)
-            return valid and Scope(valid.scope or Scope.WRITE)
+            digest = hash_token(self.token)
+            valid = _STILL_VALID.first(digest=digest, user=user.pk)
+            if valid is None:
+                return None
+            log_context.add_api_token(UUID(digest[:ID_CHARACTERS]))
+            return Scope(valid.scope or Scope.WRITE)
         current = self.find_user()
         return Scope.WRITE if current is not None and current.pk == user.pk else None
 
@@ -102,10 +109,10 @@ def _decode_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 def _find_token_user(token: str) -> User | None:
     try:
-        user, _ = TokenAuthentication().authenticate_credentials(token.encode())
+        user, row = TokenAuthentication().authenticate_credentials(token.encode())
     except AuthenticationFailed:
         return None
-    return user
+    return user if row.scope_row.scope in TokenAuthentication.scopes else None
 
 
 def _find_session_user(session_key: str) -> User | None:

@@ -9,8 +9,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from chat.models.sql.statements import Statement
-
-TODAY: Final = "(STATEMENT_TIMESTAMP() AT TIME ZONE 'UTC')::date"
+from chat.models.sql.token_use import ADD_TO_TOKEN, TODAY
 
 
 class DailyAccountRow(NamedTuple):
@@ -69,8 +68,8 @@ DAILY_ACCOUNT: Final = f"""
 """  # noqa: S608  constants alone
 READ_ACCOUNT: Final = Statement(DAILY_ACCOUNT, DailyAccountRow)
 
-# Tables of a WITH clause that add the row of a table `more` to its user's day. The columns of `more`: user_id, runs, tokens,
-# cost, is_estimated, most_runs (NULL: no limit). The last table, `counted`, has no row if the runs would exceed most_runs,
+# Tables of a WITH clause that add the row of a table `more` to its user's day, and to its API token. The columns of `more`:
+# user_id, token (NULL: none), runs, tokens, cost, is_estimated, most_runs (NULL: no limit). The table `counted` has no row if the runs would exceed most_runs,
 # or if `more` has none.
 # Turns of one user that start and end side by side do not wait for each other: where another statement has locked the row
 # of the day, the use is added by the sweeper (ADD_PENDING). Only a user with a limit on runs waits.
@@ -92,16 +91,16 @@ _COUNT_MORE: Final = f"""free_day AS (
         is_estimated = used.is_estimated OR EXCLUDED.is_estimated
     WHERE (SELECT most_runs FROM more) IS NULL OR used.runs + EXCLUDED.runs <= (SELECT most_runs FROM more)
     RETURNING user_id
-), counted AS (SELECT user_id FROM pending UNION ALL SELECT user_id FROM added)"""  # noqa: S608  constants alone
+), counted AS (SELECT user_id FROM pending UNION ALL SELECT user_id FROM added), {ADD_TO_TOKEN}"""  # noqa: S608  constants alone
 
 
 def count_runs_sql(sessions: str) -> str:
     """Return the tables that count new runs of the owner of the one session in this table: see _COUNT_MORE.
 
-    Parameters: new_runs, most_runs (NULL: no limit).
+    Parameters: new_runs, most_runs (NULL: no limit), token (NULL: none).
     """
     return f"""more AS (
-        SELECT owner_id AS user_id, %(new_runs)s::int AS runs, 0::bigint AS tokens, 0::numeric AS cost,
+        SELECT owner_id AS user_id, %(token)s::uuid AS token, %(new_runs)s::int AS runs, 0::bigint AS tokens, 0::numeric AS cost,
             FALSE AS is_estimated, %(most_runs)s::bigint AS most_runs FROM {sessions}
     ), {_COUNT_MORE}"""  # noqa: S608  names of tables alone
 
@@ -111,7 +110,7 @@ def add_use_sql(runs: str) -> str:
     The columns of the table: turn_id, tokens, cost, is_estimated.
     """
     return f"""more AS (
-        SELECT session.owner_id AS user_id, 0 AS runs, GREATEST(0, run.tokens) AS tokens, GREATEST(0, run.cost) AS cost,
+        SELECT session.owner_id AS user_id, turn.api_token AS token, 0 AS runs, GREATEST(0, run.tokens) AS tokens, GREATEST(0, run.cost) AS cost,
             run.is_estimated, NULL::bigint AS most_runs
         FROM {runs} AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
         JOIN chat_session AS session ON session.id = turn.session_id
@@ -119,7 +118,7 @@ def add_use_sql(runs: str) -> str:
     ), {_COUNT_MORE}"""  # noqa: S608  names of tables alone
 
 
-# Parameters: session, new_runs, most_runs. Plan: primary key, one_daily_use_per_user_and_day.
+# Parameters: session, new_runs, most_runs, token. Plan: primary key, one_daily_use_per_user_and_day.
 COUNT_RUNS: Final = Statement(
     f"""
     WITH session AS (SELECT owner_id FROM chat_session WHERE id = %(session)s), {count_runs_sql("session")}
@@ -131,7 +130,7 @@ COUNT_RUNS: Final = Statement(
 ADD_USE: Final = Statement(
     f"""
     WITH more AS (
-        SELECT owner_id AS user_id, 0 AS runs, %(tokens)s::bigint AS tokens, %(cost)s::numeric AS cost,
+        SELECT owner_id AS user_id, NULL::uuid AS token, 0 AS runs, %(tokens)s::bigint AS tokens, %(cost)s::numeric AS cost,
             %(is_estimated)s::boolean AS is_estimated, NULL::bigint AS most_runs
         FROM chat_session WHERE id = %(session)s
     ), {_COUNT_MORE}

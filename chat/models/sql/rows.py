@@ -51,6 +51,7 @@ class TurnRow(NamedTuple):
     earlier_knowledge_bases: list[UUID] | None
     origin_id: UUID | None
     request_id: str
+    api_token: UUID | None
     caller_tools: JSONText | None
     given_rounds: int
 

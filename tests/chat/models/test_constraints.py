@@ -347,6 +347,10 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "provider_has_a_name": lambda _: provider(name=""),
     "deleted_provider_has_no_key": lambda _: provider(deleted_at=timezone.now(), encrypted_api_key="x"),
     "token_scope_known": lambda w: TokenScope.objects.create_token(w.session.owner, "everything"),  # type: ignore[arg-type]
+    "token_for_an_agent_has_its_scope": lambda w: TokenScope.objects.create_token(
+        w.session.owner, agent=Agent.objects.create(owner=w.session.owner, name="Pilot")
+    ),
+    "token_limits_positive": lambda w: TokenScope.objects.create_token(w.session.owner, tokens_per_day=0),
     "invitation_uses_within_max": lambda _: invitation(uses=2),
     "invitation_by_e_mail_is_for_one": lambda _: invitation(email="a@example.org", max_uses=2),
     "session_in_trash_is_purged": lambda w: change(w.session, deleted_at=timezone.now()),

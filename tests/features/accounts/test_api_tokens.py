@@ -8,6 +8,7 @@ from django.utils import timezone
 from knox.models import AuthToken
 from rest_framework.test import APIClient
 
+from chat.models import Agent, TokenScope
 from tests import factories
 from web.socket.authentication import HandshakeCredentials
 
@@ -26,8 +27,9 @@ def test_a_new_token_authenticates_and_is_shown_once(client: APIClient) -> None:
     token = created.json().pop("token")
     assert with_token(token).get("/api/models/").status_code == 200
     (listed,) = client.get(TOKENS).json()
+    assert listed.pop("last_used_at") is not None
     assert listed == {
-        name: created.json()[name] for name in ("id", "start", "name", "scope", "created_at", "expires_at")
+        name: value for name, value in created.json().items() if name not in ("token", "last_used_at")
     }
     assert token.startswith(listed["start"])
     assert len(listed["start"]) < len(token) / 2
@@ -97,8 +99,60 @@ def test_a_token_expires_after_its_days(client: APIClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [{"scope": "admin"}, {"scope": 1}, {"expires_in_days": 0}, {"expires_in_days": "30"}, {"days": 1}]
+    "body",
+    [
+        {"scope": "agent"},
+        {"agent": "00000000-0000-0000-0000-000000000000"},
+        {"scope": "agent", "agent": "00000000-0000-0000-0000-000000000000"},
+        {"tokens_per_day": 0},
+        {"cost_per_day": -1},
+        {"scope": "admin"},
+        {"scope": 1},
+        {"expires_in_days": 0},
+        {"expires_in_days": "30"},
+        {"days": 1},
+    ],
 )
 def test_options_of_a_token_are_checked(client: APIClient, body: dict[str, Any]) -> None:
-    assert client.post(TOKENS, body, format="json").status_code == 400
+    assert client.post(TOKENS, body, format="json").status_code in (400, 404)
     assert client.get(TOKENS).json() == []
+
+
+def test_the_last_use_of_a_token_is_noted_once_in_five_minutes(client: APIClient) -> None:
+    robot = with_token(client.post(TOKENS).json()["token"])
+    assert client.get(TOKENS).json()[0]["last_used_at"] is None
+    robot.get("/api/models/")
+    first = TokenScope.objects.get().last_used_at
+    robot.get("/api/models/")
+    assert TokenScope.objects.get().last_used_at == first
+    TokenScope.objects.update(last_used_at=timezone.now() - timedelta(minutes=6))
+    robot.get("/api/models/")
+    assert (timezone.now() - TokenScope.objects.get().last_used_at) < timedelta(minutes=1)
+
+
+def test_the_use_of_a_token_without_a_scope_is_noted(alice: Any, client: APIClient) -> None:
+    _, token = AuthToken.objects.create(alice)
+    with_token(token).get("/api/models/")
+    assert client.get(TOKENS).json()[0]["last_used_at"] is not None
+    assert client.get(TOKENS).json()[0]["scope"] == "write"
+
+
+@pytest.mark.parametrize("scope", ["chat", "agent"])
+def test_a_token_for_other_programs_is_for_no_route_of_ours(
+    client: APIClient, alice: Any, session: str, scope: str
+) -> None:
+    pilot = Agent.objects.create(owner=alice, name="Pilot")
+    agent = {"agent": str(pilot.pk)} if scope == "agent" else {}
+    token = client.post(TOKENS, {"scope": scope, **agent}, format="json").json()["token"]
+    robot = with_token(token)
+    refused = [
+        robot.get("/api/sessions/"),
+        robot.get(f"/api/sessions/{session}/"),
+        robot.get("/api/models/"),
+        factories.send_turn(robot, session),
+        robot.get(TOKENS),
+    ]
+    assert {(answer.status_code, answer.json()["code"]) for answer in refused} == {
+        (403, "token_out_of_scope")
+    }
+    assert HandshakeCredentials(token=token).find_user() is None

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 from django.db import connection
+from django.test import Client
 from knox.models import AuthToken
 
 from chat.models import Run, Session, TokenScope
@@ -91,8 +92,9 @@ async def test_a_client_that_leaves_before_a_stream_is_begun_stops_it(token: str
 
 @pytest.mark.parametrize(("path", "body"), [RESPONSE, CHAT])
 def test_nothing_is_started_without_a_slot(
-    client: Any, token: str, monkeypatch: pytest.MonkeyPatch, path: str, body: bytes
+    token: str, monkeypatch: pytest.MonkeyPatch, path: str, body: bytes
 ) -> None:
+    client = Client()
     monkeypatch.setattr(sse, "STREAMS", UserSlots(0))
     headers = {"Authorization": f"Bearer {token}"}
     for streams in (b"true", b"false"):
@@ -103,8 +105,9 @@ def test_nothing_is_started_without_a_slot(
 
 @pytest.mark.parametrize(("path", "body"), [RESPONSE, CHAT])
 def test_the_slot_of_a_refused_request_and_of_an_unread_answer_is_free(
-    client: Any, token: str, settings: Any, path: str, body: bytes
+    token: str, settings: Any, path: str, body: bytes
 ) -> None:
+    client = Client()
     headers = {"Authorization": f"Bearer {token}"}
     ask = partial(client.post, path, body % b"true", content_type="application/json", headers=headers)
     answer = ask()

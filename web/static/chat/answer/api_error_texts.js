@@ -45,6 +45,7 @@ export const API_ERRORS = {
   invalid_credentials: () => t("The user name or the password is wrong. Try again."),
   permission_denied: () => t("You may not do this. Ask whoever runs this server."),
   token_read_only: () => t("This token may only read. Use another one."),
+  token_out_of_scope: () => t("This token is for other programs' requests alone. Use another one."),
   csrf_failed: () => t("This page is too old to be trusted. Reload it and try again."),
   rate_limited: () => t("Too many attempts. Wait a moment and try again."),
   login_busy: () => t("Too many people are logging in. Try again in a moment."),

@@ -1,13 +1,13 @@
 /** The user's API tokens: a new one is shown once, the others by their first characters. */
 
 import * as api from "../server/api.js";
+import { readAllPages } from "../server/sessions_api.js";
 import { ask } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
-import { shown } from "../elements/visible_text.js";
+import { shown, visibleText } from "../elements/visible_text.js";
 import { language, t } from "../i18n.js";
 
-/** @typedef {"read"|"write"} Scope */
 /** @typedef {OwnTokenAnswer & {token?: string}} Token */
 
 export class TokensView {
@@ -32,6 +32,7 @@ export class TokensView {
     this.scope = choice(t("What the new token may do"), [
       ["write", t("Read and change")],
       ["read", t("Only read")],
+      ["chat", t("Only ask, as a client of OpenAI's API")],
     ]);
     this.days = choice(t("How long the new token is valid"), [
       ["", t("Without end")],
@@ -44,9 +45,27 @@ export class TokensView {
       placeholder: t("What it is for"),
       "aria-label": t("Name of the new token"),
     });
-    const row = h("div", { class: "token-options" }, this.name, this.scope, this.days, create);
+    this.most = h("input", {
+      type: "number",
+      min: 1,
+      step: 1,
+      placeholder: t("Tokens per day"),
+      "aria-label": t("How many tokens its answers may use per day"),
+    });
+    /** @type {Map<string, string>} */
+    this.agents = new Map();
+    const row = h("div", { class: "token-options" }, this.name, this.scope, this.days, this.most, create);
     this.element = h("section", {}, h("h3", {}, t("API tokens")), use, this.list, this.fresh, row);
-    this.#attempt(() => this.#read());
+    this.#attempt(() => this.#begin());
+  }
+
+  async #begin() {
+    for (const agent of await readAllPages("agents/")) {
+      this.agents.set(agent.id, agent.name);
+      const only = t("Only ask the agent %(name)s", { name: visibleText(agent.name) });
+      this.scope.append(h("option", { value: agent.id }, only));
+    }
+    await this.#read();
   }
 
   async #read() {
@@ -57,7 +76,7 @@ export class TokensView {
 
   /** @param {Token} token */
   #row(token) {
-    const made = new Date(token.created_at).toLocaleDateString(language, { dateStyle: "medium" });
+    const made = inDays(token.created_at);
     const label = t("Delete token %(start)s…", { start: token.start });
     const away = h(
       "button",
@@ -72,8 +91,12 @@ export class TokensView {
     );
     const limits = [
       made,
-      token.scope === "read" ? t("only reads") : "",
+      this.#scope(token),
+      token.tokens_per_day
+        ? t("tokens per day: %(count)s", { count: token.tokens_per_day.toLocaleString(language) })
+        : "",
       token.expires_at ? this.#end(token.expires_at) : "",
+      token.last_used_at ? t("last used on %(day)s", { day: inDays(token.last_used_at) }) : t("never used"),
     ];
     return h(
       "li",
@@ -86,21 +109,32 @@ export class TokensView {
     );
   }
 
+  /** @param {Token} token */
+  #scope(token) {
+    if (token.scope === "agent") {
+      const name = this.agents.get(token.agent ?? "");
+      return name ? t("only asks the agent %(name)s", { name: visibleText(name) }) : t("for an agent that is gone");
+    }
+    return token.scope === "read" ? t("only reads") : token.scope === "chat" ? t("only asks") : "";
+  }
+
   /** @param {string} time */
   #end(time) {
-    const day = new Date(time).toLocaleDateString(language, { dateStyle: "medium" });
+    const day = inDays(time);
     return new Date(time) < new Date() ? t("expired on %(day)s", { day }) : t("until %(day)s", { day });
   }
 
   async #create() {
-    const expires_in_days = this.days.value ? Number(this.days.value) : null;
+    const agent = this.agents.has(this.scope.value) ? this.scope.value : null;
     /** @type {Token} */
     const made = await api.call("POST", "auth/tokens/", {
       name: this.name.value.trim(),
-      scope: this.scope.value,
-      expires_in_days,
+      scope: agent ? "agent" : this.scope.value,
+      agent,
+      expires_in_days: numberIn(this.days),
+      tokens_per_day: numberIn(this.most),
     });
-    this.name.value = "";
+    this.name.value = this.most.value = "";
     this.changed();
     await this.#read();
     const text = h("input", {
@@ -128,6 +162,16 @@ export class TokensView {
   #attempt(action) {
     return action().catch(this.failed);
   }
+}
+
+/** @param {string} time */
+function inDays(time) {
+  return new Date(time).toLocaleDateString(language, { dateStyle: "medium" });
+}
+
+/** @param {{value: string}} field */
+function numberIn(field) {
+  return field.value ? Number(field.value) : null;
 }
 
 /** @param {string} label @param {string[][]} options value and text */
