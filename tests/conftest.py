@@ -10,11 +10,13 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import django
+import httpcore2
 import psycopg
 import pytest
 from django.conf import settings
@@ -48,6 +50,9 @@ settings.SECRETS_KEYS = [secrets_keys.FIRST]
 settings.SITE_ORIGIN = "http://testserver"
 # Nobody attacks these users, and a proper hash takes a third of a second of every test that makes one.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+# Each client of HTTP reads the machine's certificates, which takes a fiftieth of a second of the processor.
+httpcore2.default_ssl_context = cache(httpcore2.default_ssl_context)
 
 from django.db import connection  # noqa: E402  needs the settings
 
