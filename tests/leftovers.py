@@ -43,10 +43,7 @@ def end_answers(stack: Stack) -> None:
     while is_answering(stack):
         with httpx2.Client(base_url=stack.base_url, trust_env=False) as http:
             for run, name in _rows(stack, UNDER_WAY):
-                token = http.post("/api/auth/token/", json={"username": name, "password": name}).json()[
-                    "token"
-                ]
-                headers = {"Authorization": f"Token {token}"}
+                headers = {"Authorization": f"Token {stack.create_token(name)}"}
                 http.post(f"/api/runs/{run}/cancellation/", headers=headers, json={})
         assert time.monotonic() < limit, f"answers of earlier tests do not end: {stack.log('llm')[-3000:]}"
         time.sleep(0.1)

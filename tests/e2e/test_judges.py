@@ -89,7 +89,7 @@ def test_the_library_gets_what_it_expects(stack: Stack, program: str) -> None:
     stack.upstream.reply_by(answer)
     variables = {
         "OPENAI_BASE_URL": f"{stack.base_url}/v1",
-        "OPENAI_API_KEY": stack.manage("create_token", "alice").strip(),
+        "OPENAI_API_KEY": stack.create_token("alice"),
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "NO_PROXY": "*",
     }

@@ -20,7 +20,7 @@ COMMANDS = {"sh": ["/bin/sh", "-euc"], "python": [sys.executable, "-c"]}
 def test_the_example_runs(stack: Stack, language: str, example: str) -> None:
     variables = {
         "OPENAI_BASE_URL": f"{stack.base_url}/v1",
-        "OPENAI_API_KEY": stack.manage("create_token", "alice").strip(),
+        "OPENAI_API_KEY": stack.create_token("alice"),
         "NO_PROXY": "*",
     }
     ended = subprocess.run(

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.e2e
 
 
 def test_the_sdk_lists_and_reads_models(stack: Stack) -> None:
-    token = stack.manage("create_token", "alice").strip()
+    token = stack.create_token("alice")
     with openai.OpenAI(base_url=f"{stack.base_url}/v1", api_key=token, max_retries=0) as client:
         names = [model.id for model in client.models.list()]
         # The default first, then by name. Other tests with the same processes may have added models.

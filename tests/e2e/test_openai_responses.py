@@ -16,10 +16,6 @@ pytestmark = pytest.mark.e2e
 EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
 
 
-def token(stack: Stack, name: str = "alice") -> str:
-    return stack.manage("create_token", name).strip()
-
-
 def checked(events: Any) -> list[dict[str, Any]]:
     """The events, each valid by its type and numbered from 0."""
     plain = [event.to_dict() for event in events]
@@ -237,7 +233,7 @@ def test_a_response_that_is_not_stored_is_not_found_again(stack: Stack, client: 
 
 def test_a_response_of_another_user_does_not_exist(stack: Stack, client: openai.OpenAI) -> None:
     answered = client.responses.create(model="alpha", input="Hello")
-    other = client.with_options(api_key=token(stack, "bob"))
+    other = client.with_options(api_key=stack.create_token("bob"))
     for ask in (other.responses.retrieve, other.responses.cancel, other.responses.delete):
         with pytest.raises(openai.NotFoundError):
             ask(answered.id)
