@@ -69,6 +69,7 @@ INSTALLED_APPS = [
     "compression",
     "features.accounts",
     "features.agents",
+    "features.approvals",
     "features.feedback",
     "features.mcp",
     "features.openai",

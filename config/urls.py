@@ -11,6 +11,7 @@ urlpatterns = [
     path("api/asyncapi.yaml", AsyncApiView.as_view()),
     path("api/", include("features.accounts.api")),
     path("api/", include("features.agents.api")),
+    path("api/", include("features.approvals.api")),
     path("api/", include("features.feedback.api")),
     path("api/", include("features.mcp.api")),
     path("api/", include("features.projects.api")),

@@ -9,12 +9,13 @@ from django.utils import timezone
 from chat.models import Agent, ChatMessage, McpServer, Run, Session
 from chat.models.mcp_server import McpStatus
 from chat.transcript import session_settings
+from chat.turns.approvals import MAX_ARGUMENTS_CHARACTERS
 from features.mcp.client.stored_tools import MAX_SCHEMAS
 from features.prompts.api import MAX_TEXT_CHARACTERS
 from features.prompts.models import SavedPrompt
 from knowledge.models import KnowledgeBase, Project
 from tests import factories
-from web.rest import approvals, knowledge_bases
+from web.rest import knowledge_bases
 from web.rest.newest_rows import MAX_LISTED
 
 # A character that is stored as one byte, and sent as six.
@@ -54,7 +55,7 @@ def store(ids: Mapping[str, str], rows: int = MAX_LISTED) -> None:
 
 
 def _store_approvals(run: Run, rows: int) -> None:
-    arguments = {"a": LONG * (approvals.MAX_ARGUMENTS_CHARACTERS // 6)}  # escaped in their column, too
+    arguments = {"a": LONG * (MAX_ARGUMENTS_CHARACTERS // 6)}  # escaped in their column, too
     for number in range(rows):
         factories.create_waiting_call(run, {}, arguments, tab=number + 2)
 

@@ -10,7 +10,6 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import CitedDocument, GroupLimits, MessageFile, PromptBlock
 from web.admin import (
-    approvals,
     compressions,
     conversations,
     files,
@@ -28,7 +27,6 @@ from web.admin.choice_names import translate_choices
 from web.admin.translations import translate_names
 
 __all__ = [
-    "approvals",
     "compressions",
     "conversations",
     "files",

@@ -2,7 +2,6 @@
 
 from django.urls import path, re_path
 
-from web.rest.approvals import ApprovalsView, ApprovalView
 from web.rest.compression import CompressionView
 from web.rest.documents import DocumentContentView, DocumentsView, DocumentTextView, DocumentView
 from web.rest.file_text import FileTextView
@@ -71,8 +70,6 @@ urlpatterns = [
     path("runs/<id:run>/packets/", PacketsView.as_view()),
     path("runs/<id:run>/continuation/", RunContinuationView.as_view()),
     path("runs/<id:run>/cancellation/", RunCancellationView.as_view()),
-    path("approvals/", ApprovalsView.as_view()),
-    path("tool-calls/<id:tool_call>/approval/", ApprovalView.as_view()),
     path("turns/<id:turn>/cancellation/", TurnCancellationView.as_view()),
     path("system-prompt/", SystemPromptView.as_view()),
     path("schema/", SchemaView.as_view(), name="schema"),

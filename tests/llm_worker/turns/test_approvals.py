@@ -22,6 +22,7 @@ from chat.sessions.deletion import delete_session, restore_session
 from chat.sweeper import runs as swept
 from chat.transcript.tool_annotations import Annotations
 from chat.turns.approvals import ApprovalBody, decide, get_approval
+from features.approvals.api import present_open_approval
 from llm_worker.attempt import round_store
 from llm_worker.attempt.runtime import Runtime
 from tests import factories
@@ -31,7 +32,6 @@ from tests.llm_worker.outcomes import ended
 from tests.llm_worker.screens import entries, live, rebuilt
 from tests.tool_fixtures import MOON, search_call, streamed_call, tool_responses
 from tests.upstream_steps import pieces
-from web.rest.approvals import present_open_approval
 
 YES, NO = ApprovalBody(approved=True), ApprovalBody(approved=False)
 MODELS = pytest.mark.parametrize("model", ["plain", "prefilling"])

@@ -3,7 +3,7 @@
 import { emptyAnswer, isTerminal, contentOf } from "../state/answer.js";
 import { AnswerFooter } from "./answer_footer.js";
 import { AnswerParts } from "./answer_parts.js";
-import { ApprovalsView } from "../tools/approvals_view.js";
+import { ApprovalsView } from "../approvals/approvals_view.js";
 import { CutView, cutText } from "./cut_view.js";
 import { assign, h } from "../elements/element.js";
 import { t } from "../i18n.js";

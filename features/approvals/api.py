@@ -1,9 +1,9 @@
-"""Views of tool calls that wait for their user's approval or answer: list the open ones, decide on one."""
+"""The routes of tool calls that wait for their user's approval or answer: list the open ones, decide on one."""
 
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-from django.urls import reverse
+from django.urls import path, reverse
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
 from rest_framework import status
@@ -92,3 +92,9 @@ def present_open_approval(approval: Approval, sign_in_url: str) -> JSONObject:
         session=approval.session_id,
         **question,
     ).json()
+
+
+urlpatterns = [
+    path("approvals/", ApprovalsView.as_view()),
+    path("tool-calls/<id:tool_call>/approval/", ApprovalView.as_view()),
+]

@@ -5,11 +5,11 @@ import { assign, h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { shown, shownJson, visibleText } from "../elements/visible_text.js";
 import { t } from "../i18n.js";
+import * as api from "../server/api.js";
 import { parseJson } from "../server/exact_json.js";
 import { DecisionCard, button } from "./decision_card.js";
-import { nameOf, serverOf } from "./tool_cards.js";
-import { about, cardOf } from "./tool_texts.js";
-import { beginSignIn } from "../server/approvals_api.js";
+import { nameOf, serverOf } from "../tools/tool_cards.js";
+import { about, cardOf } from "../tools/tool_texts.js";
 
 /** @import {ToolCall} from "../types.js" */
 /** @import {ApiError} from "../server/api.js" */
@@ -233,7 +233,7 @@ export class SignInCard extends DecisionCard {
     if (!tab) return this.complain(t("The browser has blocked the new tab. You can sign in on your profile too."));
     tab.opener = null;
     try {
-      const { url } = await beginSignIn(server);
+      const { url } = await api.call("POST", `mcp-servers/${server}/sign-in/`);
       tab.location.replace(url);
       this.hint.hidden = false;
     } catch (/** @type {any} */ error) {

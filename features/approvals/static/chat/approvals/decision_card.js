@@ -3,7 +3,7 @@
 import { apiErrorText } from "../answer/status_texts.js";
 import { h } from "../elements/element.js";
 import { t } from "../i18n.js";
-import { decide } from "../server/approvals_api.js";
+import { call } from "../server/api.js";
 
 /** @import {ApiError} from "../server/api.js" */
 
@@ -41,7 +41,7 @@ export class DecisionCard {
     this.problem.hidden = true;
     this.disable(true);
     try {
-      await decide(this.row, decision);
+      await call("POST", `tool-calls/${this.row}/approval/`, decision);
       this.end(said);
     } catch (/** @type {any} */ error) {
       if (error.code === "already_decided") return this.end(apiErrorText(error));
