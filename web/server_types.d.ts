@@ -1568,6 +1568,17 @@ interface TokenAnswer {
   token: string;
 }
 
+interface TokenUsedAnswer {
+  day: string;
+  /** The id of the API token. */
+  token: string;
+  /** Answers that were asked for with it. */
+  runs: number;
+  tokens: number;
+  /** Of models with prices. */
+  cost: number;
+}
+
 interface ToolCallAnswer {
   id: string;
   tool_call_id: string;

@@ -15,7 +15,8 @@ from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery, Sum, UUIDField
+from django.db.models.functions import Cast, Substr
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
@@ -25,7 +26,8 @@ from knox.admin import AuthTokenAdmin
 from knox.models import AuthToken
 
 from chat.events import access
-from chat.models import Invitation, Scope
+from chat.models import Invitation, Scope, TokenUse
+from chat.models.token_scope import ID_CHARACTERS
 from chat.runs.cancellation import stop_abandoned_runs
 from features.accounts.account_deletion import is_last_admin, request_deletion
 from features.accounts.mail import send_later, send_mail_of
@@ -168,10 +170,23 @@ class TokenAdmin(AuthTokenAdmin):  # type: ignore[misc]
     permission to change users, as a new password does. For the same reason none is changed.
     """
 
-    list_display = ("token_key", "user", "label", "scope", "created", "expiry", "last_used_at")
+    list_display = ("token_key", "user", "label", "scope", "created", "expiry", "last_used_at", "used_tokens")
     list_select_related = ("user", "scope_row")
+    ordering = ("-created",)
     list_filter = ("scope_row__scope",)
     search_fields = ("digest", "token_key", "user__username", "scope_row__name")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        token = Cast(Substr(OuterRef("digest"), 1, ID_CHARACTERS), UUIDField())
+        since = timezone.now().date() - timedelta(days=30)
+        used = TokenUse.objects.filter(token=token, day__gt=since).order_by().values("token")
+        tokens = Subquery(used.annotate(sum=Sum("tokens")).values("sum"))
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(used_tokens=tokens)
+        return rows
+
+    @admin.display(description=_("tokens in 30 days"), ordering="used_tokens")
+    def used_tokens(self, token: Any) -> int:
+        return token.used_tokens or 0
 
     @admin.display(description=_("name"), ordering="scope_row__name")
     def label(self, token: Any) -> str:

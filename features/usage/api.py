@@ -1,10 +1,12 @@
-"""The routes of the tokens and the cost of the user's answers, and of titles and summaries, by day and model; and of the limits."""
+"""The routes of the tokens and the cost of the user's answers, and of titles and summaries, by day and model; of the use of
+API tokens; and of the limits."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import chain
 from typing import Annotated, Any, Final
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.urls import path
@@ -13,7 +15,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from chat.models import Run, SideRequest
+from chat.models import Run, SideRequest, TokenUse
 from chat.models.run_spending import USAGE
 from chat.models.side_request import COUNTED_FOR_A_SAFE_SUMMARY, Purpose
 from chat.presenters.json_values import JSONObject
@@ -57,6 +59,14 @@ class UsedAnswer(Answer):
     cost: float | None
 
 
+class TokenUsedAnswer(Answer):
+    day: date
+    token: Annotated[UUID, doc("The id of the API token.")]
+    runs: Annotated[int, doc("Answers that were asked for with it.")]
+    tokens: int
+    cost: Annotated[float, doc("Of models with prices.")]
+
+
 class LimitUseAnswer(Answer):
     code: Annotated[str, doc("Of the limit.")]
     used: float
@@ -68,31 +78,55 @@ class LimitUseAnswer(Answer):
     ]
 
 
+_PERIOD: Final = (
+    query("from", _MOMENT, "A day (YYYY-MM-DD) or a time, UTC. Default: thirty days before `to`."),
+    query("to", _MOMENT, "A day (inclusive) or a time, UTC. Default: now."),
+)
+
+
 class UsageView(StrictAPIView):
     slots = EXPENSIVE
 
-    @documented(
-        "usage_list",
-        answer=list[UsedAnswer],
-        parameters=[
-            query("from", _MOMENT, "A day (YYYY-MM-DD) or a time, UTC. Default: thirty days before `to`."),
-            query("to", _MOMENT, "A day (inclusive) or a time, UTC. Default: now."),
-        ],
-    )
+    @documented("usage_list", answer=list[UsedAnswer], parameters=_PERIOD)
     def get(self, request: Request) -> Response:
         """List runs that have ended, and requests for titles and summaries, oldest day first. Days are UTC.
         `cost` is null if the price is unknown. Safe summaries count 5,500 tokens each and have no cost here, so that
         nothing about the documents can be inferred.
         """
-        until = _parse_time(request, "to", time.max) or timezone.now()
-        since = _parse_time(request, "from", time.min) or until - timedelta(days=DEFAULT_DAYS)
-        if since > until:
-            raise ApiError("invalid_value", "`from` is later than `to`.", field="from")
+        since, until = _parse_period(request)
         user = current_user(request)
         answers = Run.objects.owned_by(user).used(since, until)
         others = SideRequest.objects.owned_by(user).used(since, until)
         used = [_present_usage(row) for row in (*answers, *others)]
         return Response(sorted(used, key=lambda row: (row["day"], row["model"], row["purpose"])))
+
+
+class TokenUsageView(StrictAPIView):
+    slots = EXPENSIVE
+
+    @documented("usage_tokens_list", answer=list[TokenUsedAnswer], parameters=_PERIOD)
+    def get(self, request: Request) -> Response:
+        """List what answers have used that were asked for with the user's API tokens, those of deleted chats too, oldest
+        day first. Days are UTC and whole. Titles and summaries are in the list of all usage alone.
+        """
+        since, until = _parse_period(request)
+        rows = TokenUse.objects.by_day(current_user(request), since.date(), until.date())
+        used = [
+            TokenUsedAnswer(
+                row["day"], row["token"], row["used_runs"], row["used_tokens"], float(row["used_cost"])
+            )
+            for row in rows
+        ]
+        return Response([answer.json() for answer in used])
+
+
+def _parse_period(request: Request) -> tuple[datetime, datetime]:
+    """Parse `from` and `to`. Raises ApiError."""
+    until = _parse_time(request, "to", time.max) or timezone.now()
+    since = _parse_time(request, "from", time.min) or until - timedelta(days=DEFAULT_DAYS)
+    if since > until:
+        raise ApiError("invalid_value", "`from` is later than `to`.", field="from")
+    return since, until
 
 
 def _parse_time(request: Request, name: str, time_of_day: time) -> datetime | None:
@@ -158,5 +192,6 @@ def present_limit_use(use: LimitUse) -> JSONObject:
 
 urlpatterns = [
     path("usage/", UsageView.as_view()),
+    path("usage/tokens/", TokenUsageView.as_view()),
     path("usage/limits/", LimitsView.as_view()),
 ]

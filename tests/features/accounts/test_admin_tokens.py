@@ -1,9 +1,14 @@
 """Who makes an API token in the admin has the account of its user."""
 
+import re
+
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 from knox.models import AuthToken
 
+from chat.models import Scope, TokenScope, TokenUse
+from chat.models.token_scope import token_id
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -42,3 +47,13 @@ def test_a_password_that_staff_set_deletes_the_tokens_of_its_user_alone() -> Non
     answer = staff.post(address, weak | dict.fromkeys(("password1", "password2"), "correct horse battery 9"))
     assert answer.status_code == 302
     assert list(AuthToken.objects.all()) == [kept]
+
+
+def test_the_list_says_what_tokens_are_for_and_have_used() -> None:
+    alice = factories.create_user("alice")
+    row, _ = TokenScope.objects.create_token(alice, Scope.CHAT, name="Mail")
+    AuthToken.objects.create(alice)
+    TokenUse.objects.create(token=token_id(row), day=timezone.now().date(), runs=2, tokens=12345, cost=0)
+    page = factories.staff_client("view_authtoken").get("/admin/knox/authtoken/").content.decode()
+    cells = re.findall(r'class="field-(label|scope|used_tokens)">([^<]*)<', page)
+    assert [text for _, text in cells] == ["-", "write", "0", "Mail", "chat", "12345"]

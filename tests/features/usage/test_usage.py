@@ -1,13 +1,14 @@
 """GET usage/: tokens and cost by day and model."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from rest_framework.test import APIClient
 
-from chat.models import Run
+from chat.models import Run, TokenScope, TokenUse
+from chat.models.token_scope import token_id
 from tests import factories
 
 MONDAY, TUESDAY = datetime(2026, 11, 16, 23, 59, tzinfo=UTC), datetime(2026, 11, 17, 0, 1, tzinfo=UTC)
@@ -103,3 +104,24 @@ def test_a_run_says_what_it_cost(client: APIClient, session: str) -> None:
     assert client.get(f"/api/runs/{run}/").json()["cost"] is None
     Run.objects.filter(pk=run).update(cost=Decimal("0.125"))
     assert client.get(f"/api/runs/{run}/").json()["cost"] == 0.125
+
+
+def test_use_of_tokens_is_listed_by_day_for_their_user_alone(client: APIClient, alice: Any) -> None:
+    (mine, _), (gone, _) = (TokenScope.objects.create_token(alice) for _ in range(2))
+    other, _ = TokenScope.objects.create_token(factories.create_user("mallory"))
+    for day in (date(2026, 3, 1), date(2026, 3, 2)):
+        for row in (mine, gone, other):
+            for _ in range(2):
+                TokenUse.objects.create(token=token_id(row), day=day, runs=1, tokens=20, cost=Decimal("0.25"))
+    gone.delete()
+    used = {"token": str(token_id(mine)), "runs": 2, "tokens": 40, "cost": 0.5}
+    address = "/api/usage/tokens/"
+    assert client.get(address, {"from": "2026-03-01", "to": "2026-03-02"}).json() == [
+        {"day": "2026-03-01", **used},
+        {"day": "2026-03-02", **used},
+    ]
+    assert client.get(address, {"from": "2026-03-02", "to": "2026-03-05"}).json() == [
+        {"day": "2026-03-02", **used}
+    ]
+    assert client.get(address).json() == []
+    assert client.get(address, {"from": "never"}).json()["field"] == "from"
