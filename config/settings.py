@@ -13,11 +13,10 @@ from csp.constants import NONCE, NONE, SELF
 from config import database_url
 from config import environment as env
 from config.database_timeouts import limit
-from config.enum_names import ENUM_NAMES
 from config.file_storage import storage_of
 from config.installation import ROOT, version
 from config.log_format import logging_settings
-from config.postgres.pool import retry_for_waiting
+from config.postgres import retry_for_waiting
 from config.variables import *  # noqa: F403  each is a setting
 from config.variables import (
     DATA_DIR,
@@ -335,7 +334,20 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",  # from our own origin
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "uuid"}},
-    "ENUM_NAME_OVERRIDES": ENUM_NAMES,
+    # Sets of values that several fields have, or whose fields have equal names.
+    "ENUM_NAME_OVERRIDES": {
+        "ErrorCode": "web.rest.error_answer.CODES",
+        "ApprovalKind": "chat.models.approval.Kind.values",
+        "KindEnum": "knowledge.models.FileKind.values",
+        "FileStatus": "knowledge.models.FileStatus.values",
+        "McpServerStatus": "chat.models.mcp_server.McpStatus.values",
+        "McpRequestKind": "chat.models.mcp_request.McpRequestKind.values",
+        "McpRequestStatus": "chat.models.mcp_request.McpRequestStatus.values",
+        "MessageRole": "chat.models.Role.values",
+        "MemberRole": "knowledge.models.MemberRole.values",
+        "RunStatus": "web.rest.answer_schemas.RUN_STATUSES",
+        "ToolCallStatus": "chat.models.tool_call.ToolCallStatus.values",
+    },
     "COMPONENT_SPLIT_PATCH": False,  # chat/protocol/body.py names the bodies of a PATCH
 }
 # The names of the variables read above: no row of a model or an MCP server may name one.

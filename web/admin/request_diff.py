@@ -1,16 +1,32 @@
 """A comparison of two requests, message by message and within changed messages line by line (difflib). No queries."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal, NamedTuple
-
-from web.admin.sent_message import SentMessage
 
 Kind = Literal["same", "added", "removed"]
 # Unchanged lines that are displayed around changed ones; the rest of longer passages is folded.
 CONTEXT_LINES: Final = 2
 # Maximum length of a compared message; a longer one is displayed as removed and added. It bounds the time of difflib.
 MAX_LINES: Final = 4_000
+
+
+@dataclass(frozen=True)
+class SentMessage:
+    """A message as it was sent. is_known: part of the prefix shared with the request before."""
+
+    number: int
+    letter: str
+    noun: str
+    tokens: int | None
+    text: str
+    calls: str
+    is_known: bool = False
+
+    @property
+    def whole_text(self) -> str:
+        return "\n".join(part for part in (self.text, self.calls) if part)
 
 
 class Hunk(NamedTuple):

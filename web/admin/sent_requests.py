@@ -15,9 +15,8 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import ChatMessage, Run, SentRequest, Session, Turn
 from web.admin.filters import RunModelFilter
 from web.admin.read_only import ReadOnlyAdmin
-from web.admin.request_diff import Section, compare_requests
+from web.admin.request_diff import Section, SentMessage, compare_requests
 from web.admin.search import SearchAdmin
-from web.admin.sent_message import SentMessage
 
 # Names of the letters that mark parts of a request (llm_worker/request/model_message.py).
 LETTERS: Final = {

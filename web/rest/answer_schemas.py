@@ -15,7 +15,7 @@ from chat.protocol.states import Status
 from chat.protocol.strict_json import UNSTORABLE_PATTERN
 
 _COMPONENTS: Final = "#/components/schemas/"
-# Sets of values that config/enum_names.py names.
+# Sets of values that the settings name (ENUM_NAME_OVERRIDES).
 RUN_STATUSES: Final = [str(status) for status in Status]
 # Keywords of JSON Schema.
 STORABLE: Final = {"not": {"pattern": UNSTORABLE_PATTERN}}
