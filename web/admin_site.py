@@ -51,17 +51,18 @@ class Site(admin.AdminSite):
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         """Show first steps, the current state and recent failures above the list of tables."""
-        from web.admin.recent_failures import count_recent_failures  # these import the models
-        from web.admin.start_page import current_state, first_steps
-        from web.admin.troubles import list_failing_tools, list_servers_down
+        from web.admin import start_page  # imports the models
 
         above: dict[str, Any] = {
-            "first_steps": first_steps(request.user),
-            "servers_down": list_servers_down(request.user),
+            "first_steps": start_page.first_steps(request.user),
+            "servers_down": start_page.list_servers_down(request.user),
         }
         if request.user.has_perm(PERMISSION):
-            above |= {"figures": current_state(), "recent_failures": count_recent_failures()}
-            above["failing_tools"] = list_failing_tools(request.user)
+            above |= {
+                "figures": start_page.current_state(),
+                "recent_failures": start_page.count_recent_failures(),
+            }
+            above["failing_tools"] = start_page.list_failing_tools(request.user)
         return super().index(request, {**(extra_context or {}), **above})
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:

@@ -1,7 +1,10 @@
-"""The part of the admin's start page above the list of tables: first steps, and the state of the installation."""
+"""The part of the admin's start page above the list of tables: first steps, the state of the installation, and the failures
+of the last day."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -12,11 +15,16 @@ from django.utils.translation import gettext_lazy as _
 from redis.exceptions import RedisError
 
 from chat.metrics import presence
-from chat.models import Invitation, ModelConfig, Run
+from chat.models import Invitation, McpServer, ModelConfig, Run
+from chat.models.mcp_server import McpStatus
+from chat.models.tool_call import ToolCallStatus
 from chat.protocol.states import LIVE, Status
 from knowledge.models import KnowledgeBase
-from web.admin.recent_failures import PERIOD
+from web.admin.failure_texts import words_of
 from web.admin.run_links import counted_runs_url
+from web.admin.tool_rows import load_tool_rows
+
+PERIOD: Final = timedelta(hours=24)
 
 
 class Step(NamedTuple):
@@ -96,3 +104,56 @@ def _count_processes() -> int | None:
         return len(presence.live_processes())
     except RedisError:
         return None
+
+
+class FailureCount(NamedTuple):
+    """The number of failed runs with an error code. url: the list of these runs."""
+
+    code: str
+    runs: int
+    url: str
+
+    @property
+    def words(self) -> str:
+        return words_of(self.code)
+
+
+def count_recent_failures() -> Sequence[FailureCount]:
+    """Return the error codes of runs that failed within PERIOD, most frequent first."""
+    since = timezone.now() - PERIOD
+    # Imported runs were not executed by this installation. Plan: run_by_end.
+    failed = Run.objects.filter(ended_at__gte=since, is_imported=False).exclude(error_code="")
+    counts = (
+        failed.order_by().values_list("error_code").annotate(runs=Count("pk")).order_by("-runs", "error_code")
+    )
+    return [FailureCount(code, number, counted_runs_url(since, error_code=code)) for code, number in counts]
+
+
+class FailingTool(NamedTuple):
+    """A tool of which calls failed within PERIOD. url: the list of these calls; empty if the user may not see them."""
+
+    name: str
+    failed: int
+    calls: int
+    url: str
+
+
+def list_failing_tools(user: Any) -> Sequence[FailingTool]:
+    """Return the tools with the most failed calls first."""
+    since = timezone.now() - PERIOD
+    calls = reverse("admin:chat_toolcall_changelist") if user.has_perm("chat.view_toolcall") else ""
+    filters = {"status__exact": ToolCallStatus.FAILED.value, "created_at__gte": since.isoformat()}
+    failing = [row for row in load_tool_rows(since) if row.failed]
+    return [
+        FailingTool(
+            row.name, row.failed, row.calls, calls and f"{calls}?{urlencode({**filters, 'name': row.name})}"
+        )
+        for row in sorted(failing, key=lambda row: -row.failed)
+    ]
+
+
+def list_servers_down(user: Any) -> Sequence[McpServer]:
+    """Return the enabled MCP servers that did not list their tools, as far as the user may see them."""
+    if not user.has_perm("chat.view_mcpserver"):
+        return []
+    return list(McpServer.objects.filter(is_enabled=True, status=McpStatus.DOWN).only("name", "problem"))
