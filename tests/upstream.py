@@ -128,11 +128,15 @@ class Upstream:
         self._released = {}
 
     def wait_for(self, condition: Callable[[], Any], timeout_s: float = 60) -> Any:
-        """Wait until `condition` returns a true value, and return it."""
-        limit = time.monotonic() + timeout_s
+        """Wait until `condition` returns a true value, and return it.
+
+        The longer it takes the less often it is asked: many conditions are requests, which would slow down what they wait for.
+        """
+        begin = time.monotonic()
         while not (value := condition()):
-            assert time.monotonic() < limit, f"not within {timeout_s} s; requests: {self.requests}"
-            time.sleep(0.005)
+            waited_s = time.monotonic() - begin
+            assert waited_s < timeout_s, f"not within {timeout_s} s; requests: {self.requests}"
+            time.sleep(0.005 + waited_s / 20)
         return value
 
     def wait_for_requests(self, count: int = 1, timeout_s: float = 60) -> list[Received]:
