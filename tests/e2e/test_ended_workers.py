@@ -23,22 +23,27 @@ DELETE_MODEL = f"from chat.models import ModelConfig; ModelConfig.objects.get(na
 MISSED = f"no worker reads the queue {QUEUE}: what is in it waits"
 
 
+@pytest.fixture(scope="module")
+def model(running_stack: Stack) -> Iterator[None]:
+    """The only model of the queue. A process that adds it takes longer than the tests do."""
+    running_stack.manage("shell", "-v", "0", "-c", ADD_MODEL)
+    yield
+    running_stack.manage("shell", "-v", "0", "-c", DELETE_MODEL)
+
+
 @pytest.fixture
-def broker(stack: Stack) -> Iterator[Celery]:
-    """The broker of the stack, which has a worker of a queue of its own, the only one of a model."""
-    stack.manage("shell", "-v", "0", "-c", ADD_MODEL)
+def broker(model: None, stack: Stack) -> Iterator[Celery]:
+    """The broker of the stack, which has a worker of a queue of its own."""
     command = f"{procfile()['llm']} --include tests.e2e.ending_tasks"
     stack.start(command, "llm.ending", {"LLM_QUEUES": QUEUE})
     with Celery(broker=stack.environment["REDIS_URL"], set_as_current=False) as app:
         stack.upstream.wait_for(lambda: workers(stack) == 1)
-        assert MISSED not in diagnosis(stack)
         yield app
         if "llm.ending" in stack.processes:
             stack.end("llm.ending")
         # A worker that ends returns what it has not finished.
         with app.connection_for_write() as connection:
             connection.default_channel.queue_purge(QUEUE)
-    stack.manage("shell", "-v", "0", "-c", DELETE_MODEL)
 
 
 def workers(stack: Stack) -> int | None:
@@ -67,6 +72,7 @@ def test_a_worker_whose_consumer_fails_says_so_and_is_missed(stack: Stack, broke
 
 
 def test_a_killed_worker_is_missed(stack: Stack, broker: Celery) -> None:
+    assert MISSED not in diagnosis(stack)
     stack.signal("llm.ending", signal.SIGKILL)
     stack.upstream.wait_for(lambda: workers(stack) == 0)
     assert MISSED in diagnosis(stack)
