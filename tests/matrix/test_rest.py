@@ -60,6 +60,8 @@ NAMED_BY_WORDS = {
     "mcp_resources_attach": "mcp_resource_not_found",
     "mcp_prompts_fill": "mcp_prompt_not_found",
 }
+# What a body must say beside the row that it names, or the row is not looked for.
+BESIDE_A_ROW = {"auth_tokens_create": {"scope": "agent"}}
 # The users of the matrix have no password to change.
 WITHOUT_PASSWORD = {"auth_password"}
 # What a refused request may write, beside ending a login that is not valid any more: attempts are counted.
@@ -285,7 +287,8 @@ def test_a_row_of_another_that_a_body_or_a_query_names_is_not_found(
         if reference.is_query:
             address += f"?{name}={named}"
         else:
-            body = with_member(body or {}, reference.path, [named] if reference.is_list else named)
+            body = (body or {}) | BESIDE_A_ROW.get(operation.id, {})
+            body = with_member(body, reference.path, [named] if reference.is_list else named)
         answers.append(send(client, operation, address, body))
         assert answers[-1][0].endswith("_not_found"), answers[-1]
     bodies = [json.loads(text) | {"request_id": ""} for _, text in answers]
@@ -310,7 +313,7 @@ def test_the_matrix_knows_every_kind_of_access_and_finds_operations() -> None:
     assert len(asking) == len(OF_EACH_STANDING)
     assert {one.standing for one in asking} == {one.standing for one in SUBJECTS}
     assert {operation for operation, _ in EXCEPTIONS} | set(WRITTEN_BY_REFUSED) <= known
-    assert set(NAMED_BY) | set(BODIES) <= known
+    assert set(NAMED_BY) | set(BODIES) | set(BESIDE_A_ROW) <= known
     assert {one.path[-1] for one in references()} | {"before"} == set(REFERENCES)
 
 
