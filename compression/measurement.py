@@ -9,6 +9,7 @@ from django.conf import settings
 
 from chat.compressions.summaries import Summary
 from chat.models import Compression, ModelConfig, Run, TriggeredBy
+from chat.models.turn import SentBeside
 from chat.prompts import dynamic_context
 from chat.prompts.prompt_blocks import run_context, stores_prompt_blocks
 from chat.turns.knowledge_bases import load_bound_bases
@@ -165,5 +166,5 @@ def _reserved(run: Run, config: ModelConfig) -> int:
     """Return the tokens of the window that would not be left for history if the run were sent now."""
     session = run.turn.session
     provided = dynamic_context.build(session, load_bound_bases(session, (), run.turn.user_message.parent_id))
-    context = run.dynamic_context or run_context(session.agent, provided, "")
+    context = run.dynamic_context or run_context(session.agent, provided, SentBeside())
     return config.counted_window - TurnContext.of_run(run, config, dynamic_context=context).history_window

@@ -24,11 +24,13 @@ class SentBeside(NamedTuple):
 
     knowledge_bases: bases picked with it, which alone are searched; empty: none was picked.
     earlier_bases: bases picked with questions above it, which are searched again.
+    instructs: the context instructs the model, and does not only inform it.
     """
 
     additional_context: str = ""
     knowledge_bases: Sequence[UUID] = ()
     earlier_bases: Sequence[UUID] = ()
+    instructs: bool = False
 
 
 class TurnQuerySet(models.QuerySet["Turn"]):
@@ -52,8 +54,9 @@ class TurnQuerySet(models.QuerySet["Turn"]):
 
     def sent_beside(self, question: ChatMessage) -> SentBeside:
         first = self.filter(user_message=question).order_by("created_at", "id")
-        context, bases = first.values_list("additional_context", "knowledge_bases").first() or ("", None)
-        return SentBeside(context, bases or ())
+        columns = ("additional_context", "knowledge_bases", "is_context_instructing")
+        context, bases, instructs = first.values_list(*columns).first() or ("", None, False)
+        return SentBeside(context, bases or (), instructs=instructs)
 
     def sent_beside_each(self, questions: Iterable[UUID]) -> dict[UUID, SentBeside]:
         """Return what was sent beside each question; questions without anything are left out.
@@ -89,6 +92,8 @@ class Turn(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     # The text that a client sent beside the question. It belongs to the question: every later turn of it has the same.
     additional_context = models.TextField(blank=True, default="", db_default="")
+    # Whether it is instructions of the program that asked, as its user trusts it; else it is information.
+    is_context_instructing = models.BooleanField(default=False, db_default=False)
     # Ids of the knowledge bases that were picked with the question, which alone are searched; None: none was picked.
     # They belong to the question, as additional_context does.
     knowledge_bases = ArrayField(models.UUIDField(), null=True, blank=True)

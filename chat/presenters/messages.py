@@ -280,8 +280,10 @@ def _sent_beside(questions: Sequence[UUID]) -> dict[UUID, JSONObject]:
     """
     given = Turn.objects.sent_beside_each(questions) if questions else {}
     shown: dict[UUID, JSONObject] = {}
-    for question, (context, bases, earlier) in given.items():
-        shown[question] = {"additional_context": context} if context else {}
-        shown[question] |= {"knowledge_bases": bases} if bases else {}
-        shown[question] |= {"earlier_knowledge_bases": earlier} if earlier else {}
+    for question, beside in given.items():
+        shown[question] = (
+            {"additional_context": beside.additional_context} if beside.additional_context else {}
+        )
+        shown[question] |= {"knowledge_bases": beside.knowledge_bases} if beside.knowledge_bases else {}
+        shown[question] |= {"earlier_knowledge_bases": beside.earlier_bases} if beside.earlier_bases else {}
     return shown

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from chat.models import Agent, ChatMessage, PromptBlock, Session, SystemPrompt
 from chat.models.agent import ContextLayout
 from chat.models.prompt_block import BlockKind
+from chat.models.turn import SentBeside
 from chat.prompts import dynamic_context
 from chat.transcript.tokens import count_tokens
 
@@ -20,10 +21,11 @@ def stores_prompt_blocks(agent: Agent | None) -> bool:
     return agent is not None and agent.context_layout == ContextLayout.APPEND_ONLY
 
 
-def run_context(agent: Agent | None, provided: dynamic_context.ProvidedContext, additional: str) -> str:
+def run_context(agent: Agent | None, provided: dynamic_context.ProvidedContext, beside: SentBeside) -> str:
     """Return the dynamic context of a run. The providers' text is left out where it is stored in the branch."""
     own = "" if stores_prompt_blocks(agent) else provided.text
-    return dynamic_context.join_blocks(provided.metadata, own, dynamic_context.additional_block(additional))
+    additional = dynamic_context.additional_block(beside.additional_context, instructs=beside.instructs)
+    return dynamic_context.join_blocks(provided.metadata, own, additional)
 
 
 def store(question: ChatMessage, session: Session, provided: dynamic_context.ProvidedContext) -> None:

@@ -156,6 +156,7 @@ class _Copies:
             after_id=None,
             origin_id=None,
             request_id="",
+            api_token=None,
             ended_at=row.ended_at or row.created_at,
         )
 

@@ -58,7 +58,7 @@ def continue_answer(run: Run) -> Continuation:
         if not run_limits().allow_more(now.spending, len(now.message.text)):
             raise ApiError("run_limit_reached")
         _admit(session, now.queue)
-        context = prompt_blocks.run_context(session.agent, provided_context, beside.additional_context)
+        context = prompt_blocks.run_context(session.agent, provided_context, beside)
         token = log_context.current_api_token()
         if not Run.objects.queue_again(run.pk, context, knowledge_bases.knowledge_of_run(bases), token):
             raise ApiError("not_continuable")

@@ -56,6 +56,7 @@ class TurnInsert:
             after=after,
             created_at=timezone.now(),
             additional_context=beside.additional_context,
+            is_context_instructing=beside.instructs,
             knowledge_bases=list(beside.knowledge_bases) or None,
             earlier_knowledge_bases=list(beside.earlier_bases) or None,
             request_id=log_context.current_request_id(),

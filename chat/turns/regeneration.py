@@ -87,11 +87,12 @@ class RegenerationBody(Body):
 
 
 def regenerate_turn(
-    question: ChatMessage, request: RegenerationBody, additional_context: str | None = None
+    question: ChatMessage, request: RegenerationBody, instructions: str | None = None
 ) -> StartedTurn:
     """Start another turn for a stored user message. Raises ApiError; then nothing was stored.
 
-    The session's own choice of models does not change.  additional_context: None for that of the question.
+    The session's own choice of models does not change.  instructions: in the place of the context
+    that the question has; None for that.
     """
     if question.role != Role.USER:
         raise ApiError("role_order", "Only a user message can be answered again.")
@@ -100,8 +101,8 @@ def regenerate_turn(
     task_queue.check_reachable()
     turn_parts.before_answer(question.session)
     beside = Turn.objects.sent_beside(question)
-    if additional_context is not None:
-        beside = beside._replace(additional_context=additional_context)
+    if instructions is not None:
+        beside = beside._replace(additional_context=instructions, instructs=True)
     bases = knowledge_bases.load_bound_bases(question.session, beside.knowledge_bases, question.parent_id)
     beside = beside._replace(earlier_bases=bases.earlier)
     provided_context = dynamic_context.build(question.session, bases)
@@ -110,7 +111,7 @@ def regenerate_turn(
         question.refresh_from_db(fields=["latest_child"])
         columns = AnswerColumns.read(question, request.replace.run if request.replace else None)
         insert, latest_event = _plan(session, question, request, columns, beside)
-        context = prompt_blocks.run_context(session.agent, provided_context, beside.additional_context)
+        context = prompt_blocks.run_context(session.agent, provided_context, beside)
         insert.set_on_runs(context, knowledge_bases.knowledge_of_run(bases))
         prompt_blocks.store(question, session, provided_context)
         if not columns.stays_aside:

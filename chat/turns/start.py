@@ -194,7 +194,7 @@ def _turn_insert(
         plan.options,
     )
     insert.set_on_runs(
-        prompt_blocks.run_context(agent, provided, request.beside.additional_context),
+        prompt_blocks.run_context(agent, provided, request.beside),
         knowledge_bases.knowledge_of_run(content.bases),
         forced_tool=plan.forced_tool,
     )

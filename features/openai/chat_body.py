@@ -13,11 +13,11 @@ from chat.protocol.member_types import doc
 from chat.protocol.members import Text, has_visible_text
 from chat.transcript.caller_tools import CallerTools
 from chat.transcript.run_options import OptionsBody
-from chat.turns.request import TurnBody
 from features.openai.conversation import (
     MAX_CALL_ID_CHARACTERS,
     Exchange,
     InlineFile,
+    InstructedTurn,
     ToldInput,
     check_length,
     check_name,
@@ -183,6 +183,7 @@ class OpenAIChatBody(Body, kw_only=True):
     metadata: Ignored = None
     modalities: Ignored = None
     prompt_cache_key: Ignored = None
+    prompt_cache_options: Ignored = None
     prompt_cache_retention: Ignored = None
     safety_identifier: Ignored = None
     service_tier: Ignored = None
@@ -208,7 +209,7 @@ class OpenAIChatBody(Body, kw_only=True):
     def caller_tools(self) -> CallerTools:
         return choose_tools(self.tools, self.tool_choice)
 
-    def turn_body(self, models: list[str]) -> TurnBody:
+    def turn_body(self, models: list[str]) -> InstructedTurn:
         """Return the request to start the turn. models: that are named. Raises ApiError."""
         messages: ToldInput = self.messages
         options = {name: getattr(self, name) for name in (*_OPTIONS, "stop")}
@@ -217,7 +218,7 @@ class OpenAIChatBody(Body, kw_only=True):
         with inside("options"):
             parsed = OptionsBody.parse(sent)
         question = self.exchanges[-1]
-        return TurnBody(
+        return InstructedTurn(
             question.question,
             models=models or UNSET,
             files=question.files,

@@ -15,11 +15,12 @@ from chat.protocol.members import Text
 from chat.transcript.caller_tools import CallerTools
 from chat.transcript.run_options import OptionsBody
 from chat.turns.regeneration import RegenerationBody
-from chat.turns.request import MAX_ADDITIONAL_CONTEXT_CHARACTERS, TurnBody
 from features.openai.conversation import (
     MAX_CALL_ID_CHARACTERS,
+    MAX_INSTRUCTIONS_CHARACTERS,
     Exchange,
     InlineFile,
+    InstructedTurn,
     ToldInput,
     check_length,
     check_name,
@@ -204,9 +205,7 @@ class OpenAIResponseBody(Body, kw_only=True):
             "A text, or messages with texts and files, and the calls of the caller's functions with their outputs."
         ),
     ]
-    instructions: Annotated[str, Meta(max_length=MAX_ADDITIONAL_CONTEXT_CHARACTERS)] | UnsetType | None = (
-        UNSET
-    )
+    instructions: Annotated[str, Meta(max_length=MAX_INSTRUCTIONS_CHARACTERS)] | UnsetType | None = UNSET
     previous_response_id: str | UnsetType | None = UNSET
     conversation: Annotated[Any, rule(_check_conversation), doc("Its id, or an object with it.")] = None
     temperature: float | UnsetType | None = UNSET
@@ -234,7 +233,9 @@ class OpenAIResponseBody(Body, kw_only=True):
     truncation: Annotated[str, choice(["auto", "disabled"], "Not used.")] | UnsetType | None = UNSET
     include: Ignored = None
     max_tool_calls: Ignored = None
+    client_metadata: Ignored = None
     prompt_cache_key: Ignored = None
+    prompt_cache_options: Ignored = None
     prompt_cache_retention: Ignored = None
     safety_identifier: Ignored = None
     service_tier: Ignored = None
@@ -272,10 +273,10 @@ class OpenAIResponseBody(Body, kw_only=True):
     def caller_tools(self) -> CallerTools:
         return choose_tools(self.tools, self.tool_choice)
 
-    def turn_body(self, models: list[str]) -> TurnBody:
+    def turn_body(self, models: list[str]) -> InstructedTurn:
         """Return the request to start the turn. models: that are named. Raises ApiError."""
         question = self.exchanges[-1]
-        return TurnBody(
+        return InstructedTurn(
             question.question,
             models=models or UNSET,
             files=question.files,

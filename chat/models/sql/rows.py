@@ -47,6 +47,7 @@ class TurnRow(NamedTuple):
     created_at: datetime
     ended_at: datetime | None
     additional_context: str
+    is_context_instructing: bool
     knowledge_bases: list[UUID] | None
     earlier_knowledge_bases: list[UUID] | None
     origin_id: UUID | None

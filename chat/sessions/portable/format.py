@@ -199,7 +199,7 @@ class Message(Part, frozen=True):
     reasoning: Text = ""
     latest_child: Count | None = None
     last_summarized_message: Count | None = None
-    additional_context: Annotated[str, Meta(max_length=8_000)] = ""  # of a user message: sent beside it
+    additional_context: Annotated[str, Meta(max_length=100_000)] = ""  # of a user message: sent beside it
     files: Annotated[list[File], Meta(max_length=MAX_FILES)] = []
     tool_calls: list[Call] = []
     citations: Annotated[list[Citation], Meta(max_length=MAX_CITATIONS)] = []

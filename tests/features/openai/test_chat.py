@@ -71,7 +71,11 @@ def image(url: str) -> dict[str, Any]:
             "messages.0.content.0.file.filename",
             "invalid_type",
         ),
-        ({"messages": [{"role": "system", "content": "x" * 8001}, QUESTION]}, "messages", "invalid_value"),
+        (
+            {"messages": [*[{"role": "system", "content": "x" * 50_000}] * 2, QUESTION]},
+            "messages",
+            "invalid_value",
+        ),
         ({"n": 2}, "n", "invalid_value"),
         ({"tools": [{"type": "function"}]}, "tools.0.function", "invalid_type"),
         ({"tools": [{"type": "custom"}]}, "tools.0.type", "invalid_value"),

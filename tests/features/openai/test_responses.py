@@ -96,8 +96,8 @@ def messages(*contents: Any, role: str = "user") -> list[dict[str, Any]]:
         ({"reasoning": {"effort": "extreme"}}, "reasoning.effort", "invalid_value"),
         ({"text": {"format": {"type": "xml"}}}, "text.format.type", "invalid_value"),
         ({"text": {"format": {"type": "json_schema", "name": "a"}}}, "text.format.schema", "field_required"),
-        ({"instructions": "x" * 8001}, "instructions", "invalid_value"),
-        ({"instructions": "x" * 5000, "input": messages("x" * 5000, role="system")}, "instructions", "invalid_value"),
+        ({"instructions": "x" * 100_001}, "instructions", "invalid_value"),
+        ({"instructions": "x" * 50_000, "input": messages("x" * 50_000, role="system")}, "instructions", "invalid_value"),
         ({"metadata": {"a": 1}}, "metadata.a", "invalid_type"),
         ({"metadata": {str(n): "" for n in range(17)}}, "metadata", "invalid_value"),
         ({"metadata": {"a": "x" * 513}}, "metadata.a", "invalid_value"),
@@ -370,3 +370,39 @@ def test_the_next_answer_has_images_and_inner_calls_of_the_rounds_before(alice: 
 
 def test_no_format_is_text(alice: Any) -> None:
     assert post(by_token(alice), text={"format": None}).status_code == 200
+
+
+@pytest.mark.parametrize("as_messages", [True, False])
+def test_instructions_of_the_caller_instruct_and_are_no_information(alice: Any, as_messages: bool) -> None:
+    said = "Answer in rhymes."
+    body = (
+        {"input": [*messages(said, role="system"), *messages("Why?")]}
+        if as_messages
+        else {"instructions": said}
+    )
+    client = by_token(alice)
+    first = post(client, **body, tools=[FUNCTION]).json()
+    run = Run.objects.get()
+    assert run.dynamic_context == (
+        "<instructions>\nThe program through which the user writes gives you these instructions for the current turn. "
+        "Follow them.\n\nAnswer in rhymes.\n</instructions>"
+    )
+    assert first["instructions"] == said
+    factories.finish_run(str(run.pk), "So.")
+    again = factories.api_client(alice).post(
+        f"/api/messages/{run.turn.user_message_id}/regenerations/", {}, format="json"
+    )
+    assert again.status_code == 202
+    assert Run.objects.latest("created_at").dynamic_context == run.dynamic_context
+
+
+def test_instructions_are_as_long_as_programs_need(alice: Any) -> None:
+    client = by_token(alice)
+    assert (
+        post(
+            client,
+            instructions="x" * 50_000,
+            input=[*messages("y" * 49_998, role="developer"), *messages("Why?")],
+        ).status_code
+        == 200
+    )

@@ -338,7 +338,7 @@ BAD: list[Any] = [
     ("messages.1.last_summarized_message", 0, "invalid_value", None),
     ("messages.2.files", [{"name": "a.txt"}], "invalid_value", None),
     ("messages.2.additional_context", "It rains.", "invalid_value", None),
-    ("messages.1.additional_context", "x" * 8_001, "invalid_value", None),
+    ("messages.1.additional_context", "x" * 100_001, "invalid_value", None),
     ("messages.1.files", [{"name": ""}], "invalid_value", "messages.1.files.0.name"),
     ("messages.1.files", [{"name": "a", "number": 1}, {"name": "b", "number": 1}], "invalid_value", None),
     ("messages.2.run.status", "dreaming", "invalid_value", None),
