@@ -409,6 +409,21 @@ interface IndexingAnswer {
   waiting: number;
 }
 
+interface InstructedTurn {
+  /** At most 100000 characters; a longer one is answered 413, with its `size`. */
+  text: string;
+  /** Default: the tip of the current branch. Null: the root. */
+  parent?: string | null;
+  models?: string[];
+  files?: string[];
+  forced_tool?: string | null;
+  client_message_id?: string | null;
+  additional_context?: string | null;
+  /** If any is named, they alone are searched for this question. */
+  knowledge_bases?: string[] | null;
+  options?: OptionsBody | null;
+}
+
 interface KnowledgeBaseAnswer {
   id: string;
   name: string;
@@ -862,6 +877,8 @@ interface OpenAIChatBody {
   /** Not used. */
   prompt_cache_key?: any;
   /** Not used. */
+  prompt_cache_options?: any;
+  /** Not used. */
   prompt_cache_retention?: any;
   /** Not used. */
   safety_identifier?: any;
@@ -982,7 +999,11 @@ interface OpenAIResponseBody {
   /** Not used. */
   max_tool_calls?: any;
   /** Not used. */
+  client_metadata?: any;
+  /** Not used. */
   prompt_cache_key?: any;
+  /** Not used. */
+  prompt_cache_options?: any;
   /** Not used. */
   prompt_cache_retention?: any;
   /** Not used. */

@@ -49,6 +49,8 @@ _TEXT_PARTS: Final = ("input_text", "output_text", "text")
 _OWN_ITEMS: Final = ("reasoning", "mcp_call", "mcp_list_tools")
 MAX_ITEMS: Final = 1_000
 _FILE_PARTS: Final = ("input_image", "input_file")
+# What the model reads in the place of a file that a function of the caller returned.
+_NOT_SHOWN: Final = "(a file that cannot be shown here)"
 MAX_FILE_NAME: Final = 255
 
 
@@ -81,7 +83,7 @@ def _parse_item(item: Any, parsed: ToldInput) -> None:
         case "function_call_output":
             call_id = check_name("call_id", item.get("call_id"), MAX_CALL_ID_CHARACTERS)
             with inside("output"):
-                text = check_length("\n\n".join(parse_parts(item.get("output"), _parse_text_part)))
+                text = check_length("\n\n".join(parse_parts(item.get("output"), _parse_output_part)))
             with inside("call_id"):
                 conversation.output(call_id, text)
         case kind if kind not in _OWN_ITEMS:
@@ -110,6 +112,12 @@ def _parse_text_part(part: Any) -> str:
     if not isinstance(part, dict) or part.get("type") not in _TEXT_PARTS:
         raise ApiError("invalid_value", "Only texts are accepted.", field="type")
     return text_of(part)
+
+
+def _parse_output_part(part: Any) -> str:
+    if isinstance(part, dict) and part.get("type") in _FILE_PARTS:
+        return _NOT_SHOWN
+    return _parse_text_part(part)
 
 
 def parse_parts(content: Any, parse_part: Callable[[Any], str]) -> list[str]:

@@ -1,4 +1,5 @@
-"""Libraries that speak to OpenAI speak to Turnwire by its base URL: texts, streams, functions, objects, files, memory.
+"""Libraries and programs that speak to OpenAI speak to Turnwire by its base URL: texts, streams, functions, objects, files,
+memory.
 
 Each is installed beside the project from PyPI or npm, as it was on a date. Its program in `judges/` checks what it gets.
 """
@@ -26,18 +27,21 @@ JUDGES: Final = {
     "pydantic_ai_agents.py": ["pydantic-ai-slim[openai]==2.68.0"],
     "langchain_models.py": ["langchain-openai==1.7.4"],
     "litellm_calls.py": ["litellm==1.110.2"],
+    "llm_cli.py": ["llm==0.36"],
+    "codex_cli.mjs": ["@openai/codex@0.171.0"],
     "vercel_ai.mjs": ["openai@6.49.0", "ai@6.0.326", "@ai-sdk/openai@3.0.141", "zod@4.6.7"],
 }
 
 
-def installed(packages: list[str]) -> Path:
-    """Install the packages, once, and return their folder."""
+def installed(program: str) -> Path:
+    """Install the packages of the program, once, and return their folder."""
+    packages = JUDGES[program]
     folder = ROOT / ".venv" / "judges" / sha256(repr((AS_OF, packages)).encode()).hexdigest()[:12]
     if folder.exists():
         return folder
     begun = folder.with_suffix(".begun")
     shutil.rmtree(begun, ignore_errors=True)
-    if "@" in packages[0]:
+    if program.endswith(".mjs"):
         begun.mkdir(parents=True)
         install = [*npm(), "install", "--no-audit", "--no-fund", f"--before={AS_OF}", "--prefix", begun]
         subprocess.run([*install, *packages], check=True, capture_output=True)
@@ -51,7 +55,7 @@ def installed(packages: list[str]) -> Path:
 
 
 def command(program: str) -> list[Any]:
-    folder = installed(JUDGES[program])
+    folder = installed(program)
     if program.endswith(".py"):
         return [folder / "bin" / "python", PROGRAMS / program]
     # Modules are looked for beside the program.
@@ -68,11 +72,21 @@ def answer(body: dict[str, Any]) -> list[Any]:
     last = max(place for place, message in enumerate(messages) if message["role"] == "user")
     question = json.dumps(messages[last]["content"])
     tools = [] if any(message["role"] == "tool" for message in messages[last:]) else body.get("tools", [])
-    arguments = {"FUNCTION": {"port": "Brest"}, "OBJECT BY A TOOL": {"hour": 18}, "HANDOFF": {}}
+    arguments = {
+        "FUNCTION": {"port": "Brest"},
+        "OBJECT BY A TOOL": {"hour": 18},
+        "HANDOFF": {},
+        "COMMAND": {"cmd": "echo 18:40"},
+    }
     for word, members in arguments.items():
         if tools and word in question:
-            called = {"name": tools[0]["function"]["name"], "id": "call_1", "arguments": members}
-            return [{"call": called}]
+            functions = (tool["function"] for tool in tools)
+            name = next(
+                function["name"]
+                for function in functions
+                if members.keys() <= function["parameters"].get("properties", {}).keys()
+            )
+            return [{"call": {"name": name, "id": "call_1", "arguments": members}}]
     if "OBJECT" in question:
         return [{"text": '{"hour": 18}'}]
     pictures = json.dumps(messages).count("data:image")
@@ -90,6 +104,7 @@ def test_the_library_gets_what_it_expects(stack: Stack, program: str) -> None:
     variables = {
         "OPENAI_BASE_URL": f"{stack.base_url}/v1",
         "OPENAI_API_KEY": stack.create_token("alice"),
+        "OPENAI_PAGE": str(ROOT / "docs" / "openai.md"),
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "NO_PROXY": "*",
     }

@@ -1,4 +1,4 @@
-"""Every example of docs/openai.md runs against a real server as it is printed there."""
+"""Every example of docs/openai.md runs against a real server as it is printed there. test_judges.py has its configurations."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from tests.stack import Stack
 
 pytestmark = pytest.mark.e2e
 PAGE = (ROOT / "docs" / "openai.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
+EXAMPLES = re.findall(r"```(sh|python)\n(.*?)```", PAGE, re.DOTALL)
 COMMANDS = {"sh": ["/bin/sh", "-euc"], "python": [sys.executable, "-c"]}
 
 

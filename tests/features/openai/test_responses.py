@@ -374,11 +374,11 @@ def test_no_format_is_text(alice: Any) -> None:
 
 @pytest.mark.parametrize("as_messages", [True, False])
 def test_instructions_of_the_caller_instruct_and_are_no_information(alice: Any, as_messages: bool) -> None:
-    said = "Answer in rhymes."
+    words = "Answer in rhymes."
     body = (
-        {"input": [*messages(said, role="system"), *messages("Why?")]}
+        {"input": [*messages(words, role="system"), *messages("Why?")]}
         if as_messages
-        else {"instructions": said}
+        else {"instructions": words}
     )
     client = by_token(alice)
     first = post(client, **body, tools=[FUNCTION]).json()
@@ -387,7 +387,7 @@ def test_instructions_of_the_caller_instruct_and_are_no_information(alice: Any, 
         "<instructions>\nThe program through which the user writes gives you these instructions for the current turn. "
         "Follow them.\n\nAnswer in rhymes.\n</instructions>"
     )
-    assert first["instructions"] == said
+    assert first["instructions"] == words
     factories.finish_run(str(run.pk), "So.")
     again = factories.api_client(alice).post(
         f"/api/messages/{run.turn.user_message_id}/regenerations/", {}, format="json"
@@ -406,3 +406,14 @@ def test_instructions_are_as_long_as_programs_need(alice: Any) -> None:
         ).status_code
         == 200
     )
+
+
+def test_a_file_in_an_output_is_told_of(alice: Any) -> None:
+    parts = [
+        {"type": "input_text", "text": "Seen:"},
+        {"type": "input_image", "image_url": "data:image/png;base64,aa"},
+    ]
+    assert (
+        post(by_token(alice), input=[*messages("Hm"), CALL, {**OUTPUT, "output": parts}]).status_code == 200
+    )
+    assert ToolCall.objects.get().response == "Seen:\n\n(a file that cannot be shown here)"
