@@ -409,21 +409,6 @@ interface IndexingAnswer {
   waiting: number;
 }
 
-interface InstructedTurn {
-  /** At most 100000 characters; a longer one is answered 413, with its `size`. */
-  text: string;
-  /** Default: the tip of the current branch. Null: the root. */
-  parent?: string | null;
-  models?: string[];
-  files?: string[];
-  forced_tool?: string | null;
-  client_message_id?: string | null;
-  additional_context?: string | null;
-  /** If any is named, they alone are searched for this question. */
-  knowledge_bases?: string[] | null;
-  options?: OptionsBody | null;
-}
-
 interface KnowledgeBaseAnswer {
   id: string;
   name: string;
@@ -695,6 +680,8 @@ interface MessageAnswer {
   token_count: number;
   /** What a client sent beside this question; absent if nothing. */
   additional_context?: string;
+  /** In the place of additional_context, what the model followed; absent if nothing. */
+  instructions?: string;
   /** Picked with this question; absent if none was. */
   knowledge_bases?: string[];
   /** Picked with questions above this one, and searched again for it; absent if there are none. */
@@ -1729,6 +1716,8 @@ interface TurnBody {
   forced_tool?: string | null;
   client_message_id?: string | null;
   additional_context?: string | null;
+  /** Like `additional_context`, but the model follows it. Not both. */
+  instructions?: string | null;
   /** If any is named, they alone are searched for this question. */
   knowledge_bases?: string[] | null;
   options?: OptionsBody | null;
@@ -2100,6 +2089,8 @@ declare namespace wire {
     forced_tool?: string | null;
     client_message_id?: string | null;
     additional_context?: string | null;
+    /** Like `additional_context`, but the model follows it. Not both. */
+    instructions?: string | null;
     /** If any is named, they alone are searched for this question. */
     knowledge_bases?: string[] | null;
     options?: OptionsBody | null;

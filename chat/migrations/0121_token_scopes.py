@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ('cost', models.DecimalField(decimal_places=9, max_digits=18)),
             ],
             options={
-                'indexes': [models.Index(fields=['day', 'token'], name='use_by_day_and_token')],
+                'indexes': [models.Index(fields=['token', 'day'], name='use_by_token_and_day')],
             },
         ),
         migrations.RemoveConstraint(

@@ -66,12 +66,14 @@ class DailyUseQuerySet(models.QuerySet["DailyUse"]):
         counted = COUNT_RUNS.first(session=session_id, new_runs=1, most_runs=account.most_runs, token=token)
         return counted is not None
 
-    def add(self, session_id: UUID | str, usage: TokenUsage, cost: Decimal | None) -> None:
-        """Add the use of a request beside the runs."""
+    def add(self, session_id: UUID, run_id: UUID | None, usage: TokenUsage, cost: Decimal | None) -> None:
+        """Add the use of a request beside the runs. run_id: of the run that needed it, if one did."""
         tokens = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
         if tokens or cost:
             is_estimated = bool(usage.estimated_tokens)
-            ADD_USE.first(session=session_id, tokens=tokens, cost=cost or 0, is_estimated=is_estimated)
+            ADD_USE.first(
+                session=session_id, run=run_id, tokens=tokens, cost=cost or 0, is_estimated=is_estimated
+            )
 
     def add_pending(self) -> None:
         """Add to its days what waits in PendingUse, but for days that are locked."""

@@ -5,7 +5,7 @@ TokenUse: what the answers have used that were asked for with a token.
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -53,9 +53,10 @@ class TokenScopeQuerySet(models.QuerySet["TokenScope"]):
 
     # Mutators
 
-    def note_use(self, token: Any) -> None:
-        """Note that the token is used now."""
-        token_use.NOTE.first(digest=token.pk)
+    def note_use(self, digest: str, last_used_at: datetime | None) -> None:
+        """Note that the token is used now, unless a use within NOTED_EVERY is noted. last_used_at: what is noted, if known."""
+        if last_used_at is None or last_used_at < timezone.now() - NOTED_EVERY:
+            token_use.NOTE.first(digest=digest, before=timezone.now() - NOTED_EVERY)
 
     # Queries
 
@@ -104,10 +105,6 @@ class TokenScope(models.Model):
     def __str__(self) -> str:
         return self.scope
 
-    @property
-    def has_stale_use(self) -> bool:
-        return self.last_used_at is None or self.last_used_at < timezone.now() - NOTED_EVERY
-
 
 def token_id(token: Any) -> UUID:
     return UUID(token.digest[:ID_CHARACTERS])
@@ -155,7 +152,7 @@ class TokenUse(models.Model):
     objects = TokenUseQuerySet.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["day", "token"], name="use_by_day_and_token")]
+        indexes = [models.Index(fields=["token", "day"], name="use_by_token_and_day")]
 
     def __str__(self) -> str:
         return f"{self.token} on {self.day}"

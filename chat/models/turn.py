@@ -60,15 +60,23 @@ class TurnQuerySet(models.QuerySet["Turn"]):
 
     def sent_beside_each(self, questions: Iterable[UUID]) -> dict[UUID, SentBeside]:
         """Return what was sent beside each question; questions without anything are left out.
-        All turns of a question have the same, except that the latest says which earlier bases it searches.
+        All turns of a question have the same, except that the latest says which earlier bases it searches, and has the
+        instructions that came with outputs of calls.
         """
         has_bases = models.Q(knowledge_bases__isnull=False) | models.Q(earlier_knowledge_bases__isnull=False)
         rows = self.filter(~models.Q(additional_context="") | has_bases, user_message__in=questions)
-        columns = ("additional_context", "knowledge_bases", "earlier_knowledge_bases")
-        given = rows.order_by("created_at", "id").values_list("user_message_id", *columns)
+        columns = (
+            "additional_context",
+            "knowledge_bases",
+            "earlier_knowledge_bases",
+            "is_context_instructing",
+        )
+        latest = rows.order_by("user_message_id", "-created_at", "-id").distinct("user_message_id")
         return {
-            question: SentBeside(context, bases or (), earlier or ())
-            for question, context, bases, earlier in given
+            question: SentBeside(context, bases or (), earlier or (), instructs)
+            for question, context, bases, earlier, instructs in latest.values_list(
+                "user_message_id", *columns
+            )
         }
 
     def blocking(self, answer_id: UUID | str) -> Turn | None:
@@ -90,7 +98,8 @@ class Turn(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     # When overall_stop was recorded; None while any run of the turn has not announced its end.
     ended_at = models.DateTimeField(null=True, blank=True)
-    # The text that a client sent beside the question. It belongs to the question: every later turn of it has the same.
+    # The text that a client sent beside the question. It belongs to the question: every later turn of it has the same,
+    # unless a program sends other instructions with the outputs of its calls.
     additional_context = models.TextField(blank=True, default="", db_default="")
     # Whether it is instructions of the program that asked, as its user trusts it; else it is information.
     is_context_instructing = models.BooleanField(default=False, db_default=False)
@@ -126,6 +135,12 @@ class Turn(models.Model):
 
     def __str__(self) -> str:
         return f"turn {self.pk}"
+
+    @property
+    def beside(self) -> SentBeside:
+        return SentBeside(
+            self.additional_context, self.knowledge_bases or (), instructs=self.is_context_instructing
+        )
 
     @property
     def columns_id(self) -> UUID:

@@ -118,6 +118,10 @@ class MessageAnswer(Answer, kw_only=True):
     additional_context: Annotated[
         str | UnsetType, doc("What a client sent beside this question; absent if nothing.")
     ] = UNSET
+    instructions: Annotated[
+        str | UnsetType,
+        doc("In the place of additional_context, what the model followed; absent if nothing."),
+    ] = UNSET
     knowledge_bases: Annotated[
         list[UUID] | UnsetType, doc("Picked with this question; absent if none was.")
     ] = UNSET
@@ -275,15 +279,14 @@ def _is_continuable(message: ChatMessage, run: Run) -> bool:
 
 
 def _sent_beside(questions: Sequence[UUID]) -> dict[UUID, JSONObject]:
-    """Return the members `additional_context`, `knowledge_bases` and `earlier_knowledge_bases` by question.
+    """Return the members `additional_context` or `instructions`, `knowledge_bases` and `earlier_knowledge_bases` by question.
     Questions that were sent without any are left out.
     """
     given = Turn.objects.sent_beside_each(questions) if questions else {}
     shown: dict[UUID, JSONObject] = {}
     for question, beside in given.items():
-        shown[question] = (
-            {"additional_context": beside.additional_context} if beside.additional_context else {}
-        )
+        name = "instructions" if beside.instructs else "additional_context"
+        shown[question] = {name: beside.additional_context} if beside.additional_context else {}
         shown[question] |= {"knowledge_bases": beside.knowledge_bases} if beside.knowledge_bases else {}
         shown[question] |= {"earlier_knowledge_bases": beside.earlier_bases} if beside.earlier_bases else {}
     return shown

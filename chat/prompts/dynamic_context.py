@@ -18,7 +18,7 @@ from knowledge.bases.metadata_block import render_bases
 logger = logging.getLogger(__name__)
 
 # Models read tags without regard to case and white space.
-_CLOSING_TAG: Final = re.compile(r"<(?=\s*/\s*additional_context)", re.IGNORECASE)
+_TAGS: Final = re.compile(r"<(?=\s*/?\s*(additional_context|instructions)\b)", re.IGNORECASE)
 
 # Returns a text for the session at this moment; empty: nothing in this turn.
 Provider = Callable[[Session], str]
@@ -73,7 +73,7 @@ def additional_block(text: str, *, instructs: bool = False) -> str:
         return ""
     if instructs:
         return _INSTRUCTIONS.format(text=text)
-    return _ADDITIONAL_CONTEXT.format(text=_CLOSING_TAG.sub("&lt;", text))
+    return _ADDITIONAL_CONTEXT.format(text=_TAGS.sub("&lt;", text))
 
 
 def join_blocks(*blocks: str) -> str:

@@ -44,7 +44,7 @@ class RequestPurger(PeriodicJob):
 class TokenUsePurger(PeriodicJob):
     """Sums the use of API tokens by day as well."""
 
-    every_s = EVERY_S
+    every_s = SELDOM_S
     what = "use of deleted API tokens"
 
     def work(self) -> Batch:

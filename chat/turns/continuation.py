@@ -16,7 +16,7 @@ from chat.infrastructure import log_context
 from chat.infrastructure.after_commit import call_after_commit
 from chat.log.rebuilt import present_stored
 from chat.log.stream import append_now, run_log
-from chat.models import Run, Session, TipSnapshot, Turn
+from chat.models import Run, Session, TipSnapshot
 from chat.models.daily_use import DailyUse
 from chat.models.run_spending import run_limits
 from chat.presenters.turns import present_continuation
@@ -44,7 +44,7 @@ def continue_answer(run: Run) -> Continuation:
     """
     task_queue.check_reachable()
     turn_parts.before_answer(run.turn.session)
-    beside = Turn.objects.sent_beside(run.turn.user_message)
+    beside = run.turn.beside
     parent = run.turn.user_message.parent_id
     bases = knowledge_bases.load_bound_bases(run.turn.session, beside.knowledge_bases, parent)
     provided_context = dynamic_context.build(run.turn.session, bases)

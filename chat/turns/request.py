@@ -25,6 +25,8 @@ from chat.transcript.run_options import OptionsBody, RunOptions
 from chat.turns.tool_names import Tool
 
 MAX_ADDITIONAL_CONTEXT_CHARACTERS: Final = 8_000
+# Programs describe themselves at length.
+MAX_INSTRUCTIONS_CHARACTERS: Final = 100_000
 MAX_CLIENT_MESSAGE_ID_CHARACTERS: Final = 100
 MAX_FILES: Final = 50
 
@@ -56,6 +58,10 @@ class TurnBody(Body):
     additional_context: (
         Annotated[str, Meta(max_length=MAX_ADDITIONAL_CONTEXT_CHARACTERS)] | UnsetType | None
     ) = UNSET
+    instructions: Annotated[
+        Annotated[str, Meta(max_length=MAX_INSTRUCTIONS_CHARACTERS)] | UnsetType | None,
+        doc("Like `additional_context`, but the model follows it. Not both."),
+    ] = UNSET
     knowledge_bases: Annotated[
         KnowledgeBases | UnsetType | None, doc("If any is named, they alone are searched for this question.")
     ] = UNSET
@@ -65,13 +71,16 @@ class TurnBody(Body):
     def check(self) -> None:
         """Raise ApiError for a request that no session accepts, once the session is known."""
         check_text(self.text)
+        if self.instructions and self.additional_context:
+            raise ApiError("invalid_value", "Not beside additional_context.", field="instructions")
         files = self.files or []
         if len(files) > MAX_FILES or len(set(files)) != len(files):
             raise ApiError("invalid_value", f"Name up to {MAX_FILES} different files.", field="files")
 
     @property
     def beside(self) -> SentBeside:
-        return SentBeside(self.additional_context or "", self.knowledge_bases or ())
+        context, bases = self.instructions or self.additional_context or "", self.knowledge_bases or ()
+        return SentBeside(context, bases, instructs=bool(self.instructions))
 
     @property
     def run_options(self) -> RunOptions:
@@ -96,6 +105,8 @@ class TurnBody(Body):
             "client_message_id": None,
             "additional_context": self.additional_context or "",
         }
+        if self.instructions:
+            compared["instructions"] = self.instructions
         if self.knowledge_bases:
             compared["knowledge_bases"] = self.knowledge_bases
         if self.run_options:

@@ -39,7 +39,7 @@ _FIELDS: Final = {
     "files": "messages",
     "file": "messages",
     "models": "model",
-    "additional_context": "messages",
+    "instructions": "messages",
     "options.max_output_tokens": "max_completion_tokens",
     "options.": "",
 }

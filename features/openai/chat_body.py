@@ -13,11 +13,11 @@ from chat.protocol.member_types import doc
 from chat.protocol.members import Text, has_visible_text
 from chat.transcript.caller_tools import CallerTools
 from chat.transcript.run_options import OptionsBody
+from chat.turns.request import TurnBody
 from features.openai.conversation import (
     MAX_CALL_ID_CHARACTERS,
     Exchange,
     InlineFile,
-    InstructedTurn,
     ToldInput,
     check_length,
     check_name,
@@ -209,7 +209,7 @@ class OpenAIChatBody(Body, kw_only=True):
     def caller_tools(self) -> CallerTools:
         return choose_tools(self.tools, self.tool_choice)
 
-    def turn_body(self, models: list[str]) -> InstructedTurn:
+    def turn_body(self, models: list[str]) -> TurnBody:
         """Return the request to start the turn. models: that are named. Raises ApiError."""
         messages: ToldInput = self.messages
         options = {name: getattr(self, name) for name in (*_OPTIONS, "stop")}
@@ -218,10 +218,10 @@ class OpenAIChatBody(Body, kw_only=True):
         with inside("options"):
             parsed = OptionsBody.parse(sent)
         question = self.exchanges[-1]
-        return InstructedTurn(
+        return TurnBody(
             question.question,
             models=models or UNSET,
             files=question.files,
-            additional_context=messages.join_instructions(),
+            instructions=messages.join_instructions(),
             options=parsed,
         )

@@ -12,18 +12,15 @@ from msgspec import json
 
 from chat.models import ToolCall
 from chat.models.tool_call import ToolCallStatus
-from chat.models.turn import SentBeside
 from chat.protocol import strict_json
 from chat.protocol.errors import ApiError
 from chat.transcript.tokens import count_tokens
-from chat.turns.request import TurnBody
+from chat.turns.request import MAX_INSTRUCTIONS_CHARACTERS
 from features.openai.errors import inside
 
 MAX_CALL_ID_CHARACTERS: Final = 200
 MAX_CALLS: Final = 128
 MAX_INLINE_FILES: Final = 32
-# Of the request itself and of its system and developer messages together: programs describe themselves at length.
-MAX_INSTRUCTIONS_CHARACTERS: Final = 100_000
 _DATA_URL: Final = re.compile(
     r"data:([a-z]+)/([a-z0-9.+-]+)(?:;[a-z0-9-]+=[^;,]*)*;base64,(.*)", re.DOTALL | re.IGNORECASE
 )
@@ -31,14 +28,6 @@ FUNCTION_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 NAME_RULE: Final = "1 to 64 letters, digits, _ and -."
 # The response of a call whose output is empty: without one, a call has not ended.
 NOTHING: Final = "(no output)"
-
-
-class InstructedTurn(TurnBody):
-    """A request for a turn whose context instructs the model: the program asks in the name of its user."""
-
-    @property
-    def beside(self) -> SentBeside:
-        return super().beside._replace(instructs=True)
 
 
 class InlineFile(NamedTuple):
@@ -190,7 +179,7 @@ class ToldInput(NamedTuple):
         joined = "\n\n".join(filter(None, (*before, *self.instructions)))
         if len(joined) > MAX_INSTRUCTIONS_CHARACTERS:
             message = f"At most {MAX_INSTRUCTIONS_CHARACTERS} characters together."
-            raise ApiError("invalid_value", message, field="additional_context")
+            raise ApiError("invalid_value", message, field="instructions")
         return joined
 
 

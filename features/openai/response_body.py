@@ -15,12 +15,11 @@ from chat.protocol.members import Text
 from chat.transcript.caller_tools import CallerTools
 from chat.transcript.run_options import OptionsBody
 from chat.turns.regeneration import RegenerationBody
+from chat.turns.request import MAX_INSTRUCTIONS_CHARACTERS, TurnBody
 from features.openai.conversation import (
     MAX_CALL_ID_CHARACTERS,
-    MAX_INSTRUCTIONS_CHARACTERS,
     Exchange,
     InlineFile,
-    InstructedTurn,
     ToldInput,
     check_length,
     check_name,
@@ -37,7 +36,6 @@ FIELDS: Final = {
     "files": "input",
     "file": "input",
     "models": "model",
-    "additional_context": "instructions",
     "options.reasoning_effort": "reasoning.effort",
     "options.response_format.json_schema": "text.format",
     "options.response_format": "text.format",
@@ -281,14 +279,14 @@ class OpenAIResponseBody(Body, kw_only=True):
     def caller_tools(self) -> CallerTools:
         return choose_tools(self.tools, self.tool_choice)
 
-    def turn_body(self, models: list[str]) -> InstructedTurn:
+    def turn_body(self, models: list[str]) -> TurnBody:
         """Return the request to start the turn. models: that are named. Raises ApiError."""
         question = self.exchanges[-1]
-        return InstructedTurn(
+        return TurnBody(
             question.question,
             models=models or UNSET,
             files=question.files,
-            additional_context=self._instructions(),
+            instructions=self._instructions(),
             options=self._options(),
         )
 

@@ -92,11 +92,14 @@ def start_run(
 
     is_new: the session was opened for it, and is deleted if that fails.
     """
-    run = None
+    run, agent = None, session.agent_id
     try:
         turn_body.models = turn_body.models or [next_model(session)]
         with transaction.atomic():
-            run = _begin(start_turn(session, turn_body), rows_of(exchange.rounds), [], tools)
+            started = start_turn(session, turn_body)
+            if is_new and session.agent_id != agent:
+                raise ApiError("not_found", "There is no such model.", field="models")
+            run = _begin(started, rows_of(exchange.rounds), [], tools)
     finally:
         if run is None and is_new:
             # The files of its messages are not deleted with it: some were uploaded before.

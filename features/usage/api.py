@@ -107,7 +107,7 @@ class TokenUsageView(StrictAPIView):
     @documented("usage_tokens_list", answer=list[TokenUsedAnswer], parameters=_PERIOD)
     def get(self, request: Request) -> Response:
         """List what answers have used that were asked for with the user's API tokens, those of deleted chats too, oldest
-        day first. Days are UTC and whole. Titles and summaries are in the list of all usage alone.
+        day first. Days are UTC and whole. Summaries are in the list of all usage alone.
         """
         since, until = _parse_period(request)
         rows = TokenUse.objects.by_day(current_user(request), since.date(), until.date())

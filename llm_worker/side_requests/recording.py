@@ -127,7 +127,7 @@ def save_side_request(task: SideTask, sent: SentSideRequest) -> None:
         with transaction.atomic():
             if not SideRequest.objects.filter(pk=sent.id).exists():  # an earlier call's reply was lost
                 SideRequest.objects.bulk_create([row])
-                DailyUse.objects.add(task.session, counted, task.config.cost_of(counted))
+                DailyUse.objects.add(task.session, task.run, counted, task.config.cost_of(counted))
     except IntegrityError:
         logger.info("%s of session %s: it was deleted, its request is not stored", task.purpose, task.session)
 

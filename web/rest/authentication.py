@@ -34,8 +34,7 @@ class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]
         if not may_log_in(user):
             raise exceptions.AuthenticationFailed
         row.scope_row = TokenScope.objects.of_token(row)
-        if row.scope_row.has_stale_use:
-            TokenScope.objects.note_use(row)
+        TokenScope.objects.note_use(row.pk, row.scope_row.last_used_at)
         return authenticated
 
     def authenticate(self, request: Request) -> tuple[User, AuthToken] | None:

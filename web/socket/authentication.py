@@ -4,6 +4,7 @@ The functions that query the database are synchronous; the consumer calls them i
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -18,7 +19,7 @@ from knox.crypto import hash_token
 from rest_framework.exceptions import AuthenticationFailed
 
 from chat.infrastructure import log_context
-from chat.models import Scope
+from chat.models import Scope, TokenScope
 from chat.models.sql.statements import Statement
 from chat.models.token_scope import ID_CHARACTERS
 from web.demo_account import may_log_in
@@ -27,13 +28,14 @@ from web.rest.authentication import TokenAuthentication
 
 class _ValidToken(NamedTuple):
     scope: str | None
+    last_used_at: datetime | None
 
 
 # knox's check without its search by prefix: the whole token was compared when the socket opened.
 # Parameters: digest, user. Plan: knox's index of digest, primary keys of auth_user and chat_tokenscope.
 _STILL_VALID: Final = Statement(
     """
-    SELECT limited.scope FROM knox_authtoken AS token JOIN auth_user AS owner ON owner.id = token.user_id
+    SELECT limited.scope, limited.last_used_at FROM knox_authtoken AS token JOIN auth_user AS owner ON owner.id = token.user_id
     LEFT JOIN chat_tokenscope AS limited ON limited.token_id = token.digest
     WHERE token.digest = %(digest)s AND owner.id = %(user)s AND owner.is_active
         AND (token.expiry IS NULL OR token.expiry > STATEMENT_TIMESTAMP())
@@ -67,6 +69,7 @@ class HandshakeCredentials(NamedTuple):
             valid = _STILL_VALID.first(digest=digest, user=user.pk)
             if valid is None:
                 return None
+            TokenScope.objects.note_use(digest, valid.last_used_at)
             log_context.add_api_token(UUID(digest[:ID_CHARACTERS]))
             return Scope(valid.scope or Scope.WRITE)
         current = self.find_user()

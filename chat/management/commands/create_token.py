@@ -3,13 +3,32 @@
 Older tokens stay valid.
 """
 
-from decimal import Decimal
+from argparse import ArgumentTypeError
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from chat.models import Agent, Scope, TokenScope
+from chat.models.token_scope import MAX_NAME
+
+
+def _tokens(text: str) -> int:
+    return int(_bounded(Decimal(int(text)), least=1, most=2**53))
+
+
+def _cost(text: str) -> Decimal:
+    try:
+        return _bounded(Decimal(text), least=Decimal("0.000001"), most=10**9)
+    except InvalidOperation:
+        raise ValueError(text) from None
+
+
+def _bounded(value: Decimal, least: int | Decimal, most: int) -> Decimal:
+    if not least <= value <= most:
+        raise ArgumentTypeError(f"Between {least} and {most}.")
+    return value
 
 
 class Command(BaseCommand):
@@ -27,10 +46,10 @@ class Command(BaseCommand):
         )
         parser.add_argument("--days", type=int, help="The token expires after so many days.")
         parser.add_argument("--label", default="", help="What the token is for.")
-        parser.add_argument("--tokens-per-day", type=int, help="Of the answers to the token, per day (UTC).")
         parser.add_argument(
-            "--cost-per-day", type=Decimal, help="Of the answers to the token, per day (UTC)."
+            "--tokens-per-day", type=_tokens, help="Of the answers to the token, per day (UTC)."
         )
+        parser.add_argument("--cost-per-day", type=_cost, help="Of the answers to the token, per day (UTC).")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         user = User.objects.filter(username=User.normalize_username(options["name"])).first()
@@ -38,14 +57,14 @@ class Command(BaseCommand):
             raise CommandError(f"There is no user {options['name']}.")
         scope = Scope.READ if options["read_only"] else Scope.CHAT if options["chat_only"] else Scope.WRITE
         agent = None
-        if name := options["agent"]:
+        if options["agent"] is not None:
             scope = Scope.AGENT
-            agent = Agent.objects.visible_to(user).filter(name=name).first()
+            agent = Agent.objects.visible_to(user).filter(name=options["agent"]).first()
             if agent is None:
-                raise CommandError(f"{options['name']} has no agent {name}.")
+                raise CommandError(f"{options['name']} has no agent “{options['agent']}”.")
+        if len(options["label"]) > MAX_NAME:
+            raise CommandError(f"A label has at most {MAX_NAME} characters.")
         limits = {name: options[name] for name in ("tokens_per_day", "cost_per_day")}
-        if any(limit is not None and limit <= 0 for limit in limits.values()):
-            raise CommandError("A limit is above 0.")
         _row, token = TokenScope.objects.create_token(
             user, scope, name=options["label"], expires_in_days=options["days"], agent=agent, **limits
         )

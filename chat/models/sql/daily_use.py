@@ -126,11 +126,14 @@ COUNT_RUNS: Final = Statement(
     """,  # noqa: S608  constants alone
     CountedUser,
 )
-# Adds the use of a request beside the runs. Parameters: session, tokens, cost, is_estimated. Plan: as COUNT_RUNS.
+# Adds the use of a request beside the runs. Parameters: session, run (whose API token it counts for, or NULL), tokens, cost, is_estimated. Plan: as COUNT_RUNS.
 ADD_USE: Final = Statement(
     f"""
     WITH more AS (
-        SELECT owner_id AS user_id, NULL::uuid AS token, 0 AS runs, %(tokens)s::bigint AS tokens, %(cost)s::numeric AS cost,
+        SELECT owner_id AS user_id, (
+                SELECT turn.api_token FROM chat_run AS run JOIN chat_turn AS turn ON turn.id = run.turn_id
+                WHERE run.id = %(run)s
+            ) AS token, 0 AS runs, %(tokens)s::bigint AS tokens, %(cost)s::numeric AS cost,
             %(is_estimated)s::boolean AS is_estimated, NULL::bigint AS most_runs
         FROM chat_session WHERE id = %(session)s
     ), {_COUNT_MORE}

@@ -206,7 +206,7 @@ SPEND: Final = Statement(
 # Continues an answer that was cut, stopped or broken off. The attempt that it takes writes nothing but the text so far into a new log, so that
 # no reader takes the end of the log before for the end of this one.
 # Parameters: run, dynamic_context, the columns of RunKnowledgeFields, limit (an interval), token (NULL: none), whose use
-# what comes is.
+# what comes is, unless another answer of the turn is being written.
 # Plan: primary keys, chat_chatmessage by parent, chat_turn by user message, one_answer_per_turn_and_model.
 GO_ON: Final = Statement(
     f"""
@@ -239,7 +239,13 @@ GO_ON: Final = Statement(
             )
         RETURNING run.turn_id
     )
-    UPDATE chat_turn AS turn SET ended_at = NULL, api_token = %(token)s::uuid FROM continued WHERE turn.id = continued.turn_id RETURNING turn.id
+    UPDATE chat_turn AS turn SET ended_at = NULL, api_token = CASE
+        WHEN EXISTS (
+            SELECT FROM chat_run AS other
+            WHERE other.turn_id = turn.id AND other.id <> %(run)s AND other.status IN ({literals(LIVE)})
+        ) THEN api_token ELSE %(token)s::uuid
+    END
+    FROM continued WHERE turn.id = continued.turn_id RETURNING turn.id
     """,  # noqa: S608  constants alone
     ContinuedTurn,
 )

@@ -28,28 +28,38 @@ class UseOfToken(NamedTuple):
     token: UUID
 
 
-# Parameters: digest. A token that is deleted meanwhile is not noted. Plan: primary keys.
+# Parameters: digest, before (a time: later uses are noted already). A token that is deleted meanwhile is not noted. What
+# deletes it locks the scope first and the token then, so the token is locked only if there is no scope.
+# Plan: primary keys.
 NOTE: Final = Statement(
     """
+    WITH noted AS (
+        UPDATE chat_tokenscope SET last_used_at = STATEMENT_TIMESTAMP()
+        WHERE token_id = %(digest)s AND (last_used_at IS NULL OR last_used_at < %(before)s) RETURNING token_id
+    )
     INSERT INTO chat_tokenscope (token_id, scope, last_used_at)
     SELECT token.digest, 'write', STATEMENT_TIMESTAMP() FROM (
-        SELECT digest FROM knox_authtoken WHERE digest = %(digest)s FOR KEY SHARE
+        SELECT digest FROM knox_authtoken
+        WHERE digest = %(digest)s AND NOT EXISTS (SELECT FROM chat_tokenscope WHERE token_id = %(digest)s)
+        FOR KEY SHARE
     ) AS token
-    ON CONFLICT (token_id) DO UPDATE SET last_used_at = EXCLUDED.last_used_at
-    RETURNING token_id
+    ON CONFLICT (token_id) DO NOTHING RETURNING token_id
     """,
     NotedToken,
 )
 
 
-# A condition on the key of a token, which begins with the id {token} without hyphens. Not LIKE: a plan that is kept
-# would not use the index.
 def _is_token(key: str, token: str) -> str:
+    """Return a condition on the key of a token, which begins with the id `token` without hyphens.
+
+    Byte by byte, as Django's index for LIKE: collations may sort letters in other orders. With LIKE itself, a plan that is
+    kept would not use the index.
+    """
     start = f"replace({token}::text, '-', '')"
-    return f"{key} >= {start} AND {key} < {start} || 'g'"
+    return f"{key} ~>=~ {start} AND {key} ~<~ ({start} || 'g')"
 
 
-# No row: the token has no limit, or is gone. Parameters: token. Plan: primary key, use_by_day_and_token.
+# No row: the token has no limit, or is gone. Parameters: token. Plan: index of the key for LIKE, use_by_token_and_day.
 READ_LIMITED: Final = Statement(
     f"""
     SELECT ({TODAY} + 1)::timestamp AT TIME ZONE 'UTC' AS resets_at,
@@ -57,7 +67,7 @@ READ_LIMITED: Final = Statement(
         allowed.tokens_per_day AS most_tokens, allowed.cost_per_day AS most_cost
     FROM chat_tokenscope AS allowed CROSS JOIN LATERAL (
         SELECT sum(tokens) AS tokens, sum(cost) AS cost FROM chat_tokenuse
-        WHERE day = {TODAY} AND token = %(token)s::uuid
+        WHERE token = %(token)s::uuid AND day = {TODAY}
     ) AS used
     WHERE {_is_token("allowed.token_id", "%(token)s::uuid")}
         AND (allowed.tokens_per_day IS NOT NULL OR allowed.cost_per_day IS NOT NULL)
@@ -70,15 +80,16 @@ ADD_TO_TOKEN: Final = f"""of_token AS (
     SELECT more.token, {TODAY}, more.runs, more.tokens, more.cost FROM more
     WHERE more.token IS NOT NULL AND EXISTS (SELECT FROM counted)
 )"""  # noqa: S608  constants alone
-# Makes one row of those of a token and day, but for rows that are locked. Plan: use_by_day_and_token.
+# Makes one row of those of a token and day, but for rows that are locked, and for days long past.
+# Plan: chat_tokenuse is read whole, use_by_token_and_day.
 COMPACT: Final = Statement(
     f"""
     WITH removed AS (
         DELETE FROM chat_tokenuse WHERE id IN (
             SELECT used.id FROM chat_tokenuse AS used
-            WHERE used.day >= {TODAY} - 1 AND EXISTS (
+            WHERE used.day > {TODAY} - 30 AND EXISTS (
                 SELECT FROM chat_tokenuse AS other
-                WHERE other.day = used.day AND other.token = used.token AND other.id <> used.id
+                WHERE other.token = used.token AND other.day = used.day AND other.id <> used.id
             )
             FOR UPDATE SKIP LOCKED
         ) RETURNING *
@@ -88,7 +99,7 @@ COMPACT: Final = Statement(
     """,  # noqa: S608  constants alone
     UseOfToken,
 )
-# Deletes the use of tokens that are gone. Plan: chat_tokenuse is read whole, primary key of knox_authtoken.
+# Deletes the use of tokens that are gone. Plan: chat_tokenuse is read whole, index of knox_authtoken's key for LIKE.
 PURGE: Final = Statement(
     f"""
     DELETE FROM chat_tokenuse WHERE token IN (

@@ -389,6 +389,9 @@ def test_instructions_of_the_caller_instruct_and_are_no_information(alice: Any, 
     )
     assert first["instructions"] == words
     factories.finish_run(str(run.pk), "So.")
+    api = factories.api_client(alice)
+    question = api.get(f"/api/sessions/{run.turn.session_id}/messages/").json()[0]
+    assert (question["instructions"], "additional_context" in question) == (words, False)
     again = factories.api_client(alice).post(
         f"/api/messages/{run.turn.user_message_id}/regenerations/", {}, format="json"
     )

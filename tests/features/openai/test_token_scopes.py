@@ -5,14 +5,15 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from knox.models import AuthToken
 
-from chat.models import Agent, ModelConfig, Run, Scope, TokenScope, TokenUse, Turn
+from chat.models import Agent, ModelConfig, Run, Scope, Session, TokenScope, TokenUse, Turn
 from chat.models.token_scope import token_id
 from chat.sweeper.retention import TokenUsePurger
 from chat.transcript.finish import Finish
 from chat.transcript.run_spending import RunSpending
+from features.openai import responses
 from tests import factories
 from tests.features.openai.test_models import by_token, ids, refused
 from tests.features.openai.test_responses import post
@@ -186,3 +187,58 @@ def test_the_command_makes_tokens_with_limits(alice: Any, capsys: pytest.Capture
     client = by_token(alice)
     client.defaults["HTTP_AUTHORIZATION"] = f"Bearer {capsys.readouterr().out.strip()}"
     assert ids(client) == ["agent/pilot"]
+
+
+@pytest.mark.parametrize("options", [{"agent": ""}, {"agent": "Nobody"}, {"label": "x" * 101}])
+def test_the_command_makes_no_token_of_more_scope_than_was_asked_for(
+    alice: Any, options: dict[str, str]
+) -> None:
+    with pytest.raises(CommandError):
+        call_command("create_token", "alice", **options)
+    assert not AuthToken.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "limit", ["--cost-per-day=1,50", "--cost-per-day=nan", "--cost-per-day=0", "--tokens-per-day=-1"]
+)
+def test_the_command_refuses_what_is_no_limit(alice: Any, limit: str) -> None:
+    with pytest.raises(CommandError):
+        call_command("create_token", "alice", limit)
+    assert not AuthToken.objects.exists()
+
+
+def test_an_answer_that_goes_on_beside_another_stays_use_of_the_first_token(alice: Any) -> None:
+    row, token = TokenScope.objects.create_token(alice)
+    robot = factories.api_client(alice)
+    robot.logout()
+    robot.credentials(HTTP_AUTHORIZATION=f"Token {token}")
+    session = robot.post("/api/sessions/", {}, format="json").json()["id"]
+    runs = factories.send_turn(robot, session, models=["quick", "deep"]).json()["runs"]
+    cut, live = (Run.objects.claim(run["id"], owner=7) for run in runs)
+    assert cut
+    assert live
+    end(cut, 10, finish=Finish("length", 10))
+    page = factories.api_client(alice)
+    assert page.post(f"/api/runs/{cut.pk}/continuation/", {}, format="json").status_code == 202
+    end(live, 20)
+    [used] = TokenUse.objects.by_day(alice, datetime.now(UTC).date(), datetime.now(UTC).date())
+    assert (used["token"], used["used_tokens"]) == (token_id(row), 30)
+
+
+def test_an_agent_that_is_unshared_while_files_are_read_is_not_replaced_by_a_model(
+    alice: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pilot = Agent.objects.create(owner=factories.create_user("bob"), name="Pilot")
+    pilot.shared_with_users.add(alice)
+    client = by_token(alice, Scope.AGENT, agent=pilot)
+    open_session = responses.open_session
+
+    def unshare(*args: Any, **fields: Any) -> Any:
+        opened = open_session(*args, **fields)
+        pilot.shared_with_users.clear()
+        return opened
+
+    monkeypatch.setattr(responses, "open_session", unshare)
+    refused(post(client), 404, "model_not_found", "model")
+    assert not Session.objects.exists()
+    assert not Run.objects.exists()

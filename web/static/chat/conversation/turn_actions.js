@@ -16,7 +16,7 @@ import { isOnCurrentBranch } from "../state/branch_pages.js";
  * @property {string[]} [files]  ids
  * @property {string|null} [tool]  that the answer has to begin with
  * @property {string[]} [bases]  ids of knowledge bases: the answer comes from these alone
- * @property {string} [context]  additional_context
+ * @property {{additional_context?: string, instructions?: string}} [beside]  what a program sent with it
  * @property {OptionsBody|null} [options]  over those of the chat
  * @property {string[]} [models]  left out: those of the chat, if it is open
  */
@@ -65,7 +65,7 @@ export class TurnActions {
   async #start(
     session,
     text,
-    { parent, files = [], tool = null, bases = [], context = "", options = null, models = this.#models(session) } = {},
+    { parent, files = [], tool = null, bases = [], beside = {}, options = null, models = this.#models(session) } = {},
   ) {
     const placed = parent === undefined ? {} : { parent };
     const body = {
@@ -75,7 +75,7 @@ export class TurnActions {
       ...(files.length ? { files } : {}),
       ...(tool ? { forced_tool: tool } : {}),
       ...(bases.length ? { knowledge_bases: bases } : {}),
-      ...(context ? { additional_context: context } : {}),
+      ...beside,
       ...(options ? { options } : {}),
     };
     const key = JSON.stringify([session, body]);
@@ -87,12 +87,13 @@ export class TurnActions {
 
   /** A message is edited by sending another one to the same parent, with the same files, knowledge bases and context. @param {Message} message @param {string} text */
   edit(message, text) {
+    const { additional_context, instructions } = message;
     const files = (message.files ?? []).map(({ id }) => id);
     return this.send(text, {
       parent: message.parent,
       files,
       bases: message.knowledge_bases,
-      context: message.additional_context,
+      beside: instructions ? { instructions } : additional_context ? { additional_context } : {},
     });
   }
 

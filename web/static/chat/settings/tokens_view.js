@@ -60,12 +60,15 @@ export class TokensView {
   }
 
   async #begin() {
-    for (const agent of await readAllPages("agents/")) {
-      this.agents.set(agent.id, agent.name);
-      const only = t("Only ask the agent %(name)s", { name: visibleText(agent.name) });
-      this.scope.append(h("option", { value: agent.id }, only));
+    try {
+      for (const agent of await readAllPages("agents/")) {
+        this.agents.set(agent.id, agent.name);
+        const only = t("Only ask the agent %(name)s", { name: visibleText(agent.name) });
+        this.scope.append(h("option", { value: agent.id }, only));
+      }
+    } finally {
+      await this.#read();
     }
-    await this.#read();
   }
 
   async #read() {
@@ -95,6 +98,7 @@ export class TokensView {
       token.tokens_per_day
         ? t("tokens per day: %(count)s", { count: token.tokens_per_day.toLocaleString(language) })
         : "",
+      token.cost_per_day ? t("cost per day: %(cost)s", { cost: token.cost_per_day.toLocaleString(language) }) : "",
       token.expires_at ? this.#end(token.expires_at) : "",
       token.last_used_at ? t("last used on %(day)s", { day: inDays(token.last_used_at) }) : t("never used"),
     ];
