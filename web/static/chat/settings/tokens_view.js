@@ -27,7 +27,7 @@ export class TokensView {
     const use = h(
       "p",
       { class: "hint" },
-      t("For programs: they send it as “Authorization: Token …” and may do what you may."),
+      t("For programs: they send it as “Authorization: Token …”, and below /v1/ as “Bearer …”."),
     );
     this.scope = choice(t("What the new token may do"), [
       ["write", t("Read and change")],
