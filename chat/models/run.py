@@ -108,7 +108,8 @@ class RunQuerySet(RunUsage["Run"]):
     ) -> bool:
         """Queue an ended run again, and reopen its turn, if its answer has a text and no replies.
 
-        dynamic_context, knowledge, token (the API token): as they are now. The caller has seen, under the session's lock, that it may go on.
+        dynamic_context, knowledge, token (the API token): as they are now. The caller has seen, under the session's lock,
+        that it may go on.
         """
         context = {"dynamic_context": dynamic_context, "token": token, **knowledge._asdict()}
         limit = timedelta(seconds=settings.RUN_DEADLINE_S)

@@ -58,12 +58,6 @@ class TokenScopeQuerySet(models.QuerySet["TokenScope"]):
         if last_used_at is None or last_used_at < timezone.now() - NOTED_EVERY:
             token_use.NOTE.first(digest=digest, before=timezone.now() - NOTED_EVERY)
 
-    # Queries
-
-    def of_token(self, token: Any) -> TokenScope:
-        """Return the row of the token; of one without a row, what that means."""
-        return self.filter(token=token).first() or TokenScope(token=token, scope=Scope.WRITE)
-
 
 class TokenScope(models.Model):
     token = models.OneToOneField(
@@ -106,8 +100,14 @@ class TokenScope(models.Model):
         return self.scope
 
 
-def token_id(token: Any) -> UUID:
-    return UUID(token.digest[:ID_CHARACTERS])
+def scope_of(token: Any) -> TokenScope:
+    """Return the row of the token, `scope_row`; of one without a row, what that means."""
+    return getattr(token, "scope_row", None) or TokenScope(token=token, scope=Scope.WRITE)
+
+
+def token_id(digest: str) -> UUID:
+    """Return the id by which the user of a token knows it."""
+    return UUID(digest[:ID_CHARACTERS])
 
 
 class TokenUseQuerySet(models.QuerySet["TokenUse"]):
@@ -133,7 +133,7 @@ class TokenUseQuerySet(models.QuerySet["TokenUse"]):
 
     def by_day(self, user: User, since: date, until: date) -> Any:
         """Sum the use of the user's tokens on these days, oldest day first, as `used_` runs, tokens and cost."""
-        tokens = [token_id(row) for row in AuthToken.objects.filter(user=user)]
+        tokens = [token_id(row.digest) for row in AuthToken.objects.filter(user=user)]
         days = self.filter(day__gte=since, day__lte=until, token__in=tokens).values("day", "token")
         sums = {f"used_{name}": Sum(name) for name in ("runs", "tokens", "cost")}
         return days.annotate(**sums).order_by("day", "token")

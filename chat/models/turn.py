@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
@@ -33,6 +33,15 @@ class SentBeside(NamedTuple):
     instructs: bool = False
 
 
+# The columns of a turn that SentBeside is made of.
+_BESIDE: Final = (
+    "additional_context",
+    "is_context_instructing",
+    "knowledge_bases",
+    "earlier_knowledge_bases",
+)
+
+
 class TurnQuerySet(models.QuerySet["Turn"]):
     # Mutators
 
@@ -53,10 +62,8 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         return self.filter(session__owner=user, session__deleted_at=None)
 
     def sent_beside(self, question: ChatMessage) -> SentBeside:
-        first = self.filter(user_message=question).order_by("created_at", "id")
-        columns = ("additional_context", "knowledge_bases", "is_context_instructing")
-        context, bases, instructs = first.values_list(*columns).first() or ("", None, False)
-        return SentBeside(context, bases or (), instructs=instructs)
+        first = self.filter(user_message=question).order_by("created_at", "id").only(*_BESIDE).first()
+        return first.beside if first else SentBeside()
 
     def sent_beside_each(self, questions: Iterable[UUID]) -> dict[UUID, SentBeside]:
         """Return what was sent beside each question; questions without anything are left out.
@@ -65,19 +72,8 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         """
         has_bases = models.Q(knowledge_bases__isnull=False) | models.Q(earlier_knowledge_bases__isnull=False)
         rows = self.filter(~models.Q(additional_context="") | has_bases, user_message__in=questions)
-        columns = (
-            "additional_context",
-            "knowledge_bases",
-            "earlier_knowledge_bases",
-            "is_context_instructing",
-        )
         latest = rows.order_by("user_message_id", "-created_at", "-id").distinct("user_message_id")
-        return {
-            question: SentBeside(context, bases or (), earlier or (), instructs)
-            for question, context, bases, earlier, instructs in latest.values_list(
-                "user_message_id", *columns
-            )
-        }
+        return {turn.user_message_id: turn.beside for turn in latest.only("user_message", *_BESIDE)}
 
     def blocking(self, answer_id: UUID | str) -> Turn | None:
         """Return the turn that must end before a reply to this message can start; None if there is none.
@@ -139,7 +135,10 @@ class Turn(models.Model):
     @property
     def beside(self) -> SentBeside:
         return SentBeside(
-            self.additional_context, self.knowledge_bases or (), instructs=self.is_context_instructing
+            self.additional_context,
+            self.knowledge_bases or (),
+            self.earlier_knowledge_bases or (),
+            self.is_context_instructing,
         )
 
     @property

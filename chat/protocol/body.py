@@ -154,7 +154,7 @@ def _check_number(kind: inspect.IntType | inspect.FloatType, value: Any) -> floa
 
 
 def _check_size(least: float | None, most: float | None, size: float, unit: str = "") -> None:
-    if least is not None and size < least:
+    if least is not None and not size >= least:  # NaN is refused
         raise ApiError("invalid_value", f"At least {least}{unit}, not {str(size)[:100]}.")
     if most is not None and size > most:
         raise ApiError("invalid_value", f"At most {most}{unit}, not {str(size)[:100]}.")

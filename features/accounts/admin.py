@@ -26,8 +26,8 @@ from knox.admin import AuthTokenAdmin
 from knox.models import AuthToken
 
 from chat.events import access
-from chat.models import Invitation, Scope, TokenUse
-from chat.models.token_scope import ID_CHARACTERS
+from chat.models import Invitation, TokenUse
+from chat.models.token_scope import ID_CHARACTERS, scope_of
 from chat.runs.cancellation import stop_abandoned_runs
 from features.accounts.account_deletion import is_last_admin, request_deletion
 from features.accounts.mail import send_later, send_mail_of
@@ -190,15 +190,15 @@ class TokenAdmin(AuthTokenAdmin):  # type: ignore[misc]
 
     @admin.display(description=_("name"), ordering="scope_row__name")
     def label(self, token: Any) -> str:
-        return visible_text(token.scope_row.name) if hasattr(token, "scope_row") else ""
+        return visible_text(scope_of(token).name)
 
     @admin.display(description=_("scope"), ordering="scope_row__scope")
     def scope(self, token: Any) -> str:
-        return token.scope_row.get_scope_display() if hasattr(token, "scope_row") else str(Scope.WRITE.label)
+        return scope_of(token).get_scope_display()
 
     @admin.display(description=_("last used"), ordering="scope_row__last_used_at")
     def last_used_at(self, token: Any) -> Any:
-        return token.scope_row.last_used_at if hasattr(token, "scope_row") else None
+        return scope_of(token).last_used_at
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return super().has_add_permission(request) and request.user.has_perm("auth.change_user")

@@ -23,7 +23,7 @@ from rest_framework.response import Response
 
 from chat.events import access
 from chat.models import Agent, Scope, TokenScope
-from chat.models.token_scope import MAX_NAME, token_id
+from chat.models.token_scope import MAX_NAME, scope_of, token_id
 from chat.protocol.answer import Answer
 from chat.protocol.body import Body, parse_id
 from chat.protocol.errors import ApiError
@@ -160,23 +160,10 @@ class ApiTokensView(StrictAPIView):
             raise ApiError("permission_denied")
         body = self.parse(NewTokenBody)
         user = current_user(request)
-        agent = None
-        if body.scope == Scope.AGENT:
-            if body.agent is None:
-                raise ApiError("field_required", field="agent")
-            agent = get_own_row(Agent.objects.usable_by(user), str(body.agent), "agent", field="agent")
-        elif body.agent is not None:
-            raise ApiError("invalid_value", "Only with the scope `agent`.", field="agent")
-        cost = body.cost_per_day
+        columns = token_columns(user, body)
         with quotas.TOKENS.room_for_one(user):
             row, token = TokenScope.objects.create_token(
-                user,
-                Scope(body.scope),
-                name=body.name,
-                expires_in_days=body.expires_in_days,
-                agent=agent,
-                tokens_per_day=body.tokens_per_day,
-                cost_per_day=None if cost is None else Decimal(str(cost)),
+                user, expires_in_days=body.expires_in_days, **columns
             )
         return Response(NewTokenAnswer(**_members(row), token=token).json(), status.HTTP_201_CREATED)
 
@@ -200,10 +187,28 @@ def _own_tokens(request: Request) -> "QuerySet[AuthToken]":
     return own
 
 
-def _members(token: AuthToken) -> dict[str, Any]:
-    allowed = getattr(token, "scope_row", None) or TokenScope(scope=Scope.WRITE)
+def token_columns(user: User, body: NewTokenBody) -> dict[str, Any]:
+    """Return the columns of the TokenScope of a new token. Raises ApiError."""
+    agent, cost = None, body.cost_per_day
+    if body.scope == Scope.AGENT:
+        if body.agent is None:
+            raise ApiError("field_required", field="agent")
+        agent = get_own_row(Agent.objects.usable_by(user), str(body.agent), "agent", field="agent")
+    elif body.agent is not None:
+        raise ApiError("invalid_value", "Only with the scope `agent`.", field="agent")
     return {
-        "id": token_id(token),
+        "scope": Scope(body.scope),
+        "name": body.name,
+        "agent": agent,
+        "tokens_per_day": body.tokens_per_day,
+        "cost_per_day": None if cost is None else Decimal(str(cost)),
+    }
+
+
+def _members(token: AuthToken) -> dict[str, Any]:
+    allowed = scope_of(token)
+    return {
+        "id": token_id(token.digest),
         "start": token.token_key,
         "name": allowed.name,
         "scope": allowed.scope,

@@ -10,6 +10,7 @@ from chat.turns.selection import choose_models, standing_choices
 from features.openai.authentication import Caller
 
 AGENT_PREFIX: Final = "agent/"
+NO_MODEL: Final = "There is no such model."
 
 
 def agent_id(agent: Agent) -> str:
@@ -33,7 +34,7 @@ def find_model(caller: Caller, name: str) -> ModelConfig | Agent:
         for agent in _agents(caller) if name.startswith(AGENT_PREFIX) else ():
             if agent_id(agent) == name:
                 return Agent.objects.get(pk=agent.pk)
-    raise _no_model()
+    raise ApiError("not_found", NO_MODEL, field="model")
 
 
 def unnamed_model(caller: Caller) -> Agent | None:
@@ -42,12 +43,8 @@ def unnamed_model(caller: Caller) -> Agent | None:
         return None
     agent = caller.agents().first()
     if agent is None:
-        raise _no_model()
+        raise ApiError("not_found", NO_MODEL, field="model")
     return agent
-
-
-def _no_model() -> ApiError:
-    return ApiError("not_found", "There is no such model.", field="model")
 
 
 def next_model(session: Session) -> str:

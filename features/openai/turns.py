@@ -26,7 +26,7 @@ from chat.turns.request import MAX_FILES, TurnBody
 from chat.turns.start import start_turn
 from features.openai.conversation import NOTHING, Exchange, rows_of
 from features.openai.models import ResponseRequest
-from features.openai.offered_models import next_model
+from features.openai.offered_models import NO_MODEL, next_model
 
 NO_RESPONSE: Final = "There is no such response."
 
@@ -98,7 +98,7 @@ def start_run(
         with transaction.atomic():
             started = start_turn(session, turn_body)
             if is_new and session.agent_id != agent:
-                raise ApiError("not_found", "There is no such model.", field="models")
+                raise ApiError("not_found", NO_MODEL, field="models")
             run = _begin(started, rows_of(exchange.rounds), [], tools)
     finally:
         if run is None and is_new:

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 
 from chat.infrastructure import log_context
 from chat.models import Scope, TokenScope
-from chat.models.token_scope import token_id
+from chat.models.token_scope import scope_of, token_id
 from chat.protocol.errors import ApiError
 from web.demo_account import may_log_in
 
@@ -33,7 +33,7 @@ class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]
         user, row = authenticated
         if not may_log_in(user):
             raise exceptions.AuthenticationFailed
-        row.scope_row = TokenScope.objects.of_token(row)
+        row.scope_row = scope_of(row)
         TokenScope.objects.note_use(row.pk, row.scope_row.last_used_at)
         return authenticated
 
@@ -46,7 +46,7 @@ class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]
                 raise ApiError("token_out_of_scope")
             if request.method not in SAFE_METHODS:
                 check_may_write(row.scope_row.scope)
-            log_context.add_api_token(token_id(row))
+            log_context.add_api_token(token_id(row.digest))
         return authenticated
 
     def _cleanup_token(self, auth_token: AuthToken) -> bool:

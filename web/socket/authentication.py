@@ -8,7 +8,6 @@ from datetime import datetime
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
-from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import get_user
@@ -21,7 +20,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from chat.infrastructure import log_context
 from chat.models import Scope, TokenScope
 from chat.models.sql.statements import Statement
-from chat.models.token_scope import ID_CHARACTERS
+from chat.models.token_scope import token_id
 from web.demo_account import may_log_in
 from web.rest.authentication import TokenAuthentication
 
@@ -70,7 +69,7 @@ class HandshakeCredentials(NamedTuple):
             if valid is None:
                 return None
             TokenScope.objects.note_use(digest, valid.last_used_at)
-            log_context.add_api_token(UUID(digest[:ID_CHARACTERS]))
+            log_context.add_api_token(token_id(digest))
             return Scope(valid.scope or Scope.WRITE)
         current = self.find_user()
         return Scope.WRITE if current is not None and current.pk == user.pk else None

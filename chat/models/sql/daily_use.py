@@ -69,8 +69,8 @@ DAILY_ACCOUNT: Final = f"""
 READ_ACCOUNT: Final = Statement(DAILY_ACCOUNT, DailyAccountRow)
 
 # Tables of a WITH clause that add the row of a table `more` to its user's day, and to its API token. The columns of `more`:
-# user_id, token (NULL: none), runs, tokens, cost, is_estimated, most_runs (NULL: no limit). The table `counted` has no row if the runs would exceed most_runs,
-# or if `more` has none.
+# user_id, token (NULL: none), runs, tokens, cost, is_estimated, most_runs (NULL: no limit). The table `counted` has no row if
+# the runs would exceed most_runs, or if `more` has none.
 # Turns of one user that start and end side by side do not wait for each other: where another statement has locked the row
 # of the day, the use is added by the sweeper (ADD_PENDING). Only a user with a limit on runs waits.
 _COUNT_MORE: Final = f"""free_day AS (
@@ -126,7 +126,8 @@ COUNT_RUNS: Final = Statement(
     """,  # noqa: S608  constants alone
     CountedUser,
 )
-# Adds the use of a request beside the runs. Parameters: session, run (whose API token it counts for, or NULL), tokens, cost, is_estimated. Plan: as COUNT_RUNS.
+# Adds the use of a request beside the runs. Parameters: session, run (whose API token it counts for, or NULL), tokens, cost,
+# is_estimated. Plan: as COUNT_RUNS.
 ADD_USE: Final = Statement(
     f"""
     WITH more AS (

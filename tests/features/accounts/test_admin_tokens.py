@@ -53,7 +53,9 @@ def test_the_list_says_what_tokens_are_for_and_have_used() -> None:
     alice = factories.create_user("alice")
     row, _ = TokenScope.objects.create_token(alice, Scope.CHAT, name="Mail")
     AuthToken.objects.create(alice)
-    TokenUse.objects.create(token=token_id(row), day=timezone.now().date(), runs=2, tokens=12345, cost=0)
+    TokenUse.objects.create(
+        token=token_id(row.digest), day=timezone.now().date(), runs=2, tokens=12345, cost=0
+    )
     page = factories.staff_client("view_authtoken").get("/admin/knox/authtoken/").content.decode()
     cells = re.findall(r'class="field-(label|scope|used_tokens)">([^<]*)<', page)
     assert [text for _, text in cells] == ["-", "write", "0", "Mail", "chat", "12345"]

@@ -124,10 +124,12 @@ def test_every_way_to_start_runs_counts_for_the_token(alice: Any) -> None:
     session = robot.post("/api/sessions/", {}, format="json").json()["id"]
     turn = factories.complete_turn(robot, session)
     run = Run.objects.get(pk=turn["runs"][0]["id"])
-    assert run.turn.api_token == token_id(row)
+    assert run.turn.api_token == token_id(row.digest)
     Run.objects.filter(pk=run.pk).update(finish_reason="length")
     again = f"/api/messages/{turn['user_message']}/regenerations/"
-    TokenUse.objects.create(token=token_id(row), day=datetime.now(UTC).date(), runs=0, tokens=100, cost=0)
+    TokenUse.objects.create(
+        token=token_id(row.digest), day=datetime.now(UTC).date(), runs=0, tokens=100, cost=0
+    )
     refusals = [
         factories.send_turn(robot, session),
         robot.post(again, {}, format="json"),
@@ -154,20 +156,23 @@ def test_a_continuation_is_use_of_the_token_that_asked_for_it(alice: Any) -> Non
     assert continued
     end(continued, 150)
     [used] = TokenUse.objects.by_day(alice, datetime.now(UTC).date(), datetime.now(UTC).date())
-    assert (used["token"], used["used_runs"], used["used_tokens"]) == (token_id(row), 1, 50)
+    assert (used["token"], used["used_runs"], used["used_tokens"]) == (token_id(row.digest), 1, 50)
 
 
 def test_the_use_of_a_token_is_summed_and_goes_with_it(alice: Any) -> None:
     used, other = (TokenScope.objects.create_token(alice)[0] for _ in range(2))
     today = datetime.now(UTC).date()
     for row in (used, used, other):
-        TokenUse.objects.create(token=token_id(row), day=today, runs=1, tokens=20, cost=Decimal("0.5"))
+        TokenUse.objects.create(token=token_id(row.digest), day=today, runs=1, tokens=20, cost=Decimal("0.5"))
     TokenUsePurger().work()
     rows = TokenUse.objects.order_by("tokens").values_list("token", "runs", "tokens", "cost")
-    assert list(rows) == [(token_id(other), 1, 20, Decimal("0.5")), (token_id(used), 2, 40, Decimal(1))]
+    assert list(rows) == [
+        (token_id(other.digest), 1, 20, Decimal("0.5")),
+        (token_id(used.digest), 2, 40, Decimal(1)),
+    ]
     AuthToken.objects.filter(pk=used.pk).delete()
     TokenUsePurger().work()
-    assert TokenUse.objects.get().token == token_id(other)
+    assert TokenUse.objects.get().token == token_id(other.digest)
 
 
 def test_an_answer_is_stored_whose_token_was_deleted_meanwhile(alice: Any) -> None:
@@ -222,7 +227,7 @@ def test_an_answer_that_goes_on_beside_another_stays_use_of_the_first_token(alic
     assert page.post(f"/api/runs/{cut.pk}/continuation/", {}, format="json").status_code == 202
     end(live, 20)
     [used] = TokenUse.objects.by_day(alice, datetime.now(UTC).date(), datetime.now(UTC).date())
-    assert (used["token"], used["used_tokens"]) == (token_id(row), 30)
+    assert (used["token"], used["used_tokens"]) == (token_id(row.digest), 30)
 
 
 def test_an_agent_that_is_unshared_while_files_are_read_is_not_replaced_by_a_model(

@@ -112,9 +112,11 @@ def test_use_of_tokens_is_listed_by_day_for_their_user_alone(client: APIClient, 
     for day in (date(2026, 3, 1), date(2026, 3, 2)):
         for row in (mine, gone, other):
             for _ in range(2):
-                TokenUse.objects.create(token=token_id(row), day=day, runs=1, tokens=20, cost=Decimal("0.25"))
+                TokenUse.objects.create(
+                    token=token_id(row.digest), day=day, runs=1, tokens=20, cost=Decimal("0.25")
+                )
     gone.delete()
-    used = {"token": str(token_id(mine)), "runs": 2, "tokens": 40, "cost": 0.5}
+    used = {"token": str(token_id(mine.digest)), "runs": 2, "tokens": 40, "cost": 0.5}
     address = "/api/usage/tokens/"
     assert client.get(address, {"from": "2026-03-01", "to": "2026-03-02"}).json() == [
         {"day": "2026-03-01", **used},

@@ -45,7 +45,7 @@ export class TokensView {
       placeholder: t("What it is for"),
       "aria-label": t("Name of the new token"),
     });
-    this.most = h("input", {
+    this.tokensPerDay = h("input", {
       type: "number",
       min: 1,
       step: 1,
@@ -54,7 +54,7 @@ export class TokensView {
     });
     /** @type {Map<string, string>} */
     this.agents = new Map();
-    const row = h("div", { class: "token-options" }, this.name, this.scope, this.days, this.most, create);
+    const row = h("div", { class: "token-options" }, this.name, this.scope, this.days, this.tokensPerDay, create);
     this.element = h("section", {}, h("h3", {}, t("API tokens")), use, this.list, this.fresh, row);
     this.#attempt(() => this.#begin());
   }
@@ -79,7 +79,7 @@ export class TokensView {
 
   /** @param {Token} token */
   #row(token) {
-    const made = inDays(token.created_at);
+    const made = dayOf(token.created_at);
     const label = t("Delete token %(start)s…", { start: token.start });
     const away = h(
       "button",
@@ -100,7 +100,7 @@ export class TokensView {
         : "",
       token.cost_per_day ? t("cost per day: %(cost)s", { cost: token.cost_per_day.toLocaleString(language) }) : "",
       token.expires_at ? this.#end(token.expires_at) : "",
-      token.last_used_at ? t("last used on %(day)s", { day: inDays(token.last_used_at) }) : t("never used"),
+      token.last_used_at ? t("last used on %(day)s", { day: dayOf(token.last_used_at) }) : t("never used"),
     ];
     return h(
       "li",
@@ -124,7 +124,7 @@ export class TokensView {
 
   /** @param {string} time */
   #end(time) {
-    const day = inDays(time);
+    const day = dayOf(time);
     return new Date(time) < new Date() ? t("expired on %(day)s", { day }) : t("until %(day)s", { day });
   }
 
@@ -136,9 +136,9 @@ export class TokensView {
       scope: agent ? "agent" : this.scope.value,
       agent,
       expires_in_days: numberIn(this.days),
-      tokens_per_day: numberIn(this.most),
+      tokens_per_day: numberIn(this.tokensPerDay),
     });
-    this.name.value = this.most.value = "";
+    this.name.value = this.tokensPerDay.value = "";
     this.changed();
     await this.#read();
     const text = h("input", {
@@ -169,7 +169,7 @@ export class TokensView {
 }
 
 /** @param {string} time */
-function inDays(time) {
+function dayOf(time) {
   return new Date(time).toLocaleDateString(language, { dateStyle: "medium" });
 }
 
