@@ -1,7 +1,8 @@
 """Deletes rows that are no longer needed.
 
 These are requests to models older than KEEP_REQUESTS_HOURS, and the texts of such requests for titles and summaries;
-prompts that no run refers to; use of API tokens that are gone; expired sessions of browsers; expired sign-ins, revocations and requests of MCP servers.
+prompts that no run refers to; use of API tokens that are gone; expired sessions of browsers; expired sign-ins, revocations
+and requests of MCP servers.
 """
 
 from datetime import timedelta
