@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "features.agents",
     "features.approvals",
     "features.feedback",
+    "features.knowledge_bases",
     "features.mcp",
     "features.openai",
     "features.projects",

@@ -8,10 +8,10 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.db.models import Exists, OuterRef
 
-from chat.knowledge_bases.deletion import delete_base, purge_base
 from chat.models import AccountDeletion, Session
 from chat.protocol.errors import ApiError
 from chat.sessions.deletion import delete_for_good
+from chat.sweeper.base_deletion import delete_base, purge_base
 from chat.sweeper.periodic import attempt_repair
 from knowledge.files import blobs
 from knowledge.models import File, KnowledgeBase, KnowledgeBaseMember

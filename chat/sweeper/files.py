@@ -16,9 +16,9 @@ from django.utils import timezone
 
 from chat.events import files as file_events
 from chat.infrastructure.threads import with_connection
-from chat.knowledge_bases.deletion import purge_base
 from chat.protocol.tasks import COMPUTE_VECTORS, EXTRACT_FILE, INGEST_QUEUE
 from chat.runs.task_queue import enqueue_file, queue_length, send_message
+from chat.sweeper.base_deletion import purge_base
 from chat.sweeper.periodic import attempt_repair
 from knowledge.files import blobs
 from knowledge.models import Chunk, File, KnowledgeBase

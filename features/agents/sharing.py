@@ -7,10 +7,9 @@ from typing import Any, Final, NamedTuple
 from django.contrib.auth.models import Group, User
 from django.db.models import QuerySet
 
-from chat.models import Agent, LoginLimit
+from chat.models import Agent
 from chat.protocol.errors import ApiError
-from web.attempt_limits import charge, spend
-from web.rest.members import UNKNOWN_NAMES
+from web.attempt_limits import limit_unknown_names
 
 logger = logging.getLogger(__name__)
 
@@ -91,10 +90,8 @@ def _find_person(owner: User, name: str, place: int) -> User:
     field = f"shared_with_users.{place}"
     if name == owner.username:
         raise ApiError("invalid_value", "It is yours already.", field=field)
-    charges = [charge(UNKNOWN_NAMES, "unknown names", str(owner.pk))]
-    spend(charges)
-    person = User.objects.filter(username=name, is_active=True).first()
-    if person is None:
-        raise ApiError("user_not_found", field=field)
-    LoginLimit.objects.give_back(charges)
+    with limit_unknown_names(owner):
+        person = User.objects.filter(username=name, is_active=True).first()
+        if person is None:
+            raise ApiError("user_not_found", field=field)
     return person

@@ -23,13 +23,13 @@ from knox.models import AuthToken
 from msgspec import json, structs
 
 from chat.models import Agent, Login, MessageFile, ModelConfig, Preferences, Session
-from chat.presenters.documents import present_documents
 from chat.presenters.files import present_file
 from chat.presenters.json_values import JSONObject, isoformat_or_none, isoformat_utc
 from chat.presenters.preferences import present_preferences
 from chat.presenters.sessions import annotate_sessions, present_trashed_session
 from chat.sessions.portable.archive_writer import Pipe, as_zip, compressed, write_content
 from features.agents.api import present_agents
+from features.knowledge_bases.document_api import present_documents
 from features.projects.api import present_projects
 from features.prompts.api import present_saved_prompt
 from features.prompts.models import SavedPrompt

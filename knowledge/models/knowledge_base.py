@@ -95,7 +95,7 @@ class KnowledgeBaseQuerySet(models.QuerySet["KnowledgeBase"]):
         )
 
     def deleted(self) -> Self:
-        """Filter the bases without members, which nobody can reach any more (chat/knowledge_bases/deletion.py)."""
+        """Filter the bases without members, which nobody can reach any more (chat/sweeper/base_deletion.py)."""
         return self.filter(members__isnull=True)
 
     def after(self, base: KnowledgeBase) -> Self:

@@ -13,8 +13,8 @@ from chat.sweeper.accounts import delete_accounts
 from knowledge.models import Chunk, Document, File, KnowledgeBase, ServedVersion
 from tests import factories
 from tests.concurrency import run_concurrently
+from tests.features.knowledge_bases.knowledge_bases import Team, refusal
 from tests.indexed import add_indexed
-from tests.web.rest.knowledge_bases import Team, refusal
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,12 +10,12 @@ from chat.models import Agent, ChatMessage, McpServer, Run, Session
 from chat.models.mcp_server import McpStatus
 from chat.transcript import session_settings
 from chat.turns.approvals import MAX_ARGUMENTS_CHARACTERS
+from features.knowledge_bases.api import MAX_SUMMARY_CHARACTERS
 from features.mcp.client.stored_tools import MAX_SCHEMAS
 from features.prompts.api import MAX_TEXT_CHARACTERS
 from features.prompts.models import SavedPrompt
 from knowledge.models import KnowledgeBase, Project
 from tests import factories
-from web.rest import knowledge_bases
 from web.rest.newest_rows import MAX_LISTED
 
 # A character that is stored as one byte, and sent as six.
@@ -43,7 +43,7 @@ def store(ids: Mapping[str, str], rows: int = MAX_LISTED) -> None:
     )
     Project.objects.bulk_create(Project(owner=user, name="long", instructions=PROMPT) for _ in numbers)
     for _ in numbers:
-        KnowledgeBase.objects.start(user, name="long", summary=LONG * knowledge_bases.MAX_SUMMARY_CHARACTERS)
+        KnowledgeBase.objects.start(user, name="long", summary=LONG * MAX_SUMMARY_CHARACTERS)
     now = timezone.now()
     for trashed in ({}, {"deleted_at": now, "purge_at": now + timedelta(days=1)}):
         for _ in numbers:

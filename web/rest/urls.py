@@ -3,16 +3,8 @@
 from django.urls import path, re_path
 
 from web.rest.compression import CompressionView
-from web.rest.documents import DocumentContentView, DocumentsView, DocumentTextView, DocumentView
 from web.rest.file_text import FileTextView
 from web.rest.files import FileContentView, FilesView, FileThumbnailView, FileView
-from web.rest.knowledge_bases import (
-    AcceptView,
-    KnowledgeBaseSearchView,
-    KnowledgeBasesView,
-    KnowledgeBaseView,
-)
-from web.rest.members import MembersView, MemberView
 from web.rest.messages import (
     AnswerEditsView,
     MessageSearchView,
@@ -38,18 +30,6 @@ urlpatterns = [
     path("files/<id:file>/content/", FileContentView.as_view()),
     path("files/<id:file>/thumbnail/", FileThumbnailView.as_view()),
     path("files/<id:file>/text/", FileTextView.as_view()),
-    path("knowledge-bases/", KnowledgeBasesView.as_view()),
-    path("knowledge-bases/<id:knowledge_base>/", KnowledgeBaseView.as_view()),
-    path("knowledge-bases/<id:knowledge_base>/accept/", AcceptView.as_view()),
-    path("knowledge-bases/<id:knowledge_base>/search/", KnowledgeBaseSearchView.as_view()),
-    path("knowledge-bases/<id:knowledge_base>/documents/", DocumentsView.as_view()),
-    path("knowledge-bases/<id:knowledge_base>/documents/<id:document>/", DocumentView.as_view()),
-    path("knowledge-bases/<id:knowledge_base>/documents/<id:document>/text/", DocumentTextView.as_view()),
-    path(
-        "knowledge-bases/<id:knowledge_base>/documents/<id:document>/content/", DocumentContentView.as_view()
-    ),
-    path("knowledge-bases/<id:knowledge_base>/members/", MembersView.as_view()),
-    path("knowledge-bases/<id:knowledge_base>/members/<id:member>/", MemberView.as_view()),
     path("sessions/", SessionsView.as_view()),
     path("sessions/bulk/", BulkView.as_view()),
     path("sessions/<id:session>/", SessionView.as_view()),

@@ -10,7 +10,7 @@ from chat.models import AccountDeletion, Agent, Session
 from chat.sweeper.accounts import delete_accounts
 from features.agents import sharing
 from tests import factories
-from web.rest import members
+from web.attempt_limits import UNKNOWN_NAMES
 
 AGENTS = "/api/agents/"
 
@@ -97,7 +97,7 @@ class TestWhoShares:
 
     def test_who_asks_for_many_names_of_nobody_is_told_no_more(self, client: APIClient, bob: User) -> None:
         write(client, "bob")
-        for n in range(members.UNKNOWN_NAMES[0]):
+        for n in range(UNKNOWN_NAMES[0]):
             write(client, f"nobody {n}", status=404)
         assert write(client, "nobody", status=429)["code"] == "rate_limited"
         assert write(client, "bob", status=429)["code"] == "rate_limited"
@@ -107,7 +107,7 @@ class TestWhoShares:
 
     def test_names_of_somebody_are_not_counted(self, client: APIClient, bob: User) -> None:
         agent = write(client)["id"]
-        for _ in range(members.UNKNOWN_NAMES[0] + 1):
+        for _ in range(UNKNOWN_NAMES[0] + 1):
             write(client, "bob", agent=agent)
             write(client, agent=agent)
 

@@ -72,7 +72,7 @@ def test_expensive_reads_of_a_user_take_few_connections_and_are_all_answered(
     alice, bob = factories.create_user("alice"), factories.create_user("bob")
     base = KnowledgeBase.objects.start(alice, name="Tides")
     path = f"/api/knowledge-bases/{base.pk}/search/?q=tide"
-    monkeypatch.setattr("web.rest.knowledge_bases.search_files", gate.read)
+    monkeypatch.setattr("features.knowledge_bases.api.search_files", gate.read)
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         asked = side_by_side(pool, lambda: factories.api_client(alice).get(path))
         gate.wait_for(EXPENSIVE.most)
@@ -110,7 +110,7 @@ def test_documents_of_a_user_are_taken_two_at_a_time(monkeypatch: pytest.MonkeyP
         taken.append(LONG_BODIES._taken[alice.pk])
         raise ApiError("invalid_value", field="text")
 
-    monkeypatch.setattr("web.rest.documents.read_source", read)
+    monkeypatch.setattr("features.knowledge_bases.document_api.read_source", read)
     body = {"title": "Tides", "text": "Low water."}
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         asked = side_by_side(pool, lambda: factories.api_client(alice).post(path, body, format="json"))

@@ -4,7 +4,7 @@ import { agentPicture } from "../agents/agent_picker.js";
 import { h } from "../elements/element.js";
 import { knowledgeAddress, sessionAddress } from "../frame/address.js";
 import { t } from "../i18n.js";
-import { readBases } from "../server/knowledge_api.js";
+import { readBases } from "../knowledge/knowledge_api.js";
 import { readPrompts } from "../prompts/prompts_api.js";
 import { titleOf } from "../sessions/session_row.js";
 

@@ -77,7 +77,7 @@ export class UserMessage {
       bases.length,
     );
     this.bases.replaceChildren(icon("source"), said);
-    const { namesOf } = await import("../knowledge/base_names.js");
+    const { namesOf } = await import("../knowledge/knowledge_store.js");
     const names = await namesOf(bases);
     if (names.length > 0 && this.message?.earlier_knowledge_bases === bases)
       this.bases.replaceChildren(icon("source"), `${said}: ${names.join(", ")}`);

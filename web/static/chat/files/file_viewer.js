@@ -89,7 +89,7 @@ export class FileViewer {
       return await read();
     } catch (error) {
       if (error.status !== 404) throw error;
-      const { placeOfDocument } = await import("../knowledge/document_place.js");
+      const { placeOfDocument } = await import("../knowledge/knowledge_store.js");
       this.at = (await placeOfDocument(this.id)) ?? this.at;
       return read();
     }

@@ -1,6 +1,6 @@
 /** What an agent searches: knowledge bases, and files that become documents of one of them when the agent is saved. */
 
-import { addMember, createBase, deleteBase, deleteDocument } from "../server/knowledge_api.js";
+import { addMember, createBase, deleteBase, deleteDocument } from "../knowledge/knowledge_api.js";
 import { boxes, boxRow, checked, group } from "../elements/check_boxes.js";
 import { documentsOf } from "../knowledge/document_list.js";
 import { entryOfUpload } from "../files/file_entry.js";

@@ -9,7 +9,7 @@ import { icon } from "../elements/icons.js";
 import { showRows } from "../elements/managed_rows.js";
 import { t } from "../i18n.js";
 import { refusedText } from "../settings/options_form.js";
-import { readBases } from "../server/knowledge_api.js";
+import { readBases } from "../knowledge/knowledge_api.js";
 
 /** @import {AgentFields} from "./agent_form.js" */
 /** @typedef {AgentFields & {id: string, shared_by?: string|null, is_shared_by_name?: boolean}} Agent */

@@ -1,1 +1,0 @@
-"""Use cases of knowledge bases: members, documents, deletion."""

@@ -1,0 +1,73 @@
+/** The knowledge bases that the user is a member of. */
+
+import { t } from "../i18n.js";
+import { documentAt, readBase, readBases, readDocument } from "./knowledge_api.js";
+import { ListStore } from "../server/list_store.js";
+
+/** @import {KnowledgeBase} from "../types.js" */
+
+/** @extends {ListStore<KnowledgeBase>} */
+export class KnowledgeStore extends ListStore {
+  /** @param {(error: Error) => void} failed */
+  constructor(failed) {
+    super({ all: readBases, one: readBase }, { changed: () => this.listeners.forEach((changed) => changed()), failed });
+    /** @type {Set<() => void>} */
+    this.listeners = new Set();
+    this.ready = this.refresh();
+  }
+
+  /** @param {string} id */
+  nameOf(id) {
+    return this.get(id)?.name ?? t("Unknown knowledge base");
+  }
+
+  /** Those that the user has accepted; null: not read yet. */
+  get accepted() {
+    return this.rows && this.rows.filter(isAccepted);
+  }
+
+  /** One object from the socket. @param {wire.Frame} frame */
+  receive(frame) {
+    if (frame.type === "sessions_watched" || frame.type === "sessions_resync") void this.refresh();
+    else if (frame.type === "knowledge_base_changed") void this.read(frame.knowledge_base);
+    else if (frame.type === "knowledge_base_deleted") this.remove(frame.knowledge_base);
+  }
+}
+
+/** @param {KnowledgeBase} base */
+export const isAccepted = ({ accepted }) => accepted;
+/** @param {KnowledgeBase} base */
+export const isReadable = ({ role }) => role !== "restricted";
+/** @param {KnowledgeBase} base */
+export const isEditable = ({ role }) => role === "editor" || role === "owner";
+/** @param {KnowledgeBase} base */
+export const isOwned = ({ role }) => role === "owner";
+
+/** The names of the user's knowledge bases, as they were when they were first asked for. @type {Promise<Map<string, string>>|undefined} */
+let knownNames;
+
+/** @param {string[]} ids @returns {Promise<string[]>} those that the user is still a member of; none if they cannot be read now */
+export async function namesOf(ids) {
+  knownNames ??= readBases().then((bases) => new Map(bases.map(({ id, name }) => [id, name])));
+  try {
+    const names = await knownNames;
+    return ids.map((id) => names.get(id) ?? "").filter(Boolean);
+  } catch {
+    knownNames = undefined; // asked again with the next question
+    return [];
+  }
+}
+
+/** The place of a cited document: a citation names the document alone. @param {string} document @returns {Promise<string|null>} its path below /api/; null: in none that the user may read */
+export async function placeOfDocument(document) {
+  const bases = (await readBases()).filter(isReadable);
+  const found = await Promise.all(
+    bases.map(({ id }) =>
+      readDocument(id, document).then(
+        () => documentAt(id, document),
+        () => "",
+      ),
+    ),
+  );
+  return found.find(Boolean) ?? null;
+}
