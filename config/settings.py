@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "features.agents",
     "features.approvals",
     "features.feedback",
+    "features.files",
     "features.knowledge_bases",
     "features.mcp",
     "features.openai",

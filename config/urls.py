@@ -13,6 +13,7 @@ urlpatterns = [
     path("api/", include("features.agents.api")),
     path("api/", include("features.approvals.api")),
     path("api/", include("features.feedback.api")),
+    path("api/", include("features.files.api")),
     path("api/", include("features.knowledge_bases.api")),
     path("api/", include("features.mcp.api")),
     path("api/", include("features.projects.api")),

@@ -30,11 +30,10 @@ from knowledge.models import Document, DocumentVersion, FileKind, FileStatus, Kn
 from knowledge.search.indexing import chunks_without_vector
 from knowledge.texts.reading import Reading
 from web.rest.api_view import StrictAPIView, current_user, get_own_row
-from web.rest.file_text import PART, check_read, text_response
-from web.rest.files import NewestUploadPagination, content_response
+from web.rest.file_responses import PART, check_read, content_response, text_response
 from web.rest.multipart_form import FileFormParser, FormFile, StrictJSONParser, UploadedContent
 from web.rest.openapi import documented
-from web.rest.pagination import PAGE_PARAMETERS, Page
+from web.rest.pagination import PAGE_PARAMETERS, NewestUploadPagination, Page
 from web.rest.request_slots import EXPENSIVE, LONG_BODIES
 from web.rest.user_slots import UserSlots
 

@@ -117,7 +117,7 @@ def test_without_tls_a_browser_is_redirected_and_metrics_are_not_public(proxy: F
 
 
 async def test_what_the_proxy_refuses_is_html(alice: Client) -> None:
-    """The page has words of its own for that (tests/web/page/files.test.mjs)."""
+    """The page has words of its own for that (tests/features/files/files.test.mjs)."""
     answer = await alice.http.post("/api/agents/", content=b" " * 9 * MEBIBYTE)
     assert answer.status_code == 413
     assert answer.headers["Content-Type"] == "text/html"

@@ -24,7 +24,7 @@ SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 
 
 def each_operation(*, with_body: bool) -> list[Any]:
-    """with_body: of JSON; tests/web/rest/test_uploads.py is about forms with files."""
+    """with_body: of JSON; tests/features/files/test_uploads.py is about forms with files."""
     chosen = [
         one
         for one in operations()

@@ -1,4 +1,4 @@
-"""The admin's pages of chats and files: read-only pages with a few operations.
+"""The admin's pages of chats: read-only pages with a few operations.
 Django's autodiscovery imports this module.
 
 No page writes conversations; settings that staff may edit (models, agents, system prompt) are ordinary forms.
@@ -12,7 +12,6 @@ from chat.models import CitedDocument, GroupLimits, MessageFile, PromptBlock
 from web.admin import (
     compressions,
     conversations,
-    files,
     run_setups,
     runs,
     sent_requests,
@@ -28,7 +27,6 @@ from web.admin.translations import translate_names
 __all__ = [
     "compressions",
     "conversations",
-    "files",
     "run_setups",
     "runs",
     "sent_requests",

@@ -104,3 +104,7 @@ def _check_position(text: str) -> None:
     moment = datetime.fromisoformat(text)
     if moment.utcoffset() != timedelta(0) or moment.year not in YEARS or text != str(moment):
         raise ValueError(text)
+
+
+class NewestUploadPagination(NewestFirstPagination):
+    ordering = ("-created_at", "-id")

@@ -3,8 +3,6 @@
 from django.urls import path, re_path
 
 from web.rest.compression import CompressionView
-from web.rest.file_text import FileTextView
-from web.rest.files import FileContentView, FilesView, FileThumbnailView, FileView
 from web.rest.messages import (
     AnswerEditsView,
     MessageSearchView,
@@ -25,11 +23,6 @@ from web.rest.turns import ContinuationView, RegenerationsView, TurnCancellation
 urlpatterns = [
     path("models/", ModelsView.as_view()),
     path("preferences/", PreferencesView.as_view()),
-    path("files/", FilesView.as_view()),
-    path("files/<id:file>/", FileView.as_view()),
-    path("files/<id:file>/content/", FileContentView.as_view()),
-    path("files/<id:file>/thumbnail/", FileThumbnailView.as_view()),
-    path("files/<id:file>/text/", FileTextView.as_view()),
     path("sessions/", SessionsView.as_view()),
     path("sessions/bulk/", BulkView.as_view()),
     path("sessions/<id:session>/", SessionView.as_view()),

@@ -139,7 +139,7 @@ async def test_a_storage_that_fails_in_the_middle_keeps_nothing(
 async def test_a_header_that_cannot_be_sent_keeps_nothing(
     alice: Alice, in_use: InUse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("web.rest.files._SAFE_HEADERS", {"X-Content-Type-Options": "nosniff"})
+    monkeypatch.setattr("web.rest.file_responses._SAFE_HEADERS", {"X-Content-Type-Options": "nosniff"})
     await File.objects.filter(pk=alice.file).aupdate(content_type="text/plain; name=\u20ac")
     for _ in range(MANY):
         with suppress(UnicodeError):

@@ -4,8 +4,8 @@ import { cardParts } from "../answer/document_card.js";
 import { documentAt } from "../answer/open_source.js";
 import { h } from "../elements/element.js";
 import { shown } from "../elements/visible_text.js";
-import { closestSentence } from "../files/closest_sentence.js";
-import { fileAt, readText } from "../server/files_api.js";
+import { closestSentence } from "../files/passage.js";
+import { fileAt, readText } from "../files/files_api.js";
 
 /** @import {Source} from "../types.js" */
 

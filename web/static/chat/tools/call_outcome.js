@@ -7,7 +7,7 @@ import { openFile } from "../files/open_file.js";
 import { t } from "../i18n.js";
 import { MarkdownView } from "../markdown/markdown.js";
 import { parseJson } from "../server/exact_json.js";
-import { thumbnailAddress } from "../server/files_api.js";
+import { thumbnailAddress } from "../files/files_api.js";
 import { noteIn } from "../state/tool_rounds.js";
 import { safeSummaryText } from "./safe_summary.js";
 import { cardOf } from "./tool_texts.js";

@@ -1,7 +1,7 @@
 /** The dialogs that add a document by text or address, rename one, and replace its text. Loaded with the first of them. */
 
 import { t } from "../i18n.js";
-import { readText } from "../server/files_api.js";
+import { readText } from "../files/files_api.js";
 import { addDocument, documentAt, renameDocument, replaceDocument } from "./knowledge_api.js";
 import { askFor, line, text } from "../elements/form_dialog.js";
 

@@ -4,7 +4,7 @@ import { changeProject, createProject, deleteProject } from "./projects_api.js";
 import { ask, dialog, open } from "../elements/dialogs.js";
 import { h } from "../elements/element.js";
 import { t, tn } from "../i18n.js";
-import { deleteFile } from "../server/files_api.js";
+import { deleteFile } from "../files/files_api.js";
 import { unlessGone } from "../server/unless_gone.js";
 import { icon } from "../elements/icons.js";
 

@@ -11,7 +11,7 @@ import { FileUploads } from "../files/file_uploads.js";
 import { openFile } from "../files/open_file.js";
 import { t, tn } from "../i18n.js";
 import { indexingText } from "../knowledge/knowledge_texts.js";
-import { deleteFile } from "../server/files_api.js";
+import { deleteFile } from "../files/files_api.js";
 import { unlessGone } from "../server/unless_gone.js";
 
 /** @import {FileEntry} from "../files/file_entry.js" */

@@ -1,6 +1,6 @@
 /** A file in a list: name, kind, small picture, tokens, how it gets on, and buttons for what can be done with it. */
 
-import { thumbnailAddress } from "../server/files_api.js";
+import { thumbnailAddress } from "./files_api.js";
 import { h } from "../elements/element.js";
 import { icon } from "../elements/icons.js";
 import { showText, visibleText } from "../elements/visible_text.js";

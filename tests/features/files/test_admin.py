@@ -17,9 +17,9 @@ from chat.models import Session
 from chat.protocol.file_errors import FILE_ERRORS
 from chat.protocol.tasks import INGEST_QUEUE
 from chat.runs.task_queue import queue_length
+from features.files.admin import FAILURES
 from knowledge.models import Chunk, Extraction, File, FileKind, Project
 from tests import factories
-from web.admin.file_failures import FAILURES
 from web.admin.read_only import admin_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,7 +56,8 @@ def file(project: Project) -> File:
 
 
 @pytest.fixture
-def staff(client: Client) -> Client:
+def staff() -> Client:
+    client = Client()
     client.force_login(factories.create_user("root", is_staff=True, is_superuser=True))
     return client
 

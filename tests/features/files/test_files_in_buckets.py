@@ -17,11 +17,11 @@ from ingest import extraction
 from knowledge.files import blobs
 from knowledge.models import DeletedBlob, File
 from tests import factories
+from tests.features.files.test_uploads import FILES, upload
 from tests.ingest import documents
 from tests.instance import free_port
 from tests.next_file import read_file
 from tests.object_store import ObjectStore
-from tests.web.rest.test_uploads import FILES, upload
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 

@@ -5,7 +5,7 @@
  */
 
 import { ApiError, newRequestId } from "../server/api.js";
-import { deleteFile, readFile, uploadFile } from "../server/files_api.js";
+import { deleteFile, readFile, uploadFile } from "./files_api.js";
 import { entryOfInfo, entryOfUpload, failedEntry } from "./file_entry.js";
 
 /** @import {FileEntry} from "./file_entry.js" */
@@ -17,6 +17,8 @@ import { entryOfInfo, entryOfUpload, failedEntry } from "./file_entry.js";
 /** @type {FileServer} */
 const FILES = { upload: uploadFile, read: readFile, remove: deleteFile };
 const AT_ONCE = 3;
+/** Of the small pictures of uploads. */
+const THUMBNAIL_PX = 112;
 /** The socket says when a file is ready. What it does not say, such as while it is away, is asked for this often. */
 const ASK_EVERY_MS = 10_000;
 
@@ -179,7 +181,7 @@ export class FileUploads {
 
   /** @param {string} key @param {File} file */
   async #addThumbnail(key, file) {
-    const picture = await import("./local_thumbnail.js").then((module) => module.localThumbnail(file)).catch(() => "");
+    const picture = await localThumbnail(file);
     const entry = this.entryOf(key);
     if (entry && picture) this.put({ ...entry, picture });
   }
@@ -215,3 +217,18 @@ export class FileUploads {
 
 /** The page knows how large a file may be, so that nothing is sent in vain. */
 const maxFileBytes = () => Number(globalThis.document?.body.dataset.maxFileBytes ?? Infinity);
+
+/** A small picture of an image that is being uploaded, as a data URL: the page's policy accepts no object URLs. @param {File} file @returns {Promise<string>} empty: the browser cannot draw it */
+async function localThumbnail(file) {
+  try {
+    const bitmap = await createImageBitmap(file, { resizeHeight: THUMBNAIL_PX, resizeQuality: "medium" });
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.min(bitmap.width, 4 * THUMBNAIL_PX);
+    canvas.height = bitmap.height;
+    canvas.getContext("2d").drawImage(bitmap, 0, 0);
+    bitmap.close();
+    return canvas.toDataURL("image/jpeg", 0.8);
+  } catch {
+    return "";
+  }
+}

@@ -1,7 +1,7 @@
 /** REST calls of files. */
 
-import { ApiError, call, newRequestId, refusal } from "./api.js";
-import { upload } from "./upload.js";
+import { ApiError, call, newRequestId, refusal } from "../server/api.js";
+import { upload } from "../server/upload.js";
 
 /** @import {FileInfo} from "../types.js" */
 

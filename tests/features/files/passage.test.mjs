@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { findPassage, pageAt } from "../../../web/static/chat/files/passage.js";
+import { findPassage, pageAt } from "../../../features/files/static/chat/files/passage.js";
 
 const found = (text, passage) => {
   const at = findPassage(text, passage);

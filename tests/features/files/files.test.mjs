@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
-import { entryOfAttached, entryOfInfo, entryOfUpload, firstUnfit } from "../../../web/static/chat/files/file_entry.js";
-import { announcement, kindText, stateText } from "../../../web/static/chat/files/file_texts.js";
-import { FileUploads } from "../../../web/static/chat/files/file_uploads.js";
+import {
+  entryOfAttached,
+  entryOfInfo,
+  entryOfUpload,
+  firstUnfit,
+} from "../../../features/files/static/chat/files/file_entry.js";
+import { announcement, kindText, stateText } from "../../../features/files/static/chat/files/file_texts.js";
+import { FileUploads } from "../../../features/files/static/chat/files/file_uploads.js";
 
 const READY = {
   id: "f1",

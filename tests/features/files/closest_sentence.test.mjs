@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { closestSentence } from "../../../web/static/chat/files/closest_sentence.js";
+import { closestSentence } from "../../../features/files/static/chat/files/passage.js";
 
 const closest = (passage, statement) => {
   const at = closestSentence(passage, statement);
