@@ -210,7 +210,7 @@ class Attempt:
             on_request=briefed.record,
             on_usage=briefed.record_usage,
             on_tool_call=counters.tool_call_ended,
-            sources=SessionSources.of_session(run.turn.session),
+            sources=SessionSources(run.turn.session),
             knowledge=RunKnowledge(run, SafeSummaries(run, services.models, services.database)),
             parts=services.parts,
             rewrite_queries=QueryExpansion(run, services.models, services.database),

@@ -17,7 +17,7 @@ from knowledge.models.sql.chunk_search import FoundChunk
 from knowledge.search.hybrid_search import search_files
 from knowledge.search.indexing import is_indexing
 from llm_worker.tools.in_thread import query_in_thread
-from llm_worker.tools.tool import NoSources, Sources, ToolFailed
+from llm_worker.tools.tool import ToolFailed
 
 # No text is as long, and Postgres can count up to twice as many characters.
 MOST_CHARACTERS: Final = 2**30
@@ -28,16 +28,12 @@ BEING_READ: Final = "The text of this file is still being extracted. Try again l
 class SessionSources:
     """The Sources of a session. Queries run in threads that are abandoned on a stop: the first search stores chunks."""
 
-    def __init__(self, session: UUID, owner: int, project: UUID | None) -> None:
-        self._session, self._owner, self._project = session, owner, project
-
-    @classmethod
-    def of_session(cls, session: Session) -> Sources:
-        return cls(session.pk, session.owner_id, session.project_id)
+    def __init__(self, session: Session) -> None:
+        self._session, self._owner, self._project = session.pk, session.owner_id, session.project_id
 
     async def search_project(self, query: str) -> Sequence[Document]:
         if self._project is None:
-            return await NoSources().search_project(query)
+            return ()
         found = await query_in_thread(lambda: search_files(self._project_files, query, LIMIT))
         return [as_document(chunk, file=str(chunk.file)) for chunk in found]
 

@@ -13,7 +13,7 @@ from llm_worker.loop.context_report import ContextReport
 from llm_worker.loop.state import Utterance
 from llm_worker.request.numbered_documents import Numbering
 from llm_worker.tools.open_url.run_pages import RunPages
-from llm_worker.tools.tool import Knowledge, NoKnowledge, NoSources, Pages, Sources
+from llm_worker.tools.tool import Knowledge, Pages, Sources
 from llm_worker.upstream.deltas import Delta
 from llm_worker.upstream.model_request import Request
 from llm_worker.worker_part import WorkerPart
@@ -92,12 +92,12 @@ class LoopDeps:
     allowance: Allowance
     now: datetime
     tool_limit_s: float
+    sources: Sources
+    knowledge: Knowledge
     on_request: Callable[[str, Request, ContextReport], None]
     on_usage: Callable[[Request, TokenUsage], None]
     on_tool_call: Callable[[str, str, float], None] = lambda *_: None
     on_found: Callable[[], None] = lambda: None
-    sources: Sources = field(default_factory=NoSources)
-    knowledge: Knowledge = field(default_factory=NoKnowledge)
     pages: Pages = field(default_factory=RunPages)
     parts: Sequence[WorkerPart] = ()
     rewrite_queries: Callable[[Sequence[str]], Awaitable[Sequence[str]]] = no_rewrites

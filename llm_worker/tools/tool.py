@@ -14,7 +14,7 @@ from chat.transcript.tool_annotations import DEFAULT_RULE, READ_ONLY, Annotation
 from chat.transcript.tool_identity import ToolIdentity
 from llm_worker.request.parameter_schema import accepted_schema
 from llm_worker.request.token_counters import estimate_tokens
-from llm_worker.side_requests.artifact import Artifact, no_hits
+from llm_worker.side_requests.artifact import Artifact
 from llm_worker.side_requests.withheld import LoopTexts
 
 Part = TypeVar("Part")
@@ -76,19 +76,6 @@ class Sources(Protocol):
         ...
 
 
-class NoSources:
-    """The Sources of a run without files."""
-
-    async def search_project(self, query: str) -> Sequence[Document]:  # noqa: ARG002
-        return ()
-
-    async def is_indexing(self) -> bool:
-        return False
-
-    async def read_file(self, file: str, start: int, length: int) -> Document:  # noqa: ARG002
-        raise ToolFailed("There is no such file in this chat.")
-
-
 class Knowledge(Protocol):
     """The documents of a run's knowledge bases, as its user's roles allow it at the time of each call."""
 
@@ -111,25 +98,6 @@ class Knowledge(Protocol):
     async def withhold(self, material: LoopTexts) -> LoopTexts:
         """Remove texts that the user may no longer read. Called before each request."""
         ...
-
-
-class NoKnowledge:
-    """The Knowledge of a run without knowledge bases."""
-
-    async def is_restricted(self) -> bool:
-        return False
-
-    async def search(self, query: str, base: str) -> Sequence[Document]:  # noqa: ARG002
-        return ()
-
-    async def is_indexing(self) -> bool:
-        return False
-
-    async def summarise(self, queries: Sequence[str], base: str) -> Artifact:  # noqa: ARG002
-        return no_hits()
-
-    async def withhold(self, material: LoopTexts) -> LoopTexts:
-        return material
 
 
 class Page(NamedTuple):

@@ -21,6 +21,7 @@ from llm_worker.loop.loop import run_llm_loop
 from llm_worker.loop.state import RunState, Utterance
 from llm_worker.request.numbered_documents import Numbering
 from llm_worker.request.prompt_parts import PromptParts
+from llm_worker.side_requests.withheld import LoopTexts
 from llm_worker.tools.current_time.tool import CurrentTime
 from llm_worker.tools.research_agent.tool import ResearchAgent
 from llm_worker.tools.tool import Tool
@@ -51,7 +52,7 @@ class WriteOnlyState(RunState):
 
 
 class Script:
-    """StreamingModels, RoundStore and PacketSink: answers as scripted, and remembers what it was given."""
+    """StreamingModels, RoundStore, PacketSink and Knowledge: answers as scripted, and remembers what it was given."""
 
     def __init__(self, *answers: list[Delta]) -> None:
         self.answers = list(answers)
@@ -70,6 +71,9 @@ class Script:
     async def finish(self, row: str, result: CallResult, report: AgentReport) -> None:
         self.results.append((result, report))
 
+    async def withhold(self, material: LoopTexts) -> LoopTexts:
+        return material
+
     def emit(self, placement: object, obj: object) -> None: ...
 
     def hold(self) -> None: ...
@@ -86,7 +90,18 @@ class Script:
             tools=TOOLS,
             **given,
         )
-        deps = LoopDeps(self, self, Numbering(), Allowance(), NOW, 60.0, lambda *_: None, lambda *_: None)
+        deps = LoopDeps(
+            models=self,
+            store=self,
+            numbering=Numbering(),
+            allowance=Allowance(),
+            now=NOW,
+            tool_limit_s=60.0,
+            sources=None,
+            knowledge=self,
+            on_request=lambda *_: None,
+            on_usage=lambda *_: None,
+        )
         return (await run_llm_loop(brief, deps, Emitter(self, state, Blocks(), lambda: 7.0))).text
 
 

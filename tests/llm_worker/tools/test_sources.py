@@ -12,7 +12,7 @@ from llm_worker.request.numbered_documents import render_found
 from llm_worker.tools.read_file.tool import DEFAULT_CHARACTERS, MAX_CHARACTERS
 from llm_worker.tools.read_file.tool import TOOL as READ_FILE
 from llm_worker.tools.search_project.tool import TOOL as SEARCH_PROJECT
-from llm_worker.tools.tool import NoSources, ToolFailed
+from llm_worker.tools.tool import ToolFailed
 
 pytestmark = pytest.mark.pure
 
@@ -105,9 +105,3 @@ async def test_a_part_of_a_file_is_read(arguments: dict[str, Any], asked: tuple[
     outcome = await READ_FILE.run({"file": " a "} | arguments, work)  # type: ignore[arg-type]
     assert work.read == [("a", *asked)]
     assert outcome.documents == (passage("a", asked[0]),)
-
-
-async def test_a_run_without_files_finds_and_reads_nothing() -> None:
-    assert await NoSources().search_project("tides") == ()
-    with pytest.raises(ToolFailed, match="no such file"):
-        await NoSources().read_file("a", 0, 1)
