@@ -5,6 +5,7 @@ A reader from the beginning gets all packets, built by the same functions as the
 delta, so the numbers differ from the live ones. A reader in the middle gets a snapshot and `stop`.
 """
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from chat.loaders.rounds import load_citations, load_rounds
@@ -14,8 +15,8 @@ from chat.models import ChatMessage, Run
 from chat.presenters.json_values import JSONObject
 from chat.protocol import wire as p
 from chat.protocol.states import STOP_REASONS, Status
-from chat.transcript.packets import Blocks
-from chat.transcript.rebuild import Ended, rebuild
+from chat.transcript.packets import Blocks, Placed
+from chat.transcript.rebuild import Ended, rebuild, show_rounds
 
 
 def rebuild_packets(run: Run) -> list[bytes]:
@@ -34,10 +35,22 @@ def rebuild_packets(run: Run) -> list[bytes]:
         reasoning_ms=run.reasoning_ms,
         finish=run.visible_finish,
     )
-    session = str(message.session_id)
+    return _encode(run, rebuild(ended))
+
+
+def rebuild_rounds(run: Run, count: int) -> list[bytes]:
+    """Return the encoded packets of the first rounds of a run, which may go on or wait behind them."""
+    blocks = Blocks(model_index=run.model_index)
+    cited = {document.number: document for document in load_citations(run.message_id)}
+    rounds = show_rounds(blocks, load_rounds(run.pk)[:count], cited)
+    return _encode(run, [*blocks.run_start(run.model), *rounds])
+
+
+def _encode(run: Run, placed: Iterable[Placed]) -> list[bytes]:
+    session = str(run.message.session_id)
     return [
         p.encode(p.Packet(session, str(run.pk), run.attempt, seq, placement, obj))
-        for seq, (placement, obj) in enumerate(rebuild(ended), start=1)
+        for seq, (placement, obj) in enumerate(placed, start=1)
     ]
 
 

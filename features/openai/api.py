@@ -13,18 +13,18 @@ from chat.models import Agent, ModelConfig
 from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
-from chat.runs.cancellation import stop_run
 from features.openai.authentication import BearerAuthentication, Caller, HasToken
 from features.openai.chat import OpenAIChatAnswer, await_chat, start_chat, stream_chat
 from features.openai.chat_body import OpenAIChatBody
 from features.openai.errors import ObjectName, OpenAIErrorAnswer
 from features.openai.offered_models import agent_id, find_model, list_models
 from features.openai.response_body import OpenAIResponseBody
+from features.openai.response_input import present_input
 from features.openai.responses import (
     OpenAIResponseAnswer,
+    cancel_response,
     delete_response,
     find_response,
-    present_input,
     present_response,
     start_response,
     with_items,
@@ -107,10 +107,10 @@ class OpenAIResponsesView(OpenAIView):
         if body.background and not body.stream:
             return Response(present_response(start_response(caller, body)))
         with reading(request) as reader:
-            run = start_response(caller, body)
+            part = start_response(caller, body)
         if body.stream:
-            return stream_events(reader, run, FROM_THE_BEGINNING)
-        return AwaitedResponse(partial(await_response, reader, run))
+            return stream_events(reader, part, FROM_THE_BEGINNING)
+        return AwaitedResponse(partial(await_response, reader, part))
 
 
 class OpenAIResponseView(OpenAIView):
@@ -126,7 +126,7 @@ class OpenAIResponseView(OpenAIView):
     )
     def get(self, request: Request, response_id: str) -> HttpResponseBase:
         """Read a response. The output of one in progress is in its stream."""
-        run = find_response(Caller.of(request), response_id)
+        part = find_response(Caller.of(request), response_id)
         refusal = ApiError("invalid_value", field="starting_after")
         has_cursor = "starting_after" in request.query_params
         after = parse_count(request.query_params, "starting_after", 0, refusal)
@@ -135,8 +135,8 @@ class OpenAIResponseView(OpenAIView):
             raise ApiError("invalid_value", "true or false.", field="stream")
         if streams == "true":
             with reading(request) as reader:
-                return stream_events(reader, run, after if has_cursor else FROM_THE_BEGINNING)
-        return Response(present_response(run))
+                return stream_events(reader, part, after if has_cursor else FROM_THE_BEGINNING)
+        return Response(present_response(part))
 
     @documented("openai_responses_delete", answer=OpenAIDeletedAnswer)
     def delete(self, request: Request, response_id: str) -> Response:
@@ -148,16 +148,16 @@ class OpenAIResponseView(OpenAIView):
 class OpenAICancellationView(OpenAIView):
     @documented("openai_responses_cancel", answer=OpenAIResponseAnswer)
     def post(self, request: Request, response_id: str) -> Response:
-        """Stop a response. One that has ended stays as it is."""
+        """Stop a response, or the answer that waits for its approvals. One that has ended stays as it is."""
         caller = Caller.of(request)
-        stop_run(find_response(caller, response_id).pk)
+        cancel_response(find_response(caller, response_id))
         return Response(present_response(find_response(caller, response_id)))
 
 
 class OpenAIInputView(OpenAIView):
     @documented("openai_input_items_list", answer=OpenAIInputAnswer)
     def get(self, request: Request, response_id: str) -> Response:
-        """List the input of a response: its question."""
+        """List the input of a response: its question, or what was decided about its calls."""
         return Response(present_input(find_response(Caller.of(request), response_id)))
 
 

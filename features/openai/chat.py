@@ -19,6 +19,7 @@ from features.openai.errors import ObjectName, OpenAIErrorAnswer, OpenAIErrorMem
 from features.openai.files import stored_files
 from features.openai.offered_models import find_model
 from features.openai.response_body import named_as_sent
+from features.openai.response_parts import ResponsePart
 from features.openai.response_stream import EncodedEvent
 from features.openai.responses import final_response
 from features.openai.sse import (
@@ -97,7 +98,7 @@ def await_chat(reader: Reader, run: Run, body: OpenAIChatBody) -> AwaitedRespons
 
 async def _await_chat(reader: Reader, run: Run, body: OpenAIChatBody, unread: UnreadRun) -> JsonResponse:
     """Return the completion once it has ended. A client that disconnects stops it, unless it is stored."""
-    response = await await_end(reader, run)
+    response = await await_end(reader, ResponsePart(run, is_whole=True))
     unread.mark_read()
     finish = _finish_of(response)
     if finish is None:
@@ -124,7 +125,7 @@ async def _encode_chunks(
     calls = 0
     try:
         yield _chunk(run, body, {"role": "assistant", "content": "", "refusal": None})
-        async with aclosing(read_events(reader, run)) as events:
+        async with aclosing(read_events(reader, ResponsePart(run, is_whole=True))) as events:
             async for event in events:
                 if event is None:
                     yield COMMENT

@@ -149,19 +149,42 @@ class Conversation:
                 raise ApiError("invalid_value", f"No output is told of the call {call.id}.")
 
 
+class ApprovalReply(NamedTuple):
+    """An answer to an item that asks whether a call may run."""
+
+    is_approved: bool
+    reason: str
+
+
 class ToldInput(NamedTuple):
     """What a request tells. instructions: of its system and developer messages.
 
+    approvals: by the ids of the items that they answer; nothing else is told then.
     inline: files that are stored before the answer is asked for, by their ids in the conversation.
     """
 
     conversation: Conversation
     instructions: list[str]
     inline: dict[UUID, InlineFile]
+    approvals: dict[str, ApprovalReply]
 
     @classmethod
     def start(cls) -> Self:
-        return cls(Conversation(), [], {})
+        return cls(Conversation(), [], {}, {})
+
+    def approve(self, name: str, reply: ApprovalReply) -> None:
+        """Add the answer to an item. Raises ApiError."""
+        if name in self.approvals:
+            raise ApiError("invalid_value", "Answer each request once.")
+        self.approvals[name] = reply
+
+    def end(self) -> None:
+        """Check that the last message is to be answered, and that approvals are alone. Raises ApiError."""
+        self.conversation.end()
+        if self.approvals and (self.conversation.exchanges or self.conversation.outputs or self.instructions):
+            raise ApiError(
+                "invalid_value", "Send approvals alone, and the next message when the answer has ended."
+            )
 
     def add_inline(self, url: Any, name: str = "") -> UUID:
         """Add the file of a data URL, once, and return its id. name: empty for a picture. Raises ApiError."""

@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from django.db import models
 
 from chat.models import Run
+
+
+class RequestMembers(NamedTuple):
+    """What a request says. model: as it was named: a model, or an agent; empty: not at all."""
+
+    model: str = ""
+    metadata: dict[str, str] = {}
+    is_background: bool = False
+
+
+class ResponseRequestManager(models.Manager["ResponseRequest"]):
+    def store_part(self, run: Run, part: int, members: RequestMembers) -> None:
+        """Store what the request for a later part of a run says. The caller has locked the run."""
+        request, _ = self.get_or_create(run=run)
+        self.filter(pk=run.pk).update(later={**request.later, str(part): members._asdict()})
+
+    def read(self, run: Run, part: int) -> RequestMembers:
+        """Read what the request for a part says; where there was none, it is as the first one."""
+        request = self.filter(pk=run.pk).first()
+        return request.members_of(part) if request else RequestMembers()
 
 
 class ResponseRequest(models.Model):
@@ -22,9 +44,18 @@ class ResponseRequest(models.Model):
     is_background = models.BooleanField(default=False)
     # The run whose calls this one has the outputs of; null: what it continues is above its question.
     previous = models.UUIDField(null=True, blank=True)
+    # What the requests say that answered approvals, by the number of the part that they asked for.
+    later = models.JSONField(default=dict, db_default={}, blank=True)
+
+    objects = ResponseRequestManager()
 
     class Meta:
         app_label = "chat"
 
     def __str__(self) -> str:
         return f"request of {self.run_id}"
+
+    def members_of(self, part: int) -> RequestMembers:
+        first = RequestMembers(self.model, self.metadata, self.is_background)
+        later: dict[str, Any] | None = self.later.get(str(part))
+        return RequestMembers(**later | {"model": later["model"] or first.model}) if later else first

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, UnsetType
 
+from chat.models.approval import MAX_NOTE_CHARACTERS
 from chat.protocol.body import Body, parse_id, rule
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import choice, doc
@@ -18,6 +19,7 @@ from chat.turns.regeneration import RegenerationBody
 from chat.turns.request import MAX_INSTRUCTIONS_CHARACTERS, TurnBody
 from features.openai.conversation import (
     MAX_CALL_ID_CHARACTERS,
+    ApprovalReply,
     Exchange,
     InlineFile,
     ToldInput,
@@ -44,7 +46,7 @@ FIELDS: Final = {
 _INSTRUCTING: Final = ("system", "developer")
 _TEXT_PARTS: Final = ("input_text", "output_text", "text")
 # What clients send back of what they were shown, which is known here or is the caller's no more.
-_OWN_ITEMS: Final = ("reasoning", "mcp_call", "mcp_list_tools")
+_OWN_ITEMS: Final = ("reasoning", "mcp_call", "mcp_list_tools", "mcp_approval_request")
 MAX_ITEMS: Final = 1_000
 _FILE_PARTS: Final = ("input_image", "input_file")
 # What the model reads in the place of a file that a function of the caller returned.
@@ -65,7 +67,7 @@ def parse_input(value: Any) -> ToldInput:
     for place, item in enumerate(value):
         with inside(place):
             _parse_item(item, parsed)
-    parsed.conversation.end()
+    parsed.end()
     return parsed
 
 
@@ -84,8 +86,10 @@ def _parse_item(item: Any, parsed: ToldInput) -> None:
                 text = check_length("\n\n".join(parse_parts(item.get("output"), _parse_output_part)))
             with inside("call_id"):
                 conversation.output(call_id, text)
+        case "mcp_approval_response":
+            _parse_approval(item, parsed)
         case kind if kind not in _OWN_ITEMS:
-            message = "One of message, function_call, function_call_output."
+            message = "One of message, function_call, function_call_output, mcp_approval_response."
             raise ApiError("invalid_value", message, field="type")
 
 
@@ -104,6 +108,19 @@ def _parse_message(item: Mapping[str, Any], parsed: ToldInput) -> None:
         parsed.conversation.ask(text, files)
     else:
         parsed.conversation.answer(text)
+
+
+def _parse_approval(item: Mapping[str, Any], parsed: ToldInput) -> None:
+    name = check_name("approval_request_id", item.get("approval_request_id"), MAX_CALL_ID_CHARACTERS)
+    is_approved, reason = item.get("approve"), item.get("reason") or ""
+    if not isinstance(is_approved, bool):
+        raise ApiError("invalid_type", "Expected a boolean.", field="approve")
+    if not isinstance(reason, str):
+        raise ApiError("invalid_type", "Expected a string.", field="reason")
+    if len(reason) > MAX_NOTE_CHARACTERS:
+        raise ApiError("invalid_value", f"At most {MAX_NOTE_CHARACTERS} characters.", field="reason")
+    with inside("approval_request_id"):
+        parsed.approve(name, ApprovalReply(is_approved, reason))
 
 
 def _parse_text_part(part: Any) -> str:
@@ -274,6 +291,12 @@ class OpenAIResponseBody(Body, kw_only=True):
         """The outputs of calls that an earlier response has made, by id."""
         parsed: ToldInput = self.input
         return parsed.conversation.outputs
+
+    @property
+    def approvals(self) -> dict[str, ApprovalReply]:
+        """The answers to items with which an earlier response asks for approvals, by their ids."""
+        parsed: ToldInput = self.input
+        return parsed.approvals
 
     @property
     def caller_tools(self) -> CallerTools:

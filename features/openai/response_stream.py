@@ -6,7 +6,7 @@ An attempt may correct itself by a snapshot: a correction of what was shown is n
 """
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -18,11 +18,13 @@ from chat.protocol.run_errors import run_error
 from chat.transcript.entries import Document
 from chat.transcript.packets import COMPLETED, HANDED_OVER, Blocks, Placed
 from chat.transcript.rebuild import ShownCall, ShownRound, show_before, show_call, show_outcome
+from chat.transcript.waits import Wait
 from features.openai.response_events import Event, ResponseEnd, ResponseEvents
 
 _LOST: Final = "worker_lost"
 # Values of chat.models.ToolCallStatus, of calls that have not ended.
-_OPEN: Final = ("running", "waiting")
+_WAITING: Final = "waiting"
+_OPEN: Final = ("running", _WAITING)
 
 
 class EncodedEvent(NamedTuple):
@@ -47,16 +49,33 @@ class _ContradictionFound(Exception):
 class ResponseStream:
     """Call begin() once, feed() for each entry of the run's log, and end() when `stop` was fed.
 
+    Before an entry of which has_asked() is true, set_waits() notes the waits of the run as they are stored by then.
     is_ended: the last event was sent.
     """
 
-    def __init__(self, begin_attempt: Callable[[], ResponseEvents]) -> None:
+    def __init__(self, begin_attempt: Callable[[], ResponseEvents], waits: Sequence[Wait] = ()) -> None:
         self._begin_attempt = begin_attempt
+        self._waits = waits
+        self._stored_round = 0, 0  # the attempt and turn_index of a round whose waits were noted
         self._shown = self._current = begin_attempt()  # _shown: what wrote the last event
         self._attempt = 0
         self._corrected = 0  # the attempt that has shown a correction
         self._digests = array("q")  # of all events that were sent
         self.is_ended = False
+        self._current.set_waits(waits)
+
+    def set_waits(self, waits: Sequence[Wait]) -> None:
+        self._waits = waits
+        self._current.set_waits(waits)
+
+    def has_asked(self, entry: p.Packet | p.Snapshot | p.Reset) -> bool:
+        """Return whether calls may have asked their user since the waits were noted: once in a round, and as they run."""
+        if isinstance(entry, p.Packet) and entry.placement.sub_turn_index is None:
+            stored_round = entry.attempt, entry.placement.turn_index + 1
+            is_new = isinstance(entry.obj, p.ToolArguments) and stored_round != self._stored_round
+            self._stored_round = stored_round if is_new else self._stored_round
+            return is_new or isinstance(entry.obj, p.ApprovalRequired)
+        return isinstance(entry, p.Snapshot) and bool(entry.message.get("tool_calls"))
 
     def begin(self) -> Iterator[EncodedEvent]:
         yield from self._send(self._current.begin())
@@ -69,6 +88,7 @@ class ResponseStream:
             yield from self._correct(entry)
         elif entry.attempt != self._corrected:
             yield from self._send(self._events_of(entry))
+        self.is_ended = self.is_ended or self._current.is_over
 
     def _correct(self, snapshot: p.Snapshot) -> Iterator[EncodedEvent]:
         before = self._current
@@ -98,6 +118,7 @@ class ResponseStream:
         is_first, self._attempt = self._attempt == 0, attempt
         if not is_first:
             self._current = self._begin_attempt()
+            self._current.set_waits(self._waits)
             yield from self._current.begin()
 
     def _send(self, events: Iterator[Event], ended: ResponseEnd | None = None) -> Iterator[EncodedEvent]:
@@ -121,6 +142,15 @@ class ResponseStream:
                 self._digests.append(digest)
                 self._shown = self._current
                 yield encoded
+
+
+def may_wait(entry: p.Packet | p.Snapshot | p.Reset) -> bool:
+    """Return whether the run may have got to wait with this entry: a call of it asks, or has ended."""
+    if isinstance(entry, p.Packet):
+        is_end = isinstance(entry.obj, p.SectionEnd) and entry.obj.tool_call_id is not None
+        is_outermost = entry.placement.sub_turn_index is None
+        return is_outermost and (is_end or isinstance(entry.obj, p.ApprovalRequired))
+    return isinstance(entry, p.Snapshot)
 
 
 def lost_end() -> ResponseEnd:
@@ -159,10 +189,15 @@ def snapshot_packets(message: Mapping[str, Any]) -> Iterator[Placed]:
         yield from blocks.round(len(round_calls))
         for tab, call in enumerate(round_calls):
             yield from show_call(blocks, tab, call.call)
+            if call.call.status == _WAITING:
+                yield from blocks.approval_required(tab, call.call, {})
             if call.call.status not in not_ended:
                 yield from show_outcome(blocks, tab, call.call)
         if all(call.call.status not in not_ended for call in round_calls):
             yield from blocks.close()
+        else:
+            # The text behind it was written while it waited.
+            blocks = Blocks(turn_index=blocks.turn_index + 1)
     rest = ShownRound((), message.get("reasoning") or "", message.get("text", "")[narrated:])
     yield from show_before(blocks, rest, cited)
 

@@ -10,38 +10,41 @@ from uuid import UUID
 from msgspec import UNSET, json, structs
 
 from chat.loaders.rounds import load_rounds
-from chat.log.rebuilt import rebuild_packets
-from chat.models import Agent, ChatMessage, MessageFile, Role, Run, Session, ToolCall, run_of
+from chat.log.rebuilt import rebuild_packets, rebuild_rounds
+from chat.models import Agent, ChatMessage, Role, Run, Session
 from chat.protocol import wire as p
 from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import choice, doc
 from chat.protocol.states import Status
+from chat.runs.cancellation import stop_run
 from chat.sessions.deletion import delete_session
 from chat.transcript.caller_tools import ANY, CallerTools
 from chat.transcript.finish import FILTERED
 from chat.transcript.run_options import present_options
 from chat.turns.deletion import delete_message
 from chat.turns.request import TurnBody
+from features.openai.approvals import answer_approvals
 from features.openai.authentication import Caller
 from features.openai.errors import ObjectName, inside
 from features.openai.files import stored_files
-from features.openai.models import ResponseRequest
+from features.openai.models import RequestMembers, ResponseRequest
 from features.openai.offered_models import find_model, unnamed_model
 from features.openai.response_body import MAX_ITEMS, OpenAIResponseBody, named_as_sent
-from features.openai.response_events import ResponseEnd, ResponseEvents
+from features.openai.response_events import First, ResponseEnd, ResponseEvents
+from features.openai.response_parts import RESPONSE_ID, ResponsePart
 from features.openai.response_stream import EncodedEvent, ResponseStream, failed_end
 from features.openai.turns import NO_RESPONSE, answer_calls, open_session, start_run, store_request
-from knowledge.models import FileKind
 from web.rest.multipart_form import MAX_BODY_BYTES
 from web.rest.request_slots import EXPENSIVE
 
-_ID: Final = re.compile(r"(resp|conv)_([0-9a-f]{32})")
-_ITEM: Final = re.compile(r"(?:msg|rs|fc|mcp)_([0-9a-f]{32})[0-9a-f]{4}")
+_CONVERSATION: Final = re.compile(r"conv_([0-9a-f]{32})")
+_ITEM: Final = re.compile(r"(?:msg|rs|fc|mcp|mcpr)_([0-9a-f]{32}(?:[0-9a-f]{2})?)[0-9a-f]{4}")
 # Of responses whose items one request refers to.
 MAX_REFERENCES: Final = 256
 # Of runs that are live, or that their user has stopped.
 _STATUSES: Final = {Status.QUEUED: "queued", Status.STOPPING: "cancelled"}
+_WAITS: Final = "The response waits for approvals. Answer its requests first."
 # The end of a run whose model used its output up before the answer began.
 _NOTHING_BEFORE_THE_LIMIT: Final = "output_limit_reached"
 
@@ -123,26 +126,28 @@ class _References:
         raise ApiError("not_found", "There is no such item.", field="id")
 
 
-def start_response(caller: Caller, body: OpenAIResponseBody) -> Run:
-    """Start the turn that the request asks for. Raises ApiError; then nothing is stored."""
+def start_response(caller: Caller, body: OpenAIResponseBody) -> ResponsePart:
+    """Start the turn that the request asks for, or let one go on that waits. Raises ApiError; then nothing is stored."""
     named = find_model(caller, body.model) if body.model else unnamed_model(caller)
     agent = named if isinstance(named, Agent) else None
     models = [] if named is None or agent else [named.name]
+    members = RequestMembers(body.model or "", body.metadata or {}, bool(body.background))
     previous = None
     with named_as_sent():
-        if body.outputs:
+        if body.approvals or body.outputs:
             previous = _find_previous(caller, body)
-            _check_agent(previous.turn.session, agent)
-            run = answer_calls(previous, body.outputs, *body.continuation(models or [previous.model]))
+            _check_agent(previous.run.turn.session, agent)
+        if body.approvals and previous:
+            _check_answerable(previous, models if body.model else [])
+            return answer_approvals(previous, find_requests(previous), body.approvals, members)
+        if body.outputs and previous:
+            _check_not_waiting(previous)
+            continuation = body.continuation(models or [previous.run.model])
+            run = answer_calls(previous.run, body.outputs, *continuation)
         else:
             run = _ask(caller, body, agent, models)
-    return store_request(
-        run,
-        model=body.model or "",
-        metadata=body.metadata or {},
-        is_background=bool(body.background),
-        previous=previous and previous.pk,
-    )
+    stored = store_request(run, **members._asdict(), previous=previous and previous.run.pk)
+    return ResponsePart.load(stored)
 
 
 def _ask(caller: Caller, body: OpenAIResponseBody, agent: Agent | None, models: list[str]) -> Run:
@@ -168,30 +173,53 @@ def _check_agent(session: Session, agent: Agent | None) -> None:
         raise ApiError("invalid_value", "The conversation has another agent.", field="models")
 
 
-def _find_previous(caller: Caller, body: OpenAIResponseBody) -> Run:
-    """Return the run that has handed over the calls of which the request has the outputs."""
+def _check_not_waiting(part: ResponsePart) -> None:
+    if part.is_waiting:
+        raise ApiError("parent_in_progress", _WAITS, field="parent")
+
+
+def _check_answerable(part: ResponsePart, models: list[str]) -> None:
+    """Raise ApiError if the response is in progress, or its answer is to go on with another model."""
+    if part.is_live:
+        raise ApiError("parent_in_progress", field="parent")
+    if models not in ([], [part.run.model]):
+        message = "The answer goes on with the model that has begun it."
+        raise ApiError("invalid_value", message, field="models")
+
+
+def _find_previous(caller: Caller, body: OpenAIResponseBody) -> ResponsePart:
+    """Return the response that has made the calls, or asks for the approvals, that the request answers."""
     if body.conversation:
-        leaf = caller.stored_sessions().filter(pk__in=_ids("conv", body.conversation)).values("leaf")
+        leaf = caller.stored_sessions().filter(pk__in=_sessions(body.conversation)).values("leaf")
         if run := caller.stored_runs().filter(message__in=leaf).first():
-            return run
+            return ResponsePart.load_last(run)
         raise ApiError("not_found", "There is no such conversation.", field="conversation")
     if body.previous_response_id is UNSET or body.previous_response_id is None:
-        message = "The calls are those of previous_response_id, or of earlier items."
+        message = "What is answered is of previous_response_id, or of earlier items."
         raise ApiError("invalid_value", message, field="text")
     return find_response(caller, body.previous_response_id, field="parent")
 
 
-def find_response(caller: Caller, name: str, field: str | None = None) -> Run:
-    """Return the caller's run of this response. Raises ApiError."""
-    run = caller.stored_runs().filter(pk__in=_ids("resp", name)).first()
-    if run is None:
+def find_response(caller: Caller, name: str, field: str | None = None) -> ResponsePart:
+    """Return the caller's response of this id. Raises ApiError."""
+    parsed = RESPONSE_ID.fullmatch(name)
+    run = caller.stored_runs().filter(pk=UUID(parsed[1])).first() if parsed else None
+    part = ResponsePart.load(run, int(parsed[2] or "0", 16)) if run and parsed else None
+    if part is None or part.id != name or not part.exists:
         raise ApiError("not_found", NO_RESPONSE, field=field)
-    return run
+    return part
 
 
-def delete_response(run: Run) -> None:
-    """Delete the answer with what continues it, and its session if nothing else is in it, into the trash. Raises ApiError."""
-    question = run.turn.user_message
+def cancel_response(part: ResponsePart) -> None:
+    """Stop the run, unless it has gone on behind this part."""
+    if part.is_live or part.is_waiting:
+        stop_run(part.run.pk)
+
+
+def delete_response(part: ResponsePart) -> None:
+    """Delete the answer, all parts of it, with what continues it, and its session if nothing else is in it, into the trash.
+    Raises ApiError."""
+    run, question = part.run, part.run.turn.user_message
     is_first = ChatMessage.objects.filter(children=question, role=Role.ROOT).exists()
     if is_first and question.siblings().count() == run.message.siblings().count() == 1:
         delete_session(run.turn.session)
@@ -203,10 +231,11 @@ def _find_session(caller: Caller, body: OpenAIResponseBody, turn_body: TurnBody)
     """Return the session of the response or conversation that the request names, and make the turn reply to it."""
     if body.previous_response_id:
         previous = find_response(caller, body.previous_response_id, field="parent")
-        turn_body.parent = previous.message_id
-        ids, field = [previous.turn.session_id], "parent"
+        _check_not_waiting(previous)
+        turn_body.parent = previous.run.message_id
+        ids, field = [previous.run.turn.session_id], "parent"
     elif body.conversation:
-        ids, field = _ids("conv", body.conversation), "conversation"
+        ids, field = _sessions(body.conversation), "conversation"
     else:
         return None
     session = caller.stored_sessions().filter(pk__in=ids).first()
@@ -215,19 +244,22 @@ def _find_session(caller: Caller, body: OpenAIResponseBody, turn_body: TurnBody)
     return session
 
 
-def _ids(prefix: str, name: str) -> list[UUID]:
-    """Return the id that the name is made of; none if it is not made so."""
-    parsed = _ID.fullmatch(name)
-    return [UUID(parsed[2])] if parsed and parsed[1] == prefix else []
+def _sessions(conversation: str) -> list[UUID]:
+    """Return the id that the name of a conversation is made of; none if it is not made so."""
+    parsed = _CONVERSATION.fullmatch(conversation)
+    return [UUID(parsed[1])] if parsed else []
 
 
 # Presentation
 
 
-def open_stream(run: Run) -> ResponseStream:
+def open_stream(part: ResponsePart) -> ResponseStream:
+    run = part.run
     functions = CallerTools.from_json(run.turn.caller_tools).functions
     names = frozenset(function.name for function in functions)
-    return ResponseStream(partial(ResponseEvents, run.pk, describe(run), names, _first_block(run)))
+    first = First(_first_block(run), run.turn.given_rounds)
+    begin = partial(ResponseEvents, run.pk, describe(part), names, first, part.number)
+    return ResponseStream(begin, part.waits)
 
 
 def _first_block(run: Run) -> int:
@@ -236,21 +268,29 @@ def _first_block(run: Run) -> int:
     return sum(1 + bool(each.reasoning) + bool(each.text_before) for each in rounds)
 
 
-def replay(run: Run) -> Iterator[EncodedEvent]:
-    """Yield all events of a run that has ended: those that were streamed."""
-    stream = open_stream(run)
+def replay(part: ResponsePart) -> Iterator[EncodedEvent]:
+    """Yield all events of a response that has ended: those that were streamed."""
+    stream = open_stream(part)
     yield from stream.begin()
-    for line in rebuild_packets(run):
+    lines = rebuild_rounds(part.run, part.end.round + 1) if part.end else rebuild_packets(part.run)
+    for line in lines:
         yield from stream.feed(p.decode_log_entry(line))
-    yield from stream.end(describe_end(run))
+    if not part.end:
+        yield from stream.end(describe_end(part))
 
 
-def present_response(run: Run) -> dict[str, Any]:
+def present_response(part: ResponsePart) -> dict[str, Any]:
     """Return the response as it is now; the output of one in progress is in its stream."""
-    if run.is_live:
-        return {**describe(run), "status": _STATUSES.get(Status(run.status), "in_progress")}
-    [last] = deque(replay(run), maxlen=1)
+    if part.is_live:
+        return {**describe(part), "status": _STATUSES.get(Status(part.run.status), "in_progress")}
+    [last] = deque(replay(part), maxlen=1)
     return final_response(last)
+
+
+def find_requests(part: ResponsePart) -> list[str]:
+    """Return the ids of the items with which an ended response asks for approvals."""
+    output = present_response(part)["output"]
+    return [item["id"] for item in output if item["type"] == "mcp_approval_request"]
 
 
 def final_response(last: EncodedEvent) -> dict[str, Any]:
@@ -259,13 +299,14 @@ def final_response(last: EncodedEvent) -> dict[str, Any]:
     return response
 
 
-def describe(run: Run) -> dict[str, Any]:
+def describe(part: ResponsePart) -> dict[str, Any]:
     """Return the members of a response that do not change."""
-    request = ResponseRequest.objects.filter(pk=run.pk).first() or ResponseRequest(run=run)
+    run = part.run
+    request = ResponseRequest.objects.read(run, part.number)
     options = present_options(run.options)
     tools = CallerTools.from_json(run.turn.caller_tools)
     return OpenAIResponseAnswer(
-        id=f"resp_{run.pk.hex}",
+        id=part.id,
         object="response",
         status="in_progress",
         created_at=int(run.created_at.timestamp()),
@@ -277,7 +318,7 @@ def describe(run: Run) -> dict[str, Any]:
         temperature=options.get("temperature", 1.0),
         top_p=options.get("top_p", 1.0),
         max_output_tokens=options.get("max_output_tokens"),
-        previous_response_id=_previous_id(run, request),
+        previous_response_id=_previous_id(part),
         conversation={"id": f"conv_{run.turn.session_id.hex}"},
         reasoning={"effort": options.get("reasoning_effort"), "summary": None},
         text={"format": _text_format(options)},
@@ -288,9 +329,10 @@ def describe(run: Run) -> dict[str, Any]:
     ).json()
 
 
-def describe_end(run: Run) -> ResponseEnd:
-    """Return how the response of a run that has ended did."""
-    metadata = ResponseRequest.objects.filter(pk=run.pk).values_list("metadata", flat=True).first() or {}
+def describe_end(part: ResponsePart) -> ResponseEnd:
+    """Return how the last response of a run that has ended did. Its usage is that of the whole run."""
+    run = part.run
+    metadata = ResponseRequest.objects.read(run, part.number).metadata
     usage = {"usage": _usage(run)}
     finish = run.visible_finish
     if run.status == Status.STOPPED:
@@ -304,12 +346,16 @@ def describe_end(run: Run) -> ResponseEnd:
     return ResponseEnd("completed", usage)
 
 
-def _previous_id(run: Run, request: ResponseRequest) -> str | None:
-    if request.previous:
-        return f"resp_{request.previous.hex}"
-    parent = ChatMessage.objects.select_related("run").filter(children=run.turn.user_message).first()
-    previous = run_of(parent) if parent else None
-    return f"resp_{previous.pk.hex}" if previous else None
+def _previous_id(part: ResponsePart) -> str | None:
+    if part.number:
+        return part.before.id
+    before = Run.objects.for_work()
+    request = ResponseRequest.objects.filter(pk=part.run.pk).first()
+    if request and request.previous:
+        previous = before.filter(pk=request.previous).first()
+        return ResponsePart.load_last(previous).id if previous else f"resp_{request.previous.hex}"
+    above = before.filter(message__children=part.run.turn.user_message).first()
+    return ResponsePart.load_last(above).id if above else None
 
 
 def _tool_choice(tools: CallerTools) -> Any:
@@ -334,27 +380,3 @@ def _usage(run: Run) -> dict[str, Any] | None:
         "output_tokens_details": {"reasoning_tokens": run.reasoning_tokens or 0},
         "total_tokens": read + written,
     }
-
-
-def present_input(run: Run) -> dict[str, Any]:
-    """Return the list of the input of a response: its question, and the calls whose outputs it was given."""
-    question = run.turn.user_message
-    parts: list[dict[str, Any]] = [{"type": "input_text", "text": question.text}]
-    for row in MessageFile.objects.chosen().filter(message=question):
-        file_id = str(row.file_id)
-        if row.file.kind == FileKind.IMAGE:
-            parts.append({"type": "input_image", "detail": "auto", "file_id": file_id})
-        else:
-            parts.append({"type": "input_file", "file_id": file_id, "filename": row.file.name})
-    name = f"msg_{question.pk.hex}"
-    items: list[dict[str, Any]] = [
-        {"id": name, "type": "message", "role": "user", "status": "completed", "content": parts}
-    ]
-    for call in ToolCall.objects.filter(message=run.message_id, turn_number__lt=run.turn.given_rounds):
-        of_call = {"call_id": call.tool_call_id, "status": "completed"}
-        arguments = json.encode(call.arguments).decode()
-        called = {"type": "function_call", "name": call.name, "arguments": arguments}
-        items.append({"id": f"fc_{call.pk.hex}", **called, **of_call})
-        output = {"type": "function_call_output", "output": call.response}
-        items.append({"id": f"fco_{call.pk.hex}", **output, **of_call})
-    return {"object": "list", "data": items, "first_id": name, "last_id": items[-1]["id"], "has_more": False}

@@ -17,15 +17,16 @@ from redis.exceptions import RedisError
 from rest_framework.request import Request
 
 from chat.infrastructure.threads import in_thread, in_thread_of
+from chat.loaders.waits import load_waits
 from chat.log.cursor import START
 from chat.models import Run
 from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
 from features.openai.authentication import read_bearer
 from features.openai.response_events import ResponseEnd
-from features.openai.response_stream import EncodedEvent
+from features.openai.response_parts import ResponsePart
+from features.openai.response_stream import EncodedEvent, may_wait
 from features.openai.responses import describe_end, open_stream, present_response, replay
-from features.openai.turns import load_run
 from knowledge.idle_connection import return_idle_connection
 from web.rest.api_view import current_user
 from web.rest.errors import describe as describe_error
@@ -74,34 +75,36 @@ def reading(request: Request) -> Iterator[Reader]:
 
 
 async def read_events(
-    reader: Reader, run: Run, after: int = FROM_THE_BEGINNING
+    reader: Reader, part: ResponsePart, after: int = FROM_THE_BEGINNING
 ) -> AsyncGenerator[EncodedEvent | None, None]:
     """Yield the events of a response with numbers above `after`; None in times of silence."""
-    if not run.is_live:
-        replayed = (event for event in replay(run) if event.number > after)
+    if not part.is_live:
+        replayed = (event for event in replay(part) if event.number > after)
         while block := await in_thread_of(THREADS, _next_block, replayed):
             for event in block:
                 yield event
         return
-    async with aclosing(_follow(reader, run)) as events:
+    async with aclosing(_follow(reader, part)) as events:
         async for live_event in events:
             if live_event is None or live_event.number > after:
                 yield live_event
 
 
-async def _follow(reader: Reader, run: Run) -> AsyncGenerator[EncodedEvent | None, None]:
-    stream = await in_thread(open_stream, run)
+async def _follow(reader: Reader, part: ResponsePart) -> AsyncGenerator[EncodedEvent | None, None]:
+    stream = await in_thread(open_stream, part)
     for event in stream.begin():
         yield event
-    async with aclosing(_read_log(reader, run)) as entries:
+    async with aclosing(_read_log(reader, part.run)) as entries:
         async for entry in entries:
             if entry is None:
                 yield None
                 continue
+            if not part.is_whole and stream.has_asked(entry):
+                stream.set_waits(await in_thread(load_waits, part.run))
             for event in stream.feed(entry):
                 yield event
             if isinstance(entry, p.Packet) and isinstance(entry.obj, p.Stop):
-                for event in stream.end(await in_thread(_load_end, run)):
+                for event in stream.end(await in_thread(_load_end, part)):
                     yield event
             if stream.is_ended:
                 return
@@ -158,21 +161,21 @@ def _next_block(events: Iterator[EncodedEvent]) -> list[EncodedEvent]:
     return block
 
 
-def _load_end(run: Run) -> ResponseEnd:
-    return describe_end(_load_ended(run))
+def _load_end(part: ResponsePart) -> ResponseEnd:
+    return describe_end(_load_ended(part))
 
 
-def _load_ended(run: Run) -> Run:
-    """Load the run again. Raises ApiError if it is gone, or has not ended."""
-    ended = load_run(run)
+def _load_ended(part: ResponsePart) -> ResponsePart:
+    """Load the response again. Raises ApiError if it is gone, or has not ended."""
+    ended = part.load_again()
     if ended.is_live:
         raise ApiError("stream_unavailable")
     return ended
 
 
-def stream_events(reader: Reader, run: Run, after: int) -> StreamingHttpResponse:
+def stream_events(reader: Reader, part: ResponsePart, after: int) -> StreamingHttpResponse:
     """Return the response that sends the events with numbers above `after`, one in each write."""
-    return EventStream(_encode_events(reader, run, after), reader.slot)
+    return EventStream(_encode_events(reader, part, after), reader.slot)
 
 
 class EventStream(StreamingHttpResponse):
@@ -197,10 +200,10 @@ class EventStream(StreamingHttpResponse):
         self._slot.free()
 
 
-async def _encode_events(reader: Reader, run: Run, after: int) -> AsyncGenerator[bytes, None]:
+async def _encode_events(reader: Reader, part: ResponsePart, after: int) -> AsyncGenerator[bytes, None]:
     number = after
     try:
-        async with aclosing(read_events(reader, run, after)) as events:
+        async with aclosing(read_events(reader, part, after)) as events:
             async for event in events:
                 if event is None:
                     yield COMMENT
@@ -272,20 +275,28 @@ def _call_idly(view: Callable[..., HttpResponseBase], *args: Any, **kwargs: Any)
         return_idle_connection()
 
 
-async def await_response(reader: Reader, run: Run) -> JsonResponse:
-    return JsonResponse(await await_end(reader, run))
+async def await_response(reader: Reader, part: ResponsePart) -> JsonResponse:
+    return JsonResponse(await await_end(reader, part))
 
 
-async def await_end(reader: Reader, run: Run) -> dict[str, Any]:
+async def await_end(reader: Reader, part: ResponsePart) -> dict[str, Any]:
     """Return the response once it has ended. Raises ApiError."""
     with reader.slot:
-        if run.is_live:
-            async with aclosing(_read_log(reader, run)) as entries:
+        if part.is_live:
+            async with aclosing(_read_log(reader, part.run)) as entries:
                 async for entry in entries:
-                    if isinstance(entry, p.Packet) and isinstance(entry.obj, p.Stop):
+                    if await _has_ended(part, entry):
                         break
-        return await in_thread(_present_ended, run)
+        return await in_thread(_present_ended, part)
 
 
-def _present_ended(run: Run) -> dict[str, Any]:
-    return present_response(_load_ended(run))
+async def _has_ended(part: ResponsePart, entry: p.Packet | p.Snapshot | p.Reset | None) -> bool:
+    if isinstance(entry, p.Packet) and isinstance(entry.obj, p.Stop):
+        return True
+    if part.is_whole or entry is None or not may_wait(entry):
+        return False
+    return not (await in_thread(part.load_again)).is_live
+
+
+def _present_ended(part: ResponsePart) -> dict[str, Any]:
+    return present_response(_load_ended(part))

@@ -18,6 +18,7 @@ from chat.sessions.deletion import delete_for_good
 from features.openai import responses, sse
 from features.openai.chat import await_chat, stream_chat
 from features.openai.chat_body import OpenAIChatBody
+from features.openai.response_parts import ResponsePart
 from features.openai.response_stream import EncodedEvent
 from tests import factories
 from tests.features.openai.test_models import by_token
@@ -78,7 +79,7 @@ async def test_who_waits_gets_the_stored_answer_whichever_attempts_wrote_it(
     alice: Any, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logging(monkeypatch, run, lambda: factories.finish_run(str(run.pk), SHOWN[1]))
-    response = json.decode((await sse.await_response(reader(alice), run)).content)
+    response = json.decode((await sse.await_response(reader(alice), ResponsePart(run))).content)
     assert response["status"] == "completed"
     assert response["output"][0]["content"][0]["text"] == SHOWN[1]
     logging(monkeypatch, run)
@@ -90,11 +91,11 @@ async def test_an_answer_that_is_deleted_before_it_is_read_is_not_found(
     alice: Any, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logging(monkeypatch, run, lambda: delete_for_good(Session.objects.get()), texts=SHOWN[:1])
-    streamed = sse.stream_events(reader(alice), run, -1)
+    streamed = sse.stream_events(reader(alice), ResponsePart(run), -1)
     assert b'"code":"not_found"' in [line async for line in streamed][-1]
     logging(monkeypatch, run)
     with pytest.raises(ApiError, match="not_found"):
-        await sse.await_response(reader(alice), run)
+        await sse.await_response(reader(alice), ResponsePart(run))
 
 
 async def test_an_ended_answer_is_replayed_in_blocks_from_the_number(
@@ -106,13 +107,13 @@ async def test_an_ended_answer_is_replayed_in_blocks_from_the_number(
     monkeypatch.setattr(sse, "BLOCK_BYTES", 2000)
     produced: list[int] = []
 
-    def replay(run: Run) -> Iterator[EncodedEvent]:
-        for event in responses.replay(run):
+    def replay(part: ResponsePart) -> Iterator[EncodedEvent]:
+        for event in responses.replay(part):
             produced.append(event.number)
             yield event
 
     monkeypatch.setattr(sse, "replay", replay)
-    events = sse.read_events(reader(alice), ended, 499)
+    events = sse.read_events(reader(alice), ResponsePart(ended), 499)
     first = await anext(events)
     assert first is not None
     assert first.number == 500
@@ -140,7 +141,7 @@ async def test_a_stream_that_breaks_off_says_why(
             raise error
 
     logging(monkeypatch, run, break_off, texts=SHOWN[:1], stops=False)
-    *_, last = [line async for line in sse.stream_events(reader(alice), run, -1)]
+    *_, last = [line async for line in sse.stream_events(reader(alice), ResponsePart(run), -1)]
     assert last.startswith(b"event: error\ndata: ")
     assert json.decode(last.partition(b"data: ")[2])["code"] == code
     *_, last = await lines_of_chat(alice, run)
@@ -154,10 +155,10 @@ async def test_an_answer_that_goes_on_after_its_end_is_read_as_another_stream(
     alice: Any, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logging(monkeypatch, run, texts=SHOWN[:1])
-    *_, last = [line async for line in sse.stream_events(reader(alice), run, -1)]
+    *_, last = [line async for line in sse.stream_events(reader(alice), ResponsePart(run), -1)]
     assert last.startswith(b"event: error")
     with pytest.raises(ApiError) as refused:
-        await sse.await_response(reader(alice), run)
+        await sse.await_response(reader(alice), ResponsePart(run))
     assert refused.value.code == "stream_unavailable"
 
 

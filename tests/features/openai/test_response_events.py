@@ -278,4 +278,4 @@ def test_a_call_that_waits_is_shown_by_a_snapshot_as_one_in_progress() -> None:
         }],
     }  # fmt: skip
     kinds = [type(obj).__name__ for _, obj in snapshot_packets(message)]
-    assert kinds == ["ToolStart", "ToolArgumentsDelta", "ToolArguments"]
+    assert kinds == ["ToolStart", "ToolArgumentsDelta", "ToolArguments", "ApprovalRequired"]
