@@ -25,7 +25,6 @@ from msgspec import json, structs
 from chat.models import Agent, Login, MessageFile, ModelConfig, Preferences, Session
 from chat.presenters.files import present_file
 from chat.presenters.json_values import JSONObject, isoformat_or_none, isoformat_utc
-from chat.presenters.preferences import present_preferences
 from chat.presenters.sessions import annotate_sessions, present_trashed_session
 from chat.sessions.portable.archive_writer import Pipe, as_zip, compressed, write_content
 from features.agents.api import present_agents
@@ -35,6 +34,7 @@ from features.prompts.api import present_saved_prompt
 from features.prompts.models import SavedPrompt
 from features.usage.api import SOURCES, present_limit_use
 from knowledge.models import Document, File, KnowledgeBase, KnowledgeBaseMember, Project
+from web.rest.preferences import present_preferences
 from web.rest.request_slots import EXPORTS
 from web.rest.streaming import streamed
 

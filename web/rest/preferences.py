@@ -1,4 +1,4 @@
-"""The views that read and change the user's preferences for all chats."""
+"""The view that reads and changes the user's preferences for all chats."""
 
 from typing import Annotated, Final
 
@@ -7,9 +7,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from chat.models import Preferences
-from chat.presenters.preferences import PreferencesAnswer, present_preferences
+from chat.presenters.json_values import JSONObject
+from chat.protocol.answer import Answer
 from chat.protocol.body import Body
+from chat.protocol.member_types import doc
 from chat.protocol.members import Models
+from chat.transcript.tokens import count_tokens
 from web.rest.api_view import StrictAPIView, current_user
 from web.rest.models import check_offered
 from web.rest.openapi import documented
@@ -24,6 +27,16 @@ class PreferencesBody(Body):
     models: Models | UnsetType = UNSET
 
 
+class PreferencesAnswer(Answer):
+    instructions: Annotated[str, doc("Part of the system prompt of all of the user's chats.")]
+    uses_instructions: Annotated[bool, doc("False: they are kept, but not sent.")]
+    instruction_tokens: Annotated[int, doc("What the text takes of each request, in the default encoding.")]
+    models: Annotated[
+        list[str],
+        doc("They answer where neither chat nor agent names models; of these, those that are still offered."),
+    ]
+
+
 class PreferencesView(StrictAPIView):
     @documented("preferences_read", answer=PreferencesAnswer)
     def get(self, request: Request) -> Response:
@@ -36,3 +49,8 @@ class PreferencesView(StrictAPIView):
         fields = self.parse(PreferencesBody).members()
         check_offered(fields.get("models"))
         return Response(present_preferences(Preferences.objects.change(current_user(request), **fields)))
+
+
+def present_preferences(preferences: Preferences) -> JSONObject:
+    tokens = count_tokens(preferences.instructions)
+    return PreferencesAnswer.from_row(preferences, instruction_tokens=tokens).json()

@@ -9,7 +9,6 @@ import { bringIntoSight } from "../elements/bring_into_sight.js";
 import { h, setChildren } from "../elements/element.js";
 import { AutoScroll } from "./auto_scroll.js";
 import { OlderMessages } from "./older_messages.js";
-import { DrawScheduler } from "../elements/draw_scheduler.js";
 import { keepTimes } from "../elements/sent_time.js";
 import { QueueView } from "./queue_view.js";
 import { columnsOf, shownMessages } from "../state/columns.js";
@@ -24,6 +23,9 @@ import { PendingMessage, UserMessage } from "./user_message.js";
 
 /** How long one frame may create views of messages; the rest is left to the next frame. */
 const NEW_VIEWS_MS = 12;
+/** A drawing that took longer is followed by a pause. */
+const CHEAP_MS = 6;
+const REST = 2;
 /** How many messages are read at once on the way to one that is far above. */
 const FAR = 500;
 
@@ -340,3 +342,26 @@ class KeptPlace {
 
 /** @param {HTMLElement} element */
 const topOf = (element) => element.getBoundingClientRect().top;
+
+/** Schedules drawing: at most once per animation frame, and after a long drawing only once input has been handled. */
+class DrawScheduler {
+  constructor() {
+    this.frame = 0;
+    this.restsUntil = 0;
+  }
+
+  /** @param {() => void} draw called once, however often this is asked before */
+  drawSoon(draw) {
+    this.frame ||= requestAnimationFrame(() => this.#frame(draw));
+  }
+
+  /** @param {() => void} draw */
+  #frame(draw) {
+    this.frame = 0;
+    const begin = performance.now();
+    if (begin < this.restsUntil) return this.drawSoon(draw);
+    draw();
+    const took = performance.now() - begin;
+    this.restsUntil = took > CHEAP_MS ? begin + took * (1 + REST) : 0;
+  }
+}

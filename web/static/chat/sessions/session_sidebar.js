@@ -1,6 +1,5 @@
 /** Connects the parts of the session list: store, rows, search and the seen marker. */
 
-import { SeenMarker } from "../frame/seen_marker.js";
 import { SessionList } from "./session_list.js";
 import { SessionSelection } from "./session_selection.js";
 import { SessionStore } from "./session_store.js";
@@ -9,7 +8,7 @@ import { hasTrash, mayDeleteAll } from "./trash_state.js";
 import { UndoNotice } from "../elements/undo_notice.js";
 import { WaitingChats } from "./waiting_chats.js";
 import { tn, t } from "../i18n.js";
-import { changeSession, changeSessions } from "../server/sessions_api.js";
+import { changeSession, changeSessions, markSeen } from "../server/sessions_api.js";
 import { isComposing } from "../elements/composition.js";
 
 /** @import {Session, SessionState} from "../types.js" */
@@ -180,5 +179,30 @@ class SessionSearch {
       this.field.value = "";
       this.#onInput();
     }
+  }
+}
+
+/** Marks the open session as seen on the server when its new answer is shown in a visible tab. */
+class SeenMarker {
+  /** @param {{session: () => Session|undefined, state: () => SessionState|null}} page what is open */
+  constructor(page) {
+    this.page = page;
+    /** The session and event sent last, so that each is sent once. */
+    this.lastSent = "";
+    document.addEventListener("visibilitychange", () => this.check());
+  }
+
+  /** Called whenever something may have changed; cheap. */
+  check() {
+    const session = this.page.session();
+    const n = this.page.state()?.n ?? null;
+    if (!session?.is_unread || n === null || document.visibilityState !== "visible") return;
+    // The event that makes the session unread is not shown here yet.
+    if (n < (session.n ?? 0)) return;
+    const state = `${session.id} ${n}`;
+    if (this.lastSent === state) return;
+    this.lastSent = state;
+    // After a failure the session stays unread until the next answer or visit.
+    markSeen(session.id, n).catch(() => (this.lastSent = ""));
   }
 }

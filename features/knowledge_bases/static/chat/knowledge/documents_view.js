@@ -8,8 +8,17 @@ import { entryOfInfo } from "../files/file_entry.js";
 import { announcement, stateText } from "../files/file_texts.js";
 import { takeDrops } from "../files/file_drops.js";
 import { openFile } from "../files/open_file.js";
+import { readText } from "../files/files_api.js";
+import { askFor, line, text } from "../elements/form_dialog.js";
 import { t } from "../i18n.js";
-import { deleteDocument, documentAt, replaceDocument, uploadVersion } from "./knowledge_api.js";
+import {
+  addDocument,
+  deleteDocument,
+  documentAt,
+  renameDocument,
+  replaceDocument,
+  uploadVersion,
+} from "./knowledge_api.js";
 import { unlessGone } from "../server/unless_gone.js";
 import { DocumentList, infoOf } from "./document_list.js";
 import { isEditable } from "./knowledge_store.js";
@@ -20,7 +29,7 @@ import { showText, visibleText } from "../elements/visible_text.js";
 /** @import {FileEntry} from "../files/file_entry.js" */
 /** @import {KnowledgeBase, KnowledgeDocument} from "../types.js" */
 
-const loadDialogs = () => import("./document_dialogs.js");
+const LONGEST_TITLE = 255;
 
 export class DocumentsView {
   /** @param {{announce: (text: string) => void, attempt: (action: () => Promise<any>) => Promise<boolean>, failed: (error: any) => void}} page */
@@ -144,24 +153,24 @@ export class DocumentsView {
 
   /** @returns {MenuItem[]} */
   #ways() {
-    const add = (/** @type {"text"|"address"} */ kind) =>
-      this.page.attempt(async () => this.#put(await (await loadDialogs()).add(kind, this.base.id)));
+    const add = (/** @type {typeof addText} */ asked) =>
+      this.page.attempt(async () => this.#put(await asked(this.base.id)));
     return [
       { label: t("Files"), icon: "upload", action: () => this.#pick(null) },
-      { label: t("Text"), icon: "edit", action: () => add("text") },
-      { label: t("Address of a web page"), icon: "globe", action: () => add("address") },
+      { label: t("Text"), icon: "edit", action: () => add(addText) },
+      { label: t("Address of a web page"), icon: "globe", action: () => add(addAddress) },
     ];
   }
 
   /** @param {KnowledgeDocument} one @returns {MenuItem[]} */
   #items(one) {
     const base = this.base.id;
-    const change = (/** @type {"rename"|"rewrite"} */ what) =>
-      this.page.attempt(async () => this.#put(await (await loadDialogs())[what](base, one)));
+    const change = (/** @type {typeof rename} */ edited) =>
+      this.page.attempt(async () => this.#put(await edited(base, one)));
     const again = () =>
       this.page.attempt(async () => this.#put(await replaceDocument(base, one.id, { url: one.url, title: one.title })));
     return [
-      { label: t("Rename"), icon: "edit", action: () => change("rename") },
+      { label: t("Rename"), icon: "edit", action: () => change(rename) },
       ...(one.url ? [{ label: t("Read the address again"), icon: /** @type {const} */ ("retry"), action: again }] : []),
       {
         label: t("Replace by a file"),
@@ -171,7 +180,7 @@ export class DocumentsView {
       },
       ...(one.url
         ? []
-        : [{ label: t("Replace the text"), icon: /** @type {const} */ ("edit"), action: () => change("rewrite") }]),
+        : [{ label: t("Replace the text"), icon: /** @type {const} */ ("edit"), action: () => change(rewrite) }]),
       { label: t("Delete"), icon: "trash", isDangerous: true, action: () => this.#remove(one) },
     ];
   }
@@ -270,4 +279,62 @@ class DocumentRow {
     this.menu.title = t("Actions");
     this.menu.setAttribute("aria-label", t("Actions for “%(title)s”", { title: label }));
   }
+}
+
+/** @param {string} base */
+function addText(base) {
+  const fields = textFields("", "");
+  return askFor(t("Add a text"), {
+    yes: t("Add"),
+    fields,
+    look: "large form",
+    save: (values) => addDocument(base, values),
+  });
+}
+
+/** @param {string} base */
+function addAddress(base) {
+  const fields = {
+    url: line(
+      t("Address"),
+      { type: "url", required: true, placeholder: "https://", maxLength: 2000 },
+      t("The page is read once, without logging in."),
+    ),
+    title: line(t("Title"), { maxLength: LONGEST_TITLE }, t("Left empty: that of the page.")),
+  };
+  return askFor(t("Add a web page"), {
+    yes: t("Add"),
+    fields,
+    save: ({ url, title }) => addDocument(base, { url, ...(title ? { title } : {}) }),
+  });
+}
+
+/** @param {string} base @param {KnowledgeDocument} document */
+function rename(base, { id, title }) {
+  const fields = { title: line(t("Title"), { maxLength: LONGEST_TITLE, required: true, value: title }) };
+  return askFor(t("Rename this document"), {
+    yes: t("Rename"),
+    fields,
+    save: (values) => renameDocument(base, id, values.title),
+  });
+}
+
+/** @param {string} base @param {KnowledgeDocument} document */
+async function rewrite(base, { id, title, status }) {
+  const before = status === "ready" ? await readText(documentAt(base, id)) : "";
+  const fields = textFields(title, before);
+  return askFor(t("Replace the text"), {
+    yes: t("Save"),
+    fields,
+    look: "large form",
+    save: (values) => replaceDocument(base, id, values),
+  });
+}
+
+/** @param {string} title @param {string} value */
+function textFields(title, value) {
+  return {
+    title: line(t("Title"), { maxLength: LONGEST_TITLE, required: true, value: title }),
+    text: text(t("Text"), { rows: 14, required: true, value }),
+  };
 }
