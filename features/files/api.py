@@ -77,9 +77,9 @@ class FileView(StrictAPIView):
     @documented("files_delete", statuses=(204,))
     def delete(self, request: Request, file: str) -> Response:
         """Delete a file with its content. It is removed from the messages that it was attached to."""
-        found = _get_own_file(request, file)
-        project = found.project
-        found.delete()
+        row = get_own_row(File.objects.visible_to(current_user(request)).defer("text"), file, "file")
+        project = row.project
+        row.delete()
         blobs.purge_on_commit()
         if project:
             session_list.publish_project(project)
@@ -139,10 +139,6 @@ def _own_project(request: Request, form: dict[str, Any]) -> Project | None:
     return get_own_row(
         Project.objects.visible_to(current_user(request)), form["project"], "project", field="project"
     )
-
-
-def _get_own_file(request: Request, pk: str) -> File:
-    return get_own_row(File.objects.visible_to(current_user(request)).defer("text"), pk, "file")
 
 
 def _get_downloadable(request: Request, pk: str) -> File:

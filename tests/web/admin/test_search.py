@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from chat.models import ChatMessage, Run, Session, Share
 from tests import factories
-from web.admin import pagination
+from web.admin import read_only
 
 pytestmark = pytest.mark.django_db
 LISTS = (
@@ -112,8 +112,8 @@ def test_a_longer_list_takes_no_more_queries(staff: Client, run: Run, name: str)
 def test_a_large_table_is_not_counted(monkeypatch: pytest.MonkeyPatch, staff: Client, run: Run) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE chat_chatmessage")
-    monkeypatch.setattr(pagination, "MIN_ESTIMATE", 1)
-    monkeypatch.setattr(pagination, "MAX_COUNTED", 2)
+    monkeypatch.setattr(read_only, "MIN_ESTIMATE", 1)
+    monkeypatch.setattr(read_only, "MAX_COUNTED", 2)
     url = reverse("admin:chat_chatmessage_changelist")
     assert staff.get(url).context["cl"].result_count == ChatMessage.objects.count() == 6
     with CaptureQueriesContext(connection) as queries:

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { shortened } from "../../../web/static/chat/elements/shortened.js";
+import { shortened } from "../../../web/static/chat/composer/message_sender.js";
 
 test("a text that is cut ends with a whole word and says so", () => {
   assert.equal(shortened("How often is low water?", 23), "How often is low water?");

@@ -1,6 +1,5 @@
 /** Sends messages from the composer to the server, and withdraws queued questions. */
 
-import { shortened } from "../elements/shortened.js";
 import { newestWaiting } from "../conversation/queue.js";
 import { createSession, discardSession, withdraw } from "../server/sessions_api.js";
 
@@ -10,6 +9,7 @@ import { createSession, discardSession, withdraw } from "../server/sessions_api.
 /** @typedef {{text: string, files: DraftFile[]}} Pending  a message that is being sent */
 
 const TITLE_CHARACTERS = 60;
+const HALF_A_CHARACTER = /[\ud800-\udbff]$/;
 
 export class MessageSender {
   /**
@@ -137,4 +137,12 @@ export class MessageSender {
     if (found) this.withdraw(found);
     return found !== undefined;
   }
+}
+
+/** Cuts a text at a space if there is one in the second half, with "…" if anything was cut. @param {string} text one line @param {number} most characters */
+export function shortened(text, most) {
+  if (text.length <= most) return text;
+  const begin = text.slice(0, most - 1).replace(HALF_A_CHARACTER, "");
+  const space = text[begin.length] === " " ? begin.length : begin.lastIndexOf(" ");
+  return `${(space >= most / 2 ? begin.slice(0, space) : begin).trimEnd()}…`;
 }
