@@ -959,7 +959,7 @@ interface OpenAIResponseAnswer {
 
 interface OpenAIResponseBody {
   model?: string | null;
-  /** A text, or messages with texts and files, and the calls of the caller's functions with their outputs. */
+  /** A text, or messages with texts and files, and the calls of the caller's functions with their outputs; or the answers to all approvals that a response asks for. */
   input: string | any[];
   instructions?: string | null;
   previous_response_id?: string | null;

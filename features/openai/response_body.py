@@ -225,7 +225,8 @@ class OpenAIResponseBody(Body, kw_only=True):
         Any,
         rule(parse_input, {"type": ["string", "array"], "items": {}}),
         doc(
-            "A text, or messages with texts and files, and the calls of the caller's functions with their outputs."
+            "A text, or messages with texts and files, and the calls of the caller's functions with their outputs; "
+            "or the answers to all approvals that a response asks for."
         ),
     ]
     instructions: Annotated[str, Meta(max_length=MAX_INSTRUCTIONS_CHARACTERS)] | UnsetType | None = UNSET

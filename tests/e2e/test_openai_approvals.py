@@ -13,6 +13,7 @@ import openai
 import pytest
 from openai.types.responses import Response
 
+from tests.e2e.test_openai_functions import WEATHER, output
 from tests.e2e.test_openai_responses import checked, replayed, text_of
 from tests.instance import is_listening
 from tests.stack import Stack
@@ -312,6 +313,43 @@ def test_workers_that_are_killed_contradict_nothing(
     assert replayed(client, events[0]["response"]["id"]) == events
     assert client.responses.retrieve(first.id) == first
     assert scribe.read_text().count("\n") == 1
+
+
+@pytest.mark.usefixtures("scribe")
+def test_a_function_is_handed_over_when_the_calls_beside_it_are_decided(
+    stack: Stack, client: openai.OpenAI
+) -> None:
+    weather = {"call": {"name": "weather", "id": "c2", "arguments": {"city": "Oslo"}}}
+    stack.upstream.reply(weather, write("Ebbe"), after_tools=0, times=1)
+    stack.upstream.reply({"text": "Rain, and written."}, after_tools=2)
+    first = ask(client, tools=[WEATHER])
+    assert [item.type for item in first.output] == ["mcp_approval_request"]
+    answers = [reply(request, approve=True) for request in requests_of(first)]
+    events = checked(client.responses.create(input=answers, previous_response_id=first.id, stream=True))
+    second = Response.model_validate(events[-1]["response"])
+    assert [item.type for item in second.output] == ["mcp_call", "function_call"]
+    assert replayed(client, second.id) == events
+    third = client.responses.create(input=[output("c2", "Rain")], previous_response_id=second.id)
+    assert (third.output_text, third.previous_response_id) == ("Rain, and written.", second.id)
+    assert [item.type for item in third.output] == ["message"]
+
+
+def test_a_question_is_answered_on_the_page(stack: Stack, client: openai.OpenAI, scribe: Path) -> None:
+    book = {"call": {"name": "tests__book", "id": "c1", "arguments": {"place": "Quay"}}}
+    stack.upstream.reply(book, after_tools=0, times=1)
+    stack.upstream.reply({"text": "Booked."}, after_tools=1)
+    first = ask(client)
+    answers = [reply(request, approve=True) for request in requests_of(first)]
+    second = client.responses.create(input=answers, previous_response_id=first.id, background=True)
+    [listed] = until(lambda: ask_rest(stack, client, "GET", "approvals/"))
+    assert client.responses.retrieve(second.id).status == "in_progress"
+    path = f"tool-calls/{listed['tool_call']}/approval/"
+    ask_rest(stack, client, "POST", path, {"approved": True, "values": {"time": "noon"}})
+    events = replayed(client, second.id)
+    assert [item["type"] for item in events[-1]["response"]["output"]] == ["mcp_call", "message"]
+    assert scribe.read_text() == "Quay at noon\n"
+    assert replayed(client, second.id) == events
+    assert client.responses.retrieve(first.id) == first
 
 
 @pytest.mark.usefixtures("scribe")

@@ -11,6 +11,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from chat.infrastructure.redis_client import sync_redis
+from chat.loaders.waits import load_waits
 from chat.log.progress import present_live_message
 from chat.log.stream import delete_logs, run_log
 from chat.models import Approval, ModelConfig, Run, Session, ToolCall, ToolPolicy, Turn
@@ -211,6 +212,21 @@ def test_of_parallel_calls_only_those_that_need_approval_wait(waiting, scripted_
     assert (searching.queries, scripted_tool.ran) == (["moon"], [{"what": "two"}])
     assert [call.status for call in ToolCall.objects.filter(run=run)] == ["refused", "completed", "completed"]
     assert live(run) == rebuilt(run)
+
+
+def test_rows_say_where_it_waits_and_whether_it_still_does(waiting, searching):
+    run = waiting(act("one"), search_call("moon"), act("two"))
+    run = Run.objects.for_work().get(pk=run.pk)
+    [wait] = load_waits(run)
+    assert (wait.round, list(wait.asked), wait.beside) == (0, [0, 2], {1})
+    assert (wait.is_reached, wait.is_for_approvals, wait.is_open) == (True, True, True)
+    answer(run, ApprovalBody(approved=False, note="No."), 0)
+    [wait] = load_waits(run)
+    assert [(asked.decision, asked.note) for asked in wait.asked.values()] == [("refused", "No."), ("", "")]
+    assert wait.is_open
+    stop_run(run.pk)
+    [wait] = load_waits(run)
+    assert not wait.is_open
 
 
 def test_an_approval_for_the_session_covers_later_calls_of_that_tool_there(
