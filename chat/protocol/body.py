@@ -79,7 +79,9 @@ def rule(check: Check, keywords: Mapping[str, Any] | None = None, *, null: str =
 @cache
 def _struct_check(struct: type[Struct]) -> Check:
     described = cast("inspect.StructType", inspect.type_info(struct))
-    members = {field.name: (field.required, _check(field.type)) for field in described.fields}
+    members = {
+        field.encode_name: (field.name, field.required, _check(field.type)) for field in described.fields
+    }
     return partial(_check_struct, struct, members)
 
 
@@ -179,16 +181,17 @@ def _check_dict(check: Check, value: Any) -> dict[str, Any]:
     return {name: _check_at(name, check, item) for name, item in value.items()}
 
 
-def _check_struct(struct: type[Struct], members: Mapping[str, tuple[bool, Check]], value: Any) -> Any:
+def _check_struct(struct: type[Struct], members: Mapping[str, tuple[str, bool, Check]], value: Any) -> Any:
+    """Validate an object. members: by the name in JSON, the attribute, whether it is required, and its check."""
     if not isinstance(value, Mapping):
         _check_type(dict, value)
     for name in value:
-        if name not in members:
+        if name not in members and struct.__struct_config__.forbid_unknown_fields:
             raise ApiError("unknown_field", field=str(name)[:100])
     sent = {}
-    for name, (is_required, check) in members.items():
+    for name, (attribute, is_required, check) in members.items():
         if name in value:
-            sent[name] = _check_at(name, check, value[name])
+            sent[attribute] = _check_at(name, check, value[name])
         elif is_required:
             raise ApiError("field_required", field=name)
     return struct(**sent)
