@@ -26,6 +26,8 @@ class ToolCallStatus(models.TextChoices):
     UNKNOWN = "unknown"
 
 
+# The response of a call whose output is empty: without one, a call has not ended.
+NO_OUTPUT: Final = "(no output)"
 OPEN_STATUSES: Final = (ToolCallStatus.PENDING, ToolCallStatus.RUNNING)
 # How long a call counts where the tools that are used most are chosen.
 USES_COUNTED: Final = timedelta(days=30)
@@ -46,6 +48,17 @@ class ToolCallQuerySet(models.QuerySet["ToolCall"]):
             unfinished.filter(pk=row).update(report=report, report_reasoning=reasoning)
         unfinished.update(status=ToolCallStatus.UNKNOWN)
         self.filter(run=run_id, status=ToolCallStatus.WAITING).update(status=ToolCallStatus.REFUSED)
+
+    def note_outputs(self, run: Run, outputs: Mapping[str, str]) -> bool:
+        """Store what the caller's calls of an ended run returned, for what follows it. The calls stay handed over.
+
+        Returns False if the run has handed over no such call.
+        """
+        pending = self.filter(run=run, status=ToolCallStatus.PENDING)
+        return all(
+            pending.filter(tool_call_id=call_id).update(response=output or NO_OUTPUT)
+            for call_id, output in outputs.items()
+        )
 
     def store_rounds(self, run: Run, calls: Sequence[ToolCall], images: Iterable[ToolCallImage] = ()) -> int:
         """Store ended calls as the first rounds of an answer that nobody writes yet. Returns the number of rounds.

@@ -68,7 +68,9 @@ def start_chat(caller: Caller, body: OpenAIChatBody) -> Run:
         *history, question = body.exchanges
         tools = body.caller_tools
         with stored_files(caller.user, body.inline_files):
-            session = open_session(caller.user, agent, history, model=body.model, is_stored=bool(body.store))
+            session = open_session(
+                caller.user, history, model=body.model, is_stored=bool(body.store), agent=agent
+            )
             run = start_run(session, turn_body, question, tools, is_new=True)
     return store_request(run, model=body.model)
 

@@ -11,7 +11,7 @@ from django.conf import settings
 from msgspec import json
 
 from chat.models import ToolCall
-from chat.models.tool_call import ToolCallStatus
+from chat.models.tool_call import NO_OUTPUT, ToolCallStatus
 from chat.protocol import strict_json
 from chat.protocol.errors import ApiError
 from chat.transcript.tokens import count_tokens
@@ -26,8 +26,6 @@ _DATA_URL: Final = re.compile(
 )
 FUNCTION_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 NAME_RULE: Final = "1 to 64 letters, digits, _ and -."
-# The response of a call whose output is empty: without one, a call has not ended.
-NOTHING: Final = "(no output)"
 
 
 class InlineFile(NamedTuple):
@@ -126,11 +124,15 @@ class Conversation:
         else:
             self.outputs[call_id] = text
 
-    def end(self) -> None:
+    def check_ended(self) -> None:
         """Check that the last message is to be answered."""
         self._check_outputs()
         if self.exchanges and self.exchanges[-1].answer:
             raise ApiError("invalid_value", "The last message is of a user.")
+
+    def end(self) -> None:
+        """Check that the last message is to be answered, and that outputs are told alone."""
+        self.check_ended()
         if self.exchanges and self.outputs:
             raise ApiError(
                 "invalid_value", "Send outputs first, and the next message when they are answered."
@@ -256,7 +258,7 @@ def rows_of(rounds: Iterable[ToldRound]) -> list[ToolCall]:
             tool_call_id=call.id,
             name=call.name,
             arguments=call.arguments,
-            response=call.output or NOTHING,
+            response=call.output or NO_OUTPUT,
             text_before=each.text_before,
             token_count=count_tokens(f"{call.name}{json.encode(call.arguments).decode()}"),
             status=ToolCallStatus.COMPLETED,

@@ -163,7 +163,7 @@ def _ask(caller: Caller, body: OpenAIResponseBody, agent: Agent | None, models: 
         _check_agent(session, agent)
     with stored_files(caller.user, body.inline_files):
         opened = session or open_session(
-            caller.user, agent, history, model=body.model or "", is_stored=body.store is not False
+            caller.user, history, model=body.model or "", is_stored=body.store is not False, agent=agent
         )
         return start_run(opened, turn_body, question, tools, is_new=session is None)
 
@@ -255,14 +255,17 @@ def _sessions(conversation: str) -> list[UUID]:
 
 def open_stream(part: ResponsePart) -> ResponseStream:
     run = part.run
-    functions = CallerTools.from_json(run.turn.caller_tools).functions
-    names = frozenset(function.name for function in functions)
-    first = First(_first_block(run), run.turn.given_rounds)
-    begin = partial(ResponseEvents, run.pk, describe(part), names, first, part.number)
+    first = First(first_block(run), run.turn.given_rounds)
+    begin = partial(ResponseEvents, run.pk, describe(part), caller_functions(run), first, part.number)
     return ResponseStream(begin, part.waits)
 
 
-def _first_block(run: Run) -> int:
+def caller_functions(run: Run) -> frozenset[str]:
+    """Return the names of the caller's functions."""
+    return frozenset(function.name for function in CallerTools.from_json(run.turn.caller_tools).functions)
+
+
+def first_block(run: Run) -> int:
     """Return the turn_index behind the rounds that the caller gave, which are no output."""
     rounds = load_rounds(run.pk)[: run.turn.given_rounds] if run.turn.given_rounds else ()
     return sum(1 + bool(each.reasoning) + bool(each.text_before) for each in rounds)

@@ -94,7 +94,7 @@ async def _follow(reader: Reader, part: ResponsePart) -> AsyncGenerator[EncodedE
     stream = await in_thread(open_stream, part)
     for event in stream.begin():
         yield event
-    async with aclosing(_read_log(reader, part.run)) as entries:
+    async with aclosing(read_log(reader, part.run)) as entries:
         async for entry in entries:
             if entry is None:
                 yield None
@@ -111,38 +111,51 @@ async def _follow(reader: Reader, part: ResponsePart) -> AsyncGenerator[EncodedE
     raise ApiError("stream_unavailable")
 
 
-async def _read_log(reader: Reader, run: Run) -> AsyncGenerator[p.Packet | p.Snapshot | p.Reset | None, None]:
-    """Yield the entries of a run's log from its beginning, as a socket gets them; None every CHECK_S.
+async def read_log(
+    reader: Reader, run: Run, silence_s: Callable[[], float] = lambda: CHECK_S
+) -> AsyncGenerator[p.Packet | p.Snapshot | p.Reset | None, None]:
+    """Yield the entries of a run's log from its beginning, as a socket gets them; None when none came for `silence_s`.
 
     Ends if the reader is too slow, or may no longer read the run.
     """
-    outbox, name = Outbox(), str(run.pk)
+    outbox = Outbox()
     subscription = Subscription(run.turn.session_id, outbox, current_hub())
     try:
         await subscription.open(reader.user, None, {run.pk: START})
         subscription.start()
-        check_at = _now() + CHECK_S
+        came_at = _now()
+        check_at = came_at + CHECK_S
         while True:
             if _now() >= check_at:
                 if not await in_thread(reader.may_read, run):
                     return
-                yield None
                 check_at = _now() + CHECK_S
+            # The other runs of the chat may speak meanwhile.
+            if _now() >= came_at + silence_s():
+                yield None
+                came_at = _now()
             try:
-                async with asyncio.timeout_at(check_at):
+                async with asyncio.timeout_at(min(check_at, came_at + silence_s())):
                     is_open = await outbox.wait()
             except TimeoutError:
                 continue
             if not is_open:
                 return
-            lines = [line for line in outbox.take().split("\n") if line.startswith(_ENTRIES)]
-            outbox.is_writing = True
-            for entry in map(_decode, lines):
-                if entry.run == name:
-                    yield entry
-            outbox.is_writing = False
+            for entry in _queued_entries(outbox, str(run.pk)):
+                yield entry
+                came_at = _now()
     finally:
         subscription.close()
+
+
+def _queued_entries(outbox: Outbox, run: str) -> Iterator[p.Packet | p.Snapshot | p.Reset]:
+    """Yield the queued entries of a run. Until the last one is read, the outbox counts as being written."""
+    lines = [line for line in outbox.take().split("\n") if line.startswith(_ENTRIES)]
+    outbox.is_writing = True
+    for entry in map(_decode, lines):
+        if entry.run == run:
+            yield entry
+    outbox.is_writing = False
 
 
 def _now() -> float:
@@ -283,7 +296,7 @@ async def await_end(reader: Reader, part: ResponsePart) -> dict[str, Any]:
     """Return the response once it has ended. Raises ApiError."""
     with reader.slot:
         if part.is_live:
-            async with aclosing(_read_log(reader, part.run)) as entries:
+            async with aclosing(read_log(reader, part.run)) as entries:
                 async for entry in entries:
                     if await _has_ended(part, entry):
                         break

@@ -19,8 +19,6 @@ _NO_PARAMETERS: Final[Mapping[str, Any]] = {"type": "object", "properties": {}}
 
 def parse_tools(tools: list[Any], *, is_nested: bool) -> list[CallerFunction]:
     """Parse the tools. is_nested: the function is in a member of its own. Raises ApiError."""
-    if len(tools) > MAX_TOOLS:
-        raise ApiError("invalid_value", f"At most {MAX_TOOLS} tools.")
     functions: list[CallerFunction] = []
     for place, tool in enumerate(tools):
         with inside(place):
@@ -31,17 +29,25 @@ def parse_tools(tools: list[Any], *, is_nested: bool) -> list[CallerFunction]:
                 raise ApiError("invalid_value", message, field="type")
             if is_nested:
                 with inside("function"):
-                    functions.append(_parse_function(tool.get("function")))
+                    functions.append(parse_function(tool.get("function")))
             else:
-                functions.append(_parse_function(tool))
+                functions.append(parse_function(tool))
+    check_functions(functions)
+    return functions
+
+
+def check_functions(functions: Sequence[CallerFunction]) -> None:
+    """Check what the functions are together. Raises ApiError."""
+    if len(functions) > MAX_TOOLS:
+        raise ApiError("invalid_value", f"At most {MAX_TOOLS} tools.")
     if len({function.name for function in functions}) < len(functions):
         raise ApiError("invalid_value", "Every function has a name of its own.")
     if sum(len(json.encode(function.parameters)) for function in functions) > MAX_SCHEMA_BYTES:
         raise ApiError("invalid_value", f"The schemas have at most {MAX_SCHEMA_BYTES} bytes together.")
-    return functions
 
 
-def _parse_function(function: Any) -> CallerFunction:
+def parse_function(function: Any) -> CallerFunction:
+    """Parse a function: `name`, `description`, `parameters`, `strict`. Raises ApiError."""
     if not isinstance(function, dict):
         raise ApiError("invalid_type", "Expected an object.")
     name, description = function.get("name"), function.get("description") or ""

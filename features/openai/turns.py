@@ -10,8 +10,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from chat.log.stream import ENDED_TTL_S
-from chat.models import Agent, MessageFile, Run, Session, ToolCall, ToolCallImage, Turn
-from chat.models.tool_call import ToolCallStatus
+from chat.models import ChatMessage, MessageFile, Run, Session, ToolCall, ToolCallImage, Turn
+from chat.models.tool_call import NO_OUTPUT, ToolCallStatus
 from chat.protocol.errors import ApiError
 from chat.sessions.creation import create_session
 from chat.sessions.deletion import delete_for_good
@@ -24,7 +24,7 @@ from chat.turns.insert import StartedTurn
 from chat.turns.regeneration import RegenerationBody, regenerate_turn
 from chat.turns.request import MAX_FILES, TurnBody
 from chat.turns.start import start_turn
-from features.openai.conversation import NOTHING, Exchange, rows_of
+from features.openai.conversation import Exchange, rows_of
 from features.openai.models import ResponseRequest
 from features.openai.offered_models import NO_MODEL, next_model
 
@@ -32,12 +32,11 @@ NO_RESPONSE: Final = "There is no such response."
 
 
 def open_session(
-    user: User, agent: Agent | None, history: Sequence[Exchange], *, model: str, is_stored: bool
+    user: User, history: Sequence[Exchange], *, model: str, is_stored: bool = True, **fields: Any
 ) -> Session:
     """Open a session that begins with what the caller tells. One that is not stored is in no list, and deleted once its
-    answer's log has expired. Raises ApiError."""
-    until = None if is_stored else timezone.now() + timedelta(seconds=ENDED_TTL_S)
-    fields = {"agent": agent, "temporary_until": until}
+    answer's log has expired.  fields: of the session, as its agent.  Raises ApiError."""
+    fields["temporary_until"] = None if is_stored else timezone.now() + timedelta(seconds=ENDED_TTL_S)
     if not history:
         return create_session(user, **fields)
     if sum(len(exchange.files) for exchange in history) > MAX_FILES:
@@ -130,6 +129,14 @@ def answer_calls(
         return _begin(started, *_copy_rounds(previous, rows, outputs), tools)
 
 
+def answer_again(
+    question: ChatMessage, request: RegenerationBody, tools: CallerTools, instructions: str
+) -> Run:
+    """Start another answer to a question. Raises ApiError."""
+    with transaction.atomic():
+        return _begin(regenerate_turn(question, request, instructions), [], [], tools)
+
+
 def _copy_rounds(
     previous: Run, rows: list[ToolCall], outputs: Mapping[str, str]
 ) -> tuple[list[ToolCall], list[ToolCallImage]]:
@@ -143,7 +150,7 @@ def _copy_rounds(
     rest = previous.message.text[sum(map(len, texts.values())) :]
     for row in rows:
         if row.status == ToolCallStatus.PENDING:
-            row.status, row.response = ToolCallStatus.COMPLETED, outputs[row.tool_call_id] or NOTHING
+            row.status, row.response = ToolCallStatus.COMPLETED, outputs[row.tool_call_id] or NO_OUTPUT
         if row.message_id and row.turn_number == max(texts):
             row.text_before += rest
         parent = row.parent_tool_call_id

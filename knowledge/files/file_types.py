@@ -114,6 +114,12 @@ _LETTERS: Final = (b"MZ", b"BZh")
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
+def extension_for(content_type: str) -> str:
+    """Return the extension of a type whose content alone does not tell it; empty for others."""
+    endings = (ending for ending, named in (_ZIPPED | _TEXTS).items() if named == content_type)
+    return next(endings, "")
+
+
 def detect_type(name: str, head: bytes) -> DetectedType:
     """Detect the type of a file. `head`: its first HEAD_BYTES. With an unknown extension, the content alone decides."""
     family, by_content = _family(head[:HEAD_BYTES])

@@ -102,7 +102,7 @@ AFTER_CUTOFF = Statement(
     """,  # noqa: S608  constants alone
     MessageRow,
 )
-# Later turns only see whether there was a response, unless the caller gave it.
+# Later turns only see whether there was a response, unless the caller gave it: at first, or for a call that is pending.
 # Parameters: answers. Plan: one_tool_call_per_place_in_message, one_tool_image_per_position, chat_run by message, chat_turn by id.
 CALLS = Statement(
     """
@@ -112,9 +112,9 @@ CALLS = Statement(
         WHERE run.message_id = ANY(%(answers)s) AND turn.given_rounds > 0
     )
     SELECT call.message_id, call.turn_number, call.text_before, call.tool_call_id, call.name, call.arguments,
-        CASE WHEN call.turn_number < given.rounds THEN call.response ELSE left(call.response, 1) END, call.token_count, call.sent_back, CASE WHEN call.sent_back IS NULL THEN '' ELSE call.reasoning END, call.id,
+        CASE WHEN call.turn_number < given.rounds OR call.status = 'pending' THEN call.response ELSE left(call.response, 1) END, call.token_count, call.sent_back, CASE WHEN call.sent_back IS NULL THEN '' ELSE call.reasoning END, call.id,
         call.status = 'completed' AND first_image.id IS NOT NULL,
-        COALESCE(call.turn_number < given.rounds, FALSE)
+        COALESCE(call.turn_number < given.rounds, FALSE) OR call.status = 'pending'
     FROM chat_toolcall AS call LEFT JOIN given USING (message_id)
     LEFT JOIN chat_toolcallimage AS first_image ON first_image.tool_call_id = call.id AND first_image.position = 0
     WHERE call.message_id = ANY(%(answers)s) ORDER BY call.message_id, call.turn_number, call.tab_index

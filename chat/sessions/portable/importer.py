@@ -93,8 +93,8 @@ def store_session(
     contents: by entry, new files of the owner with contents in the storage; their rows are stored with the session.
     fields: of the session, beside those of the file.
     """
-    session_id = origin.id if origin else uuid4()
-    rows = _Rows(portable, contents, Session(id=session_id, owner=owner, **fields))
+    own = {"id": origin.id if origin else uuid4(), "owner": owner, **fields}
+    rows = _Rows(portable, contents, Session(**own))
     for answers in rows.answers_by_question():
         quotas.check_answers(0, answers)
     check_room(owner, new_bytes=1)

@@ -72,7 +72,7 @@ def logging(
         if stops:
             yield p.Packet("session", str(run.pk), len(texts), 3, p.Placement(1), p.Stop("finished"))
 
-    monkeypatch.setattr(sse, "_read_log", read)
+    monkeypatch.setattr(sse, "read_log", read)
 
 
 async def test_who_waits_gets_the_stored_answer_whichever_attempts_wrote_it(
