@@ -73,6 +73,7 @@ INSTALLED_APPS = [
     "features.files",
     "features.knowledge_bases",
     "features.mcp",
+    "features.agui",
     "features.openai",
     "features.projects",
     "features.prompts",

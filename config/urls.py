@@ -27,6 +27,7 @@ urlpatterns = [
     # Behind the features, because it answers every path below /api/.
     path("api/", include("web.rest.urls")),
     path("v1/", include("features.openai.api")),
+    path("", include("features.agui.api")),
     path("health/live", health.live),
     path("health/ready", health.ready),
     path("metrics", metrics),

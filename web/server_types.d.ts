@@ -11,6 +11,41 @@ interface AddressQuestionAnswer {
   url: string;
 }
 
+interface AgUiContextBody {
+  description: string;
+  value: string;
+}
+
+interface AgUiResumeBody {
+  interruptId: string;
+  status: "resolved" | "cancelled";
+  /** To a `tool_call`: `approved`, and perhaps `editedArgs` and a `note`; to a `question`: the values of its form. */
+  payload?: any;
+}
+
+interface AgUiRunBody {
+  /** The id of a chat of yours; any other is a new chat of yours, and from then on that chat. */
+  threadId: string;
+  /** The same id in the same thread again joins the run. */
+  runId: string;
+  /** The conversation. Behind the last message that the thread has, the new ones are taken. */
+  messages: any[];
+  /** Functions that the frontend carries out. */
+  tools?: any[] | null;
+  /** The model reads it. */
+  context?: AgUiContextBody[] | null;
+  /** Answers to interrupts. */
+  resume?: AgUiResumeBody[] | null;
+  /** Not used. */
+  state?: any;
+  /** Not used. */
+  forwardedProps?: any;
+  /** Not used. */
+  parentRunId?: any;
+  /** Not used. */
+  protocolVersion?: any;
+}
+
 interface AgentAnswer {
   id: string;
   name: string;
@@ -785,7 +820,7 @@ interface NewTokenAnswer {
 interface NewTokenBody {
   /** What its user calls it. */
   name?: string;
-  /** `read`: no request that changes anything. `chat`: the routes below `/v1/` alone. `agent`: of these, what asks one agent, and its answers. */
+  /** `read`: no request that changes anything. `chat`: `/agui` and the routes below `/v1/` alone. `agent`: of these, what asks one agent, and its answers. */
   scope?: "read" | "write" | "chat" | "agent";
   /** Absent or null: never. */
   expires_in_days?: number | null;

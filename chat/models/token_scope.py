@@ -27,7 +27,7 @@ NOTED_EVERY: Final = timedelta(minutes=5)
 
 
 class Scope(models.TextChoices):
-    """CHAT: the routes below /v1/ alone.  AGENT: of these, what asks one agent, and its answers."""
+    """CHAT: /agui and the routes below /v1/ alone.  AGENT: of these, what asks one agent, and its answers."""
 
     READ = "read", "read"
     WRITE = "write", "write"

@@ -111,7 +111,7 @@ class PasswordView(StrictAPIView):
 
 
 _SCOPES: Final = (
-    "`read`: no request that changes anything. `chat`: the routes below `/v1/` alone. `agent`: of these, what asks one agent, "
+    "`read`: no request that changes anything. `chat`: `/agui` and the routes below `/v1/` alone. `agent`: of these, what asks one agent, "
     "and its answers."
 )
 _LIMIT: Final = "Per day, UTC, of the answers that are asked for with the token: when it is reached, no more may be. Null: no limit."

@@ -1,5 +1,5 @@
-"""Libraries and programs that speak to OpenAI speak to Turnwire by its base URL: texts, streams, functions, objects, files,
-memory.
+"""Libraries and programs that speak to OpenAI, and AG-UI's client, speak to Turnwire by its address: texts, streams,
+functions, objects, files, memory.
 
 Each is installed beside the project from PyPI or npm, as it was on a date. Its program in `judges/` checks what it gets.
 """
@@ -29,6 +29,7 @@ JUDGES: Final = {
     "litellm_calls.py": ["litellm==1.110.2"],
     "llm_cli.py": ["llm==0.36"],
     "codex_cli.mjs": ["@openai/codex@0.171.0"],
+    "agui_client.mjs": ["@ag-ui/client@1.0.0"],
     "vercel_ai.mjs": ["openai@6.49.0", "ai@6.0.326", "@ai-sdk/openai@3.0.141", "zod@4.6.7"],
 }
 

@@ -21,11 +21,9 @@ class Command(BaseCommand):
         scope = parser.add_mutually_exclusive_group()
         scope.add_argument("--read-only", action="store_true", help="The token changes nothing.")
         scope.add_argument(
-            "--chat-only", action="store_true", help="The token is for the routes below /v1/ alone."
+            "--chat-only", action="store_true", help="The token is for /agui and the routes below /v1/ alone."
         )
-        scope.add_argument(
-            "--agent", metavar="NAME", help="The token is for one agent of the user, below /v1/."
-        )
+        scope.add_argument("--agent", metavar="NAME", help="The token is for one agent of the user, there.")
         parser.add_argument("--days", type=int, help="The token expires after so many days.")
         parser.add_argument("--label", default="", help="What the token is for.")
         parser.add_argument("--tokens-per-day", type=int, help="Of the answers to the token, per day (UTC).")
