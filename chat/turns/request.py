@@ -40,6 +40,15 @@ MessageText = Annotated[
 
 
 class TurnBody(Body):
+    keywords = {
+        "not": {
+            "required": ["instructions", "additional_context"],
+            "properties": {
+                name: {"type": "string", "minLength": 1} for name in ("instructions", "additional_context")
+            },
+        }
+    }
+
     text: MessageText
     parent: Annotated[
         UUID | UnsetType | None, doc("Default: the tip of the current branch. Null: the root.")

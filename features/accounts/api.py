@@ -120,6 +120,17 @@ _CostPerDay = Annotated[float, Meta(ge=0.000001, le=1e9)]
 
 
 class NewTokenBody(Body):
+    # The agent belongs to one of the scopes.
+    keywords = {
+        "anyOf": [
+            {
+                "required": ["scope", "agent"],
+                "properties": {"scope": {"const": "agent"}, "agent": {"type": "string"}},
+            },
+            {"properties": {"scope": {"not": {"const": "agent"}}, "agent": {"type": "null"}}},
+        ]
+    }
+
     name: Annotated[str, Meta(max_length=MAX_NAME), doc("What its user calls it.")] = ""
     scope: Annotated[str, choice(Scope, _SCOPES)] = Scope.WRITE.value
     expires_in_days: Annotated[LifetimeDays | None, doc("Absent or null: never.")] = None

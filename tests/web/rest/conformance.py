@@ -62,8 +62,8 @@ def _schema() -> Any:
     schema.app = WSGIHandler()
     schema.config.seed = SEED
     schema.config.generation.update(modes=list(GenerationMode), deterministic=True)
-    # It is answered once a worker has written the answer, and none runs here.
-    return schema.exclude(operation_id="openai_chat_create")
+    # They are answered while a worker writes the answer, and none runs here.
+    return schema.exclude(operation_id=["openai_chat_create", "agui_run"])
 
 
 SCHEMA: Final = _schema()

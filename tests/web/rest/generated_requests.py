@@ -38,6 +38,8 @@ MCP_URL: Final = "https://mcp.example.com/mcp"
 OF_OPERATIONS: Final[dict[str, dict[str, Any]]] = {
     "auth_token": {"username": "alice", "password": "alice"},
     "auth_password": {"old_password": "alice", "new_password": "four tides a week"},
+    # The agent belongs to one of the scopes.
+    "auth_tokens_create": {"name": "Pier", "scope": "chat", "tokens_per_day": 1000},
     # Without a worker, only a response in the background is answered.
     "openai_responses_create": {"input": "Why two tides?", "background": True},
     "mcp_resources_attach": {"uri": MCP_URL},
@@ -188,6 +190,9 @@ class World:
     def complete(self, case: Any) -> None:
         """Put in what a schema cannot say: names and limits of models, groups, cursors, pages that exist, and which of two times is the earlier one."""
         valid = valid_places(case)
+        if (case.query or {}).get("stream") == "true":
+            # A stream is sent by an event loop alone.
+            case.query["stream"] = "false"
         if ParameterLocation.QUERY in valid:
             case.query = self._query(case.query)
         if ParameterLocation.BODY in valid and isinstance(case.body, dict):
@@ -216,8 +221,7 @@ class World:
             case.body = self._body(operation_of(case), case.body)
 
     def _query(self, query: dict[str, Any]) -> dict[str, Any]:
-        # A stream is sent by an event loop alone.
-        known = {"cursor": self.cursor, "page": 1, "stream": "false"}
+        known = {"cursor": self.cursor, "page": 1}
         filled = {name: known.get(name, value) for name, value in query.items()}
         if isinstance(filled.get("from"), str):
             filled["from"], filled["to"] = sorted((filled["from"], str(filled.get("to", "8999-12-30"))))
