@@ -1,6 +1,6 @@
 """Answers to the approvals that a response asks for, with which its run goes on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
@@ -14,17 +14,14 @@ from features.openai.response_parts import ResponsePart
 
 
 def answer_approvals(
-    part: ResponsePart,
-    names: Sequence[str],
-    replies: Mapping[str, ApprovalReply],
-    members: RequestMembers,
+    part: ResponsePart, replies: Mapping[str, ApprovalReply], members: RequestMembers
 ) -> ResponsePart:
     """Decide about the calls that the run waits for, and return the response that goes on. Raises ApiError; then none
     is decided.
 
-    names: the ids of the items that ask, in the order of tabs.  replies: by these ids.  members: of the request.
+    replies: by the ids of the items that ask.  members: of the request.
     """
-    asked = dict(zip(names, part.end.asked.values() if part.end else (), strict=True))
+    asked = part.requests
     if not replies.keys() <= asked.keys():
         raise ApiError("invalid_value", "The response asks for no such approval.", field="text")
     if not all(asked[name].is_open for name in replies):
@@ -41,12 +38,8 @@ def answer_approvals(
     return ResponsePart(part.run, part.number + 1).load_again()
 
 
-def present_decisions(names: Sequence[str], part: ResponsePart) -> list[dict[str, Any]]:
-    """Return the input of a response that goes on after decisions, wherever they were made.
-
-    names: the ids of the items that asked, in the order of tabs.
-    """
-    decided = part.start.asked.values() if part.start else ()
+def present_decisions(before: ResponsePart) -> list[dict[str, Any]]:
+    """Return the input of a response that goes on after decisions, wherever they were made. before: the one that asked."""
     return [
         {
             "id": f"mcpa_{call.id.hex}",
@@ -55,5 +48,5 @@ def present_decisions(names: Sequence[str], part: ResponsePart) -> list[dict[str
             "approve": call.is_approved,
             "reason": call.note or None,
         }
-        for name, call in zip(names, decided, strict=True)
+        for name, call in before.requests.items()
     ]

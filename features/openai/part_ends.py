@@ -37,3 +37,8 @@ def find_late(waits: Sequence[Wait], number: int) -> frozenset[int]:
 def name_part(run: str, part: int) -> str:
     """Return what the ids of a part are made of. Those of the first are as if there were no others."""
     return f"{run}{part:02x}" if part else run
+
+
+def name_request(run: str, part: int, tab: int) -> str:
+    """Return the id of the item with which a part asks about a call. It depends on nothing else that is shown."""
+    return f"mcpr_{name_part(run, part)}{tab:04x}"

@@ -20,7 +20,7 @@ from chat.transcript.citation_links import citation_link
 from chat.transcript.entries import Document
 from chat.transcript.packets import HANDED_OVER, Placed
 from chat.transcript.waits import Wait
-from features.openai.part_ends import find_ends, find_late, name_part
+from features.openai.part_ends import find_ends, find_late, name_part, name_request
 from features.openai.response_items import MESSAGE, REASONING, Call, Form, Text, request_item
 
 Event = dict[str, Any]
@@ -379,7 +379,7 @@ class ResponseEvents:
 
     def _end_part(self, wait: Wait) -> Iterator[Event]:
         for tab, asked in wait.asked.items():
-            self._requests[tab] = name = self._new_id("mcpr")
+            self._requests[tab] = name = name_request(self._run, self._at, tab)
             item = request_item(name, asked)
             yield self._event("response.output_item.added", output_index=len(self.output), item=item)
             yield self._done(item)

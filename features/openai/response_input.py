@@ -7,14 +7,12 @@ from msgspec import json
 from chat.models import MessageFile, Run, ToolCall
 from features.openai.approvals import present_decisions
 from features.openai.response_parts import ResponsePart
-from features.openai.responses import find_requests
 from knowledge.models import FileKind
 
 
 def present_input(part: ResponsePart) -> dict[str, Any]:
     """Return the list of the input of a response."""
-    before = find_requests(part.before) if part.start else []
-    items = present_decisions(before, part) if before else _question(part.run)
+    items = present_decisions(part.before) if part.start else _question(part.run)
     first, last = items[0]["id"], items[-1]["id"]
     return {"object": "list", "data": items, "first_id": first, "last_id": last, "has_more": False}
 

@@ -7,8 +7,8 @@ from typing import Final, Self
 
 from chat.loaders.waits import load_waits
 from chat.models import Run
-from chat.transcript.waits import Wait
-from features.openai.part_ends import find_ends, name_part
+from chat.transcript.waits import Asked, Wait
+from features.openai.part_ends import find_ends, name_part, name_request
 from features.openai.turns import load_run
 
 RESPONSE_ID: Final = re.compile(r"resp_([0-9a-f]{32})([0-9a-f]{2})?")
@@ -51,6 +51,12 @@ class ResponsePart:
     def end(self) -> Wait | None:
         """The wait at which the part has ended; None if it goes on, or has ended with the run."""
         return self._end_of(self.number)
+
+    @property
+    def requests(self) -> dict[str, Asked]:
+        """The calls about which it has asked when it ended, by the ids of their items."""
+        asked = self.end.asked if self.end else {}
+        return {name_request(self.run.pk.hex, self.number, tab): call for tab, call in asked.items()}
 
     @property
     def start(self) -> Wait | None:

@@ -139,7 +139,7 @@ def start_response(caller: Caller, body: OpenAIResponseBody) -> ResponsePart:
             _check_agent(previous.run.turn.session, agent)
         if body.approvals and previous:
             _check_answerable(previous, models if body.model else [])
-            return answer_approvals(previous, find_requests(previous), body.approvals, members)
+            return answer_approvals(previous, body.approvals, members)
         if body.outputs and previous:
             _check_not_waiting(previous)
             continuation = body.continuation(models or [previous.run.model])
@@ -288,12 +288,6 @@ def present_response(part: ResponsePart) -> dict[str, Any]:
         return {**describe(part), "status": _STATUSES.get(Status(part.run.status), "in_progress")}
     [last] = deque(replay(part), maxlen=1)
     return final_response(last)
-
-
-def find_requests(part: ResponsePart) -> list[str]:
-    """Return the ids of the items with which an ended response asks for approvals."""
-    output = present_response(part)["output"]
-    return [item["id"] for item in output if item["type"] == "mcp_approval_request"]
 
 
 def final_response(last: EncodedEvent) -> dict[str, Any]:
