@@ -134,6 +134,7 @@ class ShownAnswer:
         for entry in entries:
             deque(self.feed(entry), maxlen=0)
             self._joined_at = (entry.attempt, entry.seq)
+        self._replaced = None
         yield from self._restate([])
 
     def feed(self, entry: p.Packet | p.Snapshot | p.Reset) -> Iterator[Event]:

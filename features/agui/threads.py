@@ -138,12 +138,13 @@ class _Thread:
         decided: set[UUID] = set()
         for place, entry in enumerate(self._body.resume or ()):
             approval = self._find_approval(entry)
-            if approval is None:
+            run = self._runs().filter(tool_calls=approval.tool_call_id).first() if approval else None
+            if approval is None or run is None:
                 continue
-            self._answered = self._runs().get(tool_calls=approval.tool_call_id)
+            self._answered = run
             with inside("resume"), inside(place), named_as_sent(DECISION_FIELDS):
                 if _decide(approval, parse_decision(entry, approval)):
-                    decided.add(self._answered.pk)
+                    decided.add(run.pk)
         if not decided or self._answered is None:
             return None
         if len(decided) > 1:
@@ -156,10 +157,9 @@ class _Thread:
     def _find_approval(self, entry: AgUiResumeBody) -> Approval | None:
         call = parse_id(entry.interrupt_id)
         try:
-            approval = get_approval(self._caller.user, call) if call and self._session else None
+            return get_approval(self._caller.user, call) if call and self._session else None
         except ApiError:
             return None
-        return approval if approval and self._session and approval.session_id == self._session.pk else None
 
     def start(self, model: str | None) -> tuple[Run, bool]:
         """Start the turn of what is new; return its run, and whether it was started. Raises ApiError."""

@@ -50,6 +50,7 @@ from chat.models import (
 )
 from chat.models.token_scope import TokenScope
 from chat.transcript.tool_identity import AskedTool
+from features.agui.models import AgUiRun
 from features.prompts.models import SavedPrompt
 from knowledge.models import File
 from tests import factories
@@ -264,6 +265,9 @@ REFUSED: dict[str, Callable[[World], Any]] = {
     "saved_prompt_has_a_name": lambda w: SavedPrompt.objects.create(owner=w.session.owner, name="", text="x"),
     "agent_options_known": lambda w: agent(w, options={"top_p": 2}),
     "agent_context_layout_known": lambda w: agent(w, context_layout="sideways"),
+    "one_run_per_agui_name": lambda w: twice(
+        lambda: AgUiRun.objects.create(session=w.session, name="1", run=w.run)
+    ),
     "one_prompt_block_per_kind": lambda w: twice(
         lambda: PromptBlock.objects.create(message=w.question, kind="CA", text="Be brief.")
     ),

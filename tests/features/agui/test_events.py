@@ -87,6 +87,14 @@ def test_a_new_attempt_that_shows_the_same_is_sent_as_it_goes_on(run: Ended, dat
     assert ordered(messages) == messages_of(placed)
 
 
+def test_whoever_joins_an_attempt_after_another_sees_it_go_on() -> None:
+    texts = [(TEXT, p.MessageDelta(text)) for text in ("The ", "Moon ", "pulls.")]
+    answer, again = ShownAnswer(RUN), packets(texts, 2)
+    events = [*answer.join([*packets(texts), *again[:1]])]
+    assert [message["content"] for message in apply([], events)] == ["The "]
+    assert [event["type"] for event in feed(answer, again)] == ["TEXT_MESSAGE_CONTENT"] * 2
+
+
 @given(runs(), runs(), st.data())
 @settings(max_examples=50)
 def test_an_attempt_that_shows_something_else_replaces_what_was_shown(
