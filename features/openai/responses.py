@@ -299,7 +299,8 @@ def final_response(last: EncodedEvent) -> dict[str, Any]:
 def describe(part: ResponsePart) -> dict[str, Any]:
     """Return the members of a response that do not change."""
     run = part.run
-    request = ResponseRequest.objects.read(run, part.number)
+    row = ResponseRequest.objects.filter(pk=run.pk).first()
+    request = row.members_of(part.number) if row else RequestMembers()
     options = present_options(run.options)
     tools = CallerTools.from_json(run.turn.caller_tools)
     return OpenAIResponseAnswer(
@@ -315,7 +316,7 @@ def describe(part: ResponsePart) -> dict[str, Any]:
         temperature=options.get("temperature", 1.0),
         top_p=options.get("top_p", 1.0),
         max_output_tokens=options.get("max_output_tokens"),
-        previous_response_id=_previous_id(part),
+        previous_response_id=_previous_id(part, row.previous if row else None),
         conversation={"id": f"conv_{run.turn.session_id.hex}"},
         reasoning={"effort": options.get("reasoning_effort"), "summary": None},
         text={"format": _text_format(options)},
@@ -343,14 +344,14 @@ def describe_end(part: ResponsePart) -> ResponseEnd:
     return ResponseEnd("completed", usage)
 
 
-def _previous_id(part: ResponsePart) -> str | None:
+def _previous_id(part: ResponsePart, asked_of: UUID | None) -> str | None:
+    """Return the id of the response that a part continues. asked_of: the run whose calls it has the outputs of."""
     if part.number:
         return part.before.id
     before = Run.objects.for_work()
-    request = ResponseRequest.objects.filter(pk=part.run.pk).first()
-    if request and request.previous:
-        previous = before.filter(pk=request.previous).first()
-        return ResponsePart.load_last(previous).id if previous else f"resp_{request.previous.hex}"
+    if asked_of:
+        previous = before.filter(pk=asked_of).first()
+        return ResponsePart.load_last(previous).id if previous else f"resp_{asked_of.hex}"
     above = before.filter(message__children=part.run.turn.user_message).first()
     return ResponsePart.load_last(above).id if above else None
 

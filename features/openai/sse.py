@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, aclosing, contextmanager
+from dataclasses import replace
 from functools import wraps
 from typing import Any, Final, NamedTuple
 
@@ -308,7 +309,7 @@ async def _has_ended(part: ResponsePart, entry: p.Packet | p.Snapshot | p.Reset 
         return True
     if part.is_whole or entry is None or not may_wait(entry):
         return False
-    return not (await in_thread(part.load_again)).is_live
+    return replace(part, waits=await in_thread(load_waits, part.run)).end is not None
 
 
 def _present_ended(part: ResponsePart) -> dict[str, Any]:
