@@ -174,10 +174,9 @@ class ShownAnswer:
         )
         # What has been closed is not opened again.
         calls = (call for message in replaced.messages for call in message.get("toolCalls", ()))
-        closed = {closed["id"] for closed in (*replaced.messages, *calls)} - {
-            _id_of(block) for block in replaced.open
-        }
-        if any(_id_of(block) in closed for block in self._open()):
+        ended = {part["id"] for part in (*replaced.messages, *calls)}
+        ended -= {_id_of(block) for block in replaced.open}
+        if any(_id_of(block) in ended for block in self._open()):
             return False
         return texts > texts_shown or all(_covers(other, message) for other, message in pairs)
 

@@ -1,7 +1,7 @@
 """What `POST /agui` takes: the RunAgentInput of AG-UI 1.0, and what of its messages is new to a thread. Pure."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -16,12 +16,12 @@ from features.agui.models import MAX_NAME_CHARACTERS
 from features.openai.conversation import (
     MAX_CALL_ID_CHARACTERS,
     ToldInput,
+    add_calls,
     check_length,
     check_name,
-    parse_call,
 )
 from features.openai.errors import inside
-from features.openai.response_body import MAX_FILE_NAME, MAX_ITEMS, Ignored, text_of
+from features.openai.response_body import MAX_FILE_NAME, MAX_ITEMS, Ignored, parse_parts, text_of
 from features.openai.tools import check_functions, parse_function
 from knowledge.files.file_types import extension_for
 
@@ -182,23 +182,11 @@ def _add_message(message: Mapping[str, Any], parsed: ToldInput) -> None:
         case "assistant":
             conversation.answer(check_length(_text_content(message), "assistant"))
             with inside("toolCalls"):
-                _add_calls(message.get("toolCalls"), parsed)
+                add_calls(conversation, message.get("toolCalls"), no_arguments="{}")
         case "tool":
             call_id = check_name("toolCallId", message.get("toolCallId"), MAX_CALL_ID_CHARACTERS)
             with inside("toolCallId"):
                 conversation.output(call_id, _output_text(message))
-
-
-def _add_calls(calls: Any, parsed: ToldInput) -> None:
-    if not isinstance(calls, list | None):
-        raise ApiError("invalid_type", "Expected an array.")
-    for place, call in enumerate(calls or ()):
-        with inside(place):
-            function = call.get("function") if isinstance(call, dict) else None
-            if not isinstance(function, dict):
-                raise ApiError("invalid_value", "Expected a function.", field="function")
-            arguments = function.get("arguments")
-            parsed.conversation.call(parse_call(call.get("id"), function.get("name"), arguments or "{}"))
 
 
 def _text_content(message: Mapping[str, Any]) -> str:
@@ -206,27 +194,21 @@ def _text_content(message: Mapping[str, Any]) -> str:
         return _join(message.get("content"), _read_text_part)
 
 
-def _join(content: Any, read_part: Any) -> str:
+def _join(content: Any, read_part: Callable[[Any], str]) -> str:
     """Return the text of a message's content. read_part: returns that of one part."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    if not isinstance(content, list):
-        raise ApiError("invalid_type", "Expected a string or an array.")
-    texts = []
-    for place, part in enumerate(content):
-        with inside(place):
-            if not isinstance(part, dict):
-                raise ApiError("invalid_type", "Expected an object.")
-            texts.append(read_part(part))
-    return "\n\n".join(filter(None, texts))
+    return "\n\n".join(filter(None, parse_parts("" if content is None else content, read_part)))
 
 
-def _read_text_part(part: Mapping[str, Any]) -> str:
+def _read_text_part(part: Any) -> str:
+    if not isinstance(part, dict):
+        raise ApiError("invalid_type", "Expected an object.")
     return text_of(part) if part.get("type") == "text" else _NOT_SHOWN
 
 
-def _read_part(part: Mapping[str, Any], files: list[UUID], parsed: ToldInput) -> str:
+def _read_part(part: Any, files: list[UUID], parsed: ToldInput) -> str:
     """Return the text of a part of a user's message; add the id of its file. Those that cannot be had are told of."""
+    if not isinstance(part, dict):
+        return _read_text_part(part)
     kind, source = part.get("type"), part.get("source")
     if kind == "binary":  # of AG-UI before 1.0
         source = {"type": "data", "value": part.get("data"), "mimeType": part.get("mimeType")}

@@ -214,19 +214,20 @@ class _Thread:
         known, edited = self._known_messages(runs)
         place = find_last(messages, known.keys())
         last = known[messages[place]["id"]] if place >= 0 else None
-        if isinstance(last, ChatMessage) and last.role == Role.USER:
-            parsed = read_messages(messages, place + 1, None)
-            return _News(parsed, question=last, parent=last.latest_child_id or UNSET)
+        previous = last if isinstance(last, Run) else None
+        if last is None:
+            # Outputs may be told without the message that has their calls.
+            previous = next((runs[pk] for pk in reversed(runs_of(messages)) if pk in runs), None)
+        parsed = read_messages(messages, place + 1, previous.pk if previous else None)
         if isinstance(last, ChatMessage):
-            return _News(read_messages(messages, place + 1, None), parent=last.pk)
-        previous = last or next((runs[pk] for pk in reversed(runs_of(messages)) if pk in runs), None)
-        if previous is None:
-            beside = next((edited[message["id"]] for message in messages if message["id"] in edited), None)
-            parent = _parent_of(beside) if beside else UNSET
-            return _News(read_messages(messages, place + 1, None), parent=parent)
-        # A question beside an answer in progress waits for it, or stops it, as the chat says.
-        parent = UNSET if previous.is_live else previous.message_id
-        return _News(read_messages(messages, place + 1, previous.pk), previous, None, parent)
+            is_asked = last.role == Role.USER
+            parent = last.latest_child_id or UNSET if is_asked else last.pk
+            return _News(parsed, question=last if is_asked else None, parent=parent)
+        if previous:
+            # A question beside an answer in progress waits for it, or stops it, as the chat says.
+            return _News(parsed, previous, parent=UNSET if previous.is_live else previous.message_id)
+        beside = next((edited[message["id"]] for message in messages if message["id"] in edited), None)
+        return _News(parsed, parent=_parent_of(beside) if beside else UNSET)
 
     def _known_messages(
         self, runs: Mapping[UUID, Run]

@@ -19,9 +19,9 @@ from features.openai.conversation import (
     Exchange,
     InlineFile,
     ToldInput,
+    add_calls,
     check_length,
     check_name,
-    parse_call,
 )
 from features.openai.errors import inside
 from features.openai.response_body import CHOICE, FUNCTIONS, MAX_ITEMS, Ignored, file_of, parse_parts, text_of
@@ -80,20 +80,7 @@ def _parse_message(message: Mapping[str, Any], parsed: ToldInput) -> None:
     else:
         conversation.answer(text)
         with inside("tool_calls"):
-            _parse_calls(calls, parsed)
-
-
-def _parse_calls(calls: Any, parsed: ToldInput) -> None:
-    if not isinstance(calls, list | None):
-        raise ApiError("invalid_type", "Expected an array.")
-    for place, call in enumerate(calls or ()):
-        with inside(place):
-            function = call.get("function") if isinstance(call, dict) else None
-            if not isinstance(function, dict):
-                raise ApiError("invalid_value", "Expected a function.", field="function")
-            parsed.conversation.call(
-                parse_call(call.get("id"), function.get("name"), function.get("arguments"))
-            )
+            add_calls(conversation, calls)
 
 
 def _parse_text_part(part: Any) -> str:

@@ -232,6 +232,24 @@ def parse_call(call_id: Any, name: Any, arguments: Any) -> ToldCall:
         return ToldCall(call_id, name, strict_json.decode(arguments))
 
 
+def add_calls(conversation: Conversation, calls: Any, *, no_arguments: str | None = None) -> None:
+    """Add the calls of an assistant's message, each with its function in a member of its own. Raises ApiError.
+
+    no_arguments: what stands for empty arguments; None: they are refused.
+    """
+    if not isinstance(calls, list | None):
+        raise ApiError("invalid_type", "Expected an array.")
+    for place, call in enumerate(calls or ()):
+        with inside(place):
+            function = call.get("function") if isinstance(call, dict) else None
+            if not isinstance(function, dict):
+                raise ApiError("invalid_value", "Expected a function.", field="function")
+            arguments = function.get("arguments")
+            if not arguments and no_arguments is not None:
+                arguments = no_arguments
+            conversation.call(parse_call(call.get("id"), function.get("name"), arguments))
+
+
 def check_name(field_name: str, value: Any, longest: int) -> str:
     """Return the value. Raises ApiError unless it is a text of this length at most, and not empty."""
     if not isinstance(value, str):

@@ -190,8 +190,8 @@ def test_a_lost_connection_stops_nothing_and_the_same_request_joins_again(
     other = Frontend(stack, "bob")
     other.thread = frontend.thread
     assert other.http.post("/agui", json=other.body(run)).status_code == 400
-    for each in (page, other):
-        each.http.close()
+    page.http.close()
+    other.http.close()
 
 
 def test_an_answer_survives_its_worker(stack: Stack, frontend: Frontend) -> None:

@@ -165,7 +165,7 @@ def test_a_history_from_elsewhere_begins_a_thread_and_is_not_told_again(alice: A
     ]
     run = join(alice, asked(messages=messages)).run
     branch = ChatMessage.objects.branch_to(run.turn.user_message_id)
-    assert [each.text for each in branch] == ["", "Draw", "There.", "Larger"]
+    assert [stored.text for stored in branch] == ["", "Draw", "There.", "Larger"]
     assert ToolCall.objects.get().response == "drawn"
     factories.finish_run(str(run.pk))
     client = by_token(alice)
