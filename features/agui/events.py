@@ -115,14 +115,21 @@ class ShownAnswer:
         self._has_text = False
         self._text: _Text | None = None
         self._round: int | None = None  # the turn_index of the open one
+        self._round_number = -1
         self._parent = ""  # the id of the message that has its calls
         self._calls: dict[int, _Call] = {}  # its calls that have not ended, by tab
+        self._ended: dict[int, str] = {}  # the ids of those that have, by tab
+        self._after_round: list[Placed] = []  # what was written after calls that wait
 
     @property
     def is_waiting(self) -> bool:
         """Whether nothing goes on before the user decides about calls."""
         running = [call.is_asked for call in self._calls.values() if call.name not in self._functions]
         return bool(running) and all(running)
+
+    @property
+    def _is_asking(self) -> bool:
+        return any(call.is_asked for call in self._calls.values())
 
     @property
     def asked(self) -> dict[str, str]:
@@ -211,6 +218,9 @@ class ShownAnswer:
         """Yield what ends everything that is open. is_completed: the run was."""
         yield from self._catch_up()
         yield from self._close(is_completed=is_completed)
+        if self.has_stopped:
+            yield from self._show_after_round()
+            yield from self._close()
 
     def _close(self, *, is_completed: bool = False) -> Iterator[Event]:
         yield from self._close_text()
@@ -228,11 +238,6 @@ class ShownAnswer:
         if placement.sub_turn_index is not None or placement.turn_index < self._first_block:
             return
         match obj:
-            case p.ReasoningDelta() | p.MessageDelta():
-                form = _ANSWER if isinstance(obj, p.MessageDelta) else _REASONING
-                yield from self._write(form, obj.text)
-            case p.CitationInfo():
-                yield from self._cite(obj)
             case p.ToolStart():
                 yield from self._start_call(placement, obj)
             case (
@@ -244,10 +249,29 @@ class ShownAnswer:
             ):
                 if placement.tab_index in self._calls:
                     yield from self._show_call(placement.tab_index, obj)
-            case p.ReasoningDone() | p.SectionEnd():
-                yield from self._close()
             case p.Stop():
                 self.has_stopped = True
+            case _ if self._calls:
+                # Written while they wait. It follows their results.
+                if placement.turn_index > (self._round or 0):
+                    self._after_round.append(placed)
+            case _:
+                yield from self._show_text(obj)
+
+    def _show_text(self, obj: p.AnyPacketBody) -> Iterator[Event]:
+        match obj:
+            case p.ReasoningDelta() | p.MessageDelta():
+                form = _ANSWER if isinstance(obj, p.MessageDelta) else _REASONING
+                yield from self._write(form, obj.text)
+            case p.CitationInfo():
+                yield from self._cite(obj)
+            case p.ReasoningDone() | p.SectionEnd():
+                yield from self._close()
+
+    def _show_after_round(self) -> Iterator[Event]:
+        placed, self._after_round = self._after_round, []
+        for packet in placed:
+            yield from self._show(packet)
 
     # Texts
 
@@ -297,12 +321,19 @@ class ShownAnswer:
     def _start_call(self, placement: p.Placement, start: p.ToolStart) -> Iterator[Event]:
         if self._text or placement.turn_index != self._round:
             yield from self._close()
-        parent = self._carrier() if placement.turn_index != self._round else self._parent
-        self._round, self._parent = placement.turn_index, parent
+        if placement.turn_index != self._round:
+            self._round, self._parent, self._ended = placement.turn_index, self._carrier(), {}
+            self._round_number += 1
         # A model may repeat an id in its next step.
-        name = f"{self._run}-{placement.turn_index}-{start.tool_call_id}"
-        call = _Call(name, start.name, parent)
-        self._calls[placement.tab_index] = call
+        name = f"{self._run}-{self._round_number}-{start.tool_call_id}"
+        if self._ended.get(placement.tab_index) == name:
+            return
+        call = self._calls.get(placement.tab_index)
+        if call and call.id == name:
+            # An attempt shows again the calls of a round that it resumes.
+            call.is_asked, call.written = False, ""
+            return
+        self._calls[placement.tab_index] = call = _Call(name, start.name, self._parent)
         if start.name not in self._functions:
             yield from self._open_call(call)
 
@@ -337,7 +368,8 @@ class ShownAnswer:
             case p.ToolOutput():
                 call.is_asked = False
                 call.output = _sources(obj.documents) if obj.documents else obj.output or ""
-            case p.SectionEnd():
+            # Where calls wait, those without output end with the attempt, not for good.
+            case p.SectionEnd() if call.output or not self._is_asking:
                 yield from self._end_call(tab, obj.status)
 
     def _show_arguments(self, call: _Call) -> Iterator[Event]:
@@ -363,11 +395,14 @@ class ShownAnswer:
                 self.pending.append(call.id)
             return
         yield from self._show_arguments(call)
+        self._ended[tab] = call.id
         result = {"id": f"{call.id}-result", "role": "tool", "toolCallId": call.id}
         result["content"] = call.output or (f"({status})" if status else "")
         self.messages.append(result)
         members = {name: value for name, value in result.items() if name != "id"}
         yield {"type": "TOOL_CALL_RESULT", "messageId": result["id"], **members}
+        if not self._calls:
+            yield from self._show_after_round()
 
     def _new_id(self) -> str:
         return f"{self._run}-{sum(message['role'] != 'tool' for message in self.messages)}"

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from chat.protocol import wire as p
@@ -13,7 +13,8 @@ from chat.transcript.packets import Placed
 from chat.transcript.rebuild import Ended, rebuild
 from features.agui.events import ShownAnswer
 from tests.agui_frontend import apply, check
-from tests.features.openai.test_response_events import packets, runs, split
+from tests.features.openai.test_response_events import COMPLETED, packets, runs, split
+from tests.features.openai.test_response_parts import FUNCTION, Worker, workers
 
 pytestmark = pytest.mark.pure
 RUN = UUID("0123456789abcdef0123456789abcdef")
@@ -52,6 +53,19 @@ def ordered(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_a_streamed_run_and_a_rebuilt_one_make_the_same_messages(run: Ended, data: st.DataObject) -> None:
     rebuilt = [*rebuild(run)]
     assert messages_of(split(data.draw, rebuilt)) == messages_of(rebuilt)
+
+
+@given(workers())
+@settings(max_examples=150)
+def test_a_run_that_waits_makes_the_messages_of_a_rebuilt_one(worker: Worker) -> None:
+    logs = [[line.entry for line in worker.run()], worker.rebuilt()]
+    assume(worker.ended == COMPLETED)
+    live, rebuilt = ShownAnswer(RUN, {FUNCTION}), ShownAnswer(RUN, {FUNCTION})
+    made = []
+    for answer, entries in zip((live, rebuilt), logs, strict=True):
+        events = [*feed(answer, entries), *answer.close(is_completed=True)]
+        made.append(ordered(apply([], whole(events))))
+    assert made[0] == made[1]
 
 
 @given(runs(), st.data())
@@ -154,3 +168,13 @@ def test_a_run_waits_when_all_its_running_calls_ask_their_user() -> None:
         )
         assert answer.is_waiting is waits
     assert answer.asked == {f"c{tab}": f"{RUN.hex}-0-c{tab}" for tab in (0, 1)}
+
+
+def test_a_run_waits_also_if_its_model_wrote_more_behind_the_calls() -> None:
+    call = [(TEXT, p.ToolStart("c1", "act")), (TEXT, p.ApprovalRequired("c1", "row", "act", {}))]
+    behind = [(TEXT, p.SectionEnd("c1", "unknown")), (p.Placement(1), p.MessageDelta("Soon."))]
+    answer = ShownAnswer(RUN)
+    events = feed(answer, packets([*call, *behind]))
+    assert answer.is_waiting
+    events += answer.close()
+    assert [event["type"] for event in events] == ["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END"]
