@@ -114,13 +114,20 @@ def drop_unknown_steps(entries: list[wire.LogEntry], calls: Iterable[JSONObject]
     logged: Counter[_Step] = Counter()
     for index, entry in enumerate(entries):
         if isinstance(entry, wire.Snapshot):
-            logged = Counter(_steps_of(entry.message.get("tool_calls", ())))
+            logged = Counter(_steps_of(_not_shown_again(entry)))
         elif isinstance(entry.obj, _STEPS) and entry.obj.tool_call_id is not None:
             step = (entry.obj.tool_call_id, type(entry.obj))
             logged[step] += 1
             if logged[step] > known[step]:
                 return entries[:index]
     return entries
+
+
+def _not_shown_again(snapshot: wire.Snapshot) -> list[JSONObject]:
+    """Return the calls of a snapshot, of one that opens an attempt without those of a round that the attempt resumes."""
+    calls: list[JSONObject] = snapshot.message.get("tool_calls", [])
+    resumed = {call["turn_number"] for call in calls if not (snapshot.seq or call["response"])}
+    return [call for call in calls if call["turn_number"] not in resumed]
 
 
 def _steps_of(calls: Iterable[JSONObject]) -> Iterator[_Step]:

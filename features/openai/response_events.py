@@ -250,8 +250,8 @@ class ResponseEvents:
                 self._round = placement.turn_index
                 self._round_number += 1
             call = self._calls.setdefault(tab, Call(obj.name, obj.tool_call_id))
-            # A new attempt shows it again.
-            call.is_stored = call.is_asking = False
+            # An attempt shows again the calls of a round that it resumes.
+            call.is_stored, call.is_asking, call.written = False, False, ""
         elif tab in self._calls:
             self._note(self._calls[tab], obj)
         yield from self._show_calls()

@@ -30,6 +30,7 @@ from llm_worker.loop.brief import Brief, EarlierProgress
 from llm_worker.loop.call_approval import needed_approvals
 from llm_worker.loop.cycle import Cycle, build_cycle
 from llm_worker.loop.resume import is_finished
+from llm_worker.loop.state import NOTHING_WRITTEN, Utterance
 from llm_worker.prompts import prompt
 from llm_worker.request.prompt_parts import SUMMARY, SUMMARY_TOKENS, PromptParts
 from llm_worker.request.system_prompt import add_guidance
@@ -128,15 +129,7 @@ def load_opening(run: Run) -> Snapshot | None:
     """Load a snapshot of the answer that this attempt continues, to open its packet log; None if it starts over."""
     if run.attempt == 1 or not run.message.text.strip():
         return None
-    rounds = load_rounds(run.pk)
-    if not _continues_text(run, rounds):
-        return None
-    left = load_saved_answer(run)
-    if cut_short := [number for number, each in enumerate(rounds) if not is_finished(each)]:
-        # The loop executes these calls again and shows them then.
-        calls = [call for call in left.message["tool_calls"] if call["turn_number"] not in cut_short]
-        left.message.update(tool_calls=calls, reasoning=rounds[-1].reasoning)
-    return left
+    return load_saved_answer(run) if _continues_text(run, load_rounds(run.pk)) else None
 
 
 def load_saved_answer(run: Run) -> Snapshot:
@@ -222,7 +215,7 @@ def _earlier(run: Run) -> EarlierProgress:
         counts,
         rounds=rounds,
         text=text if has_all else "",
-        after_calls="" if has_all else text,
+        after_calls=NOTHING_WRITTEN if has_all else Utterance(text, run.message.reasoning),
         reasoning=run.message.reasoning if has_all else "",
         is_shown=True,
         is_continued=run.continuations > 0,

@@ -11,6 +11,7 @@ from chat.transcript.run_options import RunOptions
 from chat.transcript.run_spending import NOTHING_SPENT, RunSpending
 from chat.transcript.token_usage import TokenUsage
 from chat.transcript.tokens import answer_reserve, count_tokens
+from llm_worker.loop.state import NOTHING_WRITTEN, Utterance
 from llm_worker.request.context import Budget, request_budget
 from llm_worker.request.prompt_parts import PromptParts
 from llm_worker.tools.tool import Tool, schema_tokens
@@ -22,14 +23,14 @@ class EarlierProgress:
     """The progress that earlier attempts saved. Calls of the last round may lack their response.
 
     text, reasoning: the part after the rounds, to be continued.  is_shown: readers see all of it already, in the
-    snapshot that opened this attempt.  after_calls: the text that the model wrote after the calls of the last round, which
-    waited for the user; its inference had ended.  is_continued: the user let the model go on, so it may write as much again.
+    snapshot that opened this attempt.  after_calls: what the model wrote after the calls of the last round, which waited for
+    the user; its inference had ended.  is_continued: the user let the model go on, so it may write as much again.
     """
 
     rounds: Sequence[ShownRound] = ()
     text: str = ""
     reasoning: str = ""
-    after_calls: str = ""
+    after_calls: Utterance = NOTHING_WRITTEN
     is_shown: bool = False
     is_continued: bool = False
     usage: TokenUsage = field(default_factory=TokenUsage)

@@ -18,7 +18,7 @@ from chat.transcript.entries import Document
 from chat.transcript.finish import WHOLE, Finish
 from chat.transcript.packets import Blocks, Placed
 from chat.transcript.rebuild import ShownRound, show_before, show_rounds
-from llm_worker.loop.state import RunState, Utterance
+from llm_worker.loop.state import NOTHING_WRITTEN, RunState, Utterance
 from llm_worker.stream.call_assembler import CallFragment, RequestedCall
 from llm_worker.stream.pipeline import AnswerPipeline, Output, Paragraphs
 from llm_worker.stream.text_calls import TextCalls
@@ -276,15 +276,15 @@ class Emitter:
             self.preview = None
             self._sink.release()
 
-    def open_round(self, after_calls: str = "") -> None:
+    def open_round(self, after_calls: Utterance = NOTHING_WRITTEN) -> None:
         """Open a passage: text since the previous round belongs to the round that starts, whatever its results.
 
-        after_calls: the text with which the passage begins, and which readers see already.
+        after_calls: what the passage begins with, and readers see already.
         """
         self._passage = self.state.open_passage()
         self._paragraphs.open_passage()
-        if after_calls:
-            self.continue_text(after_calls, "")
+        if after_calls.text or after_calls.reasoning:
+            self.continue_text(after_calls.text, after_calls.reasoning)
             self._paragraphs.open_passage()
 
     def end(self) -> None:

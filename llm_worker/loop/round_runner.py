@@ -23,7 +23,7 @@ from llm_worker.loop.call_approval import ApprovalNeeded, without_tools
 from llm_worker.loop.calls import CallResult, PlannedCall
 from llm_worker.loop.deps import AgentReport, LoopDeps, NewRound
 from llm_worker.loop.emitter import Emitter
-from llm_worker.loop.state import RunState, Utterance
+from llm_worker.loop.state import NOTHING_WRITTEN, RunState, Utterance
 from llm_worker.loop.tool_round import KeptImages, execute
 from llm_worker.request.message_renderer import describe_images
 from llm_worker.request.prompt_parts import PromptParts
@@ -83,13 +83,13 @@ def _as_it_ran(call: PlannedCall, result: CallResult) -> PlannedCall:
 class RoundStart(NamedTuple):
     """The start of a round. number: its index in the loop, from 0.  before: text shown since the previous round.
 
-    after_calls: text that the model wrote after its calls, and that readers see already.
+    after_calls: what the model wrote after its calls, and readers see already.
     """
 
     number: int
     before: Utterance
     sent_back: SentBack | None = None
-    after_calls: str = ""
+    after_calls: Utterance = NOTHING_WRITTEN
 
 
 class EndedRound(NamedTuple):

@@ -6,7 +6,7 @@ Checkpoints and the end of the run read it; no decision of the loop, its steps a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from chat.transcript.finish import TOKENS_USED_UP, WHOLE, Finish
 from chat.transcript.token_usage import TokenUsage
@@ -18,6 +18,9 @@ class Utterance(NamedTuple):
     text: str = ""
     reasoning: str = ""
     reasoning_ms: int | None = None
+
+
+NOTHING_WRITTEN: Final = Utterance()
 
 
 class Passage:

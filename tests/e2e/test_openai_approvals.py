@@ -17,6 +17,7 @@ from tests.e2e.test_openai_functions import WEATHER, output
 from tests.e2e.test_openai_responses import checked, replayed, text_of
 from tests.instance import is_listening
 from tests.stack import Stack
+from tests.tool_fixtures import streamed_call
 
 pytestmark = pytest.mark.e2e
 MODEL = "agent/scribe"
@@ -313,6 +314,32 @@ def test_workers_that_are_killed_contradict_nothing(
     assert replayed(client, events[0]["response"]["id"]) == events
     assert client.responses.retrieve(first.id) == first
     assert scribe.read_text().count("\n") == 1
+
+
+@pytest.mark.usefixtures("scribe")
+def test_text_behind_calls_that_wait_is_in_the_next_response(stack: Stack, client: openai.OpenAI) -> None:
+    """The model goes on writing once readers see the call."""
+    call = streamed_call("tests__write", '{"text": ', '"Ebbe"}')
+    stack.upstream.reply({"text": "I write. "}, *call, {"wait": "seen"}, {"text": "Soon."}, after_tools=0)
+    stack.upstream.reply({"text": "Written."}, after_tools=1)
+    asked = []
+    for event in client.responses.create(model=MODEL, input="Write it down", stream=True):
+        asked.append(event.to_dict())
+        if event.type == "response.output_item.done" and event.item.type == "message":
+            stack.upstream.release("seen")
+    first = Response.model_validate(asked[-1]["response"])
+    answers = [reply(request, approve=True) for request in requests_of(first)]
+    answered = checked(client.responses.create(input=answers, previous_response_id=first.id, stream=True))
+    second = Response.model_validate(answered[-1]["response"])
+    assert [item.type for item in second.output] == ["mcp_call", "message"]
+    assert (first.output_text, second.output_text) == ("I write. ", "Soon.\n\nWritten.")
+    for has_log in (True, False):
+        if not has_log:
+            stack.manage("shell", "-v", "0", "-c", DROP_LOGS)
+        for after in (-1, 0, 3, len(answered) - 2):
+            more = {"starting_after": after} if after >= 0 else {}
+            assert replayed(client, second.id, **more) == answered[after + 1 :]
+        assert replayed(client, first.id) == asked
 
 
 @pytest.mark.usefixtures("scribe")

@@ -198,6 +198,15 @@ class TestLive:
         log(run, "new")
         assert self.answer(client, run)["text"] == "Kept, new"
 
+    def test_calls_that_an_attempt_shows_again_keep_back_no_text(self, client: APIClient, run: Run) -> None:
+        call: dict[str, Any] = {"tool_call_id": "c1", "name": "act", "turn_number": 0, "tab_index": 0}
+        ToolCall.objects.create(run=run, message=run.message, arguments={}, **call)
+        left = {"text": "Kept, ", "tool_calls": [{**call, "status": "running", "response": ""}]}
+        snapshot = wire.Snapshot(str(run.pk), 1, 0, left)
+        append_now(run_log(run.turn.session_id, run.pk), 1, 0, [wire.encode(snapshot)], base=0)
+        log(run, wire.ToolStart("c1", "act"), "new")
+        assert self.answer(client, run)["text"] == "Kept, new"
+
     def test_without_its_log_the_saved_text_is_shown(self, client: APIClient, run: Run) -> None:
         Run.objects.filter(pk=run.pk).update(saved_seq=7)
         type(run.message).objects.filter(pk=run.message_id).update(text="Saved")
