@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from llm_worker.request.model_message import TOKENS_PER_MESSAGE, Message, TokenCounter
+from chat.transcript.tokens import TOKENS_PER_MESSAGE
+from llm_worker.request.model_message import Message, TokenCounter
 from llm_worker.request.prompt_parts import SUMMARY
 from llm_worker.request.truncation import truncate
 from llm_worker.stream.sanitiser import clean

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from chat.transcript.tokens import TOKENS_PER_MESSAGE
 from compression.prompt import Frame
-from llm_worker.request.model_message import TOKENS_PER_MESSAGE, Message, TokenCounter, total_tokens
+from llm_worker.request.model_message import Message, TokenCounter, total_tokens
 
 # The share of a full request for recent messages: they are context only, the older ones are summarised.
 RECENT_SHARE = 0.25

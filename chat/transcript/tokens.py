@@ -54,3 +54,13 @@ def picture_tokens(width_px: int, height_px: int) -> int:
     scale = min(1.0, LONGEST_SIDE_PX / max(width_px, height_px, 1))
     patches = ceil(width_px * scale / PATCH_PX) * ceil(height_px * scale / PATCH_PX)
     return patches + TOKENS_AROUND
+
+
+# Tokens that a server adds around each message (role, separators); OpenAI's rule of thumb.
+TOKENS_PER_MESSAGE: Final = 4
+# Tokens that surround each call: its id, its type, the JSON keys of name and arguments.
+TOKENS_PER_CALL: Final = 16
+# Tokens in the default encoding of what says when a question was sent, and of what stands for the response of a call
+# in later turns (llm_worker/request/message_renderer.py).
+SENT_AT_TOKENS: Final = 20
+OMITTED_RESPONSE_TOKENS: Final = 11

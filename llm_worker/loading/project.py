@@ -18,9 +18,8 @@ from chat.loaders.attachments import (
 )
 from chat.models import ModelConfig, PromptBlock, Run
 from chat.transcript.entries import Block, Document, Image, TextFile
-from chat.transcript.tokens import PROJECT_SHARE, count_tokens
+from chat.transcript.tokens import PROJECT_SHARE, TOKENS_PER_MESSAGE, count_tokens
 from llm_worker.loading.branch import Branch
-from llm_worker.request.model_message import TOKENS_PER_MESSAGE
 from llm_worker.request.numbered_documents import render_provided
 
 

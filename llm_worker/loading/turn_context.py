@@ -16,10 +16,10 @@ from chat.prompts.prompt_blocks import stores_prompt_blocks
 from chat.runs import turn_parts
 from chat.transcript.caller_tools import CallerTools
 from chat.transcript.dialect import MAX_TOOLS, max_tools, refused_tools
+from chat.transcript.tokens import TOKENS_PER_MESSAGE
 from llm_worker.loading.branch_summaries import ModelWindow
 from llm_worker.loading.model_budget import budget_of
 from llm_worker.loading.project import NOT_SHOWN, ProjectFiles, estimate_project_tokens, load_project
-from llm_worker.request.model_message import TOKENS_PER_MESSAGE
 from llm_worker.request.system_prompt import (
     AgentPrompt,
     SystemPrompts,

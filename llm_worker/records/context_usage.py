@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any, Final
 
 from chat.transcript.entries import Entry
-from chat.transcript.tokens import request_tokens
+from chat.transcript.tokens import OMITTED_RESPONSE_TOKENS, TOKENS_PER_MESSAGE, request_tokens
 from llm_worker.loop.brief import Brief
 from llm_worker.records.window_usage import WindowUsage
-from llm_worker.request.message_renderer import OMITTED_RESPONSE_TOKENS, MessageRenderer
-from llm_worker.request.model_message import TOKENS_PER_MESSAGE, LanguageModelInput, Letter, Message
+from llm_worker.request.message_renderer import MessageRenderer
+from llm_worker.request.model_message import LanguageModelInput, Letter, Message
 from llm_worker.request.token_counters import estimate_tokens
 from llm_worker.request.verbatim_tail import entry_tokens, exact_ratio, verbatim_start
 

@@ -6,10 +6,10 @@ May report a compression that is not due, never the reverse: the compression pro
 from dataclasses import dataclass
 
 from chat.compressions.requests import WantedCompression
-from chat.transcript.tokens import count_tokens
+from chat.transcript.tokens import TOKENS_PER_MESSAGE, count_tokens
 from llm_worker.loop.brief import Brief
 from llm_worker.request.context import Context
-from llm_worker.request.model_message import TOKENS_PER_MESSAGE, LanguageModelInput, Message, total_tokens
+from llm_worker.request.model_message import LanguageModelInput, Message, total_tokens
 
 # Tolerance: a request may be counted in the model's encoding, or its history by estimates that differ from the rows.
 SLACK_SHARE = 0.02

@@ -7,7 +7,8 @@ right behind a tool response. No text is left out; the budget is that of the mes
 from collections.abc import Sequence
 from dataclasses import replace
 
-from llm_worker.request.model_message import TOKENS_PER_MESSAGE, LanguageModelInput, Message
+from chat.transcript.tokens import TOKENS_PER_MESSAGE
+from llm_worker.request.model_message import LanguageModelInput, Message
 
 # Stands for the question of an answer that begins the request, because the question did not fit.
 EARLIER = "[The beginning of the conversation is not shown.]"

@@ -12,11 +12,10 @@ from math import floor
 from typing import Self
 
 from chat.transcript.entries import Block, BlockKind, Entry, Round, TextFile
-from chat.transcript.tokens import request_tokens
+from chat.transcript.tokens import TOKENS_PER_MESSAGE, request_tokens
 from llm_worker.request.history import History
 from llm_worker.request.message_renderer import BLOCKS, MessageRenderer, drop_unanswered_calls
 from llm_worker.request.model_message import (
-    TOKENS_PER_MESSAGE,
     LanguageModelInput,
     Message,
     TokenCounter,

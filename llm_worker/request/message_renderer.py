@@ -12,22 +12,18 @@ from typing import Any
 
 from chat.transcript.entries import Block, BlockKind, Call, Entry, Image, Round
 from chat.transcript.passages import join_passages, without_break
-from chat.transcript.tokens import picture_tokens
-from llm_worker.request.model_message import (
+from chat.transcript.tokens import (
+    OMITTED_RESPONSE_TOKENS,
+    SENT_AT_TOKENS,
     TOKENS_PER_CALL,
     TOKENS_PER_MESSAGE,
-    Letter,
-    Message,
-    TokenCounter,
-    call_text,
+    picture_tokens,
 )
+from llm_worker.request.model_message import Letter, Message, TokenCounter, call_text
 from llm_worker.request.numbered_documents import render_provided
 
-# Tokens of the date suffix in the default encoding.
-SENT_AT_TOKENS = 20
 # Replaces every tool response in later turns.
 OMITTED_RESPONSE = "[The response of this call is no longer available.]"
-OMITTED_RESPONSE_TOKENS = 11
 
 BLOCKS: tuple[BlockKind, ...] = ("CA", "P", "D")
 

@@ -16,11 +16,6 @@ Letter = Literal["S", "SUM", "U", "A", "TC", "TR", "TI", "CA", "P", "D", "N", "F
 # All other letters have the role "user".
 ROLES: dict[Letter, str] = {"S": "system", "A": "assistant", "TC": "assistant", "TR": "tool"}
 
-# Tokens that a server adds around each message (role, separators); OpenAI's rule of thumb.
-TOKENS_PER_MESSAGE = 4
-# Tokens that surround each call: its id, its type, the JSON keys of name and arguments.
-TOKENS_PER_CALL = 16
-
 _SORTED = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 
 # (text, its count in the default encoding if stored, else 0) -> tokens

@@ -11,9 +11,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from chat.transcript.entries import Block, Call, Document, Entry, Image, Round, TextFile
+from chat.transcript.tokens import (
+    OMITTED_RESPONSE_TOKENS,
+    SENT_AT_TOKENS,
+    TOKENS_PER_CALL,
+    TOKENS_PER_MESSAGE,
+)
 from llm_worker.request.context import Budget, Context, build_context
-from llm_worker.request.message_renderer import OMITTED_RESPONSE_TOKENS, SENT_AT_TOKENS
-from llm_worker.request.model_message import TOKENS_PER_CALL, TOKENS_PER_MESSAGE, Message
+from llm_worker.request.model_message import Message
 from llm_worker.request.prompt_parts import PromptParts
 
 # Of a response in history; this alone has no price of its own.

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from chat.transcript.entries import Call, Image
-from chat.transcript.tokens import count_tokens
+from chat.transcript.tokens import TOKENS_PER_MESSAGE, count_tokens
 from llm_worker.request.alternation import (
     EARLIER,
     IMAGES_FOLLOW,
@@ -13,7 +13,7 @@ from llm_worker.request.alternation import (
     alternate_roles,
 )
 from llm_worker.request.api_messages import to_api_messages
-from llm_worker.request.model_message import TOKENS_PER_MESSAGE, Message
+from llm_worker.request.model_message import Message
 from tests.examples import examples
 from tests.llm_worker.request.test_context_properties import attempt, branches, budgets, framings, turns
 from tests.upstream_template import refusal

@@ -2,9 +2,9 @@
 
 import pytest
 
-from chat.transcript.tokens import count_tokens
+from chat.transcript.tokens import OMITTED_RESPONSE_TOKENS, SENT_AT_TOKENS, count_tokens
 from llm_worker.request import token_counters
-from llm_worker.request.message_renderer import OMITTED_RESPONSE, OMITTED_RESPONSE_TOKENS, SENT_AT_TOKENS
+from llm_worker.request.message_renderer import OMITTED_RESPONSE
 from llm_worker.request.truncation import NOTE_TOKENS
 
 pytestmark = pytest.mark.pure

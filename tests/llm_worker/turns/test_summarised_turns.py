@@ -8,10 +8,11 @@ from django.test.utils import CaptureQueriesContext
 
 from chat.compressions import summaries
 from chat.models import ChatMessage, Compression, MessageFile, ModelConfig, PromptBlock, Role
+from chat.models.sql.message_sizes import SIZES
 from chat.protocol.states import Status
 from knowledge.models import File
 from llm_worker.loading.branch import load_branch
-from llm_worker.loading.branch_summaries import SIZES, ModelWindow
+from llm_worker.loading.branch_summaries import ModelWindow
 from llm_worker.request.message_renderer import MessageRenderer
 from llm_worker.request.prompt_parts import SUMMARY
 from llm_worker.request.token_counters import estimate_tokens

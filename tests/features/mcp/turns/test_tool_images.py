@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 
 from chat.models import ModelConfig, Run, Session, StoredBytes, ToolCall, ToolCallImage
+from chat.models.sql.message_sizes import SIZES
 from chat.protocol import wire
 from chat.protocol.call_answers import ToolImageAnswer
 from chat.protocol.states import Status
@@ -18,7 +19,6 @@ from ingest.extraction import extract
 from knowledge.files import blobs
 from knowledge.models import DeletedBlob, File
 from llm_worker.attempt import round_store
-from llm_worker.loading.branch_summaries import SIZES
 from tests import factories
 from tests.features.mcp.turns.test_mcp_turns import call, server, session
 from tests.llm_worker import screens
