@@ -941,6 +941,12 @@ interface OpenAIInputAnswer {
   has_more: boolean;
 }
 
+interface OpenAIInputTokensAnswer {
+  /** What the answer is, as OpenAI calls it. */
+  object: string;
+  input_tokens: number;
+}
+
 interface OpenAIModelAnswer {
   /** The model's name, or `agent/` and the lowercase name of an agent. */
   id: string;

@@ -17,6 +17,7 @@ from features.openai.authentication import BearerAuthentication, Caller, HasToke
 from features.openai.chat import OpenAIChatAnswer, await_chat, start_chat, stream_chat
 from features.openai.chat_body import OpenAIChatBody
 from features.openai.errors import ObjectName, OpenAIErrorAnswer
+from features.openai.input_tokens import count_input
 from features.openai.offered_models import agent_id, find_model, list_models
 from features.openai.response_body import OpenAIResponseBody
 from features.openai.response_input import present_input
@@ -62,6 +63,11 @@ class OpenAIInputAnswer(Answer):
     first_id: str
     last_id: str
     has_more: bool
+
+
+class OpenAIInputTokensAnswer(Answer):
+    object: ObjectName
+    input_tokens: int
 
 
 class OpenAIDeletedAnswer(Answer):
@@ -111,6 +117,15 @@ class OpenAIResponsesView(OpenAIView):
         if body.stream:
             return stream_events(reader, part, FROM_THE_BEGINNING)
         return AwaitedResponse(partial(await_response, reader, part))
+
+
+class OpenAIInputTokensView(OpenAIView):
+    @documented("openai_input_tokens_count", body=OpenAIResponseBody, answer=OpenAIInputTokensAnswer)
+    def post(self, request: Request) -> Response:
+        """Count the tokens that a response would read. Nothing is stored; what refuses a response refuses this."""
+        caller = Caller.of(request)
+        body = OpenAIResponseBody.parse(with_items(caller, request.data))
+        return Response(OpenAIInputTokensAnswer("response.input_tokens", count_input(caller, body)).json())
 
 
 class OpenAIResponseView(OpenAIView):
@@ -187,6 +202,7 @@ urlpatterns = [
     path("models/<path:model>", OpenAIModelView.as_view()),
     path("chat/completions", awaiting(OpenAIChatView.as_view())),
     path("responses", awaiting(OpenAIResponsesView.as_view())),
+    path("responses/input_tokens", OpenAIInputTokensView.as_view()),
     path("responses/<str:response_id>", OpenAIResponseView.as_view()),
     path("responses/<str:response_id>/cancel", OpenAICancellationView.as_view()),
     path("responses/<str:response_id>/input_items", OpenAIInputView.as_view()),

@@ -42,6 +42,7 @@ OF_OPERATIONS: Final[dict[str, dict[str, Any]]] = {
     "auth_tokens_create": {"name": "Pier", "scope": "chat", "tokens_per_day": 1000},
     # Without a worker, only a response in the background is answered.
     "openai_responses_create": {"input": "Why two tides?", "background": True},
+    "openai_input_tokens_count": {"input": "Why two tides?"},
     "mcp_resources_attach": {"uri": MCP_URL},
     "mcp_prompts_fill": {"name": "tide", "arguments": {}},
 }
@@ -248,7 +249,7 @@ class World:
 
 
 def _completed(operation: str, body: dict[str, Any]) -> dict[str, Any]:
-    if operation == "openai_responses_create":
+    if operation in ("openai_responses_create", "openai_input_tokens_count"):
         return OF_OPERATIONS[operation]
     if "providers" in operation:
         return _of_providers(body)

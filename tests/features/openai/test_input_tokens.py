@@ -1,0 +1,96 @@
+"""How many tokens a response would read is counted without one, and nothing of it is left."""
+
+from typing import Any
+
+import pytest
+from openai.types.responses import InputTokenCountResponse
+
+from chat.compressions.summaries import store_summary
+from chat.models import Agent, ChatMessage, Run, Session, Turn
+from chat.transcript.tokens import count_tokens
+from features.openai.models import ResponseRequest
+from tests import factories
+from tests.features.openai.test_models import by_token, refused
+from tests.features.openai.test_responses import CALL, FUNCTION, OUTPUT, messages, post
+
+pytestmark = pytest.mark.django_db(transaction=True)
+WORDS = "Spring tides follow the new Moon. " * 20
+
+
+def ask(client: Any, **body: Any) -> Any:
+    body = {"input": "Why two tides?", **body}
+    return client.post("/v1/responses/input_tokens", body, content_type="application/json")
+
+
+def count(client: Any, **body: Any) -> int:
+    answer = ask(client, **body)
+    assert answer.status_code == 200, answer.content
+    return InputTokenCountResponse.model_validate(answer.json(), strict=True).input_tokens
+
+
+def stored() -> list[int]:
+    return [model.objects.count() for model in (Session, ChatMessage, Turn, Run, ResponseRequest)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"input": f"Why two tides?{WORDS}"},
+        {"instructions": WORDS},
+        {"input": [*messages("Hm?"), *messages(WORDS, role="assistant"), *messages("Why two tides?")]},
+        {"input": [*messages("Hm?"), CALL, {**OUTPUT, "output": WORDS}]},
+        {"tools": [{**FUNCTION, "description": WORDS}]},
+        {"model": "agent/pilot"},
+    ],
+    ids=["question", "instructions", "history", "output", "function", "agent"],
+)
+def test_everything_that_the_model_reads_is_counted(alice: Any, body: dict[str, Any]) -> None:
+    Agent.objects.create(owner=alice, name="Pilot", prompt=WORDS)
+    client = by_token(alice)
+    more = count(client, **body) - count(client)
+    assert count_tokens(WORDS) <= more <= count_tokens(WORDS) + 80
+    assert stored() == [0] * 5
+
+
+def test_what_is_continued_is_counted_with_what_the_latest_answer_said_of_its_tools(alice: Any) -> None:
+    client = by_token(alice)
+    first = post(client, tools=[FUNCTION]).json()
+    factories.finish_run(str(Run.objects.get().pk), WORDS)
+    before = stored()
+    continued = {"previous_response_id": first["id"]}
+    more = count(client, **continued) - count(client)
+    assert count_tokens(WORDS) <= more <= count_tokens(WORDS) + 80
+    assert count(client, conversation=first["conversation"]["id"]) == count(client, **continued)
+    functions = count(client, tools=[FUNCTION]) - count(client)
+    usage = {"system": 1000, "tools": 500 + functions}
+    Run.objects.update(context_usage=usage)
+    assert count(client, **continued) > 1500 + count_tokens(WORDS)
+    assert count(client, **continued, tools=[FUNCTION]) == count(client, **continued) + functions
+    assert stored() == before
+
+
+def test_what_is_refused_as_a_response_is_refused_as_its_count(alice: Any) -> None:
+    client = by_token(alice)
+    refused(ask(client, model="nothing"), 404, "model_not_found", "model")
+    refused(ask(client, input=""), 400, "message_empty", "input")
+    refused(ask(client, conversation=f"conv_{'0' * 32}"), 404, "not_found", "conversation")
+    refused(
+        ask(client, previous_response_id="resp_1"), 404, "previous_response_not_found", "previous_response_id"
+    )
+    picture = [{"type": "input_image", "image_url": "data:image/png;base64,YQ=="}]
+    refused(ask(client, input=messages(picture)), 400, "invalid_value", "input")
+    assert stored() == [0] * 5
+
+
+def test_what_a_summary_replaces_is_not_counted(alice: Any) -> None:
+    client = by_token(alice)
+    first = post(client, input=WORDS).json()
+    factories.finish_run(str(Run.objects.get().pk), WORDS)
+    second = post(client, previous_response_id=first["id"]).json()
+    question = Run.objects.latest("created_at").turn.user_message
+    factories.finish_run(str(Run.objects.latest("created_at").pk), "Two tides.")
+    continued = {"previous_response_id": second["id"]}
+    whole = count(client, **continued)
+    store_summary(question, question.parent_id, "Tides.", 2)
+    less = whole - count(client, **continued)
+    assert 2 * count_tokens(WORDS) < less < 2 * count_tokens(WORDS) + 40
