@@ -104,6 +104,10 @@ class ResponseEvents:
         """Yield what ends the response, unless it has ended before the run."""
         yield from self._of_part(self._end(ended))
 
+    def break_off(self) -> Iterator[Event]:
+        """Yield what ends the part where the run waits, without the outcome of what it shows as running."""
+        yield from self._of_part(self._break_off())
+
     def _of_part(self, events: Iterator[Event]) -> Iterator[Event]:
         """Yield the events of this part among those that follow."""
         while not self.is_over and (event := next(events, None)):
@@ -157,6 +161,14 @@ class ResponseEvents:
         kind = ended.status if ended.status in ("completed", "failed") else "incomplete"
         final = {**self._response, "status": ended.status, "output": [*self.output], **ended.members}
         yield self._event(f"response.{kind}", response=final)
+
+    def _break_off(self) -> Iterator[Event]:
+        yield from self._close_text()
+        for call in self._calls.values():
+            if call.id and not call.is_done:
+                call.status = "unknown"
+                yield from self._show_outcome(call)
+        yield from self._end_part(self._ends[self._at])
 
     def _event(self, kind: str, **members: Any) -> Event:
         self.count += 1

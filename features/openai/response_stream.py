@@ -2,10 +2,12 @@
 
 The protocol has no `reset`. What a new attempt shows again is compared with what was shown, and not sent: where it goes
 on, so do the events. If it shows anything else, the response ends as failed; nothing that was shown is taken back.
-An attempt may correct itself by a snapshot: a correction of what was shown is not sent, nor what the attempt shows after it.
+An attempt may correct itself by a snapshot: a correction of what was shown is not sent, nor what the attempt shows after it,
+but where the part ends.
 """
 
 from array import array
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -59,14 +61,17 @@ class ResponseStream:
         self._stored_round = 0, 0  # the attempt and turn_index of a round whose waits were noted
         self._shown = self._current = begin_attempt()  # _shown: what wrote the last event
         self._attempt = 0
-        self._corrected = 0  # the attempt that has shown a correction
+        self._corrected: ResponseEvents | None = (
+            None  # of an attempt that has shown a correction; none are sent
+        )
         self._digests = array("q")  # of all events that were sent
         self.is_ended = False
         self._current.set_waits(waits)
 
     def set_waits(self, waits: Sequence[Wait]) -> None:
         self._waits = waits
-        self._current.set_waits(waits)
+        for events in filter(None, (self._current, self._corrected)):
+            events.set_waits(waits)
 
     def has_asked(self, entry: p.Packet | p.Snapshot | p.Reset) -> bool:
         """Return whether calls may have asked their user since the waits were noted: once in a round, and as they run."""
@@ -86,16 +91,24 @@ class ResponseStream:
             return
         if isinstance(entry, p.Snapshot) and entry.attempt == self._attempt:
             yield from self._correct(entry)
-        elif entry.attempt != self._corrected:
+        elif entry.attempt == self._attempt and self._corrected and isinstance(entry, p.Packet):
+            deque(self._corrected.show(entry.placement, entry.obj), maxlen=0)
+        else:
             yield from self._send(self._events_of(entry))
+        if self._corrected and self._corrected.is_over:
+            yield from self._send(self._current.break_off())
         self.is_ended = self.is_ended or self._current.is_over
 
     def _correct(self, snapshot: p.Snapshot) -> Iterator[EncodedEvent]:
-        before = self._current
+        before, self._corrected = self._current, None
         try:
             yield from self._unsent(self._events_of(snapshot))
         except _ContradictionFound:
-            self._current, self._corrected = before, snapshot.attempt
+            self._corrected = self._begin_attempt()
+            self._corrected.set_waits(self._waits)
+            for placement, obj in snapshot_packets(snapshot.message):
+                deque(self._corrected.show(placement, obj), maxlen=0)
+            self._current = before
 
     def end(self, ended: ResponseEnd) -> Iterator[EncodedEvent]:
         if self.is_ended:
@@ -115,7 +128,7 @@ class ResponseStream:
 
     def _start_over(self, attempt: int) -> Iterator[Event]:
         """Begin the events of an attempt, unless nothing was shown of another one."""
-        is_first, self._attempt = self._attempt == 0, attempt
+        is_first, self._attempt, self._corrected = self._attempt == 0, attempt, None
         if not is_first:
             self._current = self._begin_attempt()
             self._current.set_waits(self._waits)

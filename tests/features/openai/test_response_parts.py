@@ -23,7 +23,7 @@ from chat.transcript.rebuild import (
     show_rounds,
 )
 from chat.transcript.waits import Asked, Beside, Wait, find_waits
-from features.openai.part_ends import find_ends
+from features.openai.part_ends import find_ends, name_request
 from features.openai.response_events import FROM_THE_FIRST, Event, ResponseEnd, ResponseEvents
 from features.openai.response_stream import ResponseStream
 from tests.features.openai.test_response_events import COMPLETED, RESPONSE, RUN, TEXTS, check, packets
@@ -386,3 +386,42 @@ def test_each_part_has_the_same_events_live_and_later_whoever_dies(
     assert sum(item["type"] == "mcp_call" for item in items) == calls
     asked = {item["id"] for item in items if item["type"] == "mcp_approval_request"}
     assert {item["approval_request_id"] for item in items if "approval_request_id" in item} <= asked
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_a_part_whose_text_is_corrected_ends_where_its_run_waits(part: int) -> None:
+    """A snapshot of the same attempt says that thoughts were no text: it is not sent, but the calls that wait are."""
+    asked = [Asked(UUID(int=number), number, 1, "act", {}) for number in range(part + 1)]
+    blocks, before = Blocks(), list[Any]()
+    for number in range(part):
+        calls = tuple(ShownCall(f"c{number}{tab}", f"c{number}{tab}", "act", {}, "Done.") for tab in range(2))
+        before += show_rounds(blocks, [ShownRound(calls)], {})
+    tool_calls = [
+        {"id": call, "tool_call_id": call, "name": "act", "arguments": {}, "status": "completed",
+         "response": "Done.", "turn_number": number, "tab_index": tab}
+        for number in range(part) for tab in range(2) for call in [f"c{number}{tab}"]
+    ]  # fmt: skip
+    text = list(blocks.message("Two bulges. I act."))
+    corrected = Blocks(turn_index=blocks.turn_index + 2)
+    message = {"text": "I act.", "reasoning": "Two bulges.", "tool_calls": tool_calls}
+    behind = list(corrected.round(2))
+    for tab in range(2):
+        call = ShownCall(f"c{part}{tab}", f"c{part}{tab}", "act", {}, "")
+        behind += show_call(corrected, tab, call)
+        if tab:
+            behind += corrected.approval_required(tab, call, {})
+    behind += corrected.tool_output(0, "Done.", [], "row")
+    behind += corrected.tool_end(0, "completed")
+    reading = stream(part)
+    encoded = [*reading.begin()]
+    entries = [*packets([*before, *text]), p.Snapshot("run", 1, 0, message), *packets(behind)]
+    for place, entry in enumerate(entries):
+        rows = [Beside(wait.round, 0, wait.round < part or place == len(entries) - 1) for wait in asked]
+        reading.set_waits(find_waits(asked, rows))
+        encoded += reading.feed(entry)
+    assert reading.is_ended
+    events = [json.decode(event.data) for event in encoded]
+    check(events)
+    *_, message_item, request = events[-1]["response"]["output"]
+    assert message_item["content"][0]["text"] == "Two bulges. I act."
+    assert request["id"] == name_request(RUN.hex, part, 1)
