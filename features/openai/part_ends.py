@@ -19,9 +19,15 @@ def find_ends(waits: Sequence[Wait]) -> list[Wait]:
         for place, wait in enumerate(waits)
         # A round that was interrupted did not get to wait, though its answer may go on.
         if (wait.is_reached or wait.round == waits[-1].round)
+        and _can_be_reached(wait, waits[place + 1 :])
         and all(before.is_for_approvals for before in waits[: place + 1] if before.round == wait.round)
     ]
     return ends[: MAX_PARTS - 1]
+
+
+def _can_be_reached(wait: Wait, later: Sequence[Wait]) -> bool:
+    """Return whether no other call of the round has asked later: it had not ended, so the run did not get to wait."""
+    return not any(wait.beside & after.asked.keys() for after in later if after.round == wait.round)
 
 
 def find_late(waits: Sequence[Wait], number: int) -> frozenset[int]:

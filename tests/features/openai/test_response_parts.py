@@ -425,3 +425,11 @@ def test_a_part_whose_text_is_corrected_ends_where_its_run_waits(part: int) -> N
     *_, message_item, request = events[-1]["response"]["output"]
     assert message_item["content"][0]["text"] == "Two bulges. I act."
     assert request["id"] == name_request(RUN.hex, part, 1)
+
+
+def test_a_wait_that_an_attempt_did_not_get_to_ends_no_part() -> None:
+    """Its call was decided, and asked again, while another one ran, which asks in the end."""
+    asked = [Asked(UUID(int=place), 0, tab, "act", {}) for place, tab in enumerate([0, 0, 1])]
+    for has_ended in (False, True):
+        waits = find_waits(asked, [Beside(0, tab, has_ended) for tab in range(2)])
+        assert [list(wait.asked) for wait in find_ends(waits)] == [[0, 1]]
