@@ -25,6 +25,7 @@ from features.openai.responses import (
     OpenAIResponseAnswer,
     cancel_response,
     delete_response,
+    find_answerable,
     find_response,
     present_response,
     start_response,
@@ -164,9 +165,9 @@ class OpenAICancellationView(OpenAIView):
     @documented("openai_responses_cancel", answer=OpenAIResponseAnswer)
     def post(self, request: Request, response_id: str) -> Response:
         """Stop a response, or the answer that waits for its approvals. One that has ended stays as it is."""
-        caller = Caller.of(request)
-        cancel_response(find_response(caller, response_id))
-        return Response(present_response(find_response(caller, response_id)))
+        part = find_answerable(Caller.of(request), response_id)
+        cancel_response(part)
+        return Response(present_response(part.load_again()))
 
 
 class OpenAIInputView(OpenAIView):

@@ -13,6 +13,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 
 from chat.models import Agent, Run, Scope, Session, TokenScope
+from chat.protocol.states import Status
 from web.rest.api_view import current_user
 from web.rest.authentication import TokenAuthentication
 from web.socket.authentication import HandshakeCredentials
@@ -52,12 +53,21 @@ class Caller(NamedTuple):
         return usable.filter(pk=self.agent_id) if self.agent_id else usable
 
     def stored_sessions(self) -> QuerySet[Session]:
-        stored = Session.objects.visible_to(self.user).filter(temporary_until=None)
-        return stored.filter(agent=self.agent_id) if self.agent_id else stored
+        return self._sessions().filter(temporary_until=None)
 
     def stored_runs(self) -> QuerySet[Run]:
-        sessions = self.stored_sessions().values("pk")
-        return Run.objects.filter(turn__session__in=sessions).for_work()
+        return self._runs(self.stored_sessions())
+
+    def waiting_runs(self) -> QuerySet[Run]:
+        """Return those that wait for their user, stored or not."""
+        return self._runs(self._sessions()).filter(status=Status.WAITING)
+
+    def _sessions(self) -> QuerySet[Session]:
+        sessions = Session.objects.visible_to(self.user)
+        return sessions.filter(agent=self.agent_id) if self.agent_id else sessions
+
+    def _runs(self, sessions: QuerySet[Session]) -> QuerySet[Run]:
+        return Run.objects.filter(turn__session__in=sessions.values("pk")).for_work()
 
 
 class HasToken(IsAuthenticated):

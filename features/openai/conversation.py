@@ -24,6 +24,7 @@ MAX_INLINE_FILES: Final = 32
 _DATA_URL: Final = re.compile(
     r"data:([a-z]+)/([a-z0-9.+-]+)(?:;[a-z0-9-]+=[^;,]*)*;base64,(.*)", re.DOTALL | re.IGNORECASE
 )
+APPROVALS_ALONE: Final = "Send approvals alone, and the next message when the answer has ended."
 FUNCTION_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 NAME_RULE: Final = "1 to 64 letters, digits, _ and -."
 
@@ -161,7 +162,8 @@ class ApprovalReply(NamedTuple):
 class ToldInput(NamedTuple):
     """What a request tells. instructions: of its system and developer messages.
 
-    approvals: by the ids of the items that they answer; nothing else is told then.
+    approvals: by the ids of the items that they answer; of what is told before them, nothing is read.
+    requests: the ids of such items that are told.
     inline: files that are stored before the answer is asked for, by their ids in the conversation.
     """
 
@@ -169,10 +171,16 @@ class ToldInput(NamedTuple):
     instructions: list[str]
     inline: dict[UUID, InlineFile]
     approvals: dict[str, ApprovalReply]
+    requests: set[str]
 
     @classmethod
     def start(cls) -> Self:
-        return cls(Conversation(), [], {}, {})
+        return cls(Conversation(), [], {}, {}, set())
+
+    @property
+    def are_requests_told(self) -> bool:
+        """Whether the items that approvals answer are told, so that they need no other name of their response."""
+        return self.approvals.keys() <= self.requests
 
     def approve(self, name: str, reply: ApprovalReply) -> None:
         """Add the answer to an item. Raises ApiError."""
@@ -181,12 +189,15 @@ class ToldInput(NamedTuple):
         self.approvals[name] = reply
 
     def end(self) -> None:
-        """Check that the last message is to be answered, and that approvals are alone. Raises ApiError."""
-        self.conversation.end()
+        """Check that the last message is to be answered, or that approvals alone are told. Raises ApiError."""
+        if not self.approvals:
+            self.conversation.end()
+        elif self.conversation.outputs or not self.are_requests_told:
+            self.check_approvals_are_alone()
+
+    def check_approvals_are_alone(self) -> None:
         if self.approvals and (self.conversation.exchanges or self.conversation.outputs or self.instructions):
-            raise ApiError(
-                "invalid_value", "Send approvals alone, and the next message when the answer has ended."
-            )
+            raise ApiError("invalid_value", APPROVALS_ALONE)
 
     def add_inline(self, url: Any, name: str = "") -> UUID:
         """Add the file of a data URL, once, and return its id. name: empty for a picture. Raises ApiError."""

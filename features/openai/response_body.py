@@ -18,6 +18,7 @@ from chat.transcript.run_options import OptionsBody
 from chat.turns.regeneration import RegenerationBody
 from chat.turns.request import MAX_INSTRUCTIONS_CHARACTERS, TurnBody
 from features.openai.conversation import (
+    APPROVALS_ALONE,
     MAX_CALL_ID_CHARACTERS,
     ApprovalReply,
     Exchange,
@@ -46,7 +47,7 @@ FIELDS: Final = {
 _INSTRUCTING: Final = ("system", "developer")
 _TEXT_PARTS: Final = ("input_text", "output_text", "text")
 # What clients send back of what they were shown, which is known here or is the caller's no more.
-_OWN_ITEMS: Final = ("reasoning", "mcp_call", "mcp_list_tools", "mcp_approval_request")
+_OWN_ITEMS: Final = ("reasoning", "mcp_call", "mcp_list_tools")
 MAX_ITEMS: Final = 1_000
 _FILE_PARTS: Final = ("input_image", "input_file")
 # What the model reads in the place of a file that a function of the caller returned.
@@ -75,6 +76,7 @@ def _parse_item(item: Any, parsed: ToldInput) -> None:
     if not isinstance(item, dict):
         raise ApiError("invalid_type", "Expected an object.")
     conversation = parsed.conversation
+    _end_approvals(item, parsed)
     match item.get("type", "message"):
         case "message":
             _parse_message(item, parsed)
@@ -88,9 +90,20 @@ def _parse_item(item: Any, parsed: ToldInput) -> None:
                 conversation.output(call_id, text)
         case "mcp_approval_response":
             _parse_approval(item, parsed)
+        case "mcp_approval_request":
+            parsed.requests.add(str(item.get("id")))
         case kind if kind not in _OWN_ITEMS:
             message = "One of message, function_call, function_call_output, mcp_approval_response."
             raise ApiError("invalid_value", message, field="type")
+
+
+def _end_approvals(item: Mapping[str, Any], parsed: ToldInput) -> None:
+    """Forget the approvals before an item that was answered to them. Raises ApiError if another message follows them."""
+    kind = item.get("type", "message")
+    if kind in ("reasoning", "mcp_call", "function_call") or item.get("role") == "assistant":
+        parsed.approvals.clear()
+    elif parsed.approvals and kind in ("message", "function_call_output"):
+        raise ApiError("invalid_value", APPROVALS_ALONE)
 
 
 def _parse_message(item: Mapping[str, Any], parsed: ToldInput) -> None:
@@ -272,7 +285,12 @@ class OpenAIResponseBody(Body, kw_only=True):
             raise ApiError(
                 "invalid_value", "Name a response or a conversation, not both.", field="conversation"
             )
-        if self.store is False:
+        if self.previous_response_id or self.conversation:
+            with inside("input"):
+                parsed: ToldInput = self.input
+                parsed.check_approvals_are_alone()
+        # Approvals let an answer go on, stored or not.
+        if self.store is False and not self.approvals:
             for name in ("background", "previous_response_id", "conversation"):
                 if getattr(self, name):
                     raise ApiError("invalid_value", f"A response with {name} is stored.", field="store")

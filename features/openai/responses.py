@@ -7,7 +7,8 @@ from functools import partial
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-from msgspec import UNSET, json, structs
+from django.db.models import QuerySet
+from msgspec import json, structs
 
 from chat.loaders.rounds import load_rounds
 from chat.log.rebuilt import rebuild_packets, rebuild_rounds
@@ -26,6 +27,7 @@ from chat.turns.deletion import delete_message
 from chat.turns.request import TurnBody
 from features.openai.approvals import answer_approvals
 from features.openai.authentication import Caller
+from features.openai.conversation import ToldInput
 from features.openai.errors import ObjectName, inside
 from features.openai.files import stored_files
 from features.openai.models import RequestMembers, ResponseRequest
@@ -194,16 +196,36 @@ def _find_previous(caller: Caller, body: OpenAIResponseBody) -> ResponsePart:
         if run := caller.stored_runs().filter(message__in=leaf).first():
             return ResponsePart.load_last(run)
         raise ApiError("not_found", "There is no such conversation.", field="conversation")
-    if body.previous_response_id is UNSET or body.previous_response_id is None:
+    name = body.previous_response_id or _response_of(body)
+    if not name:
         message = "What is answered is of previous_response_id, or of earlier items."
         raise ApiError("invalid_value", message, field="text")
-    return find_response(caller, body.previous_response_id, field="parent")
+    return (find_answerable if body.approvals else find_response)(caller, name, field="parent")
+
+
+def _response_of(body: OpenAIResponseBody) -> str:
+    """Return the id of the response whose requests are told with the approvals; empty if they are not told."""
+    parsed: ToldInput = body.input
+    named = [_ITEM.fullmatch(name) for name in parsed.approvals if parsed.are_requests_told]
+    return f"resp_{named[0][1]}" if named and named[0] else ""
 
 
 def find_response(caller: Caller, name: str, field: str | None = None) -> ResponsePart:
     """Return the caller's response of this id. Raises ApiError."""
+    return _find_among(caller.stored_runs(), name, field)
+
+
+def find_answerable(caller: Caller, name: str, field: str | None = None) -> ResponsePart:
+    """Return the caller's response of this id, also one that is not stored while it waits. Raises ApiError."""
+    try:
+        return _find_among(caller.waiting_runs(), name, field)
+    except ApiError:
+        return find_response(caller, name, field)
+
+
+def _find_among(runs: QuerySet[Run], name: str, field: str | None) -> ResponsePart:
     parsed = RESPONSE_ID.fullmatch(name)
-    run = caller.stored_runs().filter(pk=UUID(parsed[1])).first() if parsed else None
+    run = runs.filter(pk=UUID(parsed[1])).first() if parsed else None
     part = ResponsePart.load(run, int(parsed[2] or "0", 16)) if run and parsed else None
     if part is None or part.id != name or not part.exists:
         raise ApiError("not_found", NO_RESPONSE, field=field)

@@ -195,7 +195,9 @@ def test_what_does_not_answer_each_request_once_is_refused(client: openai.OpenAI
         (both[:1], "input", {}),
         ([both[0], both[0]], "input.1.approval_request_id", {}),
         ([both[0], unknown], "input", {}),
-        ([both[0], {"role": "user", "content": "And?"}], "input", {}),
+        ([both[0], {"role": "user", "content": "And?"}], "input.1", {}),
+        ([{"role": "user", "content": "And?"}, both[0]], "input", {}),
+        ([{"role": "user", "content": "And?"}, first.to_dict(), second.to_dict(), *both], "input", {}),
         (both, "model", {"model": "beta"}),
     ]:
         with pytest.raises(openai.BadRequestError) as refused:
@@ -255,6 +257,55 @@ def test_a_response_may_ask_as_often_as_it_calls(stack: Stack, client: openai.Op
     usages = [client.responses.retrieve(name).usage for name in ids]
     assert usages == [None, None]
     assert response.usage is not None
+
+
+@pytest.mark.parametrize("names_it", [True, False], ids=["by its id", "by the conversation"])
+def test_what_is_not_stored_is_answered_while_it_waits(
+    stack: Stack, client: openai.OpenAI, scribe: Path, names_it: bool
+) -> None:
+    stack.upstream.reply(write("one"), after_tools=0, times=1)
+    stack.upstream.reply({"text": "And on."}, write("two", "c2"), after_tools=1, times=1)
+    stack.upstream.reply({"text": "Done."}, after_tools=2, times=1)
+    response = ask(client, store=False)
+    conversation: list[Any] = [{"role": "user", "content": "Write it down"}]
+    ids = [response.id]
+    while requests := requests_of(response):
+        answers = [reply(request, approve=True) for request in requests]
+        conversation += [*(item.to_dict() for item in response.output), *answers]
+        if names_it:
+            response = client.responses.create(
+                input=answers, previous_response_id=response.id, model=MODEL, store=False
+            )
+        else:
+            response = client.responses.create(input=conversation, model=MODEL, store=False)
+        ids.append(response.id)
+    assert ids == [ids[0], f"{ids[0]}01", f"{ids[0]}02"]
+    assert (response.output_text, response.store) == ("Done.", False)
+    assert scribe.read_text().count("\n") == 2
+    with pytest.raises(openai.NotFoundError):
+        client.responses.retrieve(response.id)
+    with pytest.raises(openai.NotFoundError):
+        client.responses.create(input=answers, previous_response_id=ids[-2])
+    # What is told again of all that, and goes on, is a conversation as any other.
+    stack.upstream.reply({"text": "You are welcome."}, contains="Thanks")
+    conversation += [*(item.to_dict() for item in response.output), {"role": "user", "content": "Thanks"}]
+    assert (
+        client.responses.create(input=conversation, model=MODEL, store=False).output_text
+        == "You are welcome."
+    )
+
+
+@pytest.mark.usefixtures("scribe")
+def test_what_is_not_stored_is_cancelled_while_it_waits(stack: Stack, client: openai.OpenAI) -> None:
+    stack.upstream.reply(write("one"), after_tools=0, times=1)
+    response = ask(client, store=False)
+    assert client.responses.cancel(response.id).id == response.id
+    with pytest.raises(openai.NotFoundError):
+        client.responses.create(
+            input=[reply(request, approve=True) for request in requests_of(response)],
+            previous_response_id=response.id,
+        )
+    assert ask_rest(stack, client, "GET", "approvals/") == []
 
 
 @pytest.mark.parametrize("decides", ["page", "time", "cancel"])
