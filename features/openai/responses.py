@@ -143,7 +143,7 @@ def start_response(caller: Caller, body: OpenAIResponseBody) -> ResponsePart:
             _check_answerable(previous, models if body.model else [])
             return answer_approvals(previous, body.approvals, members)
         if body.outputs and previous:
-            _check_not_waiting(previous)
+            _check_continuable(previous)
             continuation = body.continuation(models or [previous.run.model])
             run = answer_calls(previous.run, body.outputs, *continuation)
         else:
@@ -175,9 +175,13 @@ def _check_agent(session: Session, agent: Agent | None) -> None:
         raise ApiError("invalid_value", "The conversation has another agent.", field="models")
 
 
-def _check_not_waiting(part: ResponsePart) -> None:
+def _check_continuable(part: ResponsePart) -> None:
+    """Raise ApiError if the response waits, or its answer has gone on: what follows an answer follows all of it."""
     if part.is_waiting:
         raise ApiError("parent_in_progress", _WAITS, field="parent")
+    if part.end:
+        message = f"The answer has gone on. Continue {ResponsePart.load_last(part.run).id}."
+        raise ApiError("invalid_value", message, field="parent")
 
 
 def _check_answerable(part: ResponsePart, models: list[str]) -> None:
@@ -253,7 +257,7 @@ def _find_session(caller: Caller, body: OpenAIResponseBody, turn_body: TurnBody)
     """Return the session of the response or conversation that the request names, and make the turn reply to it."""
     if body.previous_response_id:
         previous = find_response(caller, body.previous_response_id, field="parent")
-        _check_not_waiting(previous)
+        _check_continuable(previous)
         turn_body.parent = previous.run.message_id
         ids, field = [previous.run.turn.session_id], "parent"
     elif body.conversation:

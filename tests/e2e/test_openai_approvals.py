@@ -163,9 +163,12 @@ def test_what_goes_on_is_continued_referred_to_and_deleted(
     assert question.type == "message"
 
     stack.upstream.reply({"text": "No more."}, contains="What else?")
-    for previous in (second.id, first.id):
-        third = client.responses.create(input="What else?", previous_response_id=previous)
-        assert (third.output_text, third.previous_response_id) == ("No more.", second.id)
+    third = client.responses.create(input="What else?", previous_response_id=second.id)
+    assert (third.output_text, third.previous_response_id) == ("No more.", second.id)
+    for questions in ("What else?", [output("c1", "Rain")]):
+        with pytest.raises(openai.BadRequestError, match=f"Continue {second.id}") as refused:
+            client.responses.create(input=questions, previous_response_id=first.id)
+        assert refused.value.param == "previous_response_id"
     reference: Any = [
         {"role": "user", "content": "Hm"},
         {"type": "item_reference", "id": second.output[1].id},
