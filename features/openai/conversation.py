@@ -132,12 +132,10 @@ class Conversation:
             raise ApiError("invalid_value", "The last message is of a user.")
 
     def end(self) -> None:
-        """Check that the last message is to be answered, and that outputs are told alone."""
+        """Check that the last message is to be answered, and that the calls of all outputs are told."""
         self.check_ended()
         if self.exchanges and self.outputs:
-            raise ApiError(
-                "invalid_value", "Send outputs first, and the next message when they are answered."
-            )
+            raise ApiError("invalid_value", "The calls of outputs are told before them.")
 
     @property
     def _last(self) -> Exchange:
@@ -191,7 +189,7 @@ class ToldInput(NamedTuple):
     def end(self) -> None:
         """Check that the last message is to be answered, or that approvals alone are told. Raises ApiError."""
         if not self.approvals:
-            self.conversation.end()
+            self.conversation.check_ended()
         elif self.conversation.outputs or not self.are_requests_told:
             self.check_approvals_are_alone()
 

@@ -306,6 +306,12 @@ class OpenAIResponseBody(Body, kw_only=True):
         return parsed.conversation.exchanges or [Exchange("", [])]
 
     @property
+    def asks(self) -> bool:
+        """Whether a question is told, and not outputs alone."""
+        parsed: ToldInput = self.input
+        return bool(parsed.conversation.exchanges)
+
+    @property
     def outputs(self) -> dict[str, str]:
         """The outputs of calls that an earlier response has made, by id."""
         parsed: ToldInput = self.input

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Annotated, Any, Final
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import QuerySet
 from msgspec import json, structs
 
@@ -36,7 +37,14 @@ from features.openai.response_body import MAX_ITEMS, OpenAIResponseBody, named_a
 from features.openai.response_events import First, ResponseEnd, ResponseEvents
 from features.openai.response_parts import RESPONSE_ID, ResponsePart
 from features.openai.response_stream import EncodedEvent, ResponseStream, failed_end
-from features.openai.turns import NO_RESPONSE, answer_calls, open_session, start_run, store_request
+from features.openai.turns import (
+    NO_RESPONSE,
+    answer_calls,
+    note_outputs,
+    open_session,
+    start_run,
+    store_request,
+)
 from web.rest.multipart_form import MAX_BODY_BYTES
 from web.rest.request_slots import EXPENSIVE
 
@@ -134,7 +142,7 @@ def start_response(caller: Caller, body: OpenAIResponseBody) -> ResponsePart:
     agent = named if isinstance(named, Agent) else None
     models = [] if named is None or agent else [named.name]
     members = RequestMembers(body.model or "", body.metadata or {}, bool(body.background))
-    previous = None
+    previous = answered = None
     with named_as_sent():
         if body.approvals or body.outputs:
             previous = _find_previous(caller, body)
@@ -142,18 +150,26 @@ def start_response(caller: Caller, body: OpenAIResponseBody) -> ResponsePart:
         if body.approvals and previous:
             _check_answerable(previous, models if body.model else [])
             return answer_approvals(previous, body.approvals, members)
-        if body.outputs and previous:
+        if previous:
             _check_continuable(previous)
+        if previous and not body.asks:
             continuation = body.continuation(models or [previous.run.model])
             run = answer_calls(previous.run, body.outputs, *continuation)
+            answered = previous.run.pk
         else:
-            run = _ask(caller, body, agent, models)
-    stored = store_request(run, **members._asdict(), previous=previous and previous.run.pk)
+            run = _ask(caller, body, agent, models, previous)
+    stored = store_request(run, **members._asdict(), previous=answered)
     return ResponsePart.load(stored)
 
 
-def _ask(caller: Caller, body: OpenAIResponseBody, agent: Agent | None, models: list[str]) -> Run:
-    """Start the turn of a question. Raises ApiError."""
+def _ask(
+    caller: Caller,
+    body: OpenAIResponseBody,
+    agent: Agent | None,
+    models: list[str],
+    previous: ResponsePart | None,
+) -> Run:
+    """Start the turn of a question. previous: what has made the calls whose outputs are told before it. Raises ApiError."""
     *history, question = body.exchanges
     tools = body.caller_tools
     turn_body = body.turn_body(models)
@@ -164,6 +180,10 @@ def _ask(caller: Caller, body: OpenAIResponseBody, agent: Agent | None, models: 
             raise ApiError("invalid_value", "A conversation that is stored is not told again.", field="text")
         _check_agent(session, agent)
     with stored_files(caller.user, body.inline_files):
+        if session and previous:
+            with transaction.atomic():
+                note_outputs(previous.run, body.outputs)
+                return start_run(session, turn_body, question, tools, is_new=False)
         opened = session or open_session(
             caller.user, history, model=body.model or "", is_stored=body.store is not False, agent=agent
         )

@@ -1,6 +1,6 @@
 """Starts the runs of both of OpenAI's APIs: what the caller tells goes before the answer, in the session or in the run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
@@ -118,15 +118,24 @@ def answer_calls(
 
     outputs: of all these calls, by id.  Raises ApiError.
     """
-    if previous.is_live:
-        raise ApiError("parent_in_progress", field="parent")
     rows = list(ToolCall.objects.filter(run=previous))
-    calls = [row for row in rows if row.status == ToolCallStatus.PENDING]
-    if {row.tool_call_id for row in calls} != set(outputs):
-        raise ApiError("invalid_value", "Send the output of each open call of the response.", field="text")
+    _check_outputs(previous, rows, outputs)
     with transaction.atomic():
         started = regenerate_turn(previous.turn.user_message, request, instructions)
         return _begin(started, *_copy_rounds(previous, rows, outputs), tools)
+
+
+def note_outputs(previous: Run, outputs: Mapping[str, str]) -> None:
+    """Note the outputs of the calls that a run has handed over, before a question that follows. Raises ApiError."""
+    _check_outputs(previous, ToolCall.objects.filter(run=previous), outputs)
+    ToolCall.objects.note_outputs(previous, outputs)
+
+
+def _check_outputs(previous: Run, rows: Iterable[ToolCall], outputs: Mapping[str, str]) -> None:
+    if previous.is_live:
+        raise ApiError("parent_in_progress", field="parent")
+    if {row.tool_call_id for row in rows if row.status == ToolCallStatus.PENDING} != set(outputs):
+        raise ApiError("invalid_value", "Send the output of each open call of the response.", field="text")
 
 
 def answer_again(

@@ -86,6 +86,28 @@ def test_outputs_of_parallel_calls_are_answered_and_every_stream_is_replayed(
     assert [text for role, text in told(stack) if role == "tool"] == ["Rain", "(no output)"]
 
 
+@pytest.mark.parametrize("names", ["response", "conversation"])
+def test_outputs_may_come_with_the_next_question(stack: Stack, client: openai.OpenAI, names: str) -> None:
+    stack.upstream.reply(
+        {"text": "I look."}, weather("Oslo", "c1"), weather("Kyiv", "c2"), contains="Rain", times=1
+    )
+    stack.upstream.reply({"text": "Take a coat."}, contains="What now?")
+    first = client.responses.create(model="alpha", input=QUESTION, tools=[WEATHER])
+    conversation: Any = first.conversation
+    named: Any = (
+        {"previous_response_id": first.id} if names == "response" else {"conversation": conversation.id}
+    )
+    asked: Any = {"role": "user", "content": "What now?"}
+    with pytest.raises(openai.BadRequestError) as refused:
+        client.responses.create(input=[output("c1", "Rain"), asked], **named)
+    assert refused.value.param == "input"
+    outputs = [output("c1", "Rain"), output("c2", "Sun")]
+    second = client.responses.create(input=[*outputs, asked], **named)
+    assert (second.output_text, second.previous_response_id) == ("Take a coat.", first.id)
+    assert [role for role, _ in told(stack)][-5:] == ["user", "assistant", "tool", "tool", "user"]
+    assert [text for role, text in told(stack) if role == "tool"] == ["Rain", "Sun"]
+
+
 @pytest.mark.parametrize(
     "outputs",
     [[output("c1", "Rain")], [output("c1", "Rain"), output("c3", "Sun")], [output("c3", "Sun")]],
