@@ -170,7 +170,8 @@ class _Thread:
         models = [] if named is None or agent else [named.name]
         news = self._read()
         parsed, previous = news.parsed, news.previous
-        with named_as_sent(_FIELDS), stored_files(self._caller.user, parsed.inline), transaction.atomic():
+        files = stored_files(self._caller, parsed.conversation.exchanges, parsed.inline)
+        with named_as_sent(_FIELDS), files, transaction.atomic():
             question = (
                 previous.turn.user_message if previous and parsed.conversation.outputs else news.question
             )

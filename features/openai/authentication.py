@@ -53,16 +53,16 @@ class Caller(NamedTuple):
         return usable.filter(pk=self.agent_id) if self.agent_id else usable
 
     def stored_sessions(self) -> QuerySet[Session]:
-        return self._sessions().filter(temporary_until=None)
+        return self.sessions().filter(temporary_until=None)
 
     def stored_runs(self) -> QuerySet[Run]:
         return self._runs(self.stored_sessions())
 
     def waiting_runs(self) -> QuerySet[Run]:
         """Return those that wait for their user, stored or not."""
-        return self._runs(self._sessions()).filter(status=Status.WAITING)
+        return self._runs(self.sessions()).filter(status=Status.WAITING)
 
-    def _sessions(self) -> QuerySet[Session]:
+    def sessions(self) -> QuerySet[Session]:
         sessions = Session.objects.visible_to(self.user)
         return sessions.filter(agent=self.agent_id) if self.agent_id else sessions
 

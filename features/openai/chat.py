@@ -67,7 +67,7 @@ def start_chat(caller: Caller, body: OpenAIChatBody) -> Run:
         turn_body.check()
         *history, question = body.exchanges
         tools = body.caller_tools
-        with stored_files(caller.user, body.inline_files):
+        with stored_files(caller, body.exchanges, body.inline_files):
             session = open_session(
                 caller.user, history, model=body.model, is_stored=bool(body.store), agent=agent
             )

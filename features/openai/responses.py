@@ -179,7 +179,7 @@ def _ask(
         if history or question.rounds:
             raise ApiError("invalid_value", "A conversation that is stored is not told again.", field="text")
         _check_agent(session, agent)
-    with stored_files(caller.user, body.inline_files):
+    with stored_files(caller, body.exchanges, body.inline_files):
         if session and previous:
             with transaction.atomic():
                 note_outputs(previous.run, body.outputs)

@@ -14,6 +14,7 @@ from chat.sweeper.retention import TokenUsePurger
 from chat.transcript.finish import Finish
 from chat.transcript.run_spending import RunSpending
 from features.openai import responses
+from knowledge.models import File
 from tests import factories
 from tests.features.openai.test_models import by_token, ids, refused
 from tests.features.openai.test_responses import post
@@ -70,6 +71,55 @@ def test_a_token_for_an_agent_asks_no_other_and_no_model(alice: Any) -> None:
         run = Run.objects.get(pk=answer.json()["id"].removeprefix("resp_"))
         assert run.turn.session.agent_id == pilot.pk
         assert client.get(f"/v1/responses/{answer.json()['id']}").status_code == 200
+
+
+def test_a_token_for_an_agent_names_files_of_its_chats_alone(alice: Any) -> None:
+    pilot, other = (Agent.objects.create(owner=alice, name=name) for name in ("Pilot", "Other"))
+    file = File.objects.create(owner=alice, name="a.txt", status="ready", text="Two.", token_count=1)
+    asks = {
+        "responses": (
+            {"type": "input_text", "text": "What?"},
+            {"type": "input_file", "file_id": str(file.pk)},
+        ),
+        "chat/completions": (
+            {"type": "text", "text": "What?"},
+            {"type": "file", "file": {"file_id": str(file.pk)}},
+        ),
+    }
+
+    def ask(client: Any, route: str) -> Any:
+        messages = [{"role": "user", "content": asks[route]}]
+        if route == "responses":
+            return post(client, input=messages)
+        body = {"model": "agent/pilot", "messages": messages, "stream": True}
+        return client.post("/v1/chat/completions", body, content_type="application/json")
+
+    client = by_token(alice, Scope.AGENT, agent=pilot)
+    elsewhere = by_token(alice, Scope.AGENT, agent=other)
+    for route, param in (("responses", "input"), ("chat/completions", "messages")):
+        refused(ask(client, route), 404, "file_not_found", param)
+    frontend = {
+        "threadId": "t",
+        "runId": "r",
+        "messages": [
+            {
+                "id": "q",
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "What?"},
+                    {"type": "document", "source": {"type": "file", "value": str(file.pk)}},
+                ],
+            }
+        ],
+    }
+    answer = client.post("/agui", frontend, content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (404, "file_not_found")
+    # Another of the user's tokens tells the agent of the file; from then on the agent's token may name it.
+    message = [{"role": "user", "content": asks["responses"]}]
+    assert post(by_token(alice), model="agent/pilot", input=message).status_code == 200
+    for route in asks:
+        assert ask(client, route).status_code == 200
+        assert ask(elsewhere, route).status_code == 404
 
 
 def test_a_token_for_an_agent_that_is_gone_asks_nothing(alice: Any) -> None:
