@@ -97,11 +97,14 @@ class ShownAnswer:
     """What has been shown of a run. Its methods yield the events that follow, in order.
 
     functions: the names of the frontend's tools.  first_block: the turn_index of what is shown first.
+    place: is in the ids, behind that of the run.
     messages: those of the run.  pending: the ids of calls that the frontend carries out.  has_stopped: `stop` was fed.
     """
 
-    def __init__(self, run: UUID, functions: Collection[str] = frozenset(), first_block: int = 0) -> None:
-        self._run, self._functions, self._first_block = run.hex, functions, first_block
+    def __init__(
+        self, run: UUID, functions: Collection[str] = frozenset(), first_block: int = 0, place: str = ""
+    ) -> None:
+        self._run, self._functions, self._first_block = run.hex + place, functions, first_block
         self._joined_at = (0, -1)
         self._attempt = 0
         # Set while an attempt shows again what was shown: nothing of that is sent.

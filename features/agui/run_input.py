@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 from uuid import UUID
 
 from msgspec import UNSET, Meta, UnsetType, json
@@ -239,9 +239,15 @@ def _file_name(part: Mapping[str, Any], url: str) -> str:
     return f"document.{ending}" if ending else "document"
 
 
-def split_around(
-    messages: Sequence[Mapping[str, Any]], run: UUID, most_bytes: int
-) -> tuple[list[Any], list[Any]] | None:
+class Around(NamedTuple):
+    """The messages before and behind those of a run. is_cut: older ones are left out."""
+
+    before: list[Any]
+    behind: list[Any]
+    is_cut: bool = False
+
+
+def split_around(messages: Sequence[Mapping[str, Any]], run: UUID, most_bytes: int) -> Around | None:
     """Return the messages before and behind those of a run. None if they are more than this, or ask nothing."""
     own = [place for place, message in enumerate(messages) if run_of_id(message["id"]) == run]
     place = own[0] if own else len(messages)
@@ -249,4 +255,4 @@ def split_around(
     asks_something = any(message["role"] == "user" for message in messages)
     if not asks_something or len(json.encode(messages)) > most_bytes:
         return None
-    return list(messages[:place]), behind
+    return Around(list(messages[:place]), behind)

@@ -1,5 +1,6 @@
 """Sends the events of a run to a frontend: live, joined later, or of a run that has ended."""
 
+from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, Final
@@ -7,14 +8,16 @@ from typing import Any, Final
 from msgspec import json
 
 from chat.infrastructure.threads import in_thread
-from chat.log.rebuilt import FROM_THE_BEGINNING, packets_after, rebuild_packets
-from chat.models import ChatMessage, Run, run_of
+from chat.log.rebuilt import FROM_THE_BEGINNING, packets_after, rebuild_packets, rebuild_rounds
+from chat.models import ChatMessage, Run, ToolCall, run_of
+from chat.models.tool_call import ToolCallStatus
 from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
 from features.agui.events import SNAPSHOT, Event, ShownAnswer
 from features.agui.interrupts import open_interrupts
-from features.agui.threads import Joined, branch_messages
+from features.agui.run_input import Around
+from features.agui.threads import Joined, load_around
 from features.openai.responses import caller_functions, first_block
 from features.openai.sse import CHECK_S, COMMENT, FAILURES, EventStream, Reader, read_log
 from features.openai.turns import load_run
@@ -57,9 +60,10 @@ async def _follow(reader: Reader, joined: Joined) -> AsyncGenerator[Event | None
         async for event in events:
             if event is not None and event["type"] == SNAPSHOT:
                 if around is None:
-                    around = await in_thread(_load_around, joined.run)
-                before, behind = around
-                event["messages"] = [*before, *event["messages"], *behind]
+                    around = await in_thread(_load_around, joined.run, answer)
+                event["messages"] = [*around.before, *event["messages"], *around.behind]
+                if around.is_cut:
+                    event["metadata"] = {"turnwire": {"isCut": True}}
             yield event
     run = await in_thread(load_run, joined.run)
     for interrupt in followed.waits_for:
@@ -125,8 +129,10 @@ def _join(answer: ShownAnswer, run: Run) -> list[Event]:
     return list(answer.join(map(p.decode_log_entry, lines)))
 
 
-def _load_around(run: Run) -> tuple[list[Any], list[Any]]:
-    return branch_messages(run, _show_answer), []
+def _load_around(run: Run, answer: ShownAnswer) -> Around:
+    around = load_around(run, _show_answer)
+    before = [*around.before, *_show_given(run)]
+    return around._replace(before=before, behind=_show_outputs(run, answer))
 
 
 def _show_answer(message: ChatMessage) -> list[Any]:
@@ -135,9 +141,28 @@ def _show_answer(message: ChatMessage) -> list[Any]:
     run = Run.objects.for_work().filter(pk=written_by.pk).first() if written_by else None
     if run is None or run.is_live:
         return [{"id": str(message.pk), "role": "assistant", "content": message.text}]
-    answer = ShownAnswer(run.pk, caller_functions(run))
+    answer = _open(run)
     _join(answer, run)
+    return [*_show_given(run), *answer.messages, *_show_outputs(run, answer)]
+
+
+def _show_given(run: Run) -> list[Any]:
+    """Return the calls of an earlier answer whose outputs the run was given, as messages of the run."""
+    answer = ShownAnswer(run.pk, place="-0-given")
+    if count := run.turn.given_rounds:
+        deque(answer.join(map(p.decode_log_entry, rebuild_rounds(run, count))), maxlen=0)
     return answer.messages
+
+
+def _show_outputs(run: Run, answer: ShownAnswer) -> list[Any]:
+    """Return the outputs of the calls that were handed over, as far as they came with a later question."""
+    calls = ToolCall.objects.filter(run=run, status=ToolCallStatus.PENDING).exclude(response="")
+    outputs = dict(calls.values_list("tool_call_id", "response")) if answer.pending else {}
+    return [
+        {"id": f"{name}-result", "role": "tool", "toolCallId": name, "content": outputs[call]}
+        for name in answer.pending
+        if (call := name.split("-", 2)[2]) in outputs
+    ]
 
 
 def _describe_end(run: Run, answer: ShownAnswer, joined: Joined, waits_for: list[dict[str, Any]]) -> Event:

@@ -21,6 +21,7 @@ from features.agui.models import AgUiRun
 from features.agui.run_input import (
     AgUiResumeBody,
     AgUiRunBody,
+    Around,
     asks,
     find_last,
     read_messages,
@@ -53,15 +54,15 @@ _FIELDS: Final = {
 class Joined(NamedTuple):
     """The run that a request is for.
 
-    is_new: its answer begins with this request.  around: the messages of the frontend before and behind those of the run;
-    None: those of the chat are sent instead.
+    is_new: its answer begins with this request.  around: the messages of the frontend; None: those of the chat are sent
+    instead.
     """
 
     run: Run
     thread: str
     name: str
     is_new: bool
-    around: tuple[list[Any], list[Any]] | None
+    around: Around | None
 
 
 def join_run(caller: Caller, body: AgUiRunBody, model: str | None) -> Joined:
@@ -306,8 +307,8 @@ def _decide(approval: Approval, body: ApprovalBody) -> bool:
     return True
 
 
-def branch_messages(run: Run, show: Callable[[ChatMessage], list[Any]]) -> list[Any]:
-    """Return the messages of the chat before the run's own, the latest ones. show: returns those of an answer."""
+def load_around(run: Run, show: Callable[[ChatMessage], list[Any]]) -> Around:
+    """Load the messages of the chat before the run's own, the latest ones. show: returns those of an answer."""
     messages: list[Any] = []
     branch = list(ChatMessage.objects.branch_to(run.turn.user_message_id, at_most=MAX_BRANCH))
     files = defaultdict(list)
@@ -323,4 +324,4 @@ def branch_messages(run: Run, show: Callable[[ChatMessage], list[Any]]) -> list[
             messages.append({"id": name, "role": "user", "content": content})
         elif message.role == Role.ASSISTANT:
             messages += show(message)
-    return messages
+    return Around(messages, [], is_cut=branch[0].role != Role.ROOT)

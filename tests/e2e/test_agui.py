@@ -121,6 +121,26 @@ def test_a_thread_of_any_id_is_a_chat_that_goes_on(stack: Stack, frontend: Front
     assert told(stack, "user", "assistant")[-3:] == ["Why two tides?", "The Moon pulls.", "And Mars?"]
 
 
+def check_page_without_messages(stack: Stack, frontend: Frontend, run: str) -> None:
+    """Check that a page that knows but the names gets the calls and outputs of the thread as well, and goes on."""
+    page = Frontend(stack)
+    page.thread = frontend.thread
+    page.run(run)
+    for role in ("user", "assistant", "tool"):
+        texts = [
+            [message.get("content", "") for message in messages if message["role"] == role]
+            for messages in (page.messages, frontend.messages)
+        ]
+        assert texts[0] == texts[1]
+    assert [message["role"] for message in page.messages if message["role"] != "reasoning"] == [
+        message["role"] for message in frontend.messages if message["role"] != "reasoning"
+    ]
+    before = told(stack, "tool")
+    page.ask("And tomorrow?")
+    assert (told(stack, "tool"), page.texts[-1]) == (before, "Sun.")
+    page.http.close()
+
+
 def test_a_frontend_carries_out_its_functions_between_two_runs(stack: Stack, frontend: Frontend) -> None:
     stack.upstream.reply(
         {"text": "I look."},
@@ -149,6 +169,8 @@ def test_a_frontend_carries_out_its_functions_between_two_runs(stack: Stack, fro
     assert kinds(frontend.run(run, tools=[WEATHER])) == ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]
     assert len(stack.upstream.requests) == asked
     assert frontend.texts[-1] == "Rain in Oslo."
+    stack.upstream.reply({"text": "Sun."}, contains="tomorrow")
+    check_page_without_messages(stack, frontend, run)
 
 
 def test_outputs_may_come_with_the_next_question(stack: Stack, frontend: Frontend) -> None:
@@ -159,9 +181,11 @@ def test_outputs_may_come_with_the_next_question(stack: Stack, frontend: Fronten
     [call] = frontend.ask("Draw it", tools=[WEATHER])[-1]["outcome"]["pendingToolCallIds"]
     frontend.messages.append({"id": "t1", "role": "tool", "toolCallId": call, "content": "drawn"})
     stack.upstream.reply({"text": "You are welcome."}, contains="Thanks")
-    frontend.ask("Thanks", tools=[WEATHER])
+    events = frontend.ask("Thanks", tools=[WEATHER])
     assert told(stack, "tool") == ["drawn"]
     assert frontend.texts[-1] == "You are welcome."
+    stack.upstream.reply({"text": "Sun."}, contains="tomorrow")
+    check_page_without_messages(stack, frontend, events[0]["runId"])
 
 
 def test_a_lost_connection_stops_nothing_and_the_same_request_joins_again(

@@ -12,7 +12,7 @@ from chat.turns.deletion import delete_message
 from features.agui import threads
 from features.agui.models import AgUiRun
 from features.agui.run_input import AgUiRunBody, read_messages
-from features.agui.threads import join_run
+from features.agui.threads import join_run, load_around
 from features.openai.authentication import Caller
 from tests import factories
 from tests.features.openai.test_models import by_token
@@ -114,6 +114,17 @@ def test_a_request_that_was_stored_meanwhile_is_found(alice: Any, monkeypatch: p
     again = join(alice, asked())
     assert (again.run.pk, again.is_new) == (first.run.pk, False)
     assert Run.objects.count() == 1
+
+
+def test_messages_of_a_long_chat_that_are_left_out_are_told_of(
+    alice: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factories.finish_run(str(join(alice, asked()).run.pk))
+    run = join(alice, asked(runId="r2", messages=[message("user", "Hm?", "q2")])).run
+    for most, expected in ((400, (3, False)), (2, (2, True))):
+        monkeypatch.setattr(threads, "MAX_BRANCH", most)
+        around = load_around(run, lambda answer: [answer.text])
+        assert (len(around.before), around.is_cut) == expected
 
 
 def test_a_question_whose_answer_is_in_progress_is_not_asked_twice(alice: Any) -> None:
