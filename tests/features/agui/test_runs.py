@@ -11,7 +11,7 @@ from chat.sessions.deletion import delete_session
 from chat.turns.deletion import delete_message
 from features.agui import threads
 from features.agui.models import AgUiRun
-from features.agui.run_input import AgUiRunBody, read_messages
+from features.agui.run_input import AgUiRunBody, Around, read_messages
 from features.agui.threads import join_run, load_around
 from features.openai.authentication import Caller
 from tests import factories
@@ -208,7 +208,7 @@ def test_a_frontends_functions_need_a_model_that_calls_them(alice: Any) -> None:
 def test_messages_that_are_long_are_not_kept_for_snapshots(
     alice: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert join(alice, asked()).around == (asked()["messages"], [])
+    assert join(alice, asked()).around == Around(asked()["messages"], [])
     monkeypatch.setattr(threads, "MAX_RESTATED_BYTES", 10)
     assert join(alice, asked()).around is None
 
@@ -217,7 +217,7 @@ def test_a_run_that_is_joined_again_stays_where_it_was_in_its_thread(alice: Any)
     first = factories.finish_run(str(join(alice, asked()).run.pk))
     answer, later = message("assistant", "An answer", f"{first.pk.hex}-0"), message("user", "Hm?", "q2")
     sent = asked(messages=[*asked()["messages"], answer, later])
-    assert join(alice, sent).around == (asked()["messages"], [later])
+    assert join(alice, sent).around == Around(asked()["messages"], [later])
 
 
 @pytest.mark.parametrize(
