@@ -914,6 +914,25 @@ interface OpenAIChatBody {
   verbosity?: any;
 }
 
+interface OpenAIConversationAnswer {
+  id: string;
+  /** What the answer is, as OpenAI calls it. */
+  object: string;
+  /** Seconds since 1970. */
+  created_at: number;
+  metadata: Record<string, string>;
+}
+
+interface OpenAIConversationBody {
+  /** Messages with texts and files, and calls of functions with their outputs. */
+  items?: any[] | null;
+  metadata?: Record<string, string> | null;
+}
+
+interface OpenAIConversationChangesBody {
+  metadata: Record<string, string>;
+}
+
 interface OpenAIDeletedAnswer {
   id: string;
   /** What the answer is, as OpenAI calls it. */

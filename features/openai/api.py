@@ -13,11 +13,23 @@ from chat.models import Agent, ModelConfig
 from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
 from chat.protocol.member_types import doc
+from chat.sessions.deletion import delete_session
 from features.openai.authentication import BearerAuthentication, Caller, HasToken
 from features.openai.chat import OpenAIChatAnswer, await_chat, start_chat, stream_chat
 from features.openai.chat_body import OpenAIChatBody
+from features.openai.conversations import (
+    OpenAIConversationAnswer,
+    OpenAIConversationBody,
+    OpenAIConversationChangesBody,
+    create_conversation,
+    find_conversation,
+    present_conversation,
+    present_item,
+    present_items,
+)
 from features.openai.errors import ObjectName, OpenAIErrorAnswer
 from features.openai.input_tokens import count_input
+from features.openai.models import ConversationMetadata
 from features.openai.offered_models import agent_id, find_model, list_models
 from features.openai.response_body import OpenAIResponseBody
 from features.openai.response_input import present_input
@@ -40,8 +52,8 @@ from features.openai.sse import (
     stream_events,
 )
 from web.rest.api_view import StrictAPIView
-from web.rest.openapi import documented, query, whole_number
-from web.rest.pagination import MAX_COUNT, parse_count
+from web.rest.openapi import TEXT, documented, query, whole_number
+from web.rest.pagination import MAX_COUNT, page_size, parse_count
 from web.rest.request_slots import EXPENSIVE
 from web.rest.schema_views import not_found
 
@@ -78,6 +90,7 @@ class OpenAIDeletedAnswer(Answer):
 
 
 _RESPONSE: Final = {"application/json": OpenAIResponseAnswer, "text/event-stream": OpenApiTypes.STR}
+MAX_ITEMS_OF_PAGE: Final = 100
 _FLAG: Final = {"type": "string", "enum": ["true", "false"]}
 
 
@@ -177,6 +190,70 @@ class OpenAIInputView(OpenAIView):
         return Response(present_input(find_response(Caller.of(request), response_id)))
 
 
+class OpenAIConversationsView(OpenAIView):
+    @documented("openai_conversations_create", body=OpenAIConversationBody, answer=OpenAIConversationAnswer)
+    def post(self, request: Request) -> Response:
+        """Create a chat, which may begin with what the caller tells. The last question may have no answer yet."""
+        caller = Caller.of(request)
+        return Response(present_conversation(create_conversation(caller, self.parse(OpenAIConversationBody))))
+
+
+class OpenAIConversationView(OpenAIView):
+    @documented("openai_conversations_read", answer=OpenAIConversationAnswer)
+    def get(self, request: Request, conversation_id: str) -> Response:
+        """Read a chat of the user, whoever has created it."""
+        return Response(present_conversation(find_conversation(Caller.of(request), conversation_id)))
+
+    @documented(
+        "openai_conversations_update", body=OpenAIConversationChangesBody, answer=OpenAIConversationAnswer
+    )
+    def post(self, request: Request, conversation_id: str) -> Response:
+        """Replace the metadata."""
+        conversation = find_conversation(Caller.of(request), conversation_id)
+        body = self.parse(OpenAIConversationChangesBody)
+        ConversationMetadata.objects.store(conversation, body.metadata)
+        return Response(present_conversation(conversation))
+
+    @documented("openai_conversations_delete", answer=OpenAIDeletedAnswer)
+    def delete(self, request: Request, conversation_id: str) -> Response:
+        """Delete the chat into the trash, which stops its answers."""
+        delete_session(find_conversation(Caller.of(request), conversation_id))
+        return Response(OpenAIDeletedAnswer(conversation_id, "conversation.deleted", deleted=True).json())
+
+
+class OpenAIItemsView(OpenAIView):
+    slots = EXPENSIVE
+
+    @documented(
+        "openai_conversation_items_list",
+        answer=OpenAIInputAnswer,
+        parameters=[
+            query("after", TEXT, "The id of an item: those behind it."),
+            query("limit", whole_number(1, MAX_ITEMS_OF_PAGE), "20 without it."),
+            query("order", {"type": "string", "enum": ["asc", "desc"]}, "desc without it: the newest first."),
+            query("include", {}, "Not used."),
+        ],
+    )
+    def get(self, request: Request, conversation_id: str) -> Response:
+        """List the items of the current branch: questions, and what was answered, with calls and their outputs."""
+        conversation = find_conversation(Caller.of(request), conversation_id)
+        order = request.query_params.get("order", "desc")
+        if order not in ("asc", "desc"):
+            raise ApiError("invalid_value", "asc or desc.", field="order")
+        limit = page_size(request.query_params, 20, MAX_ITEMS_OF_PAGE) or 20
+        after = request.query_params.get("after")
+        return Response(present_items(conversation, after, limit, newest_first=order == "desc"))
+
+
+class OpenAIItemView(OpenAIView):
+    slots = EXPENSIVE
+
+    @documented("openai_conversation_items_read", answer=OpenApiTypes.OBJECT)
+    def get(self, request: Request, conversation_id: str, item_id: str) -> Response:
+        """Read an item of the current branch."""
+        return Response(present_item(find_conversation(Caller.of(request), conversation_id), item_id))
+
+
 class OpenAIChatView(OpenAIView):
     @documented(
         "openai_chat_create",
@@ -207,5 +284,9 @@ urlpatterns = [
     path("responses/<str:response_id>", OpenAIResponseView.as_view()),
     path("responses/<str:response_id>/cancel", OpenAICancellationView.as_view()),
     path("responses/<str:response_id>/input_items", OpenAIInputView.as_view()),
+    path("conversations", OpenAIConversationsView.as_view()),
+    path("conversations/<str:conversation_id>", OpenAIConversationView.as_view()),
+    path("conversations/<str:conversation_id>/items", OpenAIItemsView.as_view()),
+    path("conversations/<str:conversation_id>/items/<str:item_id>", OpenAIItemView.as_view()),
     re_path(r"", not_found),
 ]

@@ -92,7 +92,7 @@ class Conversation:
             question.question = "\n\n".join(filter(None, (question.question, text)))
             question.files = list(dict.fromkeys((*question.files, *files)))
             return
-        self._check_outputs()
+        self.check_outputs()
         self.exchanges.append(Exchange(text, list(dict.fromkeys(files))))
 
     def answer(self, text: str) -> None:
@@ -106,7 +106,7 @@ class Conversation:
         """Add an assistant's call."""
         exchange = self._last
         if exchange.answer or not exchange.rounds or not exchange.rounds[-1].is_open:
-            self._check_outputs()
+            self.check_outputs()
             exchange.rounds.append(ToldRound(exchange.answer))
             exchange.answer = ""
         calls = exchange.rounds[-1].calls
@@ -127,7 +127,7 @@ class Conversation:
 
     def check_ended(self) -> None:
         """Check that the last message is to be answered."""
-        self._check_outputs()
+        self.check_outputs()
         if self.exchanges and self.exchanges[-1].answer:
             raise ApiError("invalid_value", "The last message is of a user.")
 
@@ -143,7 +143,8 @@ class Conversation:
             raise ApiError("invalid_value", "The first message is of a user.", field="role")
         return self.exchanges[-1]
 
-    def _check_outputs(self) -> None:
+    def check_outputs(self) -> None:
+        """Check that no call of the last step is without its output."""
         rounds = self.exchanges[-1].rounds if self.exchanges else []
         for call in rounds[-1].calls if rounds else ():
             if call.output is None:

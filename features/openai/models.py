@@ -1,4 +1,4 @@
-"""ResponseRequest: what a request for a response says that no turn does. It is sent back with the response."""
+"""What requests say that no turn and no session does, and that is sent back: of responses, and of conversations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from django.db import models
 
-from chat.models import Run
+from chat.models import Run, Session
 
 
 class RequestMembers(NamedTuple):
@@ -59,3 +59,31 @@ class ResponseRequest(models.Model):
         first = RequestMembers(self.model, self.metadata, self.is_background)
         later: dict[str, Any] | None = self.later.get(str(part))
         return RequestMembers(**later | {"model": later["model"] or first.model}) if later else first
+
+
+class ConversationMetadataManager(models.Manager["ConversationMetadata"]):
+    def store(self, session: Session, metadata: dict[str, str]) -> None:
+        """Store the metadata in the place of what there was."""
+        self.update_or_create(session=session, defaults={"metadata": metadata})
+
+    def read(self, session: Session) -> dict[str, str]:
+        row = self.filter(pk=session.pk).first()
+        return row.metadata if row else {}
+
+
+class ConversationMetadata(models.Model):
+    """The metadata of a conversation; one without has no row."""
+
+    # As above: the version before deletes sessions, and knows no such rows.
+    session = models.OneToOneField(
+        Session, on_delete=models.CASCADE, primary_key=True, related_name="+", db_constraint=False
+    )
+    metadata = models.JSONField(default=dict, blank=True)
+
+    objects = ConversationMetadataManager()
+
+    class Meta:
+        app_label = "chat"
+
+    def __str__(self) -> str:
+        return f"metadata of {self.session_id}"

@@ -57,18 +57,25 @@ MAX_FILE_NAME: Final = 255
 
 def parse_input(value: Any) -> ToldInput:
     """Parse a text, or a list of messages, calls and their outputs. Raises ApiError."""
-    parsed = ToldInput.start()
     if isinstance(value, str):
+        parsed = ToldInput.start()
         parsed.conversation.ask(value)
         return parsed
     if not isinstance(value, list):
         raise ApiError("invalid_type", "Expected a string or an array.")
+    parsed = parse_items(value)
+    parsed.end()
+    return parsed
+
+
+def parse_items(value: list[Any]) -> ToldInput:
+    """Parse messages, calls and their outputs, whatever they end with. Raises ApiError."""
+    parsed = ToldInput.start()
     if len(value) > MAX_ITEMS:
         raise ApiError("invalid_value", f"At most {MAX_ITEMS} items.")
     for place, item in enumerate(value):
         with inside(place):
             _parse_item(item, parsed)
-    parsed.end()
     return parsed
 
 
@@ -204,6 +211,13 @@ def _check_metadata(metadata: dict[str, str]) -> dict[str, str]:
     return metadata
 
 
+Metadata = Annotated[
+    dict[str, Annotated[str, Meta(max_length=512)]],
+    rule(_check_metadata),
+    Meta(extra_json_schema={"maxProperties": MAX_METADATA}),
+]
+
+
 def _check_conversation(value: Any) -> str | None:
     name = value.get("id") if isinstance(value, dict) else value
     if name is not None and not isinstance(name, str):
@@ -251,15 +265,7 @@ class OpenAIResponseBody(Body, kw_only=True):
     reasoning: OpenAIReasoningBody | UnsetType | None = UNSET
     text: OpenAITextBody | UnsetType | None = UNSET
     parallel_tool_calls: bool | UnsetType | None = UNSET
-    metadata: (
-        Annotated[
-            dict[str, Annotated[str, Meta(max_length=512)]],
-            rule(_check_metadata),
-            Meta(extra_json_schema={"maxProperties": MAX_METADATA}),
-        ]
-        | UnsetType
-        | None
-    ) = UNSET
+    metadata: Metadata | UnsetType | None = UNSET
     store: bool | UnsetType | None = UNSET
     stream: bool | UnsetType | None = UNSET
     background: bool | UnsetType | None = UNSET

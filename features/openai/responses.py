@@ -13,7 +13,7 @@ from msgspec import json, structs
 
 from chat.loaders.rounds import load_rounds
 from chat.log.rebuilt import rebuild_packets, rebuild_rounds
-from chat.models import Agent, ChatMessage, Role, Run, Session
+from chat.models import Agent, ChatMessage, MessageFile, Role, Run, Session
 from chat.protocol import wire as p
 from chat.protocol.answer import Answer
 from chat.protocol.errors import ApiError
@@ -279,15 +279,36 @@ def _find_session(caller: Caller, body: OpenAIResponseBody, turn_body: TurnBody)
         previous = find_response(caller, body.previous_response_id, field="parent")
         _check_continuable(previous)
         turn_body.parent = previous.run.message_id
-        ids, field = [previous.run.turn.session_id], "parent"
+        session = caller.stored_sessions().filter(pk=previous.run.turn.session_id).first()
+        field = "parent"
     elif body.conversation:
-        ids, field = _sessions(body.conversation), "conversation"
+        session, field = find_session(caller, body.conversation), "conversation"
     else:
         return None
-    session = caller.stored_sessions().filter(pk__in=ids).first()
     if session is None:
         raise ApiError("not_found", "There is no such conversation.", field=field)
+    if body.conversation:
+        _join_open_question(session, turn_body)
     return session
+
+
+def _join_open_question(session: Session, turn_body: TurnBody) -> None:
+    """Make the turn ask what its conversation ends with too, where that has no answer: both are one question."""
+    tip = ChatMessage.objects.tip_of(session)
+    if tip.role == Role.USER:
+        turn_body.parent = tip.parent_id
+        turn_body.text = f"{tip.text}\n\n{turn_body.text}"
+        files = MessageFile.objects.chosen().filter(message=tip).values_list("file", flat=True)
+        turn_body.files = list(dict.fromkeys((*files, *(turn_body.files or ()))))
+
+
+def find_session(caller: Caller, conversation: str) -> Session | None:
+    """Return the caller's stored session of this id of a conversation; None if there is none."""
+    return caller.stored_sessions().filter(pk__in=_sessions(conversation)).first()
+
+
+def conversation_id(session: UUID) -> str:
+    return f"conv_{session.hex}"
 
 
 def _sessions(conversation: str) -> list[UUID]:
@@ -363,7 +384,7 @@ def describe(part: ResponsePart) -> dict[str, Any]:
         top_p=options.get("top_p", 1.0),
         max_output_tokens=options.get("max_output_tokens"),
         previous_response_id=_previous_id(part, row.previous if row else None),
-        conversation={"id": f"conv_{run.turn.session_id.hex}"},
+        conversation={"id": conversation_id(run.turn.session_id)},
         reasoning={"effort": options.get("reasoning_effort"), "summary": None},
         text={"format": _text_format(options)},
         background=request.is_background,

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from chat.log.stream import ENDED_TTL_S
-from chat.models import ChatMessage, MessageFile, Run, Session, ToolCall, ToolCallImage, Turn
+from chat.models import ChatMessage, MessageFile, Role, Run, Session, ToolCall, ToolCallImage, Turn
 from chat.models.tool_call import NO_OUTPUT, ToolCallStatus
 from chat.protocol.errors import ApiError
 from chat.sessions.creation import create_session
@@ -46,22 +46,26 @@ def open_session(
     messages = list(_told_messages(history, model[:200], timezone.now()))
     with transaction.atomic():
         session = store_session(user, f.Portable(f.NAME, f.VERSION, messages), {}, fields=fields)
-        for turn, exchange in zip(session.turns.order_by("created_at"), history, strict=True):
+        questions = session.messages.filter(role=Role.USER).order_by("sent_at")
+        for question, exchange in zip(questions, history, strict=True):
             if exchange.rounds:
-                Turn.objects.set_caller_tools(turn.pk, None, len(exchange.rounds))
+                Turn.objects.set_caller_tools(question.turns.get().pk, None, len(exchange.rounds))
             if exchange.files:
-                attach(turn.user_message, load_readable(session, exchange.files), ())
+                attach(question, load_readable(session, exchange.files), ())
     return session
 
 
 def _told_messages(history: Sequence[Exchange], model: str, now: datetime) -> Iterator[f.Message]:
-    """Yield the messages of a tree with one branch; its answers count as imported."""
+    """Yield the messages of a tree with one branch; its answers count as imported. The last question may have none."""
     yield f.Message(0, "root", now, latest_child=1)
     for place, exchange in enumerate(history):
         number = 2 * place + 1
         asked_at = now + timedelta(microseconds=number - 2 * len(history))
         answered_at = asked_at + timedelta(microseconds=1)
-        yield f.Message(number, "user", asked_at, number - 1, exchange.question, latest_child=number + 1)
+        answer = None if exchange.is_asked else number + 1
+        yield f.Message(number, "user", asked_at, number - 1, exchange.question, latest_child=answer)
+        if answer is None:
+            return
         yield f.Message(
             number + 1,
             "assistant",

@@ -219,6 +219,7 @@ def _add_answered_session(owned: Belongings, client: APIClient) -> None:
     client.put(f"/api/messages/{run['message']}/feedback/", {"text": MARK}, format="json")
     owned.ids |= {
         "response": f"resp_{UUID(run['id']).hex}",
+        "conversation": f"conv_{UUID(session).hex}", "item": f"msg_{UUID(started['user_message']).hex}",
         "session": session, "root": str(ChatMessage.objects.root_of(Session.objects.get(pk=session)).pk),
         "question": started["user_message"], "answer": run["message"],
         "run": run["id"], "turn": started["turn"], "share": share["id"], "link": share["url"].split("/")[2],

@@ -44,6 +44,7 @@ NAMED = {
     "knowledge_base": "knowledge_base", "member": "member", "document": "document",
     "tool_call": "tool_call",
     "model": "agent_model", "response_id": "response",
+    "conversation_id": "conversation", "item_id": "item",
     "provider": "provider", "server": "mcp_server", "mcp_request": "mcp_request",
 }  # fmt: skip
 NAMED_BY = {

@@ -113,7 +113,11 @@ def allowed(operation: Operation, subject: Subject) -> str:
     is_trashed = subject.ends is trash_sessions and is_in_a_session(operation)
     if not operation.nouns or (is_owner and not is_trashed):
         return SERVED
-    return "not_found" if operation.nouns == ("response_id",) else f"{operation.nouns[0]}_not_found"
+    return (
+        "not_found"
+        if operation.nouns[0] in ("response_id", "conversation_id")
+        else f"{operation.nouns[0]}_not_found"
+    )
 
 
 def is_in_a_session(operation: Operation) -> bool:
@@ -126,6 +130,7 @@ def is_in_a_session(operation: Operation) -> bool:
         ("turn",),
         ("share",),
         ("tool_call",),
+        ("conversation_id",),
     } and not operation.id.startswith("trash_")
 
 

@@ -39,6 +39,7 @@ LAST = (
     "projects_delete",
     "knowledge_bases_delete",
     "openai_responses_delete",
+    "openai_conversations_delete",
     "sessions_delete",
 )
 

@@ -26,6 +26,14 @@ async function judgeClient() {
   const tools = [{ type: "function", function: tide }];
   const acted = client.chat.completions.runTools({ model: "alpha", messages: asked("FUNCTION"), tools });
   assert.equal(await acted.finalContent(), ANSWER);
+  const told = [{ type: "message", role: "user", content: "TEXT" }];
+  const { id: conversation } = await client.conversations.create({ items: told });
+  await client.responses.create({ model: "alpha", input: "TEXT", conversation });
+  const kinds = [];
+  for await (const item of client.conversations.items.list(conversation, { limit: 1 })) {
+    kinds.push(item.role ?? item.type);
+  }
+  assert.deepEqual(kinds, ["assistant", "reasoning", "user"]);
   const later = await client.responses.create({ model: "alpha", input: "TEXT", background: true });
   const numbers = [];
   for await (const event of await client.responses.retrieve(later.id, { stream: true, starting_after: 1 })) {

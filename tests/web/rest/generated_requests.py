@@ -43,6 +43,10 @@ OF_OPERATIONS: Final[dict[str, dict[str, Any]]] = {
     # Without a worker, only a response in the background is answered.
     "openai_responses_create": {"input": "Why two tides?", "background": True},
     "openai_input_tokens_count": {"input": "Why two tides?"},
+    "openai_conversations_create": {
+        "items": [{"role": "user", "content": "Why two tides?"}],
+        "metadata": {"app": "pier"},
+    },
     "mcp_resources_attach": {"uri": MCP_URL},
     "mcp_prompts_fill": {"name": "tide", "arguments": {}},
 }
@@ -79,7 +83,11 @@ class World:
             "parent": run["message"],
             "leaf": run["message"],
         }
-        self.ids["response_id"] = f"resp_{UUID(run['id']).hex}"
+        self.ids |= {
+            "response_id": f"resp_{UUID(run['id']).hex}",
+            "conversation_id": f"conv_{UUID(session).hex}",
+            "item_id": f"msg_{UUID(started['user_message']).hex}",
+        }
         self.ids["before"] = started["user_message"]
         self.ids["share"] = self.client.post(f"/api/sessions/{session}/shares/", {}, format="json").json()[
             "id"
@@ -249,7 +257,11 @@ class World:
 
 
 def _completed(operation: str, body: dict[str, Any]) -> dict[str, Any]:
-    if operation in ("openai_responses_create", "openai_input_tokens_count"):
+    if operation in (
+        "openai_responses_create",
+        "openai_input_tokens_count",
+        "openai_conversations_create",
+    ):
         return OF_OPERATIONS[operation]
     if "providers" in operation:
         return _of_providers(body)

@@ -299,8 +299,8 @@ def test_a_message_that_was_sent_again_after_its_deletion_stands_beside_it(
 
 
 def test_every_row_that_names_a_session_moves_or_stays_knowingly() -> None:
-    # The name of a run is taken, also while its answer is in the trash.
-    stays = {"SessionEvent", "AgUiRun"}
+    # The name of a run is taken, also while its answer is in the trash. Metadata are of a whole conversation.
+    stays = {"SessionEvent", "AgUiRun", "ConversationMetadata"}
     named = {
         model.__name__
         for model in apps.get_app_config("chat").get_models()

@@ -1,0 +1,151 @@
+"""Conversations of OpenAI's API: each is a stored session, and its items are those of its current branch."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from msgspec import UNSET, UnsetType
+
+from chat.models import ChatMessage, Role, Run, Session
+from chat.protocol.answer import Answer
+from chat.protocol.body import Body, rule
+from chat.protocol.errors import ApiError
+from chat.protocol.member_types import doc
+from features.openai.approvals import present_decisions
+from features.openai.authentication import Caller
+from features.openai.conversation import ToldInput
+from features.openai.errors import ObjectName
+from features.openai.files import stored_files
+from features.openai.models import ConversationMetadata
+from features.openai.offered_models import unnamed_model
+from features.openai.response_body import Metadata, named_as_sent, parse_items
+from features.openai.response_input import (
+    list_items,
+    present_later_outputs,
+    present_outputs,
+    present_question,
+)
+from features.openai.response_parts import ResponsePart
+from features.openai.responses import conversation_id, find_session, present_response
+from features.openai.turns import open_session
+
+_NO_ITEM: Final = "There is no such item."
+# Members of what is stored -> what the client called them.
+_FIELDS: Final = {"files": "items", "file": "items"}
+
+
+class OpenAIConversationAnswer(Answer):
+    id: str
+    object: ObjectName
+    created_at: Annotated[int, doc("Seconds since 1970.")]
+    metadata: dict[str, str]
+
+
+def _parse_told(value: Any) -> ToldInput:
+    """Parse what a conversation begins with. Raises ApiError."""
+    if not isinstance(value, list):
+        raise ApiError("invalid_type", "Expected an array.")
+    history = parse_items(value)
+    history.conversation.check_outputs()
+    if history.instructions:
+        raise ApiError("invalid_value", "A conversation has no instructions: each response has its own.")
+    if history.approvals or history.conversation.outputs:
+        raise ApiError("invalid_value", "There is nothing here that they could answer.")
+    return history
+
+
+class OpenAIConversationBody(Body):
+    items: (
+        Annotated[
+            Any,
+            rule(_parse_told, {"type": "array", "items": {}}),
+            doc("Messages with texts and files, and calls of functions with their outputs."),
+        ]
+        | UnsetType
+        | None
+    ) = UNSET
+    metadata: Metadata | UnsetType | None = UNSET
+
+
+class OpenAIConversationChangesBody(Body):
+    metadata: Metadata
+
+
+def create_conversation(caller: Caller, body: OpenAIConversationBody) -> Session:
+    """Create a session that begins with the items. Raises ApiError; then nothing is stored."""
+    history: ToldInput = body.items or ToldInput.start()
+    agent = unnamed_model(caller)
+    exchanges = history.conversation.exchanges
+    with named_as_sent(_FIELDS), stored_files(caller, exchanges, history.inline):
+        session = open_session(caller.user, exchanges, model="", agent=agent)
+    if body.metadata:
+        ConversationMetadata.objects.store(session, body.metadata)
+    return session
+
+
+def find_conversation(caller: Caller, name: str) -> Session:
+    """Return the caller's session of this id. Raises ApiError."""
+    session = find_session(caller, name)
+    if session is None:
+        raise ApiError("not_found", "There is no such conversation.")
+    return session
+
+
+def present_conversation(session: Session) -> dict[str, Any]:
+    return OpenAIConversationAnswer(
+        conversation_id(session.pk),
+        "conversation",
+        int(session.created_at.timestamp()),
+        ConversationMetadata.objects.read(session),
+    ).json()
+
+
+def present_items(session: Session, after: str | None, limit: int, *, newest_first: bool) -> dict[str, Any]:
+    """Return the list of the items behind `after`. Raises ApiError if there is no such item."""
+    items = _items(session, after or "", newest_first=newest_first)
+    if after and next((item for item in items if item["id"] == after), None) is None:
+        raise ApiError("not_found", _NO_ITEM, field="after")
+    page = list(islice(items, limit + 1))
+    return list_items(page[:limit], has_more=len(page) > limit)
+
+
+def present_item(session: Session, name: str) -> dict[str, Any]:
+    """Return one item. Raises ApiError."""
+    items = _items(session, name, newest_first=True)
+    if item := next((item for item in items if item["id"] == name), None):
+        return item
+    raise ApiError("not_found", _NO_ITEM)
+
+
+def _items(session: Session, name: str, *, newest_first: bool) -> Iterator[dict[str, Any]]:
+    """Yield the items of the current branch; where the item `name` says of which message it is, from that message on."""
+    branch = ChatMessage.objects.branch_to(ChatMessage.objects.tip_of(session)).replies()
+    rows: list[tuple[UUID, UUID | None]] = [*branch.values_list("pk", "run")]
+    ordered = rows[::-1] if newest_first else rows
+    named = [any(pk and pk.hex in name for pk in row) for row in ordered]
+    for pk, run in ordered[named.index(True) if True in named else 0 :]:
+        of_message = _items_of_run(run) if run else [_items_without_run(pk)]
+        yield from reversed(of_message) if newest_first else of_message
+
+
+def _items_without_run(pk: UUID) -> dict[str, Any]:
+    """Return the item of a question, or of an answer that its user has written."""
+    message = ChatMessage.objects.get(pk=pk)
+    item = present_question(message)
+    if message.role == Role.USER:
+        return item
+    part = {"type": "output_text", "text": message.text, "annotations": [], "logprobs": []}
+    return {**item, "role": "assistant", "content": [part]}
+
+
+def _items_of_run(pk: UUID) -> list[dict[str, Any]]:
+    """Return what an answer was given, and the output of each of its responses behind what was decided before it."""
+    run = Run.objects.for_work().get(pk=pk)
+    last = ResponsePart.load_last(run)
+    items = present_outputs(run)
+    for number in range(last.number + 1):
+        part = ResponsePart(run, number, last.waits)
+        items += present_decisions(part.before) if part.start else []
+        items += present_response(part)["output"]
+    return items + present_later_outputs(run)

@@ -1,0 +1,142 @@
+"""Conversations are chats: what they begin with, what their items are, and who finds them."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from openai.types.conversations import Conversation, ConversationItem, ConversationItemList
+from pydantic import TypeAdapter
+
+from chat.models import Agent, ChatMessage, Run, Scope, Session
+from chat.sessions.deletion import delete_for_good
+from features.openai.models import ConversationMetadata
+from tests import factories
+from tests.features.openai.test_models import by_token, refused
+from tests.features.openai.test_responses import CALL, OUTPUT, messages, post
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ITEM: TypeAdapter[Any] = TypeAdapter(ConversationItem)
+
+
+def send(client: Any, path: str = "", **body: Any) -> Any:
+    return client.post(f"/v1/conversations{path}", body, content_type="application/json")
+
+
+def create(client: Any, **body: Any) -> str:
+    answer = send(client, **body)
+    assert answer.status_code == 200, answer.content
+    return Conversation.model_validate(answer.json(), strict=True).id
+
+
+def items(client: Any, conversation: str, **query: Any) -> list[dict[str, Any]]:
+    answer = client.get(f"/v1/conversations/{conversation}/items", query)
+    assert answer.status_code == 200, answer.content
+    ConversationItemList.model_validate(answer.json())
+    listed: list[dict[str, Any]] = answer.json()["data"]
+    for item in listed:
+        ITEM.validate_python(item)
+        assert client.get(f"/v1/conversations/{conversation}/items/{item['id']}").json() == item
+    return listed
+
+
+def texts(listed: list[dict[str, Any]]) -> list[str]:
+    return [item["content"][0]["text"] for item in listed if item["type"] == "message"]
+
+
+def test_a_conversation_is_created_read_changed_and_deleted(alice: Any) -> None:
+    client = by_token(alice)
+    name = create(client, metadata={"app": "pier"})
+    address = f"/v1/conversations/{name}"
+    assert client.get(address).json()["metadata"] == {"app": "pier"}
+    assert send(client, f"/{name}", metadata={"app": "quay"}).json()["metadata"] == {"app": "quay"}
+    assert client.get(address).json()["metadata"] == {"app": "quay"}
+    assert items(client, name) == []
+    deleted = client.delete(address).json()
+    assert deleted == {"id": name, "object": "conversation.deleted", "deleted": True}
+    refused(client.get(address), 404, "not_found")
+    refused(client.get(f"{address}/items"), 404, "not_found")
+    delete_for_good(Session.with_trash.get())
+    assert not ConversationMetadata.objects.exists()
+
+
+def test_what_is_told_is_listed_and_continued(alice: Any) -> None:
+    client = by_token(alice)
+    history = [
+        *messages("Rain?"),
+        CALL,
+        OUTPUT,
+        *messages("It rains.", role="assistant"),
+        *messages("And now?"),
+    ]
+    name = create(client, items=history)
+    listed = items(client, name, order="asc")
+    assert [item["type"] for item in listed] == [
+        "message", "function_call", "function_call_output", "message", "message",
+    ]  # fmt: skip
+    assert texts(listed) == ["Rain?", "It rains.", "And now?"]
+    answer = post(client, conversation=name, input="In Brest?").json()
+    assert answer["conversation"] == {"id": name}
+    assert Run.objects.latest("created_at").turn.user_message.text == "And now?\n\nIn Brest?"
+    factories.finish_run(str(UUID(answer["id"].removeprefix("resp_"))), "Less.")
+    assert texts(items(client, name)) == ["Less.", "And now?\n\nIn Brest?", "It rains.", "Rain?"]
+    assert post(client, conversation={"id": name}).json()["previous_response_id"] == answer["id"]
+    assert Session.objects.count() == 1
+
+
+def test_items_are_listed_by_pages_in_both_orders(alice: Any) -> None:
+    client = by_token(alice)
+    history = [item for n in range(3) for item in (*messages(f"Q{n}"), *messages(f"A{n}", role="assistant"))]
+    name = create(client, items=history)
+    whole = items(client, name)
+    assert texts(whole) == ["A2", "Q2", "A1", "Q1", "A0", "Q0"]
+    assert items(client, name, order="asc") == whole[::-1]
+    for order, expected in (("desc", whole), ("asc", whole[::-1])):
+        listed: list[dict[str, Any]] = []
+        while len(listed) < len(expected):
+            after = {"after": listed[-1]["id"]} if listed else {}
+            page = client.get(f"/v1/conversations/{name}/items", {"order": order, "limit": 2, **after}).json()
+            listed += page["data"]
+            assert page["has_more"] == (len(listed) < len(expected))
+            assert (page["first_id"], page["last_id"]) == (page["data"][0]["id"], page["data"][-1]["id"])
+        assert listed == expected
+    refused(client.get(f"/v1/conversations/{name}/items?after=msg_1"), 404, "not_found", "after")
+    refused(client.get(f"/v1/conversations/{name}/items?order=up"), 400, "invalid_value", "order")
+    refused(client.get(f"/v1/conversations/{name}/items?limit=0"), 400, "invalid_pagination")
+    refused(client.get(f"/v1/conversations/{name}/items/msg_1"), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "code"),
+    [
+        ({"items": messages("Be brief.", role="system")}, "items", "invalid_value"),
+        ({"items": [OUTPUT]}, "items", "invalid_value"),
+        ({"items": [*messages("Hm?"), CALL]}, "items", "invalid_value"),
+        ({"items": "Hm?"}, "items", "invalid_type"),
+        ({"items": messages([{"type": "input_file", "file_id": "x"}])}, "items.0.content.0.file_id", "invalid_id"),
+        ({"items": messages([{"type": "input_text", "text": "Hm?"}, {"type": "input_file", "file_id": str(UUID(int=0))}])}, "items", "file_not_found"),
+        ({"metadata": {"a": 1}}, "metadata.a", "invalid_type"),
+    ],
+)  # fmt: skip
+def test_what_no_chat_can_begin_with_is_refused(
+    alice: Any, body: dict[str, Any], param: str, code: str
+) -> None:
+    refused(send(by_token(alice), **body), 400 if code != "file_not_found" else 404, code, param)
+    assert not Session.objects.exists()
+
+
+def test_nobody_else_finds_a_conversation(alice: Any) -> None:
+    pilot = Agent.objects.create(owner=alice, name="Pilot")
+    plain = create(by_token(alice), items=messages("Why?"))
+    of_agent = by_token(alice, Scope.AGENT, agent=pilot)
+    for client in (by_token(factories.create_user("bob")), of_agent):
+        refused(client.get(f"/v1/conversations/{plain}"), 404, "not_found")
+        refused(client.delete(f"/v1/conversations/{plain}"), 404, "not_found")
+        refused(send(client, f"/{plain}", metadata={}), 404, "not_found")
+        refused(client.get(f"/v1/conversations/{plain}/items"), 404, "not_found")
+    name = create(of_agent)
+    assert Session.objects.get(pk=name.removeprefix("conv_")).agent_id == pilot.pk
+    assert of_agent.get(f"/v1/conversations/{name}").status_code == 200
+    # Items come and go with responses.
+    refused(send(of_agent, f"/{name}/items", items=messages("Hm?")), 405, "method_not_allowed")
+    refused(of_agent.delete(f"/v1/conversations/{name}/items/msg_1"), 405, "method_not_allowed")
+    assert ChatMessage.objects.count() == 3
