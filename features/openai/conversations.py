@@ -1,13 +1,14 @@
 """Conversations of OpenAI's API: each is a stored session, and its items are those of its current branch."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, json
 
 from chat.models import ChatMessage, Role, Run, Session
+from chat.presenters.page_bytes import count_fitting
 from chat.protocol.answer import Answer
 from chat.protocol.body import Body, rule
 from chat.protocol.errors import ApiError
@@ -102,12 +103,21 @@ def present_conversation(session: Session) -> dict[str, Any]:
 
 
 def present_items(session: Session, after: str | None, limit: int, *, newest_first: bool) -> dict[str, Any]:
-    """Return the list of the items behind `after`. Raises ApiError if there is no such item."""
+    """Return the list of the items behind `after`: `limit`, or fewer if they are long. Raises ApiError if there is no
+    such item."""
     items = _items(session, after or "", newest_first=newest_first)
     if after and next((item for item in items if item["id"] == after), None) is None:
         raise ApiError("not_found", _NO_ITEM, field="after")
-    page = list(islice(items, limit + 1))
-    return list_items(page[:limit], has_more=len(page) > limit)
+    page: list[dict[str, Any]] = []
+    count = count_fitting(_measured(islice(items, limit), page))
+    return list_items(page[:count], has_more=len(page) > count or next(items, None) is not None)
+
+
+def _measured(items: Iterable[dict[str, Any]], page: list[dict[str, Any]]) -> Iterator[int]:
+    """Add the items to the page, one after the other, and yield their bytes."""
+    for item in items:
+        page.append(item)
+        yield len(json.encode(item))
 
 
 def present_item(session: Session, name: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from openai.types.conversations import Conversation, ConversationItem, Conversat
 from pydantic import TypeAdapter
 
 from chat.models import Agent, ChatMessage, Run, Scope, Session
+from chat.presenters import page_bytes
 from chat.sessions.deletion import delete_for_good
 from features.openai.models import ConversationMetadata
 from tests import factories
@@ -103,6 +104,16 @@ def test_items_are_listed_by_pages_in_both_orders(alice: Any) -> None:
     refused(client.get(f"/v1/conversations/{name}/items?order=up"), 400, "invalid_value", "order")
     refused(client.get(f"/v1/conversations/{name}/items?limit=0"), 400, "invalid_pagination")
     refused(client.get(f"/v1/conversations/{name}/items/msg_1"), 404, "not_found")
+
+
+def test_a_page_of_long_items_ends_early(alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = by_token(alice)
+    name = create(client, items=[*messages("Q"), *messages("A", role="assistant")])
+    monkeypatch.setattr(page_bytes, "PAGE_BYTES", 1)
+    first = client.get(f"/v1/conversations/{name}/items").json()
+    assert (texts(first["data"]), first["has_more"]) == (["A"], True)
+    last = client.get(f"/v1/conversations/{name}/items?after={first['last_id']}").json()
+    assert (texts(last["data"]), last["has_more"]) == (["Q"], False)
 
 
 @pytest.mark.parametrize(
