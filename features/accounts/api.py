@@ -122,13 +122,18 @@ _CostPerDay = Annotated[float, Meta(ge=0.000001, le=1e9)]
 class NewTokenBody(Body):
     # The agent belongs to one of the scopes.
     keywords = {
-        "anyOf": [
-            {
-                "required": ["scope", "agent"],
-                "properties": {"scope": {"const": "agent"}, "agent": {"type": "string"}},
-            },
-            {"properties": {"scope": {"not": {"const": "agent"}}, "agent": {"type": "null"}}},
-        ]
+        "not": {
+            "anyOf": [
+                {
+                    "required": ["scope"],
+                    "properties": {"scope": {"const": "agent"}, "agent": {"type": "null"}},
+                },
+                {
+                    "required": ["agent"],
+                    "properties": {"scope": {"not": {"const": "agent"}}, "agent": {"type": "string"}},
+                },
+            ]
+        }
     }
 
     name: Annotated[str, Meta(max_length=MAX_NAME), doc("What its user calls it.")] = ""

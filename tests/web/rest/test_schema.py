@@ -17,6 +17,8 @@ from drf_spectacular.validation import validate_schema
 from chat.protocol import wire
 from chat.turns.request import TurnBody
 from tests.matrix.operations import patterns
+from tests.openapi import document
+from web.rest.answer_schemas import objects
 from web.socket import commands
 from web.socket.asyncapi import build_document
 
@@ -97,6 +99,15 @@ def test_the_openapi_document_is_valid_and_made_without_a_warning() -> None:
     assert schema["openapi"].startswith("3.1")
     assert not GENERATOR_STATS._warn_cache
     assert not GENERATOR_STATS._error_cache
+
+
+def test_generators_of_clients_find_a_type_for_every_body_and_list() -> None:
+    """They make nothing of a list of nothing, and of an object that is described by alternatives as well."""
+    schemas = document()["components"]["schemas"].items()
+    for name, schema in schemas:
+        assert not ("properties" in schema and {"anyOf", "oneOf"} & schema.keys()), name
+        for part in objects(schema):
+            assert "array" not in part.get("type", ()) or {"items", "prefixItems"} & part.keys(), (name, part)
 
 
 def test_every_route_is_in_the_openapi_document() -> None:
