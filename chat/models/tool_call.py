@@ -50,14 +50,16 @@ class ToolCallQuerySet(models.QuerySet["ToolCall"]):
         self.filter(run=run_id, status=ToolCallStatus.WAITING).update(status=ToolCallStatus.REFUSED)
 
     def note_outputs(self, run: Run, outputs: Mapping[str, str]) -> bool:
-        """Store what the caller's calls of an ended run returned, for what follows it. The calls stay handed over.
+        """Store what the caller's calls of an ended run returned, for all that follows it. The calls stay handed over.
 
-        Returns False if the run has handed over no such call.
+        Called with the session's lock. Returns False if the run has handed over no such call, or the call has another
+        output, which other branches have read.
         """
         pending = self.filter(run=run, status=ToolCallStatus.PENDING)
+        texts = {call_id: output or NO_OUTPUT for call_id, output in outputs.items()}
         return all(
-            pending.filter(tool_call_id=call_id).update(response=output or NO_OUTPUT)
-            for call_id, output in outputs.items()
+            pending.filter(tool_call_id=call_id, response__in=("", text)).update(response=text)
+            for call_id, text in texts.items()
         )
 
     def store_rounds(self, run: Run, calls: Sequence[ToolCall], images: Iterable[ToolCallImage] = ()) -> int:

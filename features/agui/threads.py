@@ -14,6 +14,7 @@ from chat.protocol.body import parse_id
 from chat.protocol.errors import ApiError
 from chat.protocol.states import LIVE
 from chat.turns.approvals import ApprovalBody, decide, get_approval
+from chat.turns.current_branch import lock_session
 from chat.turns.regeneration import RegenerationBody
 from chat.turns.request import MAX_CLIENT_MESSAGE_ID_CHARACTERS, TurnBody
 from features.agui.interrupts import DECISION_FIELDS, parse_decision
@@ -258,8 +259,11 @@ class _Thread:
         if history or question.rounds:
             raise ApiError("invalid_value", "A conversation that is stored is not told again.", field="text")
         body.parent = news.parent
-        if outputs and not (news.previous and ToolCall.objects.note_outputs(news.previous, outputs)):
-            raise ApiError("invalid_value", "There are no such open calls.", field="text")
+        if outputs:
+            lock_session(session)
+            if not (news.previous and ToolCall.objects.note_outputs(news.previous, outputs)):
+                message = "There are no such open calls, or a question has followed other outputs of them."
+                raise ApiError("invalid_value", message, field="text")
         return start_run(session, body, question, self._body.caller_tools, is_new=False)
 
     def _open(

@@ -24,6 +24,7 @@ from chat.sessions.deletion import delete_session
 from chat.transcript.caller_tools import ANY, CallerTools
 from chat.transcript.finish import FILTERED
 from chat.transcript.run_options import present_options
+from chat.turns.current_branch import lock_session
 from chat.turns.deletion import delete_message
 from chat.turns.request import TurnBody
 from features.openai.approvals import answer_approvals
@@ -182,6 +183,7 @@ def _ask(
     with stored_files(caller, body.exchanges, body.inline_files):
         if session and previous:
             with transaction.atomic():
+                lock_session(session)
                 note_outputs(previous.run, body.outputs)
                 return start_run(session, turn_body, question, tools, is_new=False)
         opened = session or open_session(

@@ -47,9 +47,10 @@ def open_session(
     with transaction.atomic():
         session = store_session(user, f.Portable(f.NAME, f.VERSION, messages), {}, fields=fields)
         questions = session.messages.filter(role=Role.USER).order_by("sent_at")
+        turns = dict(session.turns.values_list("user_message", "pk"))
         for question, exchange in zip(questions, history, strict=True):
             if exchange.rounds:
-                Turn.objects.set_caller_tools(question.turns.get().pk, None, len(exchange.rounds))
+                Turn.objects.set_caller_tools(turns[question.pk], None, len(exchange.rounds))
             if exchange.files:
                 attach(question, load_readable(session, exchange.files), ())
     return session
@@ -130,9 +131,13 @@ def answer_calls(
 
 
 def note_outputs(previous: Run, outputs: Mapping[str, str]) -> None:
-    """Note the outputs of the calls that a run has handed over, before a question that follows. Raises ApiError."""
+    """Note the outputs of the calls that a run has handed over, before a question that follows. Raises ApiError.
+
+    Called with the session's lock.
+    """
     _check_outputs(previous, ToolCall.objects.filter(run=previous), outputs)
-    ToolCall.objects.note_outputs(previous, outputs)
+    if not ToolCall.objects.note_outputs(previous, outputs):
+        raise ApiError("invalid_value", "A question has followed other outputs of these calls.", field="text")
 
 
 def _check_outputs(previous: Run, rows: Iterable[ToolCall], outputs: Mapping[str, str]) -> None:

@@ -106,6 +106,12 @@ def test_outputs_may_come_with_the_next_question(stack: Stack, client: openai.Op
     assert (second.output_text, second.previous_response_id) == ("Take a coat.", first.id)
     assert [role for role, _ in told(stack)][-5:] == ["user", "assistant", "tool", "tool", "user"]
     assert [text for role, text in told(stack) if role == "tool"] == ["Rain", "Sun"]
+    # What the answer has read stays as it was.
+    other = [output("c1", "Snow"), output("c2", "Sun")]
+    with pytest.raises(openai.BadRequestError, match="other outputs"):
+        client.responses.create(input=[*other, asked], previous_response_id=first.id)
+    beside = client.responses.create(input=[*outputs, asked], previous_response_id=first.id)
+    assert beside.output_text == "Take a coat."
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,7 @@ def test_outputs_are_found_by_their_calls_and_are_never_lost(alice: Any) -> None
     call.refresh_from_db()
     assert (call.response, call.status) == ("(no output)", "pending")
     client = by_token(alice)
-    for wrong in (f"{run.pk.hex}-0-c2", "c1"):
+    for wrong in (f"{run.pk.hex}-0-c2", "c1", name):
         messages = [message("tool", "drawn", toolCallId=wrong), message("user", "Smaller", "q3")]
         refused = client.post("/agui", asked(runId="3", messages=messages), content_type="application/json")
         assert (refused.status_code, refused.json()["field"]) == (400, "messages"), refused.content
