@@ -134,6 +134,8 @@ class OpenAIResponsesView(OpenAIView):
 
 
 class OpenAIInputTokensView(OpenAIView):
+    slots = EXPENSIVE
+
     @documented("openai_input_tokens_count", body=OpenAIResponseBody, answer=OpenAIInputTokensAnswer)
     def post(self, request: Request) -> Response:
         """Count the tokens that a response would read. Nothing is stored; what refuses a response refuses this."""

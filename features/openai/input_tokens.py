@@ -1,5 +1,8 @@
 """Counts the tokens that a response would read: its turn is started, measured by its rows, and taken back."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from django.db import transaction
 from django.db.models import F, Q
 from msgspec import json, to_builtins
@@ -27,34 +30,68 @@ def count_input(caller: Caller, body: OpenAIResponseBody) -> int:
         message = "A file in the request is read for an answer alone. Upload it, and name it by file_id."
         raise ApiError("invalid_value", message, field="input")
     with transaction.atomic():
-        tokens = _count(start_response(caller, body).run)
+        texts = _load(start_response(caller, body).run)
         transaction.set_rollback(True)
-    return tokens
+    # Long texts take a while: nothing is locked any more.
+    return texts.measure()
 
 
-def _count(run: Run) -> int:
+class _InputTexts(NamedTuple):
+    """What a response would read. factor: the tokens of the model's server by estimated ones.
+
+    measured: tokens that the server has counted.  stored: tokens by stored counts.  messages: those without a count.
+    outputs: of calls.  functions: as JSON; measured_functions: those that are in `measured`.
+    """
+
+    factor: float
+    measured: int
+    stored: int
+    messages: Sequence[str]
+    outputs: Sequence[str]
+    functions: str
+    measured_functions: str = ""
+
+    def measure(self) -> int:
+        tokens = self.stored + sum(count_tokens(text) + TOKENS_PER_MESSAGE for text in self.messages if text)
+        tokens += sum(map(count_tokens, (*self.outputs, self.functions))) - count_tokens(
+            self.measured_functions
+        )
+        return self.measured + round(self.factor * tokens)
+
+
+def _load(run: Run) -> _InputTexts:
     config = run.model_config
-    factor = config.estimate_factor if config else 1.0
-    functions = _count_functions(run.turn)
-    question = run.turn.user_message
-    measured = Run.objects.filter(model_config=config, context_usage__isnull=False).select_related("turn")
-    same_chat = Q(message=question.parent_id) | Q(turn__user_message=question)
+    texts = _InputTexts(
+        config.estimate_factor if config else 1.0,
+        0,
+        _count_branch(run),
+        [run.dynamic_context],
+        _load_outputs(run),
+        _encode_functions(run.turn),
+    )
     # The worker knows the tools of an agent and what prompts say of them: it has counted both.
-    before = measured.filter(same_chat).order_by("-created_at").first()
+    before = _find_measured(run)
     if before and (usage := before.context_usage):
-        around: int = usage["system"] + usage["tools"] - round(factor * _count_functions(before.turn))
-    else:
-        around = round(factor * _count_prompts(run))
-    return around + round(factor * (functions + _count_message(run.dynamic_context) + _count_branch(run)))
+        measured = usage["system"] + usage["tools"]
+        return texts._replace(measured=measured, measured_functions=_encode_functions(before.turn))
+    return texts._replace(messages=[*texts.messages, *_load_prompts(run)])
 
 
-def _count_prompts(run: Run) -> int:
+def _find_measured(run: Run) -> Run | None:
+    """Return the latest run of the model that has answered the question, or else what is before it, and was measured."""
+    question = run.turn.user_message
+    measured = Run.objects.filter(model_config=run.model_config, context_usage__isnull=False)
+    measured = measured.select_related("turn")
+    of_question = measured.filter(turn__in=[*question.turns.values_list("pk", flat=True)])
+    return of_question.order_by("-created_at").first() or measured.filter(message=question.parent_id).first()
+
+
+def _load_prompts(run: Run) -> Sequence[str]:
     session = run.turn.session
     [standing] = STANDING_PROMPTS.all(owner=session.owner_id)
     replaces = session.agent is not None and session.agent.replaces_system_prompt
     base = "" if replaces else base_prompt_of(standing.edited)
-    texts = (base, session.own_prompt(), standing.instructions, session.own_reminder)
-    return sum(map(_count_message, texts))
+    return base, session.own_prompt(), standing.instructions, session.own_reminder
 
 
 def _count_branch(run: Run) -> int:
@@ -70,17 +107,17 @@ def _count_branch(run: Run) -> int:
         sizes = [size for size in sizes if size.depth < branch[::-1].index(summary.cutoff)]
         tokens = summary.token_count + TOKENS_PER_MESSAGE
     sees_images = bool(run.model_config and run.model_config.supports_vision)
-    tokens += sum(size.tokens + size.image_tokens * sees_images for size in sizes)
-    # Of other calls, later turns do not show the responses.
+    return tokens + sum(size.tokens + size.image_tokens * sees_images for size in sizes)
+
+
+def _load_outputs(run: Run) -> list[str]:
+    """Load the responses of calls that the model reads. Of other calls, later turns do not show them."""
+    branch = [*ChatMessage.objects.branch_to(run.message_id).values_list("pk", flat=True)]
     is_callers = Q(turn_number__lt=F("run__turn__given_rounds")) | Q(status=ToolCallStatus.PENDING)
     read_calls = ToolCall.objects.filter(Q(run=run) | is_callers, message__in=branch)
-    return tokens + sum(map(count_tokens, read_calls.values_list("response", flat=True)))
+    return [*read_calls.values_list("response", flat=True)]
 
 
-def _count_functions(turn: Turn) -> int:
+def _encode_functions(turn: Turn) -> str:
     functions = CallerTools.from_json(turn.caller_tools).functions
-    return count_tokens(json.encode(to_builtins(functions)).decode()) if functions else 0
-
-
-def _count_message(text: str) -> int:
-    return count_tokens(text) + TOKENS_PER_MESSAGE if text else 0
+    return json.encode(to_builtins(functions)).decode() if functions else ""

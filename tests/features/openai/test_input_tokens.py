@@ -3,15 +3,20 @@
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from openai.types.responses import InputTokenCountResponse
 
 from chat.compressions.summaries import store_summary
 from chat.models import Agent, ChatMessage, Run, Session, Turn
 from chat.transcript.tokens import count_tokens
+from features.openai import input_tokens
+from features.openai.api import OpenAIInputTokensView
 from features.openai.models import ResponseRequest
 from tests import factories
 from tests.features.openai.test_models import by_token, refused
 from tests.features.openai.test_responses import CALL, FUNCTION, OUTPUT, messages, post
+from web.rest.request_slots import EXPENSIVE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WORDS = "Spring tides follow the new Moon. " * 20
@@ -80,6 +85,38 @@ def test_what_is_refused_as_a_response_is_refused_as_its_count(alice: Any) -> No
     picture = [{"type": "input_image", "image_url": "data:image/png;base64,YQ=="}]
     refused(ask(client, input=messages(picture)), 400, "invalid_value", "input")
     assert stored() == [0] * 5
+
+
+def test_texts_are_counted_when_nothing_is_locked(alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    locks: list[bool] = []
+
+    def count_noting_locks(text: str) -> int:
+        locks.append(connection.in_atomic_block)
+        return count_tokens(text)
+
+    monkeypatch.setattr(input_tokens, "count_tokens", count_noting_locks)
+    count(by_token(alice), input=[*messages("Hm?"), CALL, OUTPUT], tools=[FUNCTION])
+    assert locks
+    assert not any(locks)
+
+
+def test_few_requests_to_count_are_served_together() -> None:
+    assert OpenAIInputTokensView.slots is EXPENSIVE
+
+
+def test_the_latest_measured_answer_of_many_is_found_by_indexes(alice: Any) -> None:
+    """Where scans cost much, as in large tables, none is planned."""
+    post(by_token(alice))
+    run = Run.objects.for_work().get()
+    with transaction.atomic(), connection.cursor() as cursor, CaptureQueriesContext(connection) as queries:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        assert input_tokens._find_measured(run) is None
+        plans = []
+        for query in queries.captured_queries[1:]:
+            cursor.execute(f"EXPLAIN {query['sql']}")
+            plans.append("\n".join(line for [line] in cursor.fetchall()))
+    assert plans
+    assert not any("Seq Scan" in plan or "run_by_age" in plan for plan in plans), plans
 
 
 def test_what_a_summary_replaces_is_not_counted(alice: Any) -> None:
