@@ -1,13 +1,14 @@
 """Conversations of OpenAI's API: each is a stored session, and its items are those of its current branch."""
 
+import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 from msgspec import UNSET, UnsetType, json
 
-from chat.models import ChatMessage, Role, Run, Session
+from chat.models import Approval, ChatMessage, Role, Run, Session, ToolCall
 from chat.presenters.page_bytes import count_fitting
 from chat.protocol.answer import Answer
 from chat.protocol.body import Body, rule
@@ -32,6 +33,8 @@ from features.openai.responses import conversation_id, find_session, present_res
 from features.openai.turns import open_session
 
 _NO_ITEM: Final = "There is no such item."
+# The UUID of a message, run, call or approval, and what tells those of one run apart.
+_ITEM: Final = re.compile(r"[a-z]+_([0-9a-f]{32})[0-9a-f]{0,6}")
 # Members of what is stored -> what the client called them.
 _FIELDS: Final = {"files": "items", "file": "items"}
 
@@ -105,12 +108,12 @@ def present_conversation(session: Session) -> dict[str, Any]:
 def present_items(session: Session, after: str | None, limit: int, *, newest_first: bool) -> dict[str, Any]:
     """Return the list of the items behind `after`: `limit`, or fewer if they are long. Raises ApiError if there is no
     such item."""
-    items = _items(session, after or "", newest_first=newest_first)
-    if after and next((item for item in items if item["id"] == after), None) is None:
-        raise ApiError("not_found", _NO_ITEM, field="after")
+    behind = _items(_load_branch(session, newest_first=newest_first), newest_first=newest_first)
+    if after:
+        _, behind = _find_item(session, after, newest_first=newest_first, field="after")
     page: list[dict[str, Any]] = []
-    count = count_fitting(_measured(islice(items, limit), page))
-    return list_items(page[:count], has_more=len(page) > count or next(items, None) is not None)
+    count = count_fitting(_measured(islice(behind, limit), page))
+    return list_items(page[:count], has_more=len(page) > count or next(behind, None) is not None)
 
 
 def _measured(items: Iterable[dict[str, Any]], page: list[dict[str, Any]]) -> Iterator[int]:
@@ -122,19 +125,49 @@ def _measured(items: Iterable[dict[str, Any]], page: list[dict[str, Any]]) -> It
 
 def present_item(session: Session, name: str) -> dict[str, Any]:
     """Return one item. Raises ApiError."""
-    items = _items(session, name, newest_first=True)
-    if item := next((item for item in items if item["id"] == name), None):
-        return item
-    raise ApiError("not_found", _NO_ITEM)
+    item, _ = _find_item(session, name, newest_first=True)
+    return item
 
 
-def _items(session: Session, name: str, *, newest_first: bool) -> Iterator[dict[str, Any]]:
-    """Yield the items of the current branch; where the item `name` says of which message it is, from that message on."""
-    branch = ChatMessage.objects.branch_to(ChatMessage.objects.tip_of(session)).replies()
+def _find_item(
+    session: Session, name: str, *, newest_first: bool, field: str | None = None
+) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+    """Return the item of this id, and those behind it. Raises ApiError, with this field.
+
+    Only the message that has the item is presented.
+    """
+    branch, owners = _load_branch(session, newest_first=newest_first), _find_owners(name)
+    place = next((place for place, row in enumerate(branch) if not owners.isdisjoint(row)), len(branch))
+    items = _items(branch[place : place + 1], newest_first=newest_first)
+    item = next((item for item in items if item["id"] == name), None)
+    if item is None:
+        raise ApiError("not_found", _NO_ITEM, field=field)
+    return item, chain(items, _items(branch[place + 1 :], newest_first=newest_first))
+
+
+def _find_owners(name: str) -> set[UUID]:
+    """Return the ids of messages and runs that an item of this id may belong to."""
+    parsed = _ITEM.fullmatch(name)
+    if parsed is None:
+        return set()
+    pk = UUID(parsed[1])
+    of_call = ToolCall.objects.filter(pk=pk).values_list("run", flat=True)
+    of_approval = Approval.objects.filter(pk=pk).values_list("tool_call__run", flat=True)
+    return {pk, *of_call, *of_approval}
+
+
+def _load_branch(session: Session, *, newest_first: bool) -> list[tuple[UUID, UUID | None]]:
+    """Load the ids of the messages of the current branch, and of their runs."""
+    if session.leaf_id is None:
+        return []
+    branch = ChatMessage.objects.branch_to(session.leaf_id).replies()
     rows: list[tuple[UUID, UUID | None]] = [*branch.values_list("pk", "run")]
-    ordered = rows[::-1] if newest_first else rows
-    named = [any(pk and pk.hex in name for pk in row) for row in ordered]
-    for pk, run in ordered[named.index(True) if True in named else 0 :]:
+    return rows[::-1] if newest_first else rows
+
+
+def _items(rows: Iterable[tuple[UUID, UUID | None]], *, newest_first: bool) -> Iterator[dict[str, Any]]:
+    """Yield the items of messages."""
+    for pk, run in rows:
         of_message = _items_of_run(run) if run else [_items_without_run(pk)]
         yield from reversed(of_message) if newest_first else of_message
 

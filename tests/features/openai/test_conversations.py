@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from chat.models import Agent, ChatMessage, Run, Scope, Session
 from chat.presenters import page_bytes
 from chat.sessions.deletion import delete_for_good
+from features.openai import conversations
 from features.openai.models import ConversationMetadata
 from tests import factories
 from tests.features.openai.test_models import by_token, refused
@@ -104,6 +105,47 @@ def test_items_are_listed_by_pages_in_both_orders(alice: Any) -> None:
     refused(client.get(f"/v1/conversations/{name}/items?order=up"), 400, "invalid_value", "order")
     refused(client.get(f"/v1/conversations/{name}/items?limit=0"), 400, "invalid_pagination")
     refused(client.get(f"/v1/conversations/{name}/items/msg_1"), 404, "not_found")
+
+
+def test_an_item_is_found_without_what_is_not_asked_for(alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = by_token(alice)
+    exchange = [*messages("Rain?"), CALL, OUTPUT, *messages("It rains.", role="assistant")]
+    name = create(
+        client, items=[*exchange, *messages("And now?"), CALL, OUTPUT, *messages("Less.", role="assistant")]
+    )
+    address = f"/v1/conversations/{name}/items"
+    whole = items(client, name, order="asc")
+    read: list[UUID] = []
+    items_of_run = conversations._items_of_run
+
+    def note_run(run: UUID) -> list[dict[str, Any]]:
+        read.append(run)
+        return items_of_run(run)
+
+    monkeypatch.setattr(conversations, "_items_of_run", note_run)
+    runs = Run.objects.filter(turn__session=name.removeprefix("conv_")).order_by("message__sent_at")
+    oldest, newest = runs.values_list("pk", flat=True)
+    for item in whole:
+        del read[:]
+        assert client.get(f"{address}/{item['id']}").json() == item
+        has_run = item not in (whole[0], whole[4])
+        assert read == ([oldest if whole.index(item) < 4 else newest] if has_run else [])
+    del read[:]
+    for unknown in (
+        f"fc_{oldest.hex}0000",
+        f"msg_{'0' * 32}",
+        f"mcpa_{oldest.hex}",
+        f"fco_{newest.hex}",
+        "x",
+    ):
+        refused(client.get(f"{address}/{unknown}"), 404, "not_found")
+        refused(client.get(address, {"after": unknown}), 404, "not_found", "after")
+    assert set(read) <= {oldest, newest}
+    other = create(client, items=exchange)
+    del read[:]
+    for item in whole:
+        refused(client.get(f"/v1/conversations/{other}/items/{item['id']}"), 404, "not_found")
+    assert not read
 
 
 def test_a_page_of_long_items_ends_early(alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
