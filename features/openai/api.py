@@ -26,10 +26,10 @@ from features.openai.conversations import (
     present_conversation,
     present_item,
     present_items,
+    replace_metadata,
 )
 from features.openai.errors import ObjectName, OpenAIErrorAnswer
 from features.openai.input_tokens import count_input
-from features.openai.models import ConversationMetadata
 from features.openai.offered_models import agent_id, find_model, list_models
 from features.openai.response_body import OpenAIResponseBody
 from features.openai.response_input import present_input
@@ -213,7 +213,7 @@ class OpenAIConversationView(OpenAIView):
         """Replace the metadata."""
         conversation = find_conversation(Caller.of(request), conversation_id)
         body = self.parse(OpenAIConversationChangesBody)
-        ConversationMetadata.objects.store(conversation, body.metadata)
+        replace_metadata(conversation, body.metadata)
         return Response(present_conversation(conversation))
 
     @documented("openai_conversations_delete", answer=OpenAIDeletedAnswer)

@@ -6,6 +6,7 @@ from itertools import chain, islice
 from typing import Annotated, Any, Final
 from uuid import UUID
 
+from django.db import IntegrityError, transaction
 from msgspec import UNSET, UnsetType, json
 
 from chat.models import Approval, ChatMessage, Role, Run, Session, ToolCall
@@ -32,6 +33,7 @@ from features.openai.response_parts import ResponsePart
 from features.openai.responses import conversation_id, find_session, present_response
 from features.openai.turns import open_session
 
+_NO_CONVERSATION: Final = "There is no such conversation."
 _NO_ITEM: Final = "There is no such item."
 # The UUID of a message, run, call or approval, and what tells those of one run apart.
 _ITEM: Final = re.compile(r"[a-z]+_([0-9a-f]{32})[0-9a-f]{0,6}")
@@ -81,18 +83,27 @@ def create_conversation(caller: Caller, body: OpenAIConversationBody) -> Session
     history: ToldInput = body.items or ToldInput.start()
     agent = unnamed_model(caller)
     exchanges = history.conversation.exchanges
-    with named_as_sent(_FIELDS), stored_files(caller, exchanges, history.inline):
+    with named_as_sent(_FIELDS), stored_files(caller, exchanges, history.inline), transaction.atomic():
         session = open_session(caller.user, exchanges, model="", agent=agent)
-    if body.metadata:
-        ConversationMetadata.objects.store(session, body.metadata)
+        if body.metadata:
+            ConversationMetadata.objects.store(session, body.metadata)
     return session
+
+
+def replace_metadata(session: Session, metadata: dict[str, str]) -> None:
+    """Store the metadata in the place of what there was. Raises ApiError."""
+    try:
+        ConversationMetadata.objects.store(session, metadata)
+    except IntegrityError:
+        # The session is deleted meanwhile.
+        raise ApiError("not_found", _NO_CONVERSATION) from None
 
 
 def find_conversation(caller: Caller, name: str) -> Session:
     """Return the caller's session of this id. Raises ApiError."""
     session = find_session(caller, name)
     if session is None:
-        raise ApiError("not_found", "There is no such conversation.")
+        raise ApiError("not_found", _NO_CONVERSATION)
     return session
 
 
@@ -108,9 +119,10 @@ def present_conversation(session: Session) -> dict[str, Any]:
 def present_items(session: Session, after: str | None, limit: int, *, newest_first: bool) -> dict[str, Any]:
     """Return the list of the items behind `after`: `limit`, or fewer if they are long. Raises ApiError if there is no
     such item."""
-    behind = _items(_load_branch(session, newest_first=newest_first), newest_first=newest_first)
     if after:
         _, behind = _find_item(session, after, newest_first=newest_first, field="after")
+    else:
+        behind = _items(_load_branch(session, newest_first=newest_first), newest_first=newest_first)
     page: list[dict[str, Any]] = []
     count = count_fitting(_measured(islice(behind, limit), page))
     return list_items(page[:count], has_more=len(page) > count or next(behind, None) is not None)
@@ -166,25 +178,29 @@ def _load_branch(session: Session, *, newest_first: bool) -> list[tuple[UUID, UU
 
 
 def _items(rows: Iterable[tuple[UUID, UUID | None]], *, newest_first: bool) -> Iterator[dict[str, Any]]:
-    """Yield the items of messages."""
+    """Yield the items of messages; one that is deleted meanwhile has none."""
     for pk, run in rows:
-        of_message = _items_of_run(run) if run else [_items_without_run(pk)]
+        of_message = _items_of_run(run) if run else _items_without_run(pk)
         yield from reversed(of_message) if newest_first else of_message
 
 
-def _items_without_run(pk: UUID) -> dict[str, Any]:
+def _items_without_run(pk: UUID) -> list[dict[str, Any]]:
     """Return the item of a question, or of an answer that its user has written."""
-    message = ChatMessage.objects.get(pk=pk)
+    message = ChatMessage.objects.filter(pk=pk).first()
+    if message is None:
+        return []
     item = present_question(message)
     if message.role == Role.USER:
-        return item
+        return [item]
     part = {"type": "output_text", "text": message.text, "annotations": [], "logprobs": []}
-    return {**item, "role": "assistant", "content": [part]}
+    return [{**item, "role": "assistant", "content": [part]}]
 
 
 def _items_of_run(pk: UUID) -> list[dict[str, Any]]:
     """Return what an answer was given, and the output of each of its responses behind what was decided before it."""
-    run = Run.objects.for_work().get(pk=pk)
+    run = Run.objects.for_work().filter(pk=pk).first()
+    if run is None:
+        return []
     last = ResponsePart.load_last(run)
     items = present_outputs(run)
     for number in range(last.number + 1):

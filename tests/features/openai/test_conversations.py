@@ -1,6 +1,7 @@
 """Conversations are chats: what they begin with, what their items are, and who finds them."""
 
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID
 
 import pytest
@@ -9,9 +10,11 @@ from pydantic import TypeAdapter
 
 from chat.models import Agent, ChatMessage, Run, Scope, Session
 from chat.presenters import page_bytes
+from chat.protocol.errors import ApiError
 from chat.sessions.deletion import delete_for_good
 from features.openai import conversations
 from features.openai.models import ConversationMetadata
+from features.openai.responses import find_session
 from tests import factories
 from tests.features.openai.test_models import by_token, refused
 from tests.features.openai.test_responses import CALL, OUTPUT, messages, post
@@ -156,6 +159,51 @@ def test_a_page_of_long_items_ends_early(alice: Any, monkeypatch: pytest.MonkeyP
     assert (texts(first["data"]), first["has_more"]) == (["A"], True)
     last = client.get(f"/v1/conversations/{name}/items?after={first['last_id']}").json()
     assert (texts(last["data"]), last["has_more"]) == (["Q"], False)
+
+
+def test_a_conversation_that_is_deleted_meanwhile_is_not_found(
+    alice: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = create(by_token(alice), items=messages("Hm?"))
+
+    def find_late(caller: Any, name: str) -> Session | None:
+        session = find_session(caller, name)
+        Session.objects.all().delete()
+        return session
+
+    monkeypatch.setattr(conversations, "find_session", find_late)
+    refused(send(by_token(alice), f"/{name}", metadata={"app": "pier"}), 404, "not_found")
+    assert not ConversationMetadata.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["", "after"])
+def test_items_that_are_deleted_meanwhile_are_left_out(
+    alice: Any, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    client = by_token(alice)
+    name = create(client, items=[*messages("Q"), *messages("A", role="assistant")])
+    last = items(client, name)[0]["id"]
+    load_branch = conversations._load_branch
+
+    def load_early(session: Session, *, newest_first: bool) -> list[tuple[UUID, UUID | None]]:
+        rows = load_branch(session, newest_first=newest_first)
+        delete_for_good(session)
+        return rows
+
+    monkeypatch.setattr(conversations, "_load_branch", load_early)
+    answer = client.get(f"/v1/conversations/{name}/items", {"after": last} if path else {})
+    if path:
+        refused(answer, 404, "not_found", "after")
+    else:
+        assert answer.json()["data"] == []
+
+
+def test_a_conversation_is_created_with_its_metadata_or_not_at_all(
+    alice: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ConversationMetadata.objects, "store", Mock(side_effect=ApiError("not_found")))
+    refused(send(by_token(alice), metadata={"app": "pier"}), 404, "not_found")
+    assert not Session.objects.exists()
 
 
 @pytest.mark.parametrize(
