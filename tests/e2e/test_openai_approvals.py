@@ -138,6 +138,13 @@ def test_a_call_that_is_approved_runs_in_the_next_response(
         "written",
     )
     assert second.output_text == "Written down."
+    assert second.conversation is not None
+    items = client.conversations.items
+    listed = items.list(second.conversation.id, order="asc").data
+    kinds = ["message", "message", "mcp_approval_request", "mcp_approval_response", "mcp_call", "message"]
+    assert [item.type for item in listed] == kinds
+    for item in listed:
+        assert items.retrieve(str(item.id), conversation_id=second.conversation.id) == item
     assert (second.metadata, second.background, second.instructions) == ({"step": "two"}, True, "Be brief.")
     assert second.usage is not None
     for after in (-1, 0, 3, len(answered) - 2):
