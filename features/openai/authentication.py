@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from drf_spectacular.contrib.knox_auth_token import KnoxTokenScheme
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -32,6 +32,7 @@ def read_bearer(request: Request) -> HandshakeCredentials:
     return HandshakeCredentials(token=request.headers["Authorization"].split()[1])
 
 
+_IS_STORED: Final = Q(turn__session__temporary_until=None)
 # The agent of a token that was for one that is gone.
 _NO_AGENT: Final = UUID(int=0)
 
@@ -56,18 +57,18 @@ class Caller(NamedTuple):
         return self.sessions().filter(temporary_until=None)
 
     def stored_runs(self) -> QuerySet[Run]:
-        return self._runs(self.stored_sessions())
+        return self._runs().filter(_IS_STORED)
 
-    def waiting_runs(self) -> QuerySet[Run]:
-        """Return those that wait for their user, stored or not."""
-        return self._runs(self.sessions()).filter(status=Status.WAITING)
+    def answerable_runs(self) -> QuerySet[Run]:
+        """Return those that are stored, or wait for their user."""
+        return self._runs().filter(_IS_STORED | Q(status=Status.WAITING))
 
     def sessions(self) -> QuerySet[Session]:
         sessions = Session.objects.visible_to(self.user)
         return sessions.filter(agent=self.agent_id) if self.agent_id else sessions
 
-    def _runs(self, sessions: QuerySet[Session]) -> QuerySet[Run]:
-        return Run.objects.filter(turn__session__in=sessions.values("pk")).for_work()
+    def _runs(self) -> QuerySet[Run]:
+        return Run.objects.filter(turn__session__in=self.sessions().values("pk")).for_work()
 
 
 class HasToken(IsAuthenticated):

@@ -243,10 +243,7 @@ def find_response(caller: Caller, name: str, field: str | None = None) -> Respon
 
 def find_answerable(caller: Caller, name: str, field: str | None = None) -> ResponsePart:
     """Return the caller's response of this id, also one that is not stored while it waits. Raises ApiError."""
-    try:
-        return _find_among(caller.waiting_runs(), name, field)
-    except ApiError:
-        return find_response(caller, name, field)
+    return _find_among(caller.answerable_runs(), name, field)
 
 
 def _find_among(runs: QuerySet[Run], name: str, field: str | None) -> ResponsePart:
