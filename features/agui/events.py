@@ -322,9 +322,12 @@ class ShownAnswer:
     # Calls
 
     def _start_call(self, placement: p.Placement, start: p.ToolStart) -> Iterator[Event]:
-        if self._text or placement.turn_index != self._round:
+        if placement.turn_index == self._round:
+            yield from self._close_text()
+        else:
             yield from self._close()
-        if placement.turn_index != self._round:
+            yield from self._show_after_round()
+            yield from self._close()
             self._round, self._parent, self._ended = placement.turn_index, self._carrier(), {}
             self._round_number += 1
         # A model may repeat an id in its next step.

@@ -155,9 +155,7 @@ class ResponseEvents:
             for call in self._calls.values():
                 if call.name in self._functions:
                     call.status = call.status or HANDED_OVER
-        yield from self._close()
-        yield from self._show_after_round()
-        yield from self._close()
+        yield from self._close_round()
         kind = ended.status if ended.status in ("completed", "failed") else "incomplete"
         final = {**self._response, "status": ended.status, "output": [*self.output], **ended.members}
         yield self._event(f"response.{kind}", response=final)
@@ -256,9 +254,10 @@ class ResponseEvents:
     def _show_call(self, placement: p.Placement, obj: p.AnyPacketBody) -> Iterator[Event]:
         tab = placement.tab_index
         if isinstance(obj, p.ToolStart):
-            if self._text or placement.turn_index != self._round:
-                yield from self._close()
-            if placement.turn_index != self._round:
+            if placement.turn_index == self._round:
+                yield from self._close_text()
+            else:
+                yield from self._close_round()
                 self._round = placement.turn_index
                 self._round_number += 1
             call = self._calls.setdefault(tab, Call(obj.name, obj.tool_call_id))
@@ -291,6 +290,11 @@ class ResponseEvents:
     @property
     def _has_asking(self) -> bool:
         return any(call.is_asking for call in self._calls.values())
+
+    def _close_round(self) -> Iterator[Event]:
+        yield from self._close()
+        yield from self._show_after_round()
+        yield from self._close()
 
     def _show_after_round(self) -> Iterator[Event]:
         placed, self._after_round = self._after_round, []

@@ -279,3 +279,29 @@ def test_a_call_that_waits_is_shown_by_a_snapshot_as_one_in_progress() -> None:
     }  # fmt: skip
     kinds = [type(obj).__name__ for _, obj in snapshot_packets(message)]
     assert kinds == ["ToolStart", "ToolArgumentsDelta", "ToolArguments", "ApprovalRequired"]
+
+
+def test_what_is_written_after_a_round_stands_before_the_next_one() -> None:
+    """Also if a call has ended without output while another one waited."""
+
+    def begin(name: str, tab: int, turn: int = 0) -> list[Placed]:
+        place = p.Placement(turn, tab)
+        return [(place, p.ToolStart(name, name)), (place, p.ToolArguments(name, {}))]
+
+    asks = p.Placement(0, 1)
+    placed = [
+        *begin("quiet", 0),
+        *begin("act", 1),
+        (asks, p.ApprovalRequired("act", "row", "act", {})),
+        (p.Placement(0), p.SectionEnd("quiet")),
+        (p.Placement(1), p.MessageDelta("Meanwhile.")),
+        (asks, p.ToolOutput("act", "done")),
+        (asks, p.SectionEnd("act")),
+        *begin("next", 0, 2),
+        (p.Placement(2), p.ToolOutput("next", "done")),
+        (p.Placement(2), p.SectionEnd("next")),
+    ]
+    events = events_of(packets(placed))
+    check(events)
+    items = events[-1]["response"]["output"]
+    assert [item.get("name", "text") for item in items] == ["quiet", "act", "text", "next"]
