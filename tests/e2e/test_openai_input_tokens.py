@@ -37,3 +37,22 @@ def test_a_question_and_its_continuation_are_counted_as_they_are_sent(
         assert counted.input_tokens == used(stack, client, response.id)
         previous = {"previous_response_id": response.id}
     assert len(stack.upstream.requests) == 2
+
+
+def test_outputs_of_functions_are_counted_as_they_are_sent(stack: Stack, client: openai.OpenAI) -> None:
+    stack.manage("shell", "-v", "0", "-c", COUNTED)
+    stack.upstream.reply({"text": "At 18:40."})
+    history = [
+        {"role": "user", "content": "When is high water?"},
+        {"type": "function_call", "call_id": "c1", "name": "tide", "arguments": '{"port": "Brest"}'},
+        {"type": "function_call_output", "call_id": "c1", "output": "High water is at 18:40. " * 10},
+    ]
+    tool = {"type": "function", "name": "tide", "parameters": {"type": "object"}, "strict": False}
+    counted, sent = [], []
+    for asked in (history[:1], history):
+        request: dict[str, object] = {"model": "counted", "input": asked, "tools": [tool]}
+        counted.append(client.responses.input_tokens.count(**request).input_tokens)  # type: ignore[arg-type]
+        response = client.responses.create(**request)  # type: ignore[call-overload]
+        sent.append(used(stack, client, response.id))
+    # The first request of a chat is counted without what prompts say of its tools; arguments are counted by themselves.
+    assert abs((counted[1] - counted[0]) - (sent[1] - sent[0])) <= 1

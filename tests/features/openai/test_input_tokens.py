@@ -7,7 +7,6 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from openai.types.responses import InputTokenCountResponse
 
-from chat.compressions.summaries import store_summary
 from chat.models import Agent, ChatMessage, Run, Session, Turn
 from chat.transcript.tokens import count_tokens
 from features.openai import input_tokens
@@ -119,15 +118,18 @@ def test_the_latest_measured_answer_of_many_is_found_by_indexes(alice: Any) -> N
     assert not any("Seq Scan" in plan or "run_by_age" in plan for plan in plans), plans
 
 
-def test_what_a_summary_replaces_is_not_counted(alice: Any) -> None:
+@pytest.mark.parametrize("made_for", [128_000, 1_000], ids=["the same window", "a smaller one"])
+def test_what_the_summary_of_the_window_replaces_is_not_counted(alice: Any, made_for: int) -> None:
     client = by_token(alice)
-    first = post(client, input=WORDS).json()
-    factories.finish_run(str(Run.objects.get().pk), WORDS)
-    second = post(client, previous_response_id=first["id"]).json()
+    history = [*messages(WORDS), CALL, {**OUTPUT, "output": WORDS}, *messages(WORDS, role="assistant")]
+    first = post(client, input=[*history, *messages("Why?")]).json()
     question = Run.objects.latest("created_at").turn.user_message
     factories.finish_run(str(Run.objects.latest("created_at").pk), "Two tides.")
-    continued = {"previous_response_id": second["id"]}
+    continued = {"previous_response_id": first["id"]}
     whole = count(client, **continued)
-    store_summary(question, question.parent_id, "Tides.", 2)
+    factories.create_summary(question, question.parent, "Tides.", 2, made_for)
     less = whole - count(client, **continued)
-    assert 2 * count_tokens(WORDS) < less < 2 * count_tokens(WORDS) + 40
+    if made_for == 1_000:
+        assert less == 0
+    else:
+        assert 3 * count_tokens(WORDS) - 20 < less < 3 * count_tokens(WORDS) + 80
