@@ -26,8 +26,8 @@ from features.openai.response_body import Metadata, named_as_sent, parse_items
 from features.openai.response_input import (
     list_items,
     present_later_outputs,
-    present_outputs,
     present_question,
+    present_rounds,
 )
 from features.openai.response_parts import ResponsePart
 from features.openai.responses import conversation_id, find_session, present_response
@@ -202,7 +202,7 @@ def _items_of_run(pk: UUID) -> list[dict[str, Any]]:
     if run is None:
         return []
     last = ResponsePart.load_last(run)
-    items = present_outputs(run)
+    items = present_rounds(run)
     for number in range(last.number + 1):
         part = ResponsePart(run, number, last.waits)
         items += present_decisions(part.before) if part.start else []

@@ -1,14 +1,15 @@
 """What a response was asked: the items that OpenAI's API lists as its input."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import groupby
 from typing import Any
-
-from msgspec import json
 
 from chat.models import ChatMessage, MessageFile, Run, ToolCall
 from chat.models.tool_call import ToolCallStatus
 from features.openai.approvals import present_decisions
+from features.openai.response_items import MESSAGE, Call, Text
 from features.openai.response_parts import ResponsePart
+from features.openai.responses import caller_functions
 from knowledge.models import FileKind
 
 
@@ -40,13 +41,41 @@ def present_question(question: ChatMessage) -> dict[str, Any]:
 
 def present_outputs(run: Run) -> list[dict[str, Any]]:
     """Return the calls whose outputs a run was given, with these."""
+    return [item for item in present_rounds(run) if item["type"].startswith("function_call")]
+
+
+def present_rounds(run: Run) -> list[dict[str, Any]]:
+    """Return what was written before each of the rounds that a run was given, and their calls, the caller's with outputs."""
+    rows = [*ToolCall.objects.filter(message=run.message_id, turn_number__lt=run.turn.given_rounds)]
+    functions = caller_functions(run) | {call.name for call in rows if _is_answered(call)}
     items: list[dict[str, Any]] = []
-    for call in ToolCall.objects.filter(message=run.message_id, turn_number__lt=run.turn.given_rounds):
-        of_call = {"call_id": call.tool_call_id, "status": "completed"}
-        arguments = json.encode(call.arguments).decode()
-        called = {"type": "function_call", "name": call.name, "arguments": arguments}
-        items += [{"id": f"fc_{call.pk.hex}", **called, **of_call}, _present_output(call)]
+    for _, of_round in groupby(rows, lambda call: call.turn_number):
+        calls = [*of_round]
+        if text := calls[0].text_before.lstrip("\n"):
+            message = Text(MESSAGE, f"msg_{calls[0].pk.hex}")
+            items.append(message.item("completed", message.part(text)))
+        for call in calls:
+            items += _present_call(call, functions)
     return items
+
+
+def _present_call(call: ToolCall, functions: Collection[str]) -> list[dict[str, Any]]:
+    """Return the items of a call: of the caller's, those that were answered alone. Others were the model's to mend."""
+    # Of documents, only readers of their bases may see more than the answer cites.
+    output = "" if call.documents else call.response
+    item = Call(call.name, call.tool_call_id, call.arguments, output=output, status=call.status)
+    if _is_answered(call):
+        item.id = f"fc_{call.pk.hex}"
+        return [item.function_item("completed"), _present_output(call)]
+    if call.name in functions and call.duration_ms is None:
+        return []
+    item.id = f"mcp_{call.pk.hex}"
+    return [item.item("completed" if call.status == ToolCallStatus.COMPLETED else "failed")]
+
+
+def _is_answered(call: ToolCall) -> bool:
+    """Return whether the caller has carried the call out: how long one of Turnwire's own tools ran is measured."""
+    return call.status == ToolCallStatus.COMPLETED and call.duration_ms is None
 
 
 def present_later_outputs(run: Run) -> list[dict[str, Any]]:

@@ -53,7 +53,8 @@ def test_a_conversation_is_answered_listed_and_deleted(stack: Stack, client: ope
 
 
 def test_calls_of_functions_are_items_with_their_outputs(stack: Stack, client: openai.OpenAI) -> None:
-    stack.upstream.reply({"call": {"name": "tide", "id": "c1", "arguments": {"port": "Brest"}}}, times=1)
+    calling = {"call": {"name": "tide", "id": "c1", "arguments": {"port": "Brest"}}}
+    stack.upstream.reply({"text": "Let me look it up."}, calling, times=1)
     stack.upstream.reply({"text": "At 18:40."})
     conversation = client.conversations.create()
     parameters = {"type": "object", "properties": {"port": {"type": "string"}}}
@@ -64,16 +65,17 @@ def test_calls_of_functions_are_items_with_their_outputs(stack: Stack, client: o
         conversation=conversation.id,
         tools=[tool],  # type: ignore[list-item]
     )
-    [call] = asked.output
+    [_, call] = asked.output
     assert call.type == "function_call"
     kinds = [item.type for item in client.conversations.items.list(conversation.id, order="asc")]
-    assert kinds == ["message", "function_call"]
+    assert kinds == ["message", "message", "function_call"]
     client.responses.create(
         input=[{"type": "function_call_output", "call_id": call.call_id, "output": "18:40"}],
         conversation=conversation.id,
     )
     kinds = [item.type for item in client.conversations.items.list(conversation.id, order="asc")]
-    assert kinds == ["message", "function_call", "function_call_output", "message"]
+    assert kinds == ["message", "message", "function_call", "function_call_output", "message"]
+    assert texts(client, conversation.id) == ["When?", "Let me look it up.", "At 18:40."]
 
 
 def test_outputs_that_came_with_the_next_question_are_before_it(stack: Stack, client: openai.OpenAI) -> None:

@@ -1,5 +1,6 @@
 """Conversations are chats: what they begin with, what their items are, and who finds them."""
 
+from functools import partial
 from typing import Any
 from unittest.mock import Mock
 from uuid import UUID
@@ -8,7 +9,7 @@ import pytest
 from openai.types.conversations import Conversation, ConversationItem, ConversationItemList
 from pydantic import TypeAdapter
 
-from chat.models import Agent, ChatMessage, Run, Scope, Session
+from chat.models import Agent, ChatMessage, Run, Scope, Session, ToolCall
 from chat.presenters import page_bytes
 from chat.protocol.errors import ApiError
 from chat.sessions.deletion import delete_for_good
@@ -17,7 +18,7 @@ from features.openai.models import ConversationMetadata
 from features.openai.responses import find_session
 from tests import factories
 from tests.features.openai.test_models import by_token, refused
-from tests.features.openai.test_responses import CALL, OUTPUT, messages, post
+from tests.features.openai.test_responses import CALL, FUNCTION, OUTPUT, messages, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ITEM: TypeAdapter[Any] = TypeAdapter(ConversationItem)
@@ -68,6 +69,7 @@ def test_what_is_told_is_listed_and_continued(alice: Any) -> None:
     client = by_token(alice)
     history = [
         *messages("Rain?"),
+        *messages("I look.", role="assistant"),
         CALL,
         OUTPUT,
         *messages("It rains.", role="assistant"),
@@ -76,16 +78,41 @@ def test_what_is_told_is_listed_and_continued(alice: Any) -> None:
     name = create(client, items=history)
     listed = items(client, name, order="asc")
     assert [item["type"] for item in listed] == [
-        "message", "function_call", "function_call_output", "message", "message",
+        "message", "message", "function_call", "function_call_output", "message", "message",
     ]  # fmt: skip
-    assert texts(listed) == ["Rain?", "It rains.", "And now?"]
+    assert texts(listed) == ["Rain?", "I look.", "It rains.", "And now?"]
     answer = post(client, conversation=name, input="In Brest?").json()
     assert answer["conversation"] == {"id": name}
     assert Run.objects.latest("created_at").turn.user_message.text == "And now?\n\nIn Brest?"
     factories.finish_run(str(UUID(answer["id"].removeprefix("resp_"))), "Less.")
-    assert texts(items(client, name)) == ["Less.", "And now?\n\nIn Brest?", "It rains.", "Rain?"]
+    assert texts(items(client, name)) == ["Less.", "And now?\n\nIn Brest?", "It rains.", "I look.", "Rain?"]
     assert post(client, conversation={"id": name}).json()["previous_response_id"] == answer["id"]
     assert Session.objects.count() == 1
+
+
+def test_rounds_before_an_answer_are_listed_as_they_were_written(alice: Any) -> None:
+    """Calls of Turnwire's own tools are none of the caller's, and those that the model wrote wrongly are not shown."""
+    client = by_token(alice)
+    first = post(client, tools=[FUNCTION]).json()
+    run = factories.finish_run(str(Run.objects.get().pk), "I look.")
+    call = partial(ToolCall.objects.create, run=run, message=run.message)
+    call(turn_number=0, tool_call_id="c0", name="f", status="failed", response="Wrong.", text_before="I look.")
+    secret = [{"number": 1, "document_id": "d1", "title": "Pier"}]
+    own = partial(call, turn_number=1, duration_ms=5)
+    own(tool_call_id="o1", name="clock", status="completed", response="18:40")
+    own(tab_index=1, tool_call_id="o2", name="search", status="completed", response="Pier", documents=secret)
+    own(tab_index=2, tool_call_id="o3", name="clock", status="failed", response="Broken.")
+    call(turn_number=1, tab_index=3, tool_call_id="c1", name="f")
+    second = post(client, input=[OUTPUT], previous_response_id=first["id"]).json()
+    factories.finish_run(str(UUID(second["id"].removeprefix("resp_"))), "I look.\n\nRain.")
+    listed = items(client, second["conversation"]["id"], order="asc")
+    assert [item["type"] for item in listed] == [
+        "message", "message", "mcp_call", "mcp_call", "mcp_call", "function_call", "function_call_output", "message",
+    ]  # fmt: skip
+    assert texts(listed) == ["Why two tides?", "I look.", "Rain."]
+    assert [item["output"] for item in listed if item["type"] == "mcp_call"] == ["18:40", "", None]
+    input_items = client.get(f"/v1/responses/{second['id']}/input_items").json()["data"]
+    assert input_items == [listed[0], *listed[5:7]]
 
 
 def test_items_are_listed_by_pages_in_both_orders(alice: Any) -> None:
