@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
-from msgspec import json, structs
+from msgspec import UNSET, json, structs
 
 from chat.loaders.rounds import load_rounds
 from chat.log.rebuilt import rebuild_packets, rebuild_rounds
@@ -181,15 +181,18 @@ def _ask(
             raise ApiError("invalid_value", "A conversation that is stored is not told again.", field="text")
         _check_agent(session, agent)
     with stored_files(caller, body.exchanges, body.inline_files):
-        if session and previous:
-            with transaction.atomic():
+        if session is None:
+            opened = open_session(
+                caller.user, history, model=body.model or "", is_stored=body.store is not False, agent=agent
+            )
+            return start_run(opened, turn_body, question, tools, is_new=True)
+        with transaction.atomic():
+            if turn_body.parent is UNSET:
+                _join_open_question(session, turn_body)
+            if previous:
                 lock_session(session)
                 note_outputs(previous.run, body.outputs)
-                return start_run(session, turn_body, question, tools, is_new=False)
-        opened = session or open_session(
-            caller.user, history, model=body.model or "", is_stored=body.store is not False, agent=agent
-        )
-        return start_run(opened, turn_body, question, tools, is_new=session is None)
+            return start_run(session, turn_body, question, tools, is_new=False)
 
 
 def _check_agent(session: Session, agent: Agent | None) -> None:
@@ -286,14 +289,15 @@ def _find_session(caller: Caller, body: OpenAIResponseBody, turn_body: TurnBody)
         return None
     if session is None:
         raise ApiError("not_found", "There is no such conversation.", field=field)
-    if body.conversation:
-        _join_open_question(session, turn_body)
     return session
 
 
 def _join_open_question(session: Session, turn_body: TurnBody) -> None:
     """Make the turn ask what its conversation ends with too, where that has no answer: both are one question."""
-    tip = ChatMessage.objects.tip_of(session)
+    if ChatMessage.objects.tip_of(session).role != Role.USER:
+        return
+    # Another request may have asked it: this one is then about the answer.
+    tip = ChatMessage.objects.tip_of(lock_session(session))
     if tip.role == Role.USER:
         turn_body.parent = tip.parent_id
         turn_body.text = f"{tip.text}\n\n{turn_body.text}"

@@ -13,7 +13,7 @@ from chat.models import Agent, ChatMessage, Run, Scope, Session, ToolCall
 from chat.presenters import page_bytes
 from chat.protocol.errors import ApiError
 from chat.sessions.deletion import delete_for_good
-from features.openai import conversations
+from features.openai import conversations, responses
 from features.openai.models import ConversationMetadata
 from features.openai.responses import find_session
 from tests import factories
@@ -88,6 +88,26 @@ def test_what_is_told_is_listed_and_continued(alice: Any) -> None:
     assert texts(items(client, name)) == ["Less.", "And now?\n\nIn Brest?", "It rains.", "I look.", "Rain?"]
     assert post(client, conversation={"id": name}).json()["previous_response_id"] == answer["id"]
     assert Session.objects.count() == 1
+
+
+def test_of_simultaneous_responses_one_joins_the_open_question_and_the_other_follows_it(
+    alice: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = by_token(alice)
+    name = create(client, items=messages("I sail there."))
+    stored_files = responses.stored_files
+
+    def ask_first(*args: Any) -> Any:
+        monkeypatch.setattr(responses, "stored_files", stored_files)
+        assert post(client, conversation=name, input="Why?").status_code == 200
+        return stored_files(*args)
+
+    monkeypatch.setattr(responses, "stored_files", ask_first)
+    assert post(client, conversation=name, input="When?").status_code == 200
+    first, second = Run.objects.order_by("created_at")
+    assert first.turn.user_message.text == "I sail there.\n\nWhy?"
+    assert second.turn.user_message.text == "When?"
+    assert second.turn.user_message.parent_id == first.message_id
 
 
 def test_rounds_before_an_answer_are_listed_as_they_were_written(alice: Any) -> None:
