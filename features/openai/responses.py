@@ -21,6 +21,7 @@ from chat.protocol.member_types import choice, doc
 from chat.protocol.states import Status
 from chat.runs.cancellation import stop_run
 from chat.sessions.deletion import delete_session
+from chat.sessions.settings import edit_session
 from chat.transcript.caller_tools import ANY, CallerTools
 from chat.transcript.finish import FILTERED
 from chat.transcript.run_options import present_options
@@ -33,7 +34,7 @@ from features.openai.conversation import ToldInput
 from features.openai.errors import ObjectName, inside
 from features.openai.files import stored_files
 from features.openai.models import RequestMembers, ResponseRequest
-from features.openai.offered_models import find_model, unnamed_model
+from features.openai.offered_models import NO_MODEL, find_model, unnamed_model
 from features.openai.response_body import MAX_ITEMS, OpenAIResponseBody, named_as_sent
 from features.openai.response_events import First, ResponseEnd, ResponseEvents
 from features.openai.response_parts import RESPONSE_ID, ResponsePart
@@ -176,10 +177,8 @@ def _ask(
     turn_body = body.turn_body(models)
     turn_body.check()
     session = _find_session(caller, body, turn_body)
-    if session is not None:
-        if history or question.rounds:
-            raise ApiError("invalid_value", "A conversation that is stored is not told again.", field="text")
-        _check_agent(session, agent)
+    if session is not None and (history or question.rounds):
+        raise ApiError("invalid_value", "A conversation that is stored is not told again.", field="text")
     with stored_files(caller, body.exchanges, body.inline_files):
         if session is None:
             opened = open_session(
@@ -187,12 +186,26 @@ def _ask(
             )
             return start_run(opened, turn_body, question, tools, is_new=True)
         with transaction.atomic():
+            session = _with_agent(session, agent)
             if turn_body.parent is UNSET:
                 _join_open_question(session, turn_body)
             if previous:
                 lock_session(session)
                 note_outputs(previous.run, body.outputs)
             return start_run(session, turn_body, question, tools, is_new=False)
+
+
+def _with_agent(session: Session, agent: Agent | None) -> Session:
+    """Return the session, which gets the agent of its first response. Raises ApiError."""
+    if agent and session.agent_id is None:
+        if not agent.hold():  # before the session is locked, as edit_session() does
+            raise ApiError("not_found", NO_MODEL, field="models")
+        is_new = lock_session(session).agent_id is None
+        if is_new and not Run.objects.filter(turn__session=session, is_imported=False).exists():
+            edit_session(session, {"agent": agent})
+        session = lock_session(session)
+    _check_agent(session, agent)
+    return session
 
 
 def _check_agent(session: Session, agent: Agent | None) -> None:

@@ -110,13 +110,53 @@ def test_of_simultaneous_responses_one_joins_the_open_question_and_the_other_fol
     assert second.turn.user_message.parent_id == first.message_id
 
 
+def test_a_conversation_gets_the_agent_of_its_first_response(alice: Any) -> None:
+    for name in ("Pilot", "Cook"):
+        Agent.objects.create(owner=alice, name=name, models=["deep"])
+    client = by_token(alice)
+    for begins in ([], messages("I sail there."), [*messages("Q"), *messages("A", role="assistant")]):
+        name = create(client, items=begins)
+        assert post(client, conversation=name, model="agent/pilot").json()["model"] == "agent/pilot"
+        run = Run.objects.latest("created_at")
+        assert (run.model, run.turn.session.agent) == ("deep", Agent.objects.get(name="Pilot"))
+        refused(post(client, conversation=name, model="agent/cook"), 400, "invalid_value", "model")
+    plain = create(client)
+    assert post(client, conversation=plain, model="quick").status_code == 200
+    refused(post(client, conversation=plain, model="agent/pilot"), 400, "invalid_value", "model")
+    counted = create(client)
+    body = {"input": "Why?", "conversation": counted, "model": "agent/pilot"}
+    assert client.post("/v1/responses/input_tokens", body, content_type="application/json").status_code == 200
+    assert Session.objects.get(pk=counted.removeprefix("conv_")).agent is None
+
+
+def test_of_simultaneous_first_responses_one_names_the_agent(
+    alice: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("Pilot", "Cook"):
+        Agent.objects.create(owner=alice, name=name)
+    client = by_token(alice)
+    name = create(client)
+    stored_files = responses.stored_files
+
+    def ask_first(*args: Any) -> Any:
+        monkeypatch.setattr(responses, "stored_files", stored_files)
+        assert post(client, conversation=name, model="agent/cook").status_code == 200
+        return stored_files(*args)
+
+    monkeypatch.setattr(responses, "stored_files", ask_first)
+    refused(post(client, conversation=name, model="agent/pilot"), 400, "invalid_value", "model")
+    assert Run.objects.get().turn.session.agent == Agent.objects.get(name="Cook")
+
+
 def test_rounds_before_an_answer_are_listed_as_they_were_written(alice: Any) -> None:
     """Calls of Turnwire's own tools are none of the caller's, and those that the model wrote wrongly are not shown."""
     client = by_token(alice)
     first = post(client, tools=[FUNCTION]).json()
     run = factories.finish_run(str(Run.objects.get().pk), "I look.")
     call = partial(ToolCall.objects.create, run=run, message=run.message)
-    call(turn_number=0, tool_call_id="c0", name="f", status="failed", response="Wrong.", text_before="I look.")
+    call(
+        turn_number=0, tool_call_id="c0", name="f", status="failed", response="Wrong.", text_before="I look."
+    )
     secret = [{"number": 1, "document_id": "d1", "title": "Pier"}]
     own = partial(call, turn_number=1, duration_ms=5)
     own(tool_call_id="o1", name="clock", status="completed", response="18:40")
