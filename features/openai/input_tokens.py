@@ -1,12 +1,14 @@
 """Counts the tokens that a response would read: its turn is started, measured by its rows, and taken back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F, Q
 from msgspec import json, to_builtins
 
+from chat.compressions.summaries import find_summary_for_branch
 from chat.models import ChatMessage, Run, ToolCall, Turn
 from chat.models.sql.message_sizes import SIZES
 from chat.models.sql.model_configs import STANDING_PROMPTS
@@ -18,9 +20,6 @@ from chat.transcript.tokens import OMITTED_RESPONSE_TOKENS, TOKENS_PER_MESSAGE, 
 from features.openai.authentication import Caller
 from features.openai.response_body import OpenAIResponseBody
 from features.openai.responses import start_response
-from llm_worker.loading.branch_summaries import ModelWindow, find_summary
-from llm_worker.request.context import request_budget
-from llm_worker.request.summary_choice import BranchSummary
 
 
 def count_input(caller: Caller, body: OpenAIResponseBody) -> int:
@@ -65,19 +64,19 @@ def _load(run: Run) -> _InputTexts:
     config = run.model_config
     # The worker knows the tools of an agent and what prompts say of them: it has counted both.
     before = _find_measured(run)
-    usage = before.context_usage if before else None
-    summary = _find_summary(run, usage)
-    # The messages behind the summary, and the answer.
-    length = summary.cutoff_depth + 1 if summary else None
+    # Which one is sent depends on the window, as the worker knows it: a long one has room for what is replaced here.
+    summary = find_summary_for_branch(run.turn.user_message, config)
+    branch = [*ChatMessage.objects.branch_to(run.message_id).values_list("pk", flat=True)][::-1]
+    behind = branch[: branch.index(summary.cutoff)] if summary else branch
     texts = _InputTexts(
         config.estimate_factor if config else 1.0,
         0,
-        _count_branch(run, length) + (summary.tokens if summary else 0),
+        _count_branch(run, len(behind)) + (summary.token_count + TOKENS_PER_MESSAGE if summary else 0),
         [run.dynamic_context],
-        _load_outputs(run, length),
+        _load_outputs(run, behind),
         _encode_functions(run.turn),
     )
-    if before and usage:
+    if before and (usage := before.context_usage):
         measured = usage["system"] + usage["tools"]
         return texts._replace(measured=measured, measured_functions=_encode_functions(before.turn))
     return texts._replace(messages=[*texts.messages, *_load_prompts(run)])
@@ -100,37 +99,19 @@ def _load_prompts(run: Run) -> Sequence[str]:
     return base, session.own_prompt(), standing.instructions, session.own_reminder
 
 
-def _find_summary(run: Run, usage: Mapping[str, int] | None) -> BranchSummary | None:
-    """Find the summary that the model would be sent. usage: of a run before, which leaves as much to the history.
-
-    Without it, nothing but the history counts as needing room.
-    """
-    config, question = run.model_config, run.turn.user_message_id
-    if config is None:
-        return find_summary(question, None)
-    prompts, tools = ((usage or {}).get(part, 0) / config.estimate_factor for part in ("system", "tools"))
-    limits = config.context_window, config.answer_reserve
-    budget = request_budget(*limits, round(tools), factor=config.estimate_factor)
-    return find_summary(question, ModelWindow(budget.history_window(round(prompts)), config.supports_vision))
-
-
-def _count_branch(run: Run, length: int | None) -> int:
-    """Count the question with what precedes it, and the rounds that the answer begins with.
-
-    length: the messages to count; None: all.
-    """
-    sizes = [size for size in SIZES.all(leaf=run.message_id) if length is None or size.depth < length]
+def _count_branch(run: Run, length: int) -> int:
+    """Count this many messages: the question with what precedes it, and the rounds that the answer begins with."""
+    sizes = [size for size in SIZES.all(leaf=run.message_id) if size.depth < length]
     sees_images = bool(run.model_config and run.model_config.supports_vision)
     tokens = sum(size.tokens + size.image_tokens * sees_images for size in sizes)
     # The answer is no message beside its rounds yet.
     return tokens - TOKENS_PER_MESSAGE
 
 
-def _load_outputs(run: Run, length: int | None) -> list[str]:
+def _load_outputs(run: Run, messages: Sequence[UUID]) -> list[str]:
     """Load the responses of calls that the model reads. Of other calls, later turns do not show them."""
-    branch = ChatMessage.objects.branch_to(run.message_id, at_most=length).values_list("pk", flat=True)
     is_callers = Q(turn_number__lt=F("run__turn__given_rounds")) | Q(status=ToolCallStatus.PENDING)
-    read_calls = ToolCall.objects.filter(Q(run=run) | is_callers, message__in=[*branch])
+    read_calls = ToolCall.objects.filter(Q(run=run) | is_callers, message__in=messages)
     return [*read_calls.values_list("response", flat=True)]
 
 
