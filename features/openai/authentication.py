@@ -13,7 +13,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 
 from chat.models import Agent, Run, Scope, Session, TokenScope
-from chat.protocol.states import Status
+from chat.protocol.states import LIVE, Status
 from web.rest.api_view import current_user
 from web.rest.authentication import TokenAuthentication
 from web.socket.authentication import HandshakeCredentials
@@ -60,8 +60,8 @@ class Caller(NamedTuple):
         return self._runs().filter(_IS_STORED)
 
     def answerable_runs(self) -> QuerySet[Run]:
-        """Return those that are stored, or wait for their user."""
-        return self._runs().filter(_IS_STORED | Q(status=Status.WAITING))
+        """Return those that are stored, or go on: a response asks its user a moment before its run waits."""
+        return self._runs().filter(_IS_STORED | Q(status__in=LIVE - {Status.STOPPING}))
 
     def sessions(self) -> QuerySet[Session]:
         sessions = Session.objects.visible_to(self.user)

@@ -1,21 +1,26 @@
 """How streams and awaited answers end, whatever their run's log shows before."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.db import OperationalError
+from django.utils import timezone
 from msgspec import json
 from psycopg_pool import PoolTimeout
 from redis.exceptions import RedisError
 
 from chat.models import Run, Session
+from chat.models.outcome import RunOutcome
 from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
+from chat.runs.completion import commit_end
 from chat.sessions.deletion import delete_for_good
 from features.openai import responses, sse
+from features.openai.authentication import Caller
 from features.openai.chat import await_chat, stream_chat
 from features.openai.chat_body import OpenAIChatBody
 from features.openai.response_parts import ResponsePart
@@ -85,6 +90,22 @@ async def test_who_waits_gets_the_stored_answer_whichever_attempts_wrote_it(
     logging(monkeypatch, run)
     answer = json.decode((await await_chat(reader(alice), run, BODY).make()).content)
     assert answer["choices"][0]["message"]["content"] == SHOWN[1]
+
+
+def test_what_is_not_stored_is_answered_from_the_moment_in_which_it_asks_until_it_has_ended(
+    alice: Any, run: Run
+) -> None:
+    """Its client may read that it asks before its worker has noted that the run waits."""
+    Session.objects.update(temporary_until=timezone.now() + timedelta(minutes=10))
+    answerable = Caller(alice).answerable_runs().filter(pk=run.pk)
+    assert answerable.exists()
+    assert Run.objects.claim(str(run.pk), owner=1)
+    assert answerable.get().status == Status.RUNNING
+    Run.objects.update(status=Status.STOPPING)
+    assert not answerable.exists()
+    Run.objects.update(status=Status.RUNNING)
+    assert commit_end(run.pk, 1, RunOutcome(Status.COMPLETED, last_seq=3, text="So."))
+    assert not answerable.exists()
 
 
 async def test_an_answer_that_is_deleted_before_it_is_read_is_not_found(
