@@ -62,6 +62,10 @@ class ToolCallQuerySet(models.QuerySet["ToolCall"]):
             for call_id, text in texts.items()
         )
 
+    def with_later_outputs(self, run: Run) -> Self:
+        """Select the calls of a run whose outputs came after its end, for what follows."""
+        return self.filter(run=run, status=ToolCallStatus.PENDING).exclude(response="")
+
     def store_rounds(self, run: Run, calls: Sequence[ToolCall], images: Iterable[ToolCallImage] = ()) -> int:
         """Store ended calls as the first rounds of an answer that nobody writes yet. Returns the number of rounds.
 

@@ -10,7 +10,6 @@ from msgspec import json
 from chat.infrastructure.threads import in_thread
 from chat.log.rebuilt import FROM_THE_BEGINNING, packets_after, rebuild_packets, rebuild_rounds
 from chat.models import ChatMessage, Run, ToolCall, run_of
-from chat.models.tool_call import ToolCallStatus
 from chat.protocol import wire as p
 from chat.protocol.errors import ApiError
 from chat.protocol.states import Status
@@ -156,8 +155,8 @@ def _show_given(run: Run) -> list[Any]:
 
 def _show_outputs(run: Run, answer: ShownAnswer) -> list[Any]:
     """Return the outputs of the calls that were handed over, as far as they came with a later question."""
-    calls = ToolCall.objects.filter(run=run, status=ToolCallStatus.PENDING).exclude(response="")
-    outputs = dict(calls.values_list("tool_call_id", "response")) if answer.pending else {}
+    later = ToolCall.objects.with_later_outputs(run).values_list("tool_call_id", "response")
+    outputs = dict(later) if answer.pending else {}
     return [
         {"id": f"{name}-result", "role": "tool", "toolCallId": name, "content": outputs[call]}
         for name in answer.pending

@@ -80,8 +80,7 @@ def _is_answered(call: ToolCall) -> bool:
 
 def present_later_outputs(run: Run) -> list[dict[str, Any]]:
     """Return the outputs of the calls that a run has handed over, where they came with the next question."""
-    pending = ToolCall.objects.filter(run=run, status=ToolCallStatus.PENDING).exclude(response="")
-    return [_present_output(call) for call in pending]
+    return [_present_output(call) for call in ToolCall.objects.with_later_outputs(run)]
 
 
 def _present_output(call: ToolCall) -> dict[str, Any]:

@@ -61,9 +61,8 @@ class ResponseStream:
         self._stored_round = 0, 0  # the attempt and turn_index of a round whose waits were noted
         self._shown = self._current = begin_attempt()  # _shown: what wrote the last event
         self._attempt = 0
-        self._corrected: ResponseEvents | None = (
-            None  # of an attempt that has shown a correction; none are sent
-        )
+        # The events of an attempt that has shown a correction. None of them is sent.
+        self._corrected: ResponseEvents | None = None
         self._digests = array("q")  # of all events that were sent
         self.is_ended = False
         self._current.set_waits(waits)

@@ -258,7 +258,7 @@ def find_response(caller: Caller, name: str, field: str | None = None) -> Respon
 
 
 def find_answerable(caller: Caller, name: str, field: str | None = None) -> ResponsePart:
-    """Return the caller's response of this id, also one that is not stored while it waits. Raises ApiError."""
+    """Return the caller's response of this id, also one that is not stored until it has ended. Raises ApiError."""
     return _find_among(caller.answerable_runs(), name, field)
 
 

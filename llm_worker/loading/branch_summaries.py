@@ -9,9 +9,7 @@ from uuid import UUID
 from chat.models.sql.message_sizes import SIZES
 from chat.models.sql.statements import BRANCH, BRANCH_IDS, Statement
 from chat.transcript.entries import Block, BlockKind, Document, TextFile
-from chat.transcript.tokens import (
-    TOKENS_PER_MESSAGE,
-)
+from chat.transcript.tokens import TOKENS_PER_MESSAGE
 from llm_worker.request.prompt_parts import SUMMARY_TOKENS
 from llm_worker.request.summary_choice import BranchSummary, MessageSize, choose_summary
 

@@ -85,7 +85,7 @@ def _enabled(tools: Sequence[Tool]) -> list[Tool]:
 def _has_text(brief: Brief, rounds: Sequence[Round]) -> bool:
     """Return whether readers were shown any text before the last inference."""
     earlier = brief.earlier
-    texts = (earlier.text, earlier.after_calls.text, *(each.text_before for each in rounds))
+    texts = (earlier.text, earlier.after_calls.text, *(ended.text_before for ended in rounds))
     return any(text.strip() for text in texts)
 
 
