@@ -38,7 +38,7 @@ def count_input(caller: Caller, body: OpenAIResponseBody) -> int:
 
 
 class _InputTexts(NamedTuple):
-    """What a response would read. factor: the tokens of the model's server by estimated ones.
+    """What a response would read. factor: the server's count of a text divided by ours.
 
     measured: tokens that the server has counted.  stored: tokens by stored counts.  messages: those without a count.
     outputs: of calls.  functions: as JSON; measured_functions: those that are in `measured`.

@@ -1,5 +1,6 @@
 """Conversations are chats: what they begin with, what their items are, and who finds them."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from unittest.mock import Mock
@@ -49,6 +50,18 @@ def texts(listed: list[dict[str, Any]]) -> list[str]:
     return [item["content"][0]["text"] for item in listed if item["type"] == "message"]
 
 
+def ask_in_between(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], Any]) -> None:
+    """Have this request answered while the next one has found its conversation, and locks nothing yet."""
+    stored_files = responses.stored_files
+
+    def ask_and_go_on(*args: Any) -> Any:
+        monkeypatch.setattr(responses, "stored_files", stored_files)
+        assert ask().status_code == 200
+        return stored_files(*args)
+
+    monkeypatch.setattr(responses, "stored_files", ask_and_go_on)
+
+
 def test_a_conversation_is_created_read_changed_and_deleted(alice: Any) -> None:
     client = by_token(alice)
     name = create(client, metadata={"app": "pier"})
@@ -95,14 +108,7 @@ def test_of_simultaneous_responses_one_joins_the_open_question_and_the_other_fol
 ) -> None:
     client = by_token(alice)
     name = create(client, items=messages("I sail there."))
-    stored_files = responses.stored_files
-
-    def ask_first(*args: Any) -> Any:
-        monkeypatch.setattr(responses, "stored_files", stored_files)
-        assert post(client, conversation=name, input="Why?").status_code == 200
-        return stored_files(*args)
-
-    monkeypatch.setattr(responses, "stored_files", ask_first)
+    ask_in_between(monkeypatch, lambda: post(client, conversation=name, input="Why?"))
     assert post(client, conversation=name, input="When?").status_code == 200
     first, second = Run.objects.order_by("created_at")
     assert first.turn.user_message.text == "I sail there.\n\nWhy?"
@@ -136,14 +142,7 @@ def test_of_simultaneous_first_responses_one_names_the_agent(
         Agent.objects.create(owner=alice, name=name)
     client = by_token(alice)
     name = create(client)
-    stored_files = responses.stored_files
-
-    def ask_first(*args: Any) -> Any:
-        monkeypatch.setattr(responses, "stored_files", stored_files)
-        assert post(client, conversation=name, model="agent/cook").status_code == 200
-        return stored_files(*args)
-
-    monkeypatch.setattr(responses, "stored_files", ask_first)
+    ask_in_between(monkeypatch, lambda: post(client, conversation=name, model="agent/cook"))
     refused(post(client, conversation=name, model="agent/pilot"), 400, "invalid_value", "model")
     assert Run.objects.get().turn.session.agent == Agent.objects.get(name="Cook")
 

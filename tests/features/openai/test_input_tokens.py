@@ -104,7 +104,7 @@ def test_few_requests_to_count_are_served_together() -> None:
 
 
 def test_the_latest_measured_answer_of_many_is_found_by_indexes(alice: Any) -> None:
-    """The plan depends on statistics: there are as many rows as make reading them all the worse way."""
+    """Postgres plans by statistics: the tables have so many rows that an index is cheaper than a scan."""
     others = str(Session.objects.start(alice).pk)
     with transaction.atomic(), connection.cursor() as cursor:
         huge_session.fill(cursor.execute, others, messages=4000, calls=0, answers=range(2, 4001, 2))
