@@ -18,8 +18,11 @@ SUBJECT_CHARACTERS = 72
 REFUSED_LOCALS = {"one", "given", "found", "held", "shown", "said", "kept", "at", "taken", "told"}
 # Verbs that do not say what a function does.
 REFUSED_VERBS = re.compile(r"_*(take|give|hold|keep|tell|go_on|let_wait)(_|$)")
-FILE = re.compile(r"^\+\+\+ b/", re.MULTILINE)
-HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,\d+)? @@")
+# The colours by which git tells a line that is new from one that it finds removed elsewhere, in a block of some length.
+COLOURS = {"meta": "bold", "frag": "yellow", "new": "green", "newMoved": "cyan", "newMovedAlternative": "cyan"}
+NAME_OF_FILE, START_OF_HUNK = "\x1b[1m+++ b/", "\x1b[33m@@"
+NEW_LINE, MOVED_LINE = "\x1b[32m+", "\x1b[36m+"
 
 
 def git(*arguments: str) -> str:
@@ -31,12 +34,27 @@ def git(*arguments: str) -> str:
 
 
 def changed_lines() -> Iterator[tuple[str, set[int]]]:
-    """Yield each changed file with the numbers of its changed lines. A line that moved with its file is not changed."""
+    """Yield each changed file with the numbers of its changed lines.
+
+    A line that moved, with its file or in a block to another file, is not changed.
+    """
+    colours = [word for name, colour in COLOURS.items() for word in ("-c", f"color.diff.{name}={colour}")]
     # Of all files at once: among single ones, git finds no file that another was moved from.
-    for part in FILE.split(git("diff", "--unified=0", "--find-renames", SINCE, "--", "*.py"))[1:]:
-        path, _, hunks = part.partition("\n")
-        ranges = [(int(start), int(count or 1)) for start, count in HUNK.findall(hunks)]
-        yield path, {line for start, count in ranges for line in range(start, start + count)}
+    options = ("--color=always", "--color-moved=blocks", "--unified=0", "--find-renames")
+    changed: dict[str, set[int]] = {}
+    path, number = "", 0
+    for line in git(*colours, "diff", *options, SINCE, "--", "*.py").split("\n"):
+        if line.startswith(NAME_OF_FILE):
+            path = line.removeprefix(NAME_OF_FILE).removesuffix("\x1b[m")
+        elif line.startswith(START_OF_HUNK):
+            hunk = HUNK.search(line)
+            assert hunk, line
+            number = int(hunk[1])
+        elif line.startswith((NEW_LINE, MOVED_LINE)):
+            if line.startswith(NEW_LINE):
+                changed.setdefault(path, set()).add(number)
+            number += 1
+    yield from changed.items()
 
 
 def refused_names(source: str, lines: set[int]) -> Iterator[str]:
